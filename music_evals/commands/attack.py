@@ -12,7 +12,6 @@ from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import DatasetSpec
-    from music_evals.datasets_builders.questions.attack import Share
     from music_evals.datasets_builders.questions.items import Item
 
 _LEARNED_FROM = ("train", "validation")  # splits; a dataset without them is cross-validated
@@ -43,19 +42,25 @@ def attack(
             if not items:
                 raise DatasetError(f"{dataset} has no questions with options, or with answers in words")
             shares = guess(items, training_items)
-        best_shares = best(shares)
         if out is not None:
-            _write(out, shares)
+            with out.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
+                for share in shares:
+                    numbers = (share.value, *share.interval(), share.chance)
+                    writer.writerow([share.form, share.guesser, *(f"{number:.4f}" for number in numbers), share.n])
     except (DatasetError, OSError) as error:
         raise failed(error) from error
     totals = table("guesser, all questions", "right", "95% interval", "chance", "questions")
     forms = table("form", "best guesser, in hindsight", "right", "95% interval", "chance", "questions", text=2)
+    best_shares = best(shares)
     for share in shares:
+        low, high = share.interval()
+        cells = f"{share.value:.1%}", f"{low:.1%} to {high:.1%}", f"{share.chance:.1%}", str(share.n)
         if share.form == ALL or len(best_shares) == 1:
-            totals.add_row(share.guesser, *_cells(share))
-    for form, share in best_shares.items():
-        if form != ALL:
-            forms.add_row(form, share.guesser, *_cells(share))
+            totals.add_row(share.guesser, *cells)
+        if share.form != ALL and share is best_shares[share.form]:
+            forms.add_row(share.form, share.guesser, *cells)
     console.print(forms)
     console.print(totals)
     source = "the other splits" if training_items else "four fifths of the groups for the fifth"
@@ -81,17 +86,3 @@ def _items(dataset: str, spec: "DatasetSpec") -> "tuple[list[Item], list[Item]]"
                 target = training_items if split in _LEARNED_FROM else items
                 target.extend(items_of(spec.name, config, rows, form))
     return items, training_items
-
-
-def _cells(share: "Share") -> tuple[str, ...]:
-    low, high = share.interval()
-    return f"{share.value:.1%}", f"{low:.1%} to {high:.1%}", f"{share.chance:.1%}", str(share.n)
-
-
-def _write(out: Path, shares: "list[Share]") -> None:
-    with out.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
-        for share in shares:
-            numbers = (share.value, *share.interval(), share.chance)
-            writer.writerow([share.form, share.guesser, *(f"{number:.4f}" for number in numbers), share.n])

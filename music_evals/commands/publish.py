@@ -14,11 +14,9 @@ from music_evals.commands.output import failed, say, table
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io.hub import Plan
 
-NAMES = dataset_names()
-
 
 def publish(
-    name: Annotated[str, typer.Argument(help=f"Which dataset: {', '.join(NAMES)}.")],
+    name: Annotated[str, typer.Argument(help=f"Which dataset: {', '.join(dataset_names())}.")],
     repo: Annotated[str, typer.Option(help="The repository, ORG/REPO; created if it does not exist.")],
     dir: Annotated[  # noqa: A002
         Path | None, typer.Option(help="A folder that `music-evals build` wrote; default: the generated dataset.")
@@ -31,8 +29,8 @@ def publish(
     yes: Annotated[bool, typer.Option("--yes", help="Publish. Without it, only show what would change.")] = False,
 ) -> None:
     """Publish a dataset on the Hugging Face Hub, in one commit; without --yes, show what that would change."""
-    if name not in NAMES:
-        raise typer.BadParameter(f"{name} is no dataset; accepted: {', '.join(NAMES)}")
+    if name not in dataset_names():
+        raise typer.BadParameter(f"{name} is no dataset; accepted: {', '.join(dataset_names())}")
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import DatasetError
     from music_evals.datasets_builders.dataset_io.hub import commit

@@ -6,7 +6,6 @@ with a score in ABC. The composed questions have the same form but are NOT the p
 """
 
 import random
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,25 +40,19 @@ def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: 
         seed: Seed of the composed questions.
         overwrite: Replace a dataset that is there already.
     """
+    entries: dict[str, Any] = {"source": GENERATED, "seed": seed, "overwrite": overwrite}
     if source is None:
-        rows = _composed(seed)
-        return write_question_rows(NAME, VERSION, rows, out, source=GENERATED, seed=seed, overwrite=overwrite)
-    revision = REVISION if source == "hub" else None
-    return write_question_rows(
-        NAME, VERSION, _published(source), out, source="published", revision=revision, overwrite=overwrite
-    )
+        return write_question_rows(NAME, VERSION, _composed(seed), out, **entries)
+    entries |= {"source": "published", "seed": None, "source_revision": REVISION if source == "hub" else None}
+    return write_question_rows(NAME, VERSION, _published(source), out, **entries)
 
 
 def _composed(seed: int) -> Rows:
     # Here, because music21 takes a second to load.
-    from music_evals.datasets_builders.questions.theory.compose import (
-        MUSICTHEORYBENCH,
-        compose_theory,
-        refuse_guessable_theory,
-    )
+    from music_evals.datasets_builders.questions.theory import compose
 
-    refuse_guessable_theory()
-    questions = compose_theory(3 * sum(COMPOSED.values()), seed, MUSICTHEORYBENCH)
+    compose.refuse_guessable_theory()
+    questions = compose.compose_theory(3 * sum(COMPOSED.values()), seed, compose.MUSICTHEORYBENCH)
     configs = {}
     for config, count in COMPOSED.items():
         chosen = [question for question in questions if (question.kind in KNOWLEDGE) == (config == "knowledge")]
@@ -77,25 +70,20 @@ def _published(source: str) -> Rows:
     files = {split: sorted(folder.rglob(f"{split}-*.parquet")) for split in ("dev", "test")}
     if not all(files.values()):
         raise DatasetError(f"{source} holds no dev-*.parquet and test-*.parquet; a copy of {HUB} is needed")
-    splits = {
-        split: [row for path in paths for row in pq.read_table(path).to_pylist()] for split, paths in files.items()
-    }
-    dev = [_row(row, "dev") for row in splits["dev"]]
-    return {
-        config: {"dev": dev, "test": [_row(row, "test") for row in splits["test"] if row["subject"] == config]}
-        for config in COMPOSED
-    }
-
-
-def _row(row: Mapping[str, Any], split: str) -> QuestionRow:
-    return QuestionRow(
-        id=f"{split}-{row['id']:03}",
-        question=row["stem"],
-        abc=row["abc_score"] or None,
-        options=[row["options"][letter] for letter in LETTERS],
-        answer=row["answer"],
-        kind=None,
-    )
+    rows: dict[str, dict[str, list[QuestionRow]]] = {config: {"dev": [], "test": []} for config in COMPOSED}
+    for split, paths in files.items():
+        for record in (record for path in paths for record in pq.read_table(path).to_pylist()):
+            row = QuestionRow(
+                id=f"{split}-{record['id']:03}",
+                question=record["stem"],
+                abc=record["abc_score"] or None,
+                options=[record["options"][letter] for letter in LETTERS],
+                answer=record["answer"],
+                kind=None,
+            )
+            for config in COMPOSED if split == "dev" else (record["subject"],):
+                rows[config][split].append(row)
+    return rows
 
 
 BENCHMARK: Final = DatasetSpec(

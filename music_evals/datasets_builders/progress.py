@@ -1,4 +1,4 @@
-"""Progress of a build: bars on a terminal; elsewhere a line at its start and one at its end."""
+"""Progress of a build: bars on a terminal; elsewhere one line at the start and one at the end."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ def progress_bar(console: Console) -> Progress:
 
 @contextmanager
 def counting_pieces(console: Console) -> Iterator[OnPiece]:
-    """Show a bar for every kind of work on pieces; the value of the context is called after every piece."""
+    """Show a bar for every kind of work on pieces; call the value of the context after every piece."""
     with progress_bar(console) as progress:
         tasks = {"": progress.add_task("looking for pieces", total=None)}
 

@@ -41,7 +41,7 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["muse", "--source", "nowhere"], 1, "nowhere is not a folder; --source wants a copy of https://github.com/"),
-        (["muse", "--chord-quality", "9999"], 1, "chord_quality: 9999 test rows asked for; possible are 0 to 1584"),
+        (["muse", "--chord-quality", "1585"], 1, "chord_quality: 1585 test rows asked for; possible are 0 to 1584"),
         (["muse", "--syncopation", "-1"], 1, "syncopation: -1 test rows asked for; a count is 0 or more"),
         (["muse", "--soundfont", "nowhere.sf2"], 1, "the soundfont cannot be read"),
         (["muse", "--allow-partial"], 2, "only recordings can be partial"),
@@ -52,6 +52,7 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
         (["ziqi", "--source", "somewhere", "--revision", "main"], 2, "a folder is at one revision only"),
         (["ziqi", "--source", "no/such/folder"], 1, "no/such/folder is not a folder"),
         (["ziqi", "--theory", "-1"], 1, "theory is -1; a number of questions from 0 is needed"),
+        (["ziqi", "--theory", "0", "--continuation", "0"], 1, "theory and continuation are both 0"),
     ],
 )
 def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:

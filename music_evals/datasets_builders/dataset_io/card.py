@@ -7,7 +7,7 @@
 from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from music_evals.benchmarks import Source, dataset_facts, load
 from music_evals.datasets_builders.dataset_io.provenance import (
@@ -18,9 +18,6 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     canary,
     source_facts,
 )
-
-if TYPE_CHECKING:
-    from huggingface_hub import DatasetCard
 
 _FOLDER: Final = "path/to/this/folder"  # in the examples of all cards
 _SIZES: Final = {"n<1K": 1_000, "1K<n<10K": 10_000, "10K<n<100K": 100_000, "100K<n<1M": 1_000_000}  # the Hub's names
@@ -39,8 +36,7 @@ def make_card(provenance: Provenance) -> str:
         for config, splits in provenance.counts.items()
     ]
     configs[0]["default"] = True
-    _set_header(
-        card,
+    vars(card.data).update(  # entries that are None are left out of the card
         pretty_name=source.title,
         language=list(source.language),
         license=provenance.licence,
@@ -65,14 +61,14 @@ def make_card(provenance: Provenance) -> str:
 
 
 def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Sequence[str] = ()) -> str:
-    """Adapt a folder's card to a repository: its examples name the repository, and it says how to run it.
+    """Adapt a folder's card to a repository: put its name into the examples, and add how to run the tasks.
 
     `terms` are those under which the data is published; `tasks` are the splits of the config with rendered prompts.
     """
     from huggingface_hub import DatasetCard
 
     card = DatasetCard(text)
-    _set_header(card, license=terms.licence, license_name=terms.licence_name, license_link=terms.link)
+    vars(card.data).update(license=terms.licence, license_name=terms.licence_name, license_link=terms.link)
     sections = [card.text.replace(_FOLDER, repo).rstrip()]
     if tasks:
         prompts = _config(PROMPTED, {task: f"{PROMPTED}/{task}-*.parquet" for task in tasks})
@@ -86,12 +82,6 @@ def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Seq
 
 def _config(name: str, paths: dict[str, str]) -> dict[str, Any]:
     return {"config_name": name, "data_files": [{"split": split, "path": path} for split, path in paths.items()]}
-
-
-def _set_header(card: "DatasetCard", **entries: Any) -> None:
-    for key, value in entries.items():
-        if value is not None:
-            card.data[key] = value
 
 
 def _provenance_lines(provenance: Provenance) -> list[str]:

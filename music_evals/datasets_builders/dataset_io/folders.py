@@ -1,4 +1,4 @@
-"""Folders that appear complete or not at all: they are written beside their target and then renamed."""
+"""Folders that appear completely or not at all: they are written beside their target and then renamed."""
 
 import fcntl
 import os
@@ -54,8 +54,8 @@ def check_target(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = Fa
 def replace_folder(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield an empty folder that becomes `path` when the block ends; after an error, `path` is as it was.
 
-    The folder is made in a hidden one beside its target, ``.NAME.partial``. A killed process leaves that behind, and
-    the next call for the same target removes it.
+    The folder is made in a hidden one beside its target, ``.NAME.partial``. If the process is killed, the hidden folder
+    stays, and the next call for the same target removes it.
 
     Args:
         path: the target; absent or empty, or with `overwrite` a folder of the same kind.
@@ -69,31 +69,19 @@ def replace_folder(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = 
     check_target(path, kind, overwrite=overwrite)
     with locked_folder(path.with_name(f".{path.name}.partial")) as partial:
         new, old = partial / "new", partial / "old"
-        _put_back(old, path)
         for leftover in (new, old):
             shutil.rmtree(leftover, ignore_errors=True)
         new.mkdir()
-        try:
-            yield new
-            check_target(path, kind, overwrite=overwrite)
-            if path.exists():
-                path.rename(old)
-            new.rename(path)
-        finally:
-            _put_back(old, path)
-        if old.exists():
-            old.rename(new)  # a folder that is removed by half must not be put back
-
-
-def _put_back(old: Path, path: Path) -> None:
-    """Undo the first of two renames after a stop between them."""
-    if old.exists() and not path.exists():
-        old.rename(path)
+        yield new
+        check_target(path, kind, overwrite=overwrite)
+        if path.exists():
+            path.rename(old)
+        new.rename(path)
 
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder that one process uses at a time, then removed whole; the lock ends with the process."""
+    """Make a folder for one process at a time and remove it afterwards; the lock ends with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY)
     try:

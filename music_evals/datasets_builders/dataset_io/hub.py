@@ -1,7 +1,7 @@
 """Publishing to the Hugging Face Hub: `plan_dataset` and `plan_files` say what would change, `commit` changes it.
 
-Files are compared by their checksums. A commit is made on the state that its plan was made for: if somebody has pushed
-meanwhile, the Hub refuses. Files of an interrupted upload stay on the Hub, and the next one does not send them again.
+Files are compared by their checksums. A commit names the state that its plan was made for: if somebody has pushed
+meanwhile, the Hub refuses. Files of an interrupted upload stay on the Hub, and the next upload does not repeat them.
 """
 
 from collections.abc import Collection, Mapping
@@ -32,9 +32,7 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 from music_evals.datasets_builders.dataset_io.secret_check import check_secrets
 
 MAIN: Final = "main"
-Kind = Literal["dataset", "model"]
-ChangeKind = Literal["added", "changed", "deleted", "kept", "unchanged"]
-Operation = CommitOperationAdd | CommitOperationDelete
+GIT_FILE: Final = ".gitattributes"  # the Hub's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Repository:
     """A repository at the head of a branch."""
 
     name: str  # ``ORG/NAME``
-    kind: Kind
+    kind: Literal["dataset", "model"]
     branch: str
     head: str | None  # commit; None if there is no such repository
     is_new_branch: bool  # whether the branch is still to be created, from ``main``
@@ -52,7 +50,7 @@ class Repository:
     @property
     def other_files(self) -> list[str]:
         """All files except a card, ``eval.yaml`` and the Hub's own."""
-        return sorted(self.files.keys() - {CARD_FILE, EVAL_FILE, ".gitattributes"})
+        return sorted(self.files.keys() - {CARD_FILE, EVAL_FILE, GIT_FILE})
 
     def read(self, path: str) -> bytes | None:
         """Return the content of a file, None if there is no such file."""
@@ -66,7 +64,7 @@ class Repository:
 class Change(NamedTuple):
     """What a commit does to a file."""
 
-    kind: ChangeKind
+    kind: Literal["added", "changed", "deleted", "kept", "unchanged"]
     path: str
     size: int  # bytes
 
@@ -76,10 +74,10 @@ class Plan(NamedTuple):
 
     repository: Repository
     changes: list[Change]
-    operations: list[Operation]
+    operations: list[CommitOperationAdd | CommitOperationDelete]
 
 
-def look_up(name: str, kind: Kind, branch: str = MAIN) -> Repository:
+def look_up(name: str, kind: Literal["dataset", "model"], branch: str = MAIN) -> Repository:
     """Read the state of a repository ``ORG/NAME``, which need not exist; DatasetError if the Hub cannot be asked."""
     if name.count("/") != 1:
         raise DatasetError(f"{name!r} names no repository of the Hub; write ORG/NAME")
@@ -102,22 +100,20 @@ def plan_files(repository: Repository, contents: Mapping[str, Path | bytes], obs
     DatasetError if a file holds a secret.
     """
     check_secrets(contents)
-    changes: list[Change] = []
-    operations: list[Operation] = []
+    plan = Plan(repository, [], [])
     for path, content in contents.items():
         addition, present = CommitOperationAdd(path, content), repository.files.get(path)
-        kind: ChangeKind = "changed" if present else "added"
         if present and _is_same(addition, present):
-            kind = "unchanged"
+            plan.changes.append(Change("unchanged", path, present.size))
         else:
-            operations.append(addition)
-        changes.append(Change(kind, path, addition.upload_info.size))
-    for path in repository.files.keys() - contents.keys() - {".gitattributes"}:
-        is_obsolete = path in obsolete
-        changes.append(Change("deleted" if is_obsolete else "kept", path, repository.files[path].size))
-        if is_obsolete:
-            operations.append(CommitOperationDelete(path))
-    return Plan(repository, sorted(changes), operations)
+            plan.changes.append(Change("changed" if present else "added", path, addition.upload_info.size))
+            plan.operations.append(addition)
+    for path in sorted(repository.files.keys() - contents.keys() - {GIT_FILE}):
+        plan.changes.append(Change("deleted" if path in obsolete else "kept", path, repository.files[path].size))
+        if path in obsolete:
+            plan.operations.append(CommitOperationDelete(path))
+    plan.changes.sort()
+    return plan
 
 
 def _is_same(addition: CommitOperationAdd, present: RepoFile) -> bool:
@@ -152,9 +148,8 @@ def _published_files(repository: Repository, dataset: str) -> Collection[str]:
     """Return the files of a dataset's earlier version; DatasetError if the repository holds something else."""
     if not repository.other_files:
         return ()
-    text = repository.read(PROVENANCE_FILE) or b""
     try:
-        earlier = Provenance.from_json(text)
+        earlier = Provenance.from_json(repository.read(PROVENANCE_FILE) or b"")
         if earlier.benchmark == dataset:
             return earlier.files
         content = f"a dataset of {earlier.benchmark}"
@@ -164,7 +159,7 @@ def _published_files(repository: Repository, dataset: str) -> Collection[str]:
 
 
 def commit(plan: Plan, message: str, *, private: bool = False, create_pr: bool = False) -> CommitInfo:
-    """Make the commit of a plan, or a pull request; the repository and the branch are created if need be."""
+    """Make the commit of a plan, or a pull request; the repository and the branch are created if they do not exist."""
     repository = plan.repository
     name, kind, head = repository.name, repository.kind, repository.head
     with plain_errors(name):

@@ -1,4 +1,4 @@
-"""Errors of the Hub's client as one message each, without the token."""
+"""Errors of the Hub's client, each as one message without the user's token."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ _ADVICE: Final = {401: LOG_IN, 403: f"with a token that may write there, {LOG_IN
 
 @contextmanager
 def plain_errors(place: str) -> Iterator[None]:
-    """Turn what the client raises into a DatasetError that begins with a place, such as the repository's name."""
+    """Turn errors of the client into a DatasetError that begins with `place`, such as the repository's name."""
     try:
         yield
     except DatasetError:

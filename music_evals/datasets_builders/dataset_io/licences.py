@@ -1,4 +1,4 @@
-"""What may be published: what a benchmark's folder says of a source, and the check of a dataset folder."""
+"""The check that a dataset folder may be published, by the terms of its source in the benchmark's folder."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ _FREE: Final = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
 
 
 def is_free(licence: str | None) -> bool:
-    """Whether a licence, in the words of the Mutopia Project, lets anybody pass a piece on."""
+    """Whether a licence, as the Mutopia Project writes it, allows everybody to redistribute a piece."""
     return licence is not None and _FREE.fullmatch(licence) is not None
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -38,7 +38,7 @@ _HUB_URI: Final = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<re
 
 @dataclass(frozen=True, slots=True)
 class DatasetSpec:
-    """What a builder says of its dataset, so that the dataset can be loaded."""
+    """The facts of a dataset that `load_split` needs."""
 
     name: str  # e.g. ``"muse"``
     version: str  # of the builder, raised with any change of a row; a cached dataset of another version is built anew
@@ -51,7 +51,7 @@ class DatasetSpec:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Which data a dataset argument names."""
+    """The data that a dataset argument names."""
 
     dataset: str  # the argument
     folder: Path  # where the data is on this machine
@@ -60,7 +60,7 @@ class Origin:
 
     @property
     def label(self) -> str:
-        """A short name for tables and log names, which differs for generated, recorded and partial data.
+        """A short name for tables and log names; generated, recorded and partial data have different names.
 
         >>> provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
         >>> Origin("generated", Path("."), None, provenance).label
@@ -71,7 +71,7 @@ class Origin:
         return f"{self.provenance.source}-partial" if self.provenance.missing else self.provenance.source
 
     def metadata(self) -> dict[str, Any]:
-        """Return what a task should record of its data, and by which version of this project: plain values."""
+        """Return plain values that a task records: its data, and the version of this project."""
         provenance = self.provenance
         entries = {
             "music_evals_version": version("music-evals"),
@@ -100,11 +100,11 @@ def load_split(
             ``hf://datasets/ORG/NAME[@REVISION]``.
         config: name of the config.
         split: name of the split.
-        benchmark: whose dataset it must be.
+        benchmark: the benchmark that the dataset must belong to.
         columns: the columns to read, None for all; other columns cost no time.
 
     Raises:
-        DatasetError: there is no such dataset, config, split or column, or a file is not the one that was written.
+        DatasetError: there is no such dataset, config, split or column, or a file has changed since it was written.
     """
     from datasets import Dataset
 
@@ -121,8 +121,7 @@ def load_split(
     file, where = origin.folder / path, f"{path} of {dataset}"
     if not file.is_file():
         raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
-    digest = file_sha256(file)
-    if digest != provenance.files.get(path):
+    if (digest := file_sha256(file)) != provenance.files.get(path):
         raise DatasetError(f"{where} is not the file that its {PROVENANCE_FILE} names; build it again")
     declared = benchmark.features[config]
     schema = as_files({name: declared[name] for name in columns or declared}).arrow_schema
@@ -156,49 +155,42 @@ def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table"
 
 
 def describe_dataset(dataset: str, *, benchmark: DatasetSpec, files: Sequence[str] = ()) -> Origin:
-    """Say which data a dataset argument names; what is needed for that, and `files`, is built or downloaded.
+    """Describe the data that a dataset argument names; it is built or downloaded first if need be.
 
     Args:
         dataset: as for `load_split`.
-        benchmark: whose dataset it must be.
-        files: patterns of files to download too.
+        benchmark: the benchmark that the dataset must belong to.
+        files: patterns of the data files to download; the provenance and the card are always downloaded.
 
     Raises:
-        DatasetError: there is no such dataset, or it is of another benchmark.
+        DatasetError: there is no such dataset, or it belongs to another benchmark.
     """
-    if dataset == GENERATED:
-        folder, revision = _generated_folder(benchmark), None
-    else:
-        folder, revision = _locate(dataset, files)
-    provenance = _read_provenance(dataset, folder)
-    if provenance.benchmark != benchmark.name:
-        raise DatasetError(f"'{dataset}' is a dataset of {provenance.benchmark}, not of {benchmark.name}")
-    return Origin(dataset, folder, revision, provenance)
+    origin = _open(str(_generated_folder(benchmark)) if dataset == GENERATED else dataset, files)
+    if origin.provenance.benchmark != benchmark.name:
+        raise DatasetError(f"'{dataset}' is a dataset of {origin.provenance.benchmark}, not of {benchmark.name}")
+    return replace(origin, dataset=dataset)
 
 
 def benchmark_of(dataset: str) -> str:
     """Return the name of the benchmark of a dataset folder or a repository on the Hub; DatasetError if it has none."""
-    return _read_provenance(dataset, _locate(dataset, ())[0]).benchmark
+    return _open(dataset).provenance.benchmark
 
 
-def _locate(dataset: str, files: Sequence[str]) -> tuple[Path, str | None]:
-    """Return the folder of a dataset that is not generated, and the commit if it is from the Hub."""
+def _open(dataset: str, files: Sequence[str] = ()) -> Origin:
+    """Describe a dataset folder or a repository on the Hub, of any benchmark."""
+    revision = None
+    folder = Path(dataset).expanduser()
     if dataset.startswith("hf:"):
         match = _HUB_URI.fullmatch(dataset)
         if match is None:
             raise DatasetError(f"{dataset} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]")
         folder = download(match["repo"], match["revision"], [PROVENANCE_FILE, CARD_FILE, *files])
-        return folder, folder.name
-    folder = Path(dataset).expanduser()
-    if not folder.is_dir():
+        revision = folder.name
+    elif not folder.is_dir():
         problem = "is not a folder" if folder.exists() else "does not exist"
         raise DatasetError(f"dataset '{dataset}' {problem}; accepted: {ACCEPTED}")
-    return folder, None
-
-
-def _read_provenance(dataset: str, folder: Path) -> Provenance:
     try:
-        return read_provenance(folder)
+        return Origin(dataset, folder, revision, read_provenance(folder))
     except DatasetError as error:
         raise DatasetError(f"'{dataset}' is no dataset of ours: {error}; accepted: {ACCEPTED}") from error
 
@@ -227,11 +219,11 @@ def _generated_folder(benchmark: DatasetSpec) -> Path:
 def _is_current(folder: Path, benchmark: DatasetSpec) -> bool:
     try:
         present = read_provenance(folder)
-        is_whole = all(file_sha256(folder / path) == digest for path, digest in present.files.items())
+        current = (benchmark.name, benchmark.version, GENERATED, benchmark.seed)
+        is_current = (present.benchmark, present.builder_version, present.source, present.seed) == current
+        return is_current and all(file_sha256(folder / path) == sha for path, sha in present.files.items())
     except (DatasetError, FileNotFoundError):
         return False
-    expected = (benchmark.name, benchmark.version, GENERATED, benchmark.seed)
-    return is_whole and (present.benchmark, present.builder_version, present.source, present.seed) == expected
 
 
 def download(repo: str, revision: str | None = None, files: Sequence[str] | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""``provenance.json``: what a dataset folder says about itself. A folder with such a file is a dataset of ours."""
+"""``provenance.json``: who built a dataset folder from what. A folder with such a file is a dataset of this project."""
 
 import dataclasses
 import hashlib
@@ -35,7 +35,7 @@ class DatasetError(ValueError):
 
 
 def canary(benchmark: str) -> str:
-    """Return the sentence by which makers of training data can find the rows of a dataset and leave them out.
+    """Return the sentence by which makers of training data can find the rows of a dataset and exclude them.
 
     >>> canary("muse")
     'Test data, not for training: music-evals muse canary c90270f2-cb1b-58d5-93ea-89bb8f3b534e'
@@ -68,10 +68,10 @@ class Provenance:
     seed: int | None = None  # seed of a generated dataset
     source_revision: Printable | None = None  # revision of the source data, where it has one
     source_sha256: Printable | None = None  # checksum over the source files used, where there are any
-    missing: tuple[Printable, ...] = ()  # what a partial copy of the source lacks
-    # Versions and checksums of what made the bytes (renderer, soundfont).
+    missing: tuple[Printable, ...] = ()  # files that a partial copy of the source lacks
+    # Library or file that made the bytes (renderer, soundfont) → its version or checksum.
     made_with: Mapping[Printable, Printable] = field(default_factory=dict)
-    # What is odd in the source → how often; the rows keep it unless it says otherwise.
+    # Oddity of the source → how often it occurs; the rows keep it unless the text says otherwise.
     anomalies: Mapping[Printable, int] = field(default_factory=dict)
     # Config → split → number of rows. `write_dataset` fills this entry and the two below.
     counts: Mapping[Printable, Mapping[Printable, int]] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def format_error(error: ValidationError, start: int = 0) -> str:
 
 
 def refusals(left_out: Mapping[str, str]) -> dict[str, int]:
-    """Return `Provenance.anomalies` that name what was left out, with the reasons.
+    """Return `Provenance.anomalies` that name the pieces that were left out, with the reasons.
 
     >>> refusals({"BachJS/one": "it holds\\n no music"})
     {'left out: BachJS/one: it holds no music': 1}
@@ -121,7 +121,7 @@ def refusals(left_out: Mapping[str, str]) -> dict[str, int]:
 
 
 def source_facts(dataset: str, source: str) -> Source:
-    """Return what a benchmark's folder says of a source of a dataset; DatasetError if it names no such source."""
+    """Return the facts of a dataset's source from its benchmark's folder; DatasetError if there is no such source."""
     sources = dataset_facts(dataset).sources if dataset in dataset_names() else {}
     if source not in sources:
         raise DatasetError(
@@ -131,9 +131,9 @@ def source_facts(dataset: str, source: str) -> Source:
 
 
 def make_provenance(dataset: str, version: str, source: str, **entries: Any) -> Provenance:
-    """Return a provenance with what the benchmark's folder states of the source.
+    """Return a provenance with the licence of the source, or ``other`` if the benchmark's folder states none.
 
-    This is the licence, ``other`` where it states none, and the revision of files whose checksum is known.
+    If the folder knows the checksum of the source files, their revision is filled in too.
     """
     facts = source_facts(dataset, source)
     if facts.sha256 and entries.get("source_sha256") == facts.sha256:
@@ -142,7 +142,7 @@ def make_provenance(dataset: str, version: str, source: str, **entries: Any) -> 
 
 
 def read_provenance(folder: Path) -> Provenance:
-    """Read what a dataset folder says about itself; DatasetError where it has no provenance file of ours."""
+    """Read the provenance of a dataset folder; DatasetError if it has none."""
     try:
         return Provenance.from_json((folder / PROVENANCE_FILE).read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -155,7 +155,7 @@ def data_file(config: str, split: str) -> str:
 
 
 def as_json(value: object) -> str:
-    """Return the text of a JSON file that people may read; paths become texts."""
+    """Return indented JSON; paths become texts."""
     return json.dumps(value, indent=2, ensure_ascii=False, default=os.fspath) + "\n"
 
 
@@ -167,7 +167,7 @@ def file_sha256(path: Path) -> str:
 
 @lru_cache(maxsize=1024)
 def _sha256_of(path: Path, *_identity: int) -> str:
-    """Hash a file once for as long as it does not change: a grid of tasks loads the same files dozens of times."""
+    """Hash a file once until it changes: a grid of tasks loads the same files dozens of times."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

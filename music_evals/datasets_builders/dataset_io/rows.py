@@ -1,4 +1,4 @@
-"""What a row may hold: columns that a `TypedDict` declares, and the check of rows when they are written or loaded."""
+"""Columns of a dataset, which a `TypedDict` declares, and the check of rows when they are written or loaded."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ def _not_blank(text: str) -> str:
 
 
 Text = Annotated[str, Field(max_length=2_000_000), AfterValidator(_not_blank)]
-"""A text that a model is asked or that a reply is compared with: not blank, and not too long for that."""
+"""A text for a prompt or an answer: not blank, and at most two million characters."""
 FourOptions = Annotated[list[Text], Field(min_length=4, max_length=4)]
 Letter = Annotated[str, Field(pattern="^[ABCD]$")]
 
@@ -37,13 +37,13 @@ class FileCell(TypedDict):
 
 
 FileKind = Literal["audio", "images", "vector"]
-"""A column that a type alone does not tell: a sound, a list of pictures, or a list of 32-bit numbers."""
+"""A kind of column that the type of its values does not name: a sound, a list of pictures, a list of 32-bit numbers."""
 
 
 class Columns(Mapping[str, Any]):
-    """Declared columns that know what a row may hold; the first column is the row's id.
+    """Declared columns with the checks of their values; the first column is the row's id.
 
-    The columns as `datasets` describes them are made at first use, because that library takes half a second to load.
+    `features` is made at first use, because `datasets` takes half a second to load.
     """
 
     def __init__(self, row: type, check: Callable[..., str | None] | None, kinds: Mapping[str, FileKind]) -> None:
@@ -93,8 +93,9 @@ def features_of(row: type, check: Callable[..., str | None] | None = None, /, **
     """Declare the columns of a `TypedDict` of texts, bytes, numbers, lists of these, and any of them or None.
 
     Args:
-        row: the `TypedDict`. Values must be as it says, with what `Annotated` adds, and null only where it says None.
-        check: says what is wrong with a row, or None, from the columns that its parameters name.
+        row: the `TypedDict`. Values must have its types and meet the constraints of its `Annotated`. They are null only
+            where the type allows None.
+        check: gets the columns that its parameters name, and returns a description of the problem, or None.
         kinds: columns of another kind, such as ``audio="audio"``.
 
     >>> from typing import TypedDict

@@ -1,4 +1,4 @@
-"""A check that no token, key or password of this machine's user is published by mistake."""
+"""A check that no token, key or password of the user is published by mistake."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from huggingface_hub import get_token
 
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 
-# Of the Hub, OpenAI and Anthropic, GitHub, GitLab, AWS, Google and Slack; and private keys.
+# Tokens of the Hub, OpenAI and Anthropic, GitHub, GitLab, AWS, Google and Slack; and private keys.
 _TOKEN: Final = re.compile(
     r"(?<![A-Za-z0-9])(hf_|api_org_|sk-|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AIza|xox[a-z]-)[\w-]{16,}"
     r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"
@@ -21,7 +21,7 @@ _SHORTEST: Final = 12  # characters of an environment variable that counts as se
 
 
 def check_secrets(files: Mapping[str, Path | bytes]) -> None:
-    """Raise DatasetError if a file that is to be published holds a secret; it names the file and the kind."""
+    """Raise DatasetError if a file to publish holds a secret; the message names the file and the kind of secret."""
     secrets = {f"the value of {name}": value for name, value in os.environ.items() if name.endswith(("_KEY", "_TOKEN"))}
     secrets["the token of this machine for the Hub"] = get_token() or ""
     for path, file in files.items():

@@ -46,8 +46,8 @@ def write_dataset(
         out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder of ours.
         rows: config → split → rows, written in order; a split without rows is left out.
         features: config → declared columns.
-        provenance: who builds it from what; `counts` and `files` are filled here, and to its `floors` those are added
-            that any questions have.
+        provenance: who builds it from what; its `counts` and `files` are filled in here. Computed floors of the
+            questions are added to its `floors`.
         overwrite: whether a dataset folder of ours may be replaced.
         extra_files: further files by path in the folder, such as the licence of the source.
         card: makes the content of ``README.md`` from the completed provenance.
@@ -61,13 +61,13 @@ def write_dataset(
     with replace_folder(out, overwrite=overwrite) as folder:
         counts: dict[str, dict[str, int]] = {}
         files: dict[str, str] = {}
+        mark = canary(provenance.benchmark)
         for config, splits in rows.items():
             for split, split_rows in splits.items():
-                name = data_file(config, split)
-                mark = canary(provenance.benchmark)
-                if count := write_rows(folder / name, split_rows, features[config], f"{config}/{split}", mark):
+                path = folder / data_file(config, split)
+                if count := write_rows(path, split_rows, features[config], f"{config}/{split}", mark):
                     counts.setdefault(config, {})[split] = count
-                    files[name] = file_sha256(folder / name)
+                    files[data_file(config, split)] = file_sha256(path)
         if not counts:
             raise DatasetError(f"nothing to write to {out}: no config has any rows")
         for name, content in (extra_files or {}).items():
@@ -97,9 +97,8 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Any, whe
         return 0
     check, count = RowCheck(features, where), 0
     path.parent.mkdir(exist_ok=True)
-    with pq.ParquetWriter(
-        path, features.arrow_schema, compression="zstd", use_content_defined_chunking=True, write_page_index=True
-    ) as writer:
+    options = {"compression": "zstd", "use_content_defined_chunking": True, "write_page_index": True}
+    with pq.ParquetWriter(path, features.arrow_schema, **options) as writer:
         for group in chain([first], groups):
             writer.write_table(_to_table(group, features, where, check, count))
             count += len(group)

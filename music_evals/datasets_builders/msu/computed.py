@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, make_provenance, refusals
 from music_evals.datasets_builders.msu.dataset import (
@@ -15,12 +15,11 @@ from music_evals.datasets_builders.msu.dataset import (
     Plan,
     QuestionRow,
     ScoreRow,
-    split_plan,
+    by_split,
     split_works,
 )
 from music_evals.datasets_builders.msu.questions.answerability import shows_words
 from music_evals.datasets_builders.msu.questions.compose import Candidates, Composer, UnsuitableScoreError, candidates
-from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.abc.writing import score_to_abc
@@ -31,15 +30,6 @@ from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 OWN_SCORES: Final = "own-scores"
 """`Provenance.source` of questions on the user's own scores."""
-
-
-class _ReadWork(NamedTuple):
-    """A work that was read: its score without pages and the possible questions, or the reason to leave it out."""
-
-    name: str
-    score: ScoreRow | None = None
-    candidates: Candidates | None = None
-    reason: str = ""
 
 
 def build_generated(
@@ -71,23 +61,38 @@ def build_own(folder: Path, seed: int = DEFAULT_SEED, *, on_score: OnPiece = lam
 
 
 def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -> Plan:
-    read: list[_ReadWork] = []
+    scores: dict[str, ScoreRow] = {}
+    pools: dict[str, Candidates] = {}
+    left_out: dict[str, str] = {}
     for work, result in zip(works, map_in_subprocess(partial(_read, seed=seed), works), strict=True):
         if isinstance(result, LimitError):
-            result = _ReadWork(work.name, reason=f"reading it {result}")
-        read.append(result)
+            left_out[work.name] = f"reading it {result}"
+        elif isinstance(result, str):
+            left_out[work.name] = result
+        else:
+            scores[work.name], pools[work.name] = result
         on_score("reading", len(works))
-    left_out = {work.name: work.reason for work in read if work.score is None}
-    pools = {work.name: work.candidates for work in read if work.candidates is not None}
-    splits = split_works([work.score for work in read if work.score is not None], seed)
+    splits = split_works(list(scores.values()), seed)
     composers = {split: Composer((pools[name] for name in pools if splits[name] == split), seed) for split in SPLITS}
-    composed: dict[str, list[QuestionRow]] = {}
+    questions: list[QuestionRow] = []
     for name, pool in pools.items():
         try:
-            composed[name] = _rows(name, composers[splits[name]].compose(name, pool))
+            composed = composers[splits[name]].compose(name, pool)
         except UnsuitableScoreError as error:
             left_out[name] = str(error)
-    scores = [work.score for work in read if work.score is not None and work.name in composed]
+            del scores[name]
+            continue
+        for number, question in enumerate(composed):
+            row = QuestionRow(
+                id=f"{name}-level{question.level}-{number % 3 + 1}",
+                score_id=name,
+                level=question.level,
+                kind=question.kind,
+                question=question.text,
+                answer=question.answer,
+                answer_type=question.answer_type,
+            )
+            questions.append(row)
     if not scores:
         name, reason = next(iter(left_out.items()), ("", "there are no works"))
         raise DatasetError(f"none of {len(works)} scores gives questions; {name}: {reason}")
@@ -99,11 +104,12 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
         made_with={"music21": version("music21"), "verovio": version("verovio")},
         anomalies=refusals(left_out),
     )
-    questions = [row for score in scores for row in composed[score["score_id"]]]
-    return split_plan(scores, questions, splits, provenance, engrave=True, left_out=left_out)
+    by_score = by_split(list(scores.values()), splits)
+    return Plan(by_score, by_split(questions, splits), provenance, engrave=True, left_out=left_out)
 
 
-def _read(work: Work, seed: int) -> _ReadWork:
+def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
+    """Return a score without pages and the possible questions, or the reason to leave it out."""
     try:
         score = work.load()
         pool = candidates(score, seed=seed, name=work.name)
@@ -115,12 +121,12 @@ def _read(work: Work, seed: int) -> _ReadWork:
             for kind, questions in pool.items()
         }
     except (ScoreError, UnsuitableScoreError) as error:
-        return _ReadWork(work.name, reason=str(error))
+        return str(error)
     except (MemoryError, MissingLibraryError):
         raise
     # music21 raises exceptions of any class, and one score must not stop the others.
     except Exception as error:
-        return _ReadWork(work.name, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
+        return f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})"
     row = ScoreRow(
         score_id=work.name,
         title=score.metadata.title or "",
@@ -130,19 +136,4 @@ def _read(work: Work, seed: int) -> _ReadWork:
         musicxml=musicxml,
         source=work.source,
     )
-    return _ReadWork(work.name, row, pool)
-
-
-def _rows(name: str, questions: Sequence[ScoreQuestion]) -> list[QuestionRow]:
-    return [
-        QuestionRow(
-            id=f"{name}-level{question.level}-{number % 3 + 1}",
-            score_id=name,
-            level=question.level,
-            kind=question.kind,
-            question=question.text,
-            answer=question.answer,
-            answer_type=question.answer_type,
-        )
-        for number, question in enumerate(questions)
-    ]
+    return row, pool

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypedDict, get_args
+from typing import Annotated, Final, Literal, TypedDict, TypeVar, get_args
 
 from pydantic import Field
 
@@ -64,6 +64,9 @@ FEATURES: Final = {"scores": features_of(ScoreRow, images="images"), "questions"
 """Config → columns."""
 
 
+Row = TypeVar("Row", ScoreRow, QuestionRow)
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A dataset that can be written."""
@@ -74,29 +77,10 @@ class Plan:
     engrave: bool = False  # whether pages are engraved from the MusicXML of the scores while they are written
     left_out: Mapping[str, str] | None = None  # name of a score → reason why it is not in the dataset
 
-    @property
-    def n_scores(self) -> int:
-        """Number of scores of all splits."""
-        return sum(len(rows) for rows in self.scores.values())
 
-
-def split_plan(
-    scores: Sequence[ScoreRow],
-    questions: Sequence[QuestionRow],
-    splits: Mapping[str, Split],
-    provenance: Provenance,
-    *,
-    engrave: bool = False,
-    left_out: Mapping[str, str] | None = None,
-) -> Plan:
-    """Make a plan of scores and their questions; `splits` has the split of every score."""
-    return Plan(
-        {split: [row for row in scores if splits[row["score_id"]] == split] for split in SPLITS},
-        {split: [row for row in questions if splits[row["score_id"]] == split] for split in SPLITS},
-        provenance,
-        engrave,
-        left_out,
-    )
+def by_split(rows: Sequence[Row], splits: Mapping[str, Split]) -> dict[Split, list[Row]]:
+    """Group scores or questions by the splits of their scores."""
+    return {split: [row for row in rows if splits[row["score_id"]] == split] for split in SPLITS}
 
 
 def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
@@ -146,7 +130,7 @@ def _engrave(plan: Plan, split: Split, on_score: OnPiece) -> Iterator[ScoreRow]:
         if isinstance(images, LimitError):
             raise DatasetError(f"{score['score_id']} cannot be engraved ({images}); build without it")
         yield {**score, "images": [{"bytes": image, "path": None} for image in images]}
-        on_score("engraving", plan.n_scores)
+        on_score("engraving", sum(map(len, plan.scores.values())))
 
 
 def _generate(out: Path, on_score: OnPiece) -> None:

@@ -29,7 +29,7 @@ from music_evals.datasets_builders.msu.dataset import (
     Plan,
     QuestionRow,
     ScoreRow,
-    split_plan,
+    by_split,
     split_works,
 )
 from music_evals.notation.extras import require
@@ -78,18 +78,22 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         pages: list[Any] = [image.get("bytes") if isinstance(image, dict) else None for image in images]
         if not all(isinstance(page, bytes) and page for page in pages):
             raise DatasetError(f"{place}: a page has no bytes")
-        scores.append(
-            ScoreRow(
-                score_id=score_id,
-                title=header.get("T", "").strip(),
-                composer=header.get("C", "").strip(),
-                abc=abc,
-                images=[FileCell(bytes=page, path=None) for page in pages],
-                musicxml=None,
-                source=f"{HUB_REPOSITORY}: {score_id}",
-            )
+        score = ScoreRow(
+            score_id=score_id,
+            title=header.get("T", "").strip(),
+            composer=header.get("C", "").strip(),
+            abc=abc,
+            images=[FileCell(bytes=page, path=None) for page in pages],
+            musicxml=None,
+            source=f"{HUB_REPOSITORY}: {score_id}",
         )
-        questions += _questions(score_id, [(place, item) for item in _items(row.get("questions"), place)])
+        scores.append(score)
+        cell = row.get("questions")
+        if isinstance(cell, dict):  # some writers of Parquet turn a list of questions into a table of lists
+            cell = [dict(zip(cell, values, strict=True)) for values in zip(*cell.values(), strict=True)]
+        if not isinstance(cell, list):
+            raise DatasetError(f"{place}: the score has no questions")
+        questions += _questions(score_id, [(place, item) for item in cell])
     nested = Counter((row["score_id"], row["level"], row["question"], row["answer"]) for row in questions)
     flat: Counter[tuple[str, int, str, str]] = Counter()
     for number, row in enumerate(_rows(folder, "flat"), start=1):
@@ -140,27 +144,28 @@ def _plan(scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: in
     }
     anomalies = {anomaly: count for anomaly, count in counts.items() if count}
     provenance = make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=anomalies, **source)
-    return split_plan(scores, questions, split_works(scores, seed), provenance)
+    splits = split_works(scores, seed)
+    return Plan(by_split(scores, splits), by_split(questions, splits), provenance)
 
 
 def _questions(score_id: str, items: Iterable[tuple[str, Mapping[str, Any]]]) -> list[QuestionRow]:
     """Rows of the questions of a score; `items` are places in the source and questions."""
     numbers: Counter[int] = Counter()
-    rows = []
+    rows: list[QuestionRow] = []
     for place, item in items:
         level = _level(item.get("level"), place)
         numbers[level] += 1
-        rows.append(
-            QuestionRow(
-                id=f"{score_id}-level{level}-{numbers[level]}",
-                score_id=score_id,
-                level=level,
-                kind=None,
-                question=_text(item, "question", place),
-                answer=_text(item, "answer", place),
-                answer_type=None,
-            )
+        question, answer = (_text(item, name, place) for name in ("question", "answer"))
+        row = QuestionRow(
+            id=f"{score_id}-level{level}-{numbers[level]}",
+            score_id=score_id,
+            level=level,
+            kind=None,
+            question=question,
+            answer=answer,
+            answer_type=None,
         )
+        rows.append(row)
     return sorted(rows, key=lambda row: row["level"])
 
 
@@ -174,15 +179,6 @@ def _rows(folder: Path, config: str) -> Iterator[Mapping[str, Any]]:
                 yield from batch.to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise DatasetError(f"{path} cannot be read as Parquet: {error}") from error
-
-
-def _items(cell: Any, place: str) -> list[Mapping[str, Any]]:
-    """The questions of a cell; some writers of Parquet turn a list of questions into a table of lists."""
-    if isinstance(cell, dict):
-        return [dict(zip(cell, values, strict=True)) for values in zip(*cell.values(), strict=True)]
-    if isinstance(cell, list):
-        return cell
-    raise DatasetError(f"{place}: the score has no questions")
 
 
 def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:

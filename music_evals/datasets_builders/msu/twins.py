@@ -5,13 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from music_evals.datasets_builders.msu.dataset import QuestionRow, ScoreRow
-from music_evals.notation.abc.transposed import (
-    Direction,
-    direction_of,
-    transpose_abc,
-    transpose_names,
-    transpose_signed,
-)
+from music_evals.notation.abc.transposed import direction_of, transpose_abc, transpose_names, transpose_signed
 
 _NOTE_NAMES: Final = ("pitch", "pitches", "key", "chord")  # types of answers that are names of notes
 _FIXED: Final = re.compile(r"key signature|\bsharps?\b|\bflats?\b|升|降|transpos", re.IGNORECASE)
@@ -33,8 +27,14 @@ def transposed(abc: str, questions: Sequence[QuestionRow], types: Sequence[str])
         ValueError: the ABC cannot be read, or a key would have more than seven accidentals.
     """
     direction = direction_of(abc)
-    rows = zip(questions, types, strict=True)
-    moved = [_transpose(row, kind, direction) for row, kind in rows if not _FIXED.search(row["question"])]
+    moved: list[QuestionRow] = []
+    for row, answer_type in zip(questions, types, strict=True):
+        if not _FIXED.search(row["question"]):
+            # Names of parts, such as “Horn in F”, do not change.
+            texts = enumerate(_QUOTED.split(row["question"]))
+            question = "".join(text if place % 2 else transpose_signed(text, direction) for place, text in texts)
+            answer = transpose_names(row["answer"], direction) if answer_type in _NOTE_NAMES else row["answer"]
+            moved.append({**row, "question": question, "answer": answer})
     return transpose_abc(abc, direction), moved
 
 
@@ -53,14 +53,6 @@ def renamed(
         for row in questions
     ]
     return new, "\n".join(lines), rows
-
-
-def _transpose(row: QuestionRow, answer_type: str, direction: Direction) -> QuestionRow:
-    # Names of parts, such as “Horn in F”, do not change.
-    texts = enumerate(_QUOTED.split(row["question"]))
-    question = "".join(text if place % 2 else transpose_signed(text, direction) for place, text in texts)
-    answer = transpose_names(row["answer"], direction) if answer_type in _NOTE_NAMES else row["answer"]
-    return {**row, "question": question, "answer": answer}
 
 
 def _rename(text: str, names: dict[str, str]) -> str:

@@ -53,9 +53,10 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
     """Compose a chord stimulus: a block chord at 0 s, then from 2.5 s six notes upward that ring until 8.6 s.
 
     Args:
-        root: one of `ROOTS`. quality: one of `QUALITIES`. variant: 0 to `N_VARIANTS` - 1. Variants differ in register,
-        voicing of the block chord and dynamics. Variant 0 is
-            plain: close position between C3 and Bb4, medium loudness. All are in root position.
+        root: one of `ROOTS`.
+        quality: one of `QUALITIES`.
+        variant: 0 to `N_VARIANTS` - 1. Variants differ in register, voicing of the block chord and dynamics. Variant 0
+            is plain: close position between C3 and Bb4, medium loudness. All variants are in root position.
 
     Raises:
         ValueError: an argument is out of range.

@@ -11,7 +11,7 @@ examples). `rows` defines the columns, `recordings` builds from the authors' rec
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -78,12 +78,12 @@ class Plan:
 
 
 def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, soundfont: Path | None = None) -> Plan:
-    """Compose stimuli from a seed: levels, answers, instruments and kinds of foil are balanced, and none comes twice.
+    """Compose stimuli from a seed: levels, answers, instruments and kinds of foil are balanced, and all stimuli differ.
 
     Stimuli are composed here, so that errors come before any work is lost. They are rendered when the rows are written.
-    The same seed and version give the same bytes with the same versions of libraries and the same soundfont; the
-    provenance names them. A larger count keeps the first rows. There are only as many plain chords as the paper uses:
-    up to 44 of them, another seed changes their order and, below 44, their roots.
+    The provenance names the libraries and the soundfont: with the same ones, a seed and version give the same bytes. A
+    larger count keeps the first rows. The paper uses all 44 plain chords: another seed changes their order, and with
+    fewer chords their roots.
 
     Args:
         seed: any integer.
@@ -103,27 +103,28 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         raise DatasetError(f"the soundfont cannot be read: {error}") from error
     made_with = {package: version(package) for package in ("mido", "numpy")}
     made_with["soundfont"] = f"{soundfont.name} (SHA-256 {digest})"
-    planned = {
-        "syncopation": _loops(seed, counts.syncopation, soundfont),
-        "transposition": _pairs(seed, counts.transposition, soundfont),
-        "chord_quality": _chords(seed, counts.chord_quality, soundfont),
-    }
-    makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}
-    for config, entries in planned.items():
-        for split, make in entries:
-            makers[config][split].append(make)
+    planned = (
+        ("syncopation", _loops(seed, counts.syncopation, soundfont)),
+        ("transposition", _pairs(seed, counts.transposition, soundfont)),
+        ("chord_quality", _chords(seed, counts.chord_quality, soundfont)),
+    )
+    makers = group_makers((config, split, make) for config, entries in planned for split, make in entries)
     n_variants = -(-counts.chord_quality // (len(chords.QUALITIES) * (len(chords.ROOTS) - 1)))
     floors = {task: {"test": {"all": floors}} for task, floors in surface_floors(seed, max(n_variants, 1)).items()}
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return Plan(makers, replace(provenance, floors=floors))
 
 
+def group_makers(entries: Iterable[tuple[str, str, Maker]]) -> dict[str, dict[str, list[Maker]]]:
+    """Group config, split and maker of rows, for `Plan.makers`."""
+    makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}
+    for config, split, make in entries:
+        makers[config][split].append(make)
+    return makers
+
+
 def _draw(
-    name: str,
-    seed: int,
-    seen: set[_Key],
-    compose: Callable[..., _Stimulus],
-    keys_of: Callable[[_Stimulus], set[_Key]],
+    name: str, seed: int, seen: set[_Key], compose: Callable[..., _Stimulus], keys_of: Callable[[_Stimulus], set[_Key]]
 ) -> _Stimulus:
     """Compose a stimulus without any key that was seen; the randomness depends only on seed and name."""
     for attempt in range(_ATTEMPTS):
@@ -136,6 +137,10 @@ def _draw(
 
 
 def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
+    def row(name: str, loop: drum_loops.DrumLoop) -> rows.SyncopationRow:
+        clip = _clip(loop.performance, "drums", soundfont)
+        return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare))
+
     # The examples come first, so that they do not depend on the number of test rows.
     wanted = [("fewshot", f"syncopation-example-{level}-offbeats", level) for level in rows.EXAMPLE_OFFBEATS]
     for index in range(n_test):
@@ -146,15 +151,17 @@ def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker
     for split, name, level in wanted:
         compose = partial(drum_loops.compose_drum_loop, level)
         loop = _draw(name, seed, seen, compose, lambda loop: {(loop.kick, loop.snare)})
-        yield split, partial(_loop_row, name, loop, soundfont)
-
-
-def _loop_row(name: str, loop: drum_loops.DrumLoop, soundfont: Path) -> rows.SyncopationRow:
-    clip = _clip(loop.performance, "drums", soundfont)
-    return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare))
+        yield split, partial(row, name, loop)
 
 
 def _pairs(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
+    def row(name: str, pair: melodies.MelodyPair) -> rows.TranspositionRow:
+        both = pair.first, pair.second
+        clip_1, clip_2 = (_clip(melody.performance, melody.instrument, soundfont) for melody in both)
+        pitches = list(pair.first.pitches), list(pair.second.pitches)
+        keys = pair.first.key, pair.second.key
+        return rows.transposition_row(name, (clip_1, clip_2), keys, pair.foil, GENERATED, pair.semitones, pitches)
+
     wanted: list[tuple[str, str, melodies.Foil | None, melodies.Instrument]] = [
         ("fewshot", "transposition-example-same", None, "piano"),
         ("fewshot", "transposition-example-different", "other_melody", "piano"),
@@ -169,8 +176,7 @@ def _pairs(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker
     seen: set[_Key] = set()
     for split, name, foil, instrument in wanted:
         compose = partial(melodies.compose_pair, foil=foil, instrument=instrument)
-        pair = _draw(name, seed, seen, compose, _pair_keys)
-        yield split, partial(_pair_row, name, pair, soundfont)
+        yield split, partial(row, name, _draw(name, seed, seen, compose, _pair_keys))
 
 
 def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
@@ -178,15 +184,12 @@ def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
     return {tuple(after - before for before, after in pairwise(melody.pitches)) for melody in (pair.first, pair.second)}
 
 
-def _pair_row(name: str, pair: melodies.MelodyPair, soundfont: Path) -> rows.TranspositionRow:
-    first, second = pair.first, pair.second
-    clip_1, clip_2 = (_clip(melody.performance, melody.instrument, soundfont) for melody in (first, second))
-    pitches = list(first.pitches), list(second.pitches)
-    keys = first.key, second.key
-    return rows.transposition_row(name, (clip_1, clip_2), keys, pair.foil, GENERATED, pair.semitones, pitches)
-
-
 def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
+    def row(chord: chords.Chord, variant: int) -> rows.ChordQualityRow:
+        name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
+        clip = _clip(chord.performance, "piano", soundfont)
+        return rows.chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches))
+
     roots = [root for root in chords.ROOTS if root != rows.EXAMPLE_ROOT]
     for index in range(n_test):
         # All roots in one variant before the next variant; every quality has its own order of roots.
@@ -194,15 +197,9 @@ def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Make
         variant, step = divmod(serial, len(roots))
         quality = chords.QUALITIES[place]
         order = random.Random(f"{seed}/chord_quality/{quality}/{variant}").sample(roots, len(roots))
-        yield "test", partial(_chord_row, chords.compose_chord(order[step], quality, variant), variant, soundfont)
+        yield "test", partial(row, chords.compose_chord(order[step], quality, variant), variant)
     for quality in chords.QUALITIES:
-        yield "fewshot", partial(_chord_row, chords.compose_chord(rows.EXAMPLE_ROOT, quality), 0, soundfont)
-
-
-def _chord_row(chord: chords.Chord, variant: int, soundfont: Path) -> rows.ChordQualityRow:
-    name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
-    clip = _clip(chord.performance, "piano", soundfont)
-    return rows.chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches))
+        yield "fewshot", partial(row, chords.compose_chord(rows.EXAMPLE_ROOT, quality), 0)
 
 
 def _clip(performance: Performance, instrument: str, soundfont: Path) -> rows.Clip:
@@ -221,14 +218,8 @@ def write(
 ) -> Provenance:
     """Write a planned dataset as a folder, completely or not at all.
 
-    Args:
-        plan: the dataset.
-        out: the folder.
-        overwrite: replace a dataset in the folder.
-        on_row: called with config and split after every row.
-
-    Raises:
-        DatasetError: the folder cannot be written, or a row cannot be made.
+    `on_row` is called with config and split after every row. DatasetError if a row cannot be made or the folder cannot
+    be written.
     """
 
     def make_rows(config: str, split: str) -> Iterator[Mapping[str, Any]]:

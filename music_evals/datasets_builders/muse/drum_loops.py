@@ -26,13 +26,10 @@ _STROKE: Final = _TICKS_PER_SLOT // 2  # drums ignore the length of a note; it m
 _WEIGHTS: Final = read_table("names/muse_drum_loops.toml")
 _MOST_PER_BAR: Final = 3
 
-_STROKES_PER_LOOP: Final = (
-    14,
-    15,
-    16,
-)  # of kick and snare, drawn whatever the level, so that their number does not tell
-# Every stroke on the beat makes a groove less likely, by this factor to the power of offbeats / 8, so that a loop with
-# many off-beats has few strokes on the beat.
+# Of kick and snare, drawn in the same way at every level, so that their number does not give the level away.
+_STROKES_PER_LOOP: Final = (14, 15, 16)
+# Every stroke on the beat makes a groove less likely, by this factor to the power of offbeats / 8. A loop with many
+# off-beats then has few strokes on the beat.
 _THINNING: Final = 0.4
 
 _Bar = dict[int, str]  # position in the bar, 1 to 8 → "K" or "S"
@@ -78,8 +75,7 @@ def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...]
         for bar, letter in enumerate(form)
         for position, drum in bars[letter].items()
     }
-    kick = tuple(sorted(slot for slot, drum in strokes.items() if drum == "K"))
-    snare = tuple(sorted(slot for slot, drum in strokes.items() if drum == "S"))
+    kick, snare = (tuple(sorted(slot for slot, drum in strokes.items() if drum == name)) for name in "KS")
     return kick, snare
 
 
@@ -104,8 +100,16 @@ def _compose_bar(count: int, model: _Bar | None, is_last: bool, thinning: float,
     if model is not None and is_alike:
         beats = _strokes(model, 1)
     else:
-        beats = _compose_beats(_WEIGHTS["turnarounds" if is_last else "grooves"], thinning, rng)
-    _vary_kick(beats, thinning, rng)
+        grooves = _WEIGHTS["turnarounds" if is_last else "grooves"]
+        weights = [weight * thinning ** (4 - groove.count("-")) for groove, weight in grooves.items()]
+        groove = rng.choices(list(grooves), weights)[0]
+        beats = {1 + 2 * beat: drum for beat, drum in enumerate(groove) if drum != "-"}
+    # Sometimes drop a kick after beat 1, or add one on a free beat; the snare stays because it carries the groove.
+    for position in (3, 5, 7):
+        if beats.get(position) == "K" and rng.random() < 0.3:
+            del beats[position]
+        elif position not in beats and rng.random() < 0.3 * thinning:
+            beats[position] = "K"
     kept = _strokes(model, 0) if model is not None and rng.random() < (0.65 if is_alike else 0.35) else {}
 
     # Later off-beats of the model lead into the next bar: the earlier ones are dropped first.
@@ -129,21 +133,6 @@ def _compose_bar(count: int, model: _Bar | None, is_last: bool, thinning: float,
 def _strokes(bar: _Bar, remainder: int) -> _Bar:
     """The strokes of a bar on the beats (remainder 1) or off them (0)."""
     return {position: drum for position, drum in bar.items() if position % 2 == remainder}
-
-
-def _compose_beats(grooves: dict[str, float], thinning: float, rng: random.Random) -> _Bar:
-    weights = [weight * thinning ** (4 - groove.count("-")) for groove, weight in grooves.items()]
-    groove = rng.choices(list(grooves), weights)[0]
-    return {1 + 2 * beat: drum for beat, drum in enumerate(groove) if drum != "-"}
-
-
-def _vary_kick(beats: _Bar, thinning: float, rng: random.Random) -> None:
-    """Sometimes drop a kick after beat 1, or add one on a free beat; the snare stays because it carries the groove."""
-    for position in (3, 5, 7):
-        if beats.get(position) == "K" and rng.random() < 0.3:
-            del beats[position]
-        elif position not in beats and rng.random() < 0.3 * thinning:
-            beats[position] = "K"
 
 
 def _perform(kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random) -> Performance:

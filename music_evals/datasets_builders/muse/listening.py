@@ -1,7 +1,7 @@
 """Checks whether MUSE's recordings sound like their published answers.
 
-A check returns a description of the difference. It returns None if the answer fits, or if the sound is not clear. Clear
-are:
+A check returns a description of the difference. It returns None if the answer fits, or if the sound is not clear. These
+sounds are clear:
 
 - a drum loop where every slot is a kick, a snare or neither (`transcription.drum_strokes`);
 - a chord where the arpeggio has the pitch classes of exactly one chord of the four qualities;

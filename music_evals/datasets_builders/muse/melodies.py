@@ -55,6 +55,7 @@ _FORMS: Final = {2: ("AA", "AA", "AB"), 4: ("ABAC", "AABA", "AAAB", "ABAB", "AAB
 
 # Degrees are steps of the scale above the tonic, 0 to 6 in its octave.
 _DEGREES: Final = tuple(range(-4, 10))
+_INTERVALS: Final = range(-5, 6)  # scale steps from note to note
 _HALF_CLOSES: Final = (1, 4, 2, -3)
 _STARTS: Final = (0, 2, 4)
 
@@ -109,10 +110,10 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
 
     Args:
         foil: how the second melody differs; None for the same melody in another key. ``"other_melody"`` has new
-            pitches. ``"moved_passage"`` has some notes higher or lower: two intervals of another size and the same
+            pitches. ``"moved_passage"`` has some notes higher or lower: two intervals change their size, not their
             direction. ``"reordered"`` has the same pitches relative to the key in another order. No foil is a
-            transposition (`is_transposition`), and the first and last notes of all are as far apart as those of the
-            same melody, so that these two do not tell.
+            transposition (`is_transposition`). The distance from the first to the last note is the same in both
+            melodies, so that it does not give the foil away.
         instrument: one of `INSTRUMENTS`.
         rng: the source of randomness.
 
@@ -135,18 +136,17 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
         composed = _compose_two(foil, plan, mode, rng)
         if composed is None:
             continue
-        first, second = composed
-        # Pitches are relative to the tonic. Choose one where both melodies fit.
-        lowest = low - min(min(first), min(second) + semitones)
-        highest = high - max(max(first), max(second) + semitones)
-        if lowest > highest:
-            continue
-        tonic = rng.randint(lowest, highest)
-        melodies = [
-            _perform([pitch + shift for pitch in pitches], shift, mode, plan, instrument, program, rng)
-            for pitches, shift in ((first, tonic), (second, tonic + semitones))
-        ]
-        return MelodyPair(melodies[0], melodies[1], foil, semitones)
+        # Pitches are relative to the tonic. Choose a tonic with which both melodies fit.
+        shifts = (0, semitones)
+        lowest = low - min(min(pitches) + shift for pitches, shift in zip(composed, shifts, strict=True))
+        highest = high - max(max(pitches) + shift for pitches, shift in zip(composed, shifts, strict=True))
+        if lowest <= highest:
+            tonic = rng.randint(lowest, highest)
+            first, second = (
+                _perform(pitches, tonic + shift, mode, plan, instrument, program, rng)
+                for pitches, shift in zip(composed, shifts, strict=True)
+            )
+            return MelodyPair(first, second, foil, semitones)
 
 
 def _compose_two(foil: Foil | None, plan: _Plan, mode: str, rng: random.Random) -> tuple[list[int], list[int]] | None:
@@ -154,12 +154,15 @@ def _compose_two(foil: Foil | None, plan: _Plan, mode: str, rng: random.Random) 
     melody = _compose(plan, mode, rng)
     if melody is None:
         return None
-    if foil is None:
-        return melody, melody
-    if foil == "other_melody":
-        other = _compose(plan, mode, rng)
-    else:
-        other = _move_passage(melody, mode, rng) if foil == "moved_passage" else _reorder(melody, rng)
+    match foil:
+        case None:
+            return melody, melody
+        case "other_melody":
+            other = _compose(plan, mode, rng)
+        case "moved_passage":
+            other = _move_passage(melody, mode, rng)
+        case "reordered":
+            other = _reorder(melody, rng)
     if other is None or is_transposition(melody, other) or other[-1] - other[0] != melody[-1] - melody[0]:
         return None
     # The altered melody must not always be the second one.
@@ -206,14 +209,13 @@ def _compose(plan: _Plan, mode: str, rng: random.Random) -> list[int] | None:
         opening, close = plan.measures[2 * number : 2 * number + 2]
         is_last = number == len(plan.form) - 1
         ends = (0, 7) if is_last else _HALF_CLOSES
-        motif = motifs.get(letter, motifs["A"] if motifs and len(opening) == len(motifs["A"]) else None)
-        start: list[int] = []
-        if motif is not None and len(motif) == len(opening):
-            # The motif returns unchanged or in sequence.
+        start = motifs.get(letter, motifs.get("A", []))
+        if len(start) != len(opening):
+            start = []
+        elif start:  # the motif returns unchanged or in sequence
             shift = rng.choices((0, 1, -1, 2, -2), (6, 2, 2, 1, 1))[0]
-            start = [degree + shift for degree in motif]
-            if not all(degree in _DEGREES for degree in start):
-                start = motif
+            moved = [degree + shift for degree in start]
+            start = moved if all(degree in _DEGREES for degree in moved) else start
         phrase = _walk(plan, (*opening, *close), start, degrees[-1:], ends, rng)
         if phrase is None:
             return None
@@ -226,48 +228,39 @@ def _compose(plan: _Plan, mode: str, rng: random.Random) -> list[int] | None:
 def _walk(
     plan: _Plan, numbers: Sequence[int], start: list[int], before: list[int], ends: Sequence[int], rng: random.Random
 ) -> list[int] | None:
-    """Draw a random walk on the scale for the notes `numbers`: the degrees of `start`, then on to one of `ends`.
+    """Draw a random walk on the scale for the notes `numbers`: it begins with `start` and closes on one of `ends`.
 
     The walk is a Markov chain of second order. A note is drawn in proportion to its own weight times the weight of all
     continuations to an end (backward weights), so that every walk ends correctly.
     """
-    total = len(numbers)
     measure = plan.length // len(plan.measures)
     stressed = [plan.onsets[i] % measure == 0 or plan.durations[i] >= 3 * _EIGHTH for i in numbers]
-    # onward[i][degree, interval]: weight of all continuations from note i, reached by that interval.
-    intervals = range(-5, 6)
-    onward: list[dict[tuple[int, int], float]] = [{} for _ in numbers]
-    for i in reversed(range(total)):
-        for degree in _DEGREES:
-            for interval in intervals:
-                if i == total - 1:
-                    # A close is mostly reached by step.
-                    weight = (3.0 if abs(interval) == 1 else 0.3 if interval == 0 else 1.0) if degree in ends else 0.0
-                else:
-                    weight = sum(
-                        _weight(degree + step, step, interval, stressed[i + 1])
-                        * onward[i + 1].get((degree + step, step), 0.0)
-                        for step in intervals
-                    )
-                if weight > 0:
-                    onward[i][degree, interval] = weight
+
+    @cache
+    def onward(i: int, degree: int, interval: int) -> float:
+        """Weight of all continuations from note i, which has this degree and was reached by this interval."""
+        if i == len(numbers) - 1:  # a close is mostly reached by step
+            return (3.0 if abs(interval) == 1 else 0.3 if interval == 0 else 1.0) if degree in ends else 0.0
+        return sum(onward_by(i + 1, degree + step, step, interval) for step in _INTERVALS)
+
+    def onward_by(i: int, degree: int, step: int, before: int) -> float:
+        weight = _weight(degree, step, before, stressed[i])
+        return weight * onward(i, degree, step) if weight else 0.0
 
     walk: list[int] = []
     interval = 0
-    for i in range(total):
+    for i in range(len(numbers)):
         previous = walk[-1] if walk else before[-1] if before else None
         if i < len(start):
             degree = start[i]
         else:
-            choices = _STARTS if previous is None else [previous + step for step in intervals]
-            weights = [
-                (1.0 if previous is None else _weight(choice, choice - previous, interval, stressed[i]))
-                * onward[i].get((choice, 0 if previous is None else choice - previous), 0.0)
-                for choice in choices
-            ]
-            if not any(weights):
+            if previous is None:
+                weights = {choice: onward(i, choice, 0) for choice in _STARTS}
+            else:
+                weights = {previous + step: onward_by(i, previous + step, step, interval) for step in _INTERVALS}
+            if not any(weights.values()):
                 return None
-            degree = rng.choices(choices, weights)[0]
+            degree = rng.choices(list(weights), list(weights.values()))[0]
         interval = 0 if previous is None else max(-5, min(5, degree - previous))
         walk.append(degree)
     return walk
@@ -343,9 +336,9 @@ def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
 def _perform(
     pitches: list[int], tonic: int, mode: str, plan: _Plan, instrument: Instrument, program: int, rng: random.Random
 ) -> Melody:
-    """Perform a melody nearly legato, with the accents of the metre."""
-    keys = _MAJOR_KEYS if mode == "major" else _MINOR_KEYS
-    key = keys[tonic % 12]
+    """Perform a melody, in semitones above the tonic, nearly legato and with the accents of the metre."""
+    key = (_MAJOR_KEYS if mode == "major" else _MINOR_KEYS)[tonic % 12]
+    pitches = [tonic + pitch for pitch in pitches]
     measure = plan.length // len(plan.measures)
     beat = 3 * _EIGHTH if plan.meter == (6, 8) else TICKS_PER_BEAT
     notes = []
@@ -353,7 +346,5 @@ def _perform(
         accent = 12 if onset % measure == 0 else 6 if onset % beat == 0 else 0
         # Velocities are drawn for every melody: equal velocities would give a transposition away.
         notes.append(Note(onset, pitch, duration - duration // 16, 78 + accent + rng.randint(-4, 4)))
-    performance = Performance(
-        tuple(notes), tempo=plan.tempo, meter=plan.meter, key=key, program=program, length=plan.length
-    )
+    performance = Performance(tuple(notes), plan.tempo, plan.meter, key, program=program, length=plan.length)
     return Melody(tuple(pitches), key, plan.meter, plan.tempo, instrument, performance)

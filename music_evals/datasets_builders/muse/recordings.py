@@ -25,10 +25,10 @@ from typing import Any, Final, NamedTuple
 
 from music_evals.benchmarks import load
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.dataset_io import DatasetError, make_provenance
+from music_evals.datasets_builders.dataset_io import DatasetError, file_sha256, make_provenance
 from music_evals.datasets_builders.muse import listening, rows
 from music_evals.datasets_builders.muse.chords import ROOTS
-from music_evals.datasets_builders.muse.dataset import Maker, Plan
+from music_evals.datasets_builders.muse.dataset import Plan, group_makers
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.datasets_builders.muse.rows import NAME
 from music_evals.notation.audio.rendering import describe_wav
@@ -82,13 +82,11 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
         if path in missing:
             continue
         try:
-            content = (source / path).read_bytes()
+            digests[path] = file_sha256(source / path)
             if path != LICENCE_FILE:
-                describe_wav(content)
+                describe_wav((source / path).read_bytes())
         except (OSError, ValueError) as error:
             broken.append(f"{path}: {error}")
-        else:
-            digests[path] = hashlib.sha256(content).hexdigest()
     problems: list[str] = []
     if broken:
         problems += [f"{len(broken)} files of {source} cannot be used; get them again:", *broken]
@@ -103,7 +101,7 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
     checksum = hashlib.sha256(listing.encode()).hexdigest()
     recorded = [row for row in recorded if digests.keys() >= set(row.paths)]
-    checks = {" + ".join(row.paths): row.check(_read(source, row)) for row in recorded}
+    checks = {" + ".join(row.paths): row.check(_read(source, row, digests)) for row in recorded}
     provenance = make_provenance(
         NAME,
         VERSION,
@@ -114,22 +112,20 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     )
     # The licence file must accompany the recordings.
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
-    makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}
-    for row in recorded:
-        makers[row.config][row.split].append(partial(_read_row, source, row, digests))
+
+    def make(row: Recorded) -> Mapping[str, Any]:
+        return row.make(_read(source, row, digests))
+
+    makers = group_makers((row.config, row.split, partial(make, row)) for row in recorded)
     return Plan(makers, provenance, extra)
 
 
-def _read(source: Path, row: Recorded) -> list[bytes]:
-    return [(source / path).read_bytes() for path in row.paths]
-
-
-def _read_row(source: Path, row: Recorded, digests: Mapping[str, str]) -> Mapping[str, Any]:
-    contents = _read(source, row)
+def _read(source: Path, row: Recorded, digests: Mapping[str, str]) -> list[bytes]:
+    contents = [(source / path).read_bytes() for path in row.paths]
     for path, content in zip(row.paths, contents, strict=True):
         if hashlib.sha256(content).hexdigest() != digests[path]:
             raise DatasetError(f"{source / path} has changed while the dataset was being built")
-    return row.make(contents)
+    return contents
 
 
 def recorded_rows() -> Iterator[Recorded]:
@@ -140,7 +136,8 @@ def recorded_rows() -> Iterator[Recorded]:
         stem = f"{f'Sync{OFFBEATS.index(offbeats)}' if offbeats else 'NoSync'}_{take}"
         path = f"stimuli/Intermediate/{stem}.wav"
         split = "fewshot" if stem in _LOOP_EXAMPLES else "test"
-        make = partial(_recorded_loop, path, offbeats, take)
+        name = f"syncopation-{offbeats}-offbeats-{take.lower()}"
+        make = partial(_recorded_loop, name, path, offbeats)
         yield Recorded("syncopation", split, (path,), make, partial(listening.check_loop, offbeats))
 
     table = read_table("names/muse_recordings.toml")
@@ -149,16 +146,14 @@ def recorded_rows() -> Iterator[Recorded]:
     for split, stems in [*pairs, ("fewshot", _SAME_EXAMPLE), ("fewshot", _DIFFERENT_EXAMPLE)]:
         yield _recorded_pair(split, stems)
 
-    chords = [(root, quality) for root in ROOTS for quality in _NUMBERED_QUALITIES]
-    for number, (root, quality) in enumerate(chords, 1):
+    for number, (root, quality) in enumerate(product(ROOTS, _NUMBERED_QUALITIES), 1):
         path = f"stimuli/Chords/{number}.wav"
         split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
         make_chord = partial(_recorded_chord, path, root, quality)
         yield Recorded("chord_quality", split, (path,), make_chord, partial(listening.check_chord, root, quality))
 
 
-def _recorded_loop(path: str, offbeats: int, take: str, wavs: Sequence[bytes]) -> rows.SyncopationRow:
-    name = f"syncopation-{offbeats}-offbeats-{take.lower()}"
+def _recorded_loop(name: str, path: str, offbeats: int, wavs: Sequence[bytes]) -> rows.SyncopationRow:
     return rows.syncopation_row(name, rows.Clip(wavs[0], 120.0, "4/4", "drums"), offbeats, path)
 
 

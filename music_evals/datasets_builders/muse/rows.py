@@ -155,12 +155,7 @@ class Clip(NamedTuple):
 
 
 def syncopation_row(
-    name: str,
-    clip: Clip,
-    offbeats: int,
-    source: str,
-    kick: list[int] | None = None,
-    snare: list[int] | None = None,
+    name: str, clip: Clip, offbeats: int, source: str, kick: list[int] | None = None, snare: list[int] | None = None
 ) -> SyncopationRow:
     """Make a row of `syncopation`; `offbeats` is one of `OFFBEATS`."""
     return {
@@ -221,11 +216,9 @@ def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
     if config == "syncopation":
         if row["kick"] is None:
             return f"the recording is keyed with {row['offbeats']} off-beat hits."
-        even = {name: [slot for slot in row[name] or () if slot % 2 == 0] for name in ("kick", "snare")}
-        hits = "; ".join(
-            f"{name} {_numbers(row[name] or ())} (even: {_numbers(slots)})" for name, slots in even.items()
-        )
-        return f"off-beats are the even slots of a grid of 32 eighth notes. {hits.capitalize()}."
+        drums = ((name, row[name] or ()) for name in ("kick", "snare"))
+        hits = [f"{name} {_numbers(hit)} (even: {_numbers(n for n in hit if n % 2 == 0)})" for name, hit in drums]
+        return f"off-beats are the even slots of a grid of 32 eighth notes. {'; '.join(hits).capitalize()}."
     if config == "chord_quality":
         above = _numbers(sorted(INTERVALS[row["quality"]]))
         pitches = f"; its MIDI pitches are {_numbers(row['pitches'])}" if row["pitches"] else ""

@@ -1,8 +1,9 @@
-"""What the outside of generated stimuli tells: floors that need no music, by number of notes and length of the text."""
+"""Floors that look at the size of a generated stimulus alone: its number of notes, and the length of its MIDI text."""
 
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Final
 
 from music_evals.datasets_builders.muse import chords, drum_loops
@@ -10,19 +11,21 @@ from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import Performance
 
 _LOOPS_PER_LEVEL: Final = 30
-_NEAREST: Final = 9  # stimuli that vote, and all that are as near as the last of them
+_NEAREST: Final = 9  # stimuli that vote; stimuli at the same distance as the last of them vote too
+_Stimulus = tuple[str, str, Performance]  # group, answer, performance; a group never votes on itself
 MEASURES: Final[dict[str, Callable[[Performance], int]]] = {
     "count": lambda performance: len(performance.notes),
     "length": lambda performance: len(midi_to_text(write_midi(performance))),
 }
-"""Floor → what it is guessed from: the number of notes, and the characters of the MIDI text."""
+"""Floor → the size that the guess uses: the number of notes, or of characters of the MIDI text."""
 
 
 def surface_floors(seed: int, n_variants: int) -> dict[str, dict[str, float]]:
-    """Return the share of answers to `syncopation` and `chord_quality` that each of `MEASURES` tells, from 0 to 1.
+    """Return the share of answers to `syncopation` and `chord_quality` that each of `MEASURES` gives away, 0 to 1.
 
-    A stimulus is guessed by those that measure alike, of 150 loops from the seed and of the chords on other roots. A
-    share within three standard errors of chance is chance. Transposed melodies are as long as others, and not tried.
+    Stimuli of about the same size vote on the answer: 150 loops from the seed, or the chords on other roots. A share
+    within three standard errors of chance counts as chance. Transposed melodies are not tried: they are as long as
+    other melodies.
 
     Args:
         seed: of the dataset.
@@ -32,35 +35,19 @@ def surface_floors(seed: int, n_variants: int) -> dict[str, dict[str, float]]:
         >>> surface_floors(1, 1)["chord_quality"]  # a dominant seventh has four notes, the other chords have three
         {'count': 0.5, 'length': 0.5}
     """
-    loops = [
-        (
-            f"{level}/{number}",
-            level,
-            drum_loops.compose_drum_loop(level, random.Random(f"{seed}/{level}/{number}/floor")),
-        )
-        for level in drum_loops.OFFBEATS
-        for number in range(_LOOPS_PER_LEVEL)
-    ]
-    made: dict[str, list[tuple[str, str, Performance]]] = {
-        "syncopation": [(group, str(level), loop.performance) for group, level, loop in loops],
-        "chord_quality": [
-            (root, quality, chords.compose_chord(root, quality, variant).performance)
-            for root in chords.ROOTS
-            for quality in chords.QUALITIES
-            for variant in range(n_variants)
-        ],
-    }
-    return {
-        task: {
-            name: _share([(group, answer, measure(one)) for group, answer, one in stimuli])
-            for name, measure in MEASURES.items()
-        }
-        for task, stimuli in made.items()
-    }
+    stimuli: dict[str, list[_Stimulus]] = {"syncopation": [], "chord_quality": []}
+    for level, number in product(drum_loops.OFFBEATS, range(_LOOPS_PER_LEVEL)):
+        name = f"{level}/{number}"
+        loop = drum_loops.compose_drum_loop(level, random.Random(f"{seed}/{name}/floor"))
+        stimuli["syncopation"].append((name, str(level), loop.performance))
+    for root, quality, variant in product(chords.ROOTS, chords.QUALITIES, range(n_variants)):
+        stimuli["chord_quality"].append((root, quality, chords.compose_chord(root, quality, variant).performance))
+    return {task: {name: _share(own, measure) for name, measure in MEASURES.items()} for task, own in stimuli.items()}
 
 
-def _share(stimuli: Sequence[tuple[str, str, int]]) -> float:
-    """The share that is guessed right, from (group, answer, size)."""
+def _share(performances: Sequence[_Stimulus], measure: Callable[[Performance], int]) -> float:
+    """The share of stimuli that is guessed right by a measure."""
+    stimuli = [(group, answer, measure(performance)) for group, answer, performance in performances]
     chance = 1 / len({answer for _, answer, _ in stimuli})
     right = 0.0
     for group, answer, size in stimuli:

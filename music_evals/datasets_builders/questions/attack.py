@@ -1,15 +1,15 @@
 """Guessers that see no music: how often do they answer a dataset's questions?
 
-A guesser scores each option of a question, and takes the highest; ties share the credit. Some follow a fixed rule, such
-as the longest option. Others count places or words in other questions of the same form: *words* weighs the words of the
-options, and *question's words* pairs them with the words of the question. Questions without options have two guessers:
-the commonest answer of the form, and the answer of the question with the most similar words.
+A guesser scores each option of a question and takes the highest. Ties share the credit. Some guessers follow a fixed
+rule, such as the longest option. Others count places or words in other questions of the same form: *words* weighs the
+words of the options, and *question's words* pairs them with the words of the question. Questions without options have
+two guessers: the commonest answer of the form, and the answer of the question with the most similar words.
 
-*letters* reads music: it takes the option whose letters a model of the opening's letters finds likeliest. It is a floor
-for models that read, and no blind guesser.
+*letters* reads music: it takes the option that a model of the opening's letters finds likeliest. It is a floor for
+models that read notation, not a blind guesser.
 
-No guesser is tried on questions that it learned from. It learns from questions of another seed, or from four fifths of
-a dataset's groups (pieces, works) for the last fifth.
+A guesser never learns from the questions that it is tried on. It learns from questions of another seed, or from four
+fifths of a dataset's groups (pieces, works) for the last fifth.
 """
 
 import math
@@ -17,7 +17,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import permutations, product
+from itertools import permutations
 from operator import eq
 from statistics import median
 from typing import Final, NamedTuple
@@ -56,18 +56,13 @@ class Share(NamedTuple):
 
     form: str
     guesser: str
-    right: float  # fractional where ties were split
+    value: float  # from 0 to 1
     n: int
     chance: float
     units: int  # number of questions, where two languages of one question count once
 
-    @property
-    def value(self) -> float:
-        """The proportion that is right."""
-        return self.right / self.n
-
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Wilson's interval of the proportion."""
+        """Wilson's interval of the share."""
         bounds = binomtest(round(self.value * self.units), self.units).proportion_ci(confidence, method="wilson")
         return float(bounds.low), float(bounds.high)
 
@@ -86,19 +81,16 @@ def attack(
         Shares by form, in the order of the questions, then those of `ALL` if there are several forms.
     """
     answers = answers_of([*items, *learned])
-    forms: defaultdict[str, list[int]] = defaultdict(list)
-    for at, item in enumerate(items):
-        forms[item.form].append(at)
-    if len(forms) > 1:
-        forms[ALL] = [*range(len(items))]
     earned = earnings(items, learned, guessers)
+    forms = dict.fromkeys(item.form for item in items)
     shares: list[Share] = []
-    for (form, asked), (name, right) in product(forms.items(), earned.items()):
-        places = [at for at in asked if not math.isnan(right[at])]
-        if places:
-            chance = sum(chance_of(items[at], answers) for at in places) / len(places)
-            units = len({items[at].unit for at in places})
-            shares.append(Share(form, name, float(right[places].sum()), len(places), chance, units))
+    for form in [*forms, ALL] if len(forms) > 1 else forms:
+        for name, right in earned.items():
+            own = [at for at, item in enumerate(items) if form in (item.form, ALL) and not math.isnan(right[at])]
+            if own:
+                chance = sum(chance_of(items[at], answers) for at in own) / len(own)
+                units = len({items[at].unit for at in own})
+                shares.append(Share(form, name, float(right[own].sum()) / len(own), len(own), chance, units))
     return shares
 
 
@@ -109,26 +101,28 @@ def earnings(
 
     The arguments are those of `attack`.
     """
-    groups: defaultdict[tuple[str, int], list[Item]] = defaultdict(list)
+    groups: defaultdict[tuple[str, int], list[Item]] = defaultdict(list)  # form and number of options → questions
     for item in learned or items:
-        groups[_kind(item)].append(item)
+        groups[item.form, len(item.options)].append(item)
 
     @cache
-    def guess(name: str, kind: tuple[str, int], number: int) -> Guess:
-        learn = (guessers or GUESSERS)[name] if kind[1] else OPEN_GUESSERS[name]
-        return learn([item for item in groups[kind] if learned or fold(item) != number])
+    def guess(name: str, form: str, n_options: int, number: int) -> Guess:
+        learn = (guessers or GUESSERS)[name] if n_options else OPEN_GUESSERS[name]
+        return learn([item for item in groups[form, n_options] if learned or fold(item) != number])
 
     earned: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.full(len(items), math.nan))
     for at, item in enumerate(items):
         for name in (guessers or GUESSERS) if item.options else OPEN_GUESSERS:
             if item.opening or name not in READERS:
-                scores = guess(name, _kind(item), 0 if learned else fold(item))(item)
-                earned[name][at] = _credit(item, scores)
+                scores = guess(name, item.form, len(item.options), 0 if learned else fold(item))(item)
+                highest = max(scores) - 1e-9
+                picks = [option for option, score in zip(item.options, scores, strict=False) if score >= highest]
+                earned[name][at] = picks.count(item.answer) / len(picks) if picks else scores[0]
     return earned
 
 
 def answers_of(items: Iterable[Item]) -> dict[str, list[str]]:
-    """Return the answers to the open questions of each kind, whatever their level and split: see `vocabularies`."""
+    """Return the answers to the open questions of each kind, over all levels and splits: see `vocabularies`."""
     return vocabularies(
         (item.kind or item.answer_type or item.form, item.answer_type, item.answer)
         for item in items
@@ -149,51 +143,33 @@ def fold(item: Item) -> int:
 
 
 def best(shares: Iterable[Share]) -> dict[str, Share]:
-    """Return the best guesser of each form, chosen in hindsight: by accident it lies somewhat above chance."""
+    """Return the best guesser of each form. It is chosen in hindsight, so luck lifts it a little above chance."""
     favourites: dict[str, Share] = {}
     for share in shares:
-        if share.form not in favourites or share.value > favourites[share.form].value:
-            favourites[share.form] = share
+        favourites[share.form] = max(favourites.get(share.form, share), share, key=lambda share: share.value)
     return favourites
 
 
 def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) -> None:
-    """Raise DatasetError if composed questions can be guessed from their options alone.
+    """Raise DatasetError, which calls the questions `name`, if composed questions can be guessed from their options.
 
-    The guesser of each form is chosen and taught on `learned` alone, so that luck does not count against `fresh`. On
-    all of `fresh` its upper bound (Wilson's, 95%) must lie at most `MARGIN` above chance. Questions that nobody can
-    guess are refused once in 70,000 sets of 8,000, and in one set of 2,000 out of seven. A single form has too few
-    questions for that bound: it is refused if its lower bound, at the confidence `GLARING`, lies above the margin.
-
-    Args:
-        name: names the questions in the error.
-        learned: questions of one seed.
-        fresh: questions of another seed.
+    The guesser of each form is chosen and taught on `learned`, questions of one seed, so that luck does not count
+    against `fresh`, questions of another seed. On all of `fresh` its upper bound (Wilson's, 95%) must lie at most
+    `MARGIN` above chance. Sound questions are refused in one of 70,000 sets of 8,000, and in one of seven sets of
+    2,000. A single form has too few questions for that bound: it is refused if its lower bound, at the confidence
+    `GLARING`, lies above the margin.
     """
     chosen = best(attack(learned, guessers=OPTIONS_ALONE))
-    shares = {(share.form, share.guesser): share for share in attack(fresh, learned, OPTIONS_ALONE)}
-    for form, favourite in chosen.items():
-        share = shares.get((form, favourite.guesser))
-        if share is None:
+    for share in attack(fresh, learned, OPTIONS_ALONE):
+        if share.form not in chosen or share.guesser != chosen[share.form].guesser:
             continue
-        bound = share.interval()[1] if form == ALL or len(chosen) == 1 else share.interval(GLARING)[0]
+        bound = share.interval()[1] if share.form == ALL or len(chosen) == 1 else share.interval(GLARING)[0]
         if bound > share.chance + MARGIN:
             raise DatasetError(
-                f"{name} can be guessed: of the form '{form}' the guesser '{share.guesser}' gets {share.value:.1%} of "
-                f"{share.n} right, where chance is {share.chance:.0%}; accepted are {MARGIN:.0%} above it"
+                f"{name} can be guessed: of the form '{share.form}' the guesser '{share.guesser}' gets "
+                f"{share.value:.1%} of {share.n} right, where chance is {share.chance:.0%}; accepted are {MARGIN:.0%} "
+                f"above it"
             )
-
-
-def _kind(item: Item) -> tuple[str, int]:
-    return item.form, len(item.options)
-
-
-def _credit(item: Item, scores: Sequence[float]) -> float:
-    if not item.options:
-        return scores[0]
-    highest = max(scores) - 1e-9
-    picks = [option for option, score in zip(item.options, scores, strict=True) if score >= highest]
-    return picks.count(item.answer) / len(picks)
 
 
 def _tokens(text: str) -> list[str]:
@@ -210,10 +186,8 @@ def _rule(measure: Callable[[tuple[str, ...]], Iterable[float]], sign: int = 1) 
 @lru_cache(2**14)
 def _likenesses(options: tuple[str, ...]) -> list[float]:
     """Compare each option with the others: tokens in the same place, and tokens in common."""
-    split = {place: _tokens(option) for place, option in enumerate(options)}
     totals = [0.0] * len(options)
-    for place, other in permutations(split, 2):
-        first, second = split[place], split[other]
+    for (place, first), (_, second) in permutations(enumerate(map(_tokens, options)), 2):
         common = (Counter(first) & Counter(second)).total()
         totals[place] += sum(map(eq, first, second)) / max(len(first), len(second), 1)
         totals[place] += common / max(len(first) + len(second) - common, 1)

@@ -1,14 +1,14 @@
-"""Floors: the score that questions give away without the music, computed when a dataset is built.
+"""Floors: the score that a guesser without the music gets, computed when a dataset is built.
 
-The provenance of a dataset has them by form, so that a run on some of the questions gets the floors of just these:
+The provenance of a dataset has floors by form of question, so that a run on a part of the questions has its own floors:
 
 - *chance*: guessing among the options, or among the answers to the questions of the form;
 - *majority*: the commonest place of the right option in other questions of the form, or their commonest answer;
-- *blind*: the guesser of `attack` that is the best on other questions; it sees the question and its options;
+- *blind*: the best guesser of `attack` on other questions; it sees the question and its options;
 - *letters*, where options continue a piece: the option that a trigram model of the opening's letters finds likeliest.
 
-The other questions are four fifths of the groups (pieces, works) for the last fifth. Majority and blind count as chance
-if they do not beat chance on the other questions by two standard errors.
+The other questions are those of four fifths of the groups (pieces, works); the last fifth is tested. Majority and blind
+count as chance unless they beat chance on the other questions by two standard errors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 def compute_floors(
     dataset: str, folder: Path, counts: Mapping[str, Mapping[str, int]], further: Floors | None = None
 ) -> Floors:
-    """Compute the floors of a dataset's folder, given its counts of rows by config and split; `further` are added."""
+    """Compute the floors of a dataset's folder, given its counts of rows by config and split, and add `further`."""
     computed: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for config, splits in counts.items():
         for pool in pools(splits):
@@ -48,12 +48,11 @@ def compute_floors(
                 items += items_of(dataset, config, pq.read_table(path, columns=columns).to_pylist())
                 places[split] = range(start, len(items))
             floors = _floors(items)
-            for split in pool:
-                if places[split]:
-                    forms = _by_form(items, floors, places[split])
-                    for form, known in (further or {}).get(config, {}).get(split, {}).items():
-                        forms[form] |= known
-                    computed.setdefault(config, {})[split] = forms
+            for split in [split for split in pool if places[split]]:
+                forms = _by_form(items, floors, places[split])
+                for form, known in (further or {}).get(config, {}).get(split, {}).items():
+                    forms[form] |= known
+                computed.setdefault(config, {})[split] = forms
     return computed
 
 
@@ -67,9 +66,9 @@ def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]], form:
 
 
 def pools(splits: Iterable[str]) -> list[list[str]]:
-    """Group the splits that have different questions of one kind; splits of worked examples are left out.
+    """Group the splits whose questions together make one set; splits of worked examples are left out.
 
-    Splits of other names, such as protocols, have the same questions as each other.
+    Splits with other names, such as protocols, share their questions, so each is a group of its own.
 
     >>> pools(["dev", "test"]), pools(["train", "validation", "test"]), pools(["strict", "paper"])
     ([['test']], [['train', 'validation', 'test']], [['strict'], ['paper']])
@@ -85,17 +84,14 @@ def _floors(items: Sequence[Item]) -> dict[str, Array]:
     earned = earnings(items)
     chance = np.array([chance_of(item, answers) for item in items])
     blind = {name: right for name, right in earned.items() if name not in READERS}
-    majority = {name: earned[name] for name in _MAJORITY if name in earned}
-    letters = {name: earned[name] for name in READERS if name in earned}
-    return {
-        "chance": chance,
-        "majority": _best(items, majority, chance),
-        "blind": _best(items, blind, chance),
-    } | letters
+    majority = {name: right for name, right in earned.items() if name in _MAJORITY}
+    letters = {name: right for name, right in earned.items() if name in READERS}
+    best = {"majority": _best(items, majority, chance), "blind": _best(items, blind, chance)}
+    return {"chance": chance, **best, **letters}
 
 
 def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> Array:
-    """For each fold, take the guesser that is the best on the other folds; chance if none is good enough there."""
+    """For each fold, take the guesser that is the best on the other folds, or chance if no guesser is good enough."""
     values = chance.copy()
     folds = np.array([fold(item) for item in items])
     is_open = np.array([not item.options for item in items])

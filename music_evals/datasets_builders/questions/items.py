@@ -1,4 +1,4 @@
-"""Questions of any benchmark's rows, as a guesser sees them who does not get the music."""
+"""Questions of any benchmark, as a guesser without the music sees them."""
 
 import re
 from collections import Counter
@@ -12,13 +12,10 @@ YES_NO: Final = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 """The beginning of an answer to a question that asks for yes or no."""
 _LANGUAGE: Final = re.compile(r"-(zh|en)$")  # the end of the id of a question in two languages
 _KINDS: Final = ("language", "level", "subtheme_en", "kind")
-_COMMON: Final = 5  # questions of a kind whose answers are taken for all of its answers
-COLUMNS: Final = (
-    *_KINDS,
-    "answer_type",
-    *("id", "question", "options", "answer", "target", "piece", "score_id", "score"),
-)
-"""The columns that are read where a row has them; sound and pages are not read."""
+_COMMON: Final = 5  # from so many questions of a kind on, their answers count as all answers to the kind
+_OTHERS: Final = ("answer_type", "id", "question", "options", "answer", "target", "piece", "score_id", "score")
+COLUMNS: Final = (*_KINDS, *_OTHERS)
+"""The columns that guessers use; a row has some of them. Sound and pages are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +43,13 @@ def form_of(row: Mapping[str, Any]) -> str:
 
 
 def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False) -> Item | None:
-    """Read a row of any benchmark; None if its answer is not one option, such as an order of options.
+    """Read a row of any benchmark; None if its answer is not a single option but, for example, an order of options.
 
     Args:
         row: has `COLUMNS`, of which `id` and either `answer` or `target` are needed. The answer is a text, one of the
             texts `options`, or the letter or index of an option.
         config: comes first in the name of the form.
-        continues: whether the options continue the music in `score`, or in the question.
+        continues: whether the options continue the music in `score`, or in the question if there is no `score`.
 
     >>> item = item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": ""}, "keys")
     >>> item.form, item.options, item.answer
@@ -76,9 +73,10 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
 
 
 def vocabularies(answers: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
-    """Return what a guesser of open questions draws from: kind → its answers.
+    """Return the answers that a guesser of open questions chooses from, by kind of question.
 
-    They are yes and no; else the different answers to the kind; of a rare kind, those of all kinds with its type.
+    For yes/no questions these are Yes and No, for other kinds the different answers to the kind. A rare kind has the
+    answers to all kinds with its type of answer.
 
     Args:
         answers: kind, type of answer, and answer of each question.

@@ -1,10 +1,10 @@
-"""Four-option questions: composed questions, and the rows of benchmarks of this common kind."""
+"""Four-option questions: a composed question in two languages, and the rows that benchmarks of this kind share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Final, Literal, TypedDict, get_args
+from typing import Any, Final, Literal, TypedDict, get_args
 
 from music_evals.datasets_builders.dataset_io import (
     FourOptions,
@@ -15,6 +15,7 @@ from music_evals.datasets_builders.dataset_io import (
     make_provenance,
     write_dataset,
 )
+from music_evals.datasets_builders.questions.items import Item
 
 LETTERS: Final = "ABCD"
 Language = Literal["zh", "en"]  # languages that questions are composed in
@@ -43,6 +44,11 @@ class Question:
         """Return the four options, with the right one at a place from 0."""
         wrong = self.wrong[language]
         return [*wrong[:place], self.right[language], *wrong[place:]]
+
+    def blind_item(self, language: Language, place: int) -> Item:
+        """Return the options for a guesser that does not see the question."""
+        form = f"{self.kind}-{self.form}".rstrip("-")
+        return Item(form, "", tuple(self.options(language, place)), self.right[language], self.name, self.name)
 
 
 class QuestionRow(TypedDict):
@@ -83,17 +89,12 @@ def composed_rows(questions: Sequence[Question], key: str, language: Language = 
 
 
 def write_question_rows(
-    name: str,
-    version: str,
-    rows: Rows,
-    out: Path,
-    *,
-    source: str,
-    seed: int | None = None,
-    revision: str | None = None,
-    overwrite: bool = False,
+    name: str, version: str, rows: Rows, out: Path, *, source: str, overwrite: bool = False, **entries: Any
 ) -> Provenance:
-    """Write question rows as a dataset folder, completely or not at all; DatasetError names a malformed question."""
-    provenance = make_provenance(name, version, source, seed=seed, source_revision=revision)
+    """Write question rows as a dataset folder, completely or not at all; DatasetError names a malformed question.
+
+    `entries` are further entries of the provenance, such as `seed` or `source_revision`.
+    """
+    provenance = make_provenance(name, version, source, **entries)
     features = dict.fromkeys(rows, FEATURES)
     return write_dataset(out, rows, features=features, provenance=provenance, overwrite=overwrite)

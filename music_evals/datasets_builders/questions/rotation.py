@@ -31,7 +31,7 @@ def rotations(options: Sequence[str]) -> list[list[int]]:
 def names_letters(options: Sequence[str]) -> bool:
     """Whether an option refers to other options by their letters, so that the order must not change.
 
-    If all options look like that, the letters are names of notes.
+    If all options are letters, the letters are names of notes.
 
     Example:
         >>> names_letters(["Mos Def", "Talib Kweli", "Both A and B", "None of the above"])

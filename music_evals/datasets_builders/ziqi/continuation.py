@@ -1,8 +1,8 @@
-"""Questions which continuation belongs to the opening of a tune, from the traditional tunes that come with music21.
+"""Questions on traditional tunes that come with music21: which of four continuations belongs to an opening?
 
 One continuation is the tune's own. Three are from the same place of other tunes with the same metre, unit note length,
-kind of rhythm and key signature, which also have questions. All are four full measures of ABC, spelled in the same way.
-No continuation repeats a measure of the opening.
+kind of rhythm and key signature; each is the right answer to another question. All are four full measures of ABC,
+spelled in the same way. No continuation repeats a measure of the opening.
 
 The tunes are read from three folders of music21's corpus on the user's machine: ``ryansMammoth`` (*Ryan's Mammoth
 Collection*, Boston 1883), ``airdsAirs`` (James Aird's *Selection*, Glasgow 1778 to 1801; encoded by Jack Campin) and
@@ -19,14 +19,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Final, NamedTuple
 from zlib import crc32
 
 from music21 import corpus
 
 from music_evals.datasets_builders.questions.attack import refuse_guessable
-from music_evals.datasets_builders.questions.items import Item
 from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question, places
 from music_evals.notation.abc.tunes import (
     Event,
@@ -55,10 +54,8 @@ _LEAD_INS: Final[Mapping[Language, str]] = {
 # Two tunes with a larger share of equal eighths, relative to their tonics, count as versions of one tune. Unrelated
 # tunes in one metre and key have about a fifth.
 _VERSION_SHARE: Final = 0.45
-# A tune with more dotted notes counts as dotted: strathspeys and hornpipes have more, reels and polkas fewer.
-_DOTTED_SHARE: Final = 0.15
-# Smaller pools are not used.
-_SMALLEST_POOL: Final = 12
+_DOTTED_SHARE: Final = 0.15  # dotted notes: more in strathspeys and hornpipes, fewer in reels and polkas
+_SMALLEST_POOL: Final = 12  # smaller pools are not used
 
 _Pool = tuple[tuple[int, int], Fraction, bool, int, int]  # metre, unit, is dotted, length of the opening, sharps
 
@@ -80,7 +77,14 @@ class _Source:
     @cached_property
     def contour(self) -> list[list[int | None]]:
         """By measure: pitch classes above the tonic that sound at the eighths, None for a rest."""
-        return [_contour(measure, self.key) for measure in self.events]
+        contours: list[list[int | None]] = [[] for _ in self.events]
+        for contour, events in zip(contours, self.events, strict=True):
+            end = Fraction(0)
+            for event in events:
+                end += event.duration
+                while len(contour) < 8 * end:
+                    contour.append((event.pitches[0] - self.key.tonic) % 12 if event.pitches else None)
+        return contours
 
 
 class _Cut(NamedTuple):
@@ -106,7 +110,7 @@ class _Cut(NamedTuple):
         """The opening with a header and the pickup, if any."""
         source = self.source
         header = f"X:1\nM:{source.meter[0]}/{source.meter[1]}\nL:{source.unit}\nK:{source.key.name}\n"
-        return header + _lay_out((source.pickup, *self.opening) if source.pickup else self.opening)
+        return header + _lay_out([measure for measure in (source.pickup, *self.opening) if measure])
 
     @property
     def pool(self) -> _Pool:
@@ -118,7 +122,8 @@ class _Cut(NamedTuple):
 def compose_continuations(count: int, seed: int) -> list[Question]:
     """Ask which of four continuations belongs to the opening of a tune; all openings differ.
 
-    Every tune is used once before any tune is cut at another place: 4,819 questions on 2,795 tunes of music21 10.5.1.
+    Every tune is used once before any tune is cut at another place. There are 4,819 questions on 2,795 tunes of music21
+    10.5.1.
 
     Args:
         count: number of questions; a larger number begins with the questions of a smaller one.
@@ -141,29 +146,20 @@ def compose_continuations(count: int, seed: int) -> list[Question]:
 def refuse_guessable_continuations() -> None:
     """Raise DatasetError if the right continuation can be guessed from the options; checked once per process.
 
-    Guessers learn from the questions on a third of the tunes and are tested on the others. Only this code and music21
-    decide the questions, so any seed will do.
+    Guessers learn from the questions on a third of the tunes and are tested on the other questions. The seed is fixed:
+    only this code and music21 decide the questions.
     """
-    learned, fresh = (
-        _blind_items([cut for cut in _cuts() if (crc32(cut.source.name.encode()) % 3 == 0) is is_learned])
-        for is_learned in (True, False)
-    )
-    refuse_guessable("continuations", learned, fresh)
-
-
-def _blind_items(cuts: Sequence[_Cut]) -> list[Item]:
-    """The options of questions in random order, without their texts."""
-    questions = list(_questions(cuts, 1_803))
-    return [
-        Item(
-            question.kind, "", tuple(question.options("en", place)), question.right["en"], question.name, question.name
-        )
-        for question, place in zip(questions, places(len(questions), "continuation"), strict=True)
-    ]
+    items = []
+    for is_learned in (True, False):
+        cuts = [cut for cut in _cuts() if (crc32(cut.source.name.encode()) % 3 == 0) is is_learned]
+        questions = list(_questions(cuts, 1_803))
+        drawn = zip(questions, places(len(questions), "continuation"), strict=True)
+        items.append([question.blind_item("en", place) for question, place in drawn])
+    refuse_guessable("continuations", *items)
 
 
 def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
-    """Questions on cuts, whose options come from these cuts too."""
+    """Ask about cuts; the wrong options come from the same cuts."""
     pools: defaultdict[_Pool, list[_Cut]] = defaultdict(list)
     for cut in cuts:
         pools[cut.pool].append(cut)
@@ -186,7 +182,7 @@ def _order(cuts: Sequence[_Cut], seed: int) -> Iterator[_Cut]:
     for tune in tunes:
         rng.shuffle(tune)
     rng.shuffle(tunes)
-    return (tune[number] for number in range(len(OPENINGS)) for tune in tunes if number < len(tune))
+    return (cut for nth_cuts in zip_longest(*tunes) for cut in nth_cuts if cut)
 
 
 def _distractors(cut: _Cut, pool: Sequence[_Cut], rng: random.Random) -> list[_Cut] | None:
@@ -328,16 +324,6 @@ def _as_played(measures: Iterable[Measure]) -> Iterator[Measure]:
             yield measure
         if measure.bar.startswith((":", "||", "|]")):
             is_skipped = False
-
-
-def _contour(events: Sequence[Event], key: Key) -> list[int | None]:
-    contour: list[int | None] = []
-    end = Fraction(0)
-    for event in events:
-        end += event.duration
-        while len(contour) < 8 * end:
-            contour.append((event.pitches[0] - key.tonic) % 12 if event.pitches else None)
-    return contour
 
 
 def _plain_title(title: str) -> str:

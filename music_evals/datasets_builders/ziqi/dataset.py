@@ -95,7 +95,8 @@ class _Composed(NamedTuple):
 
     config: ConfigName
     name: str
-    theme: Mapping[Language, str]
+    zh: str
+    en: str
     kinds: Mapping[str, Mapping[Language, str]]
     compose: Callable[[int, int], list[Question]]
     check: Callable[[], None]  # raises DatasetError if the questions can be guessed
@@ -103,22 +104,15 @@ class _Composed(NamedTuple):
 
 def _composed_themes() -> tuple[_Composed, ...]:
     # Here, because tasks import this module and music21 takes a second to load.
-    from music_evals.datasets_builders.questions.theory.compose import (
-        KINDS,
-        ZIQI,
-        compose_theory,
-        refuse_guessable_theory,
-    )
+    from music_evals.datasets_builders.questions.theory import compose
     from music_evals.datasets_builders.ziqi.continuation import compose_continuations, refuse_guessable_continuations
 
-    theory: Mapping[Language, str] = {"zh": "乐理（计算生成）", "en": "computed music theory"}
-    tunes: Mapping[Language, str] = {"zh": "曲调续写（计算生成）", "en": "computed tune continuation"}
+    theory = partial(compose.compose_theory, half=compose.ZIQI), compose.refuse_guessable_theory
+    tunes = compose_continuations, refuse_guessable_continuations
     kinds: Mapping[str, Mapping[Language, str]] = {"continuation": {"zh": "曲调续写", "en": "tune continuation"}}
     return (
-        _Composed(
-            "comprehension", "theory", theory, KINDS, partial(compose_theory, half=ZIQI), refuse_guessable_theory
-        ),
-        _Composed("generation", "continuation", tunes, kinds, compose_continuations, refuse_guessable_continuations),
+        _Composed("comprehension", "theory", "乐理（计算生成）", "computed music theory", compose.KINDS, *theory),
+        _Composed("generation", "continuation", "曲调续写（计算生成）", "computed tune continuation", kinds, *tunes),
     )
 
 
@@ -172,8 +166,8 @@ def _rows(composed: _Composed, questions: Sequence[Question], language: Language
             "question": question.text[language],
             "options": question.options(language, place),
             "answer": LETTERS[place],
-            "theme_zh": composed.theme["zh"],
-            "theme_en": composed.theme["en"],
+            "theme_zh": composed.zh,
+            "theme_en": composed.en,
             "subtheme_zh": composed.kinds[question.kind]["zh"],
             "subtheme_en": composed.kinds[question.kind]["en"],
             "language": language,

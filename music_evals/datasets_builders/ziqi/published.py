@@ -155,7 +155,7 @@ def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Ro
 
 
 def _marked(row: Row, exact: bool, theme: Theme, report: _Report) -> Row:
-    """Mark a row with the question and options of an earlier row; `exact`: the same characters in the same file."""
+    """Mark a row that repeats an earlier row; `exact`: in the same file and with the same white space."""
     earlier = report.first.setdefault((row["question"], *row["options"]), row)
     if earlier is row:
         return row

@@ -67,7 +67,7 @@ def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not() -> None:
         DatasetError, match=r"syllables can be guessed: of the form 'plain' the guesser .* 25%; accepted"
     ):
         refuse_guessable("syllables", spoilt, leaky)
-    # Single forms are too small for bounds: only a glaring leak is refused.
+    # Single forms are too small for the bound: only a glaring leak is refused.
     forms = [replace(item, form=str(number % 8)) for number, item in enumerate([*learned, *fresh])]
     bad = [longest([item])[0] if item.form == "7" else item for item in forms]
     refuse_guessable("syllables", forms[:600], forms[600:])

@@ -10,7 +10,7 @@ from music_evals.notation.scores.renderings import Rendered, Rendering
 
 _MIDI: Final = frozenset({"sound", "signatures", "measures"})
 _FACTS: Final[Mapping[str, frozenset[str]]] = {"midi": _MIDI, "audio": frozenset({"sound"})}
-"""Facts of the renderings that lack some facts."""
+"""Rendering → the facts that it shows; renderings that are not listed show all facts."""
 
 _QUOTED: Final = re.compile("“([^”]*)”")  # names of parts
 _STAFF: Final = re.compile(r"\bstaff [0-9]")
@@ -36,7 +36,7 @@ def contains(text: str, answer: str) -> bool:
 
 
 def shows_words(text: str, kind: str | None, question: str, answer: str) -> bool:
-    """Whether a text contains the answer, if that is in words, and the names of parts in the question."""
+    """Whether a text contains the names of parts in the question and, if the answer is in words, the answer."""
     words = answer.split(", ") if kind and "words" in needs(kind) else []
     return all(contains(text, name) for name in (*words, *_QUOTED.findall(question)))
 
@@ -47,9 +47,9 @@ def is_answerable(rendering: Rendering, rendered: Rendered, kind: str | None, qu
     Args:
         rendering: the form.
         rendered: the score in that form.
-        kind: of the question; None for the authors' questions, which need complete notation.
-        question: its text.
-        answer: its answer.
+        kind: the kind of the question; None for the authors' questions, which need complete notation.
+        question: the text of the question.
+        answer: the reference answer.
     """
     facts = _FACTS.get(rendering)
     if facts is None:

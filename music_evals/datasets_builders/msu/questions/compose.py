@@ -94,10 +94,12 @@ class Composer:
         raise UnsuitableScoreError(f"the score gives too few sure questions: {', '.join(short)} of {PER_LEVEL}")
 
     def _choose(self, pool: Candidates, level: Level, rng: Random, earlier: list[ScoreQuestion]) -> list[ScoreQuestion]:
+        # Kinds with more weight tend to come first.
+        keys = {kind: (rng.random() ** (1 / kind.weight), kind.name) for kind in KINDS if kind.level == level}
         preferred: list[tuple[Kind, ScoreQuestion]] = []
         frequent: list[tuple[Kind, ScoreQuestion]] = []
         rest: list[tuple[Kind, ScoreQuestion]] = []
-        for kind in _shuffled(level, rng):
+        for kind in sorted(keys, reverse=True, key=keys.__getitem__):
             counts, shuffled = self._counts[kind.name], rng.sample(pool[kind.name], len(pool[kind.name]))
             if shuffled:
                 first, *alternatives = sorted(shuffled, key=lambda question: counts[question.answer])
@@ -110,20 +112,12 @@ class Composer:
             for kind, question in (*preferred, *frequent, *rest):
                 if len(chosen) == PER_LEVEL:
                     return chosen
-                if any(kind.name == other.kind for other in chosen):
-                    continue
                 n_yes_no = sum(other.answer_type == "yes_no" for other in chosen)
-                if kind.answer_type == "yes_no" and n_yes_no >= most_yes_no:
-                    continue
-                if _is_fair(question, kind, [*earlier, *chosen]):
+                is_new = all(kind.name != other.kind for other in chosen)
+                may_be_asked = is_new and (kind.answer_type != "yes_no" or n_yes_no < most_yes_no)
+                if may_be_asked and _is_fair(question, kind, [*earlier, *chosen]):
                     chosen.append(question)
         return chosen
-
-
-def _shuffled(level: Level, rng: Random) -> list[Kind]:
-    """The kinds of a level in random order; kinds with more weight tend to come first."""
-    keys = {kind: (rng.random() ** (1 / kind.weight), kind.name) for kind in KINDS if kind.level == level}
-    return sorted(keys, reverse=True, key=keys.__getitem__)
 
 
 def _is_fair(question: ScoreQuestion, kind: Kind, others: list[ScoreQuestion]) -> bool:

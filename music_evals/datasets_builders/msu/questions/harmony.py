@@ -190,7 +190,10 @@ def _is_dominant_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Case
         if len(moments) < 2:
             continue
         is_present = any(_resolves(a, b, tonality) for a, b in pairwise(map(plain_chord, moments)))
-        if is_present or not _bass_resolves([pitches[0] for pitches in moments], tonality):
+        # A bass with the tonic after the dominant can look like a cadence, despite the other parts.
+        bass = [pitches[0].name for pitches in moments]
+        dominant, tonic = tonality.pitchFromDegree(5).name, tonality.tonic.name
+        if is_present or dominant not in bass or tonic not in bass[bass.index(dominant) :]:
             yield is_present, reading.span(index, _PROGRESSION_SPAN), key_name(tonality)
 
 
@@ -198,13 +201,6 @@ def _resolves(a: PlainChord | None, b: PlainChord | None, tonality: key.Key) -> 
     if not a or not b or a.inversion or b.inversion:
         return False
     return numeral(a, tonality) in ("V", "V7") and numeral(b, tonality) in ("I", "i")
-
-
-def _bass_resolves(bass: list[pitch.Pitch], tonality: key.Key) -> bool:
-    """Whether the bass has the tonic after the dominant; it can look like a cadence, despite the other parts."""
-    names = [note.name for note in bass]
-    dominant, tonic = tonality.pitchFromDegree(5).name, tonality.tonic.name
-    return dominant in names and tonic in names[names.index(dominant) :]
 
 
 def _cadence(reading: Reading, rng: Random, tonality: key.Key) -> Answers:

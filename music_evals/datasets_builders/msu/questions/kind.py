@@ -87,7 +87,7 @@ def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str 
 
 
 def varied(pairs: Iterable[tuple[T, Any]], rng: Random, least: int = 2) -> Iterator[tuple[T, Any]]:
-    """From pairs of place and answer draw a place for every answer, if there are enough different answers."""
+    """Draw one place per answer, from pairs of place and answer; nothing if fewer than `least` answers differ."""
     pairs = list(pairs)
     answers = sorted({answer for _, answer in pairs})
     if len(answers) >= least:
@@ -96,12 +96,12 @@ def varied(pairs: Iterable[tuple[T, Any]], rng: Random, least: int = 2) -> Itera
 
 
 def sampled(size: int, rng: Random, most: int = PLACES) -> list[int]:
-    """Draw at most so many of the numbers below `size`, in random order."""
+    """Draw at most `most` different numbers below `size`, in random order."""
     return rng.sample(range(size), min(most, size))
 
 
 def cells(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
-    """Draw measures of parts in random order: index of the measure, part and cell."""
+    """Draw measures of parts in random order; return index of the measure, part and cell."""
     size = len(reading.measures)
     places = sampled(size * len(reading.voices), rng)
     drawn = ((place % size, reading.voices[place // size]) for place in places)

@@ -4,7 +4,7 @@ Source: section 3.1 of the paper (onset information; notation and note).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from random import Random
 from typing import Any, Final
@@ -69,19 +69,16 @@ def _clef(reading: Reading, rng: Random) -> Answers:
 
 
 def _tempo_words(reading: Reading, rng: Random) -> Answers:
-    words = {" ".join(text.split()).rstrip(".") for text in _opening_texts(reading)}
-    if len(words) == 1:
-        yield (words.pop(),)
-
-
-def _opening_texts(reading: Reading) -> Iterator[str]:
+    words = set()
     for mark in _opening(reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression)):
         if isinstance(mark, tempo.MetronomeMark):
             text = mark.text if mark.text and not mark.textImplicit else None
         else:
             text = mark.text if isinstance(mark, tempo.TempoText) else mark.content
         if text and _TEMPO_WORDS.search(text):
-            yield text
+            words.add(" ".join(text.split()).rstrip("."))
+    if len(words) == 1:
+        yield (words.pop(),)
 
 
 def _first_measures(reading: Reading) -> list[Any]:
@@ -124,10 +121,6 @@ def _instruments(reading: Reading, rng: Random) -> Answers:
         yield (", ".join(dict.fromkeys(names)),)
 
 
-def _last_measure(reading: Reading, rng: Random) -> Answers:
-    yield (str(reading.measures[-1].number),)
-
-
 def _opening_dynamic(reading: Reading, rng: Random) -> Answers:
     # Some files have a mark just behind the first note, for example because of a grace note; print shows it there.
     marks = [mark for voice in reading.voices for mark in voice.cells[0].dynamics]
@@ -144,7 +137,7 @@ def _of_pitches(answer: Callable[[Cell], Any]) -> Any:
     return of_cells(lambda voice, cell: answer(cell) if voice.is_pitched and cell.is_at_pitch else None)
 
 
-def _of_notes(answer: Callable[[Cell], bool]) -> Any:
+def _of_notes(answer: Callable[[Cell], bool | None]) -> Any:
     """Ask a yes/no question about measures with notes."""
     return evenly(of_cells(lambda _, cell: answer(cell) if cell.notes else None))
 
@@ -173,10 +166,6 @@ def _outside(cell: Cell) -> list[pitch.Pitch]:
     return [note for event in cell.events for note in event.pitches if note.alter != altered.get(note.step, 0.0)]
 
 
-def _has_accidental(cell: Cell) -> bool | None:
-    return bool(_outside(cell)) if len(cell.notes) > 1 else None
-
-
 def _accidentals(cell: Cell) -> str | None:
     outside = {note.nameWithOctave: note for note in _outside(cell)}
     ascending = sorted(outside.values(), key=lambda note: note.ps)
@@ -195,10 +184,6 @@ def _extreme_value(sign: str, choose: Callable[[Iterable[Fraction]], Fraction]) 
     return of_cells(answer)
 
 
-def _has_rest(_: Voice, cell: Cell) -> bool | None:
-    return bool(cell.rests) if cell.notes and cell.is_printed else None
-
-
 def _only_mark(marks: Callable[[Event], frozenset[str]]) -> Any:
     """Ask about measures whose notes have one kind of mark."""
 
@@ -212,10 +197,6 @@ def _only_mark(marks: Callable[[Event], frozenset[str]]) -> Any:
 def _is_last_tied(cell: Cell) -> bool:
     end = max(event.end for event in cell.notes)
     return any(event.is_tied_on for event in cell.notes if event.end == end)
-
-
-def _new_clef(_: Voice, cell: Cell) -> str | None:
-    return cell.new_clefs[0] if len(cell.new_clefs) == 1 else None
 
 
 def _note_count(voice: Voice, cell: Cell) -> str | None:
@@ -270,16 +251,16 @@ KINDS: Final = (
     Kind(1, "metronome mark", "number", _beats_per_minute, weight=2),
     Kind(1, "anacrusis", "yes_no", _anacrusis),
     Kind(1, "instruments", "text", _instruments, weight=0.7),
-    Kind(1, "last measure", "number", _last_measure, weight=0.5),
+    Kind(1, "last measure", "number", lambda reading, _: iter([(reading.numbers([-1]),)]), weight=0.5),
     Kind(1, "opening dynamic", "text", _opening_dynamic, weight=2),
     Kind(2, "highest pitch", "pitch", _extreme_pitch(max)),
     Kind(2, "lowest pitch", "pitch", _extreme_pitch(min)),
     Kind(2, "last pitch", "pitch", _of_pitches(_last_pitch), weight=0.6),
-    Kind(2, "accidental", "yes_no", evenly(_of_pitches(_has_accidental))),
+    Kind(2, "accidental", "yes_no", evenly(_of_pitches(lambda c: bool(_outside(c)) if len(c.notes) > 1 else None))),
     Kind(2, "accidentals", "pitches", _of_pitches(_accidentals), weight=1.5),
     Kind(2, "shortest note", "duration", _extreme_value("note", min)),
     Kind(2, "longest note", "duration", _extreme_value("note", max)),
-    Kind(2, "rest", "yes_no", evenly(of_cells(_has_rest))),
+    Kind(2, "rest", "yes_no", _of_notes(lambda cell: bool(cell.rests) if cell.is_printed else None)),
     Kind(2, "shortest rest", "duration", _extreme_value("rest", min)),
     Kind(2, "longest rest", "duration", _extreme_value("rest", max), weight=0.7),
     Kind(2, "dynamic", "text", _dynamic, weight=2),
@@ -292,7 +273,7 @@ KINDS: Final = (
     Kind(2, "repeat sign", "yes_no", evenly(_repeat), weight=1.5),
     Kind(2, "new time signature", "metre", _new_metre, weight=2),
     Kind(2, "new key signature", "number", _new_key, weight=2),
-    Kind(2, "new clef", "clef", of_cells(_new_clef), weight=2),
+    Kind(2, "new clef", "clef", of_cells(lambda _, c: c.new_clefs[0] if len(c.new_clefs) == 1 else None), weight=2),
     Kind(2, "number of notes", "number", of_cells(_note_count)),
 )
 """Kinds of questions of levels 1 and 2."""

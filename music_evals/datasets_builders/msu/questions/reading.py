@@ -190,12 +190,7 @@ def read(score: stream.Score) -> Reading:
         raise ValueError("the parts have different measures")
     names = [" ".join((part.partName or "").split()) for part in parts]
     voices = tuple(
-        Voice(
-            "" if _is_invented(name) else name,
-            _label(names, index),
-            _is_pitched(part),
-            tuple(_cells(row, _octave_signs(part))),
-        )
+        Voice("" if _is_invented(name) else name, _label(names, index), _is_pitched(part), tuple(_cells(part, row)))
         for index, (name, part, row) in enumerate(zip(names, parts, rows, strict=True))
     )
     metadata = score.metadata
@@ -227,18 +222,12 @@ def _is_pitched(part: Any) -> bool:
     return not unpitched and all(instrument.transposition is None for instrument in instruments)
 
 
-def _octave_signs(part: Any) -> set[int]:
-    """Numbers of the measures under an octave sign."""
-    measures: set[int] = set()
+def _cells(part: Any, row: list[Any]) -> Iterator[Cell]:
+    octave_signs: set[int] = set()  # numbers of the measures under an octave sign
     for sign in part[spanner.Ottava]:
-        numbers = [element.measureNumber for element in sign.getSpannedElements()]
-        numbers = [number for number in numbers if number is not None]
+        numbers = [element.measureNumber for element in sign.getSpannedElements() if element.measureNumber is not None]
         if numbers:
-            measures.update(range(min(numbers), max(numbers) + 1))
-    return measures
-
-
-def _cells(row: list[Any], octave_signs: set[int]) -> Iterator[Cell]:
+            octave_signs.update(range(min(numbers), max(numbers) + 1))
     fifths = 0
     clef_names = _TERMS["clefs"]
     current: clef.Clef | None = None
@@ -283,25 +272,21 @@ def _events(measure: Any, elements: list[tuple[Fraction, Any]]) -> Iterator[Even
         if not pitches and not element.isRest:
             continue
         ties = [member.tie for member in (element.notes if isinstance(element, chord.Chord) else (element,))]
-        length = _time(element.quarterLength)
-        fills_measure = getattr(element, "fullMeasure", False) is True or length == _time(
-            measure.barDuration.quarterLength
+        length, full = _time(element.quarterLength), _time(measure.barDuration.quarterLength)
+        event = Event(
+            start=start,
+            length=length,
+            pitches=pitches,
+            value=_value(element.duration),
+            is_grace=element.duration.isGrace,
+            is_tied_on=any(tie is not None and tie.type in ("start", "continue") for tie in ties),
+            is_measure_rest=element.isRest and (getattr(element, "fullMeasure", False) is True or length == full),
+            is_hidden=bool(element.style.hideObjectOnPrint),
+            articulations=_names(element.articulations, "articulations"),
+            ornaments=_names(element.expressions, "ornaments"),
+            has_fermata=any(isinstance(mark, expressions.Fermata) for mark in element.expressions),
         )
-        events.append(
-            Event(
-                start=start,
-                length=length,
-                pitches=pitches,
-                value=_value(element.duration),
-                is_grace=element.duration.isGrace,
-                is_tied_on=any(tie is not None and tie.type in ("start", "continue") for tie in ties),
-                is_measure_rest=element.isRest and fills_measure,
-                is_hidden=bool(element.style.hideObjectOnPrint),
-                articulations=_names(element.articulations, "articulations"),
-                ornaments=_names(element.expressions, "ornaments"),
-                has_fermata=any(isinstance(mark, expressions.Fermata) for mark in element.expressions),
-            )
-        )
+        events.append(event)
     yield from sorted(events, key=lambda event: (event.start, not event.is_grace, [note.ps for note in event.pitches]))
 
 

@@ -7,7 +7,16 @@ from itertools import combinations, pairwise, starmap
 from random import Random
 from typing import Any, Final
 
-from music_evals.datasets_builders.msu.questions.kind import Answers, Cases, Kind, cells, evenly, sampled, varied
+from music_evals.datasets_builders.msu.questions.kind import (
+    Answers,
+    Cases,
+    Kind,
+    cells,
+    evenly,
+    of_cells,
+    sampled,
+    varied,
+)
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
 _SPAN: Final = 2  # measures that a question on texture spans
@@ -98,10 +107,6 @@ def _most_frequent(counts: Counter[str], *blanks: str) -> Answers:
         value, count, next_count = _leader(counts)
         if value != "other" and count >= 10 and count >= _LEAD * next_count:
             yield f"{value} note", *blanks
-
-
-def _rhythm(reading: Reading, rng: Random) -> Answers:
-    return _most_frequent(_values(*reading.voices))
 
 
 def _rhythm_of_part(reading: Reading, rng: Random) -> Answers:
@@ -218,23 +223,16 @@ def _is_figure(cell: Cell) -> bool:
     return len(cell.notes) > 2 and len({note.ps for note in cell.pitches}) > 2 and is_plain
 
 
-def _agreement(a: Cell, b: Cell) -> float:
-    """Share of events that two measures have in common."""
-    events_a, events_b = set(a.outline), set(b.outline)
-    return len(events_a & events_b) / max(len(events_a | events_b), 1)
-
-
 def _is_repeated(reading: Reading, rng: Random) -> Cases:
     """Whether a measure of a part comes again in another measure."""
     counts = {True: 0, False: 0}
     for index, voice, cell in cells(reading, rng):
         if not _is_figure(cell) or not voice.is_pitched:
             continue
-        later = [
-            (at, _agreement(cell, other)) for at, other in enumerate(voice.cells) if at > index and _is_figure(other)
-        ]
-        same = [at for at, share in later if share == 1]
-        unlike = [at for at, share in later if share < 0.5]
+        later = [(at, other) for at, other in enumerate(voice.cells) if at > index and _is_figure(other)]
+        events = {at: ({*cell.outline} & {*other.outline}, {*cell.outline} | {*other.outline}) for at, other in later}
+        same = [at for at, (common, either) in events.items() if common == either]
+        unlike = [at for at, (common, either) in events.items() if len(common) / len(either) < 0.5]
         for is_same, indices in ((True, same), (False, unlike)):
             if indices:
                 number = reading.numbers([rng.choice(indices)])
@@ -253,14 +251,11 @@ def _return(reading: Reading, rng: Random) -> Answers:
             yield reading.numbers(same), reading.where(index, voice)
 
 
-def _is_stepwise(reading: Reading, rng: Random) -> Cases:
-    for index, voice, cell in cells(reading, rng):
-        if not voice.is_pitched or len(cell.notes) < 4 or len(cell.notes) != len(cell.events) or not cell.is_line:
-            continue
-        steps = [abs(a.diatonicNoteNum - b.diatonicNoteNum) for a, b in pairwise(cell.pitches)]
-        is_stepwise = all(step == 1 for step in steps)
-        if is_stepwise or max(steps) > 1:
-            yield is_stepwise, reading.where(index, voice)
+def _is_stepwise(voice: Voice, cell: Cell) -> bool | None:
+    if not voice.is_pitched or len(cell.notes) < 4 or len(cell.notes) != len(cell.events) or not cell.is_line:
+        return None
+    steps = {abs(a.diatonicNoteNum - b.diatonicNoteNum) for a, b in pairwise(cell.pitches)}
+    return steps == {1} if steps == {1} or max(steps) > 1 else None
 
 
 def _metre_changes(reading: Reading, rng: Random) -> Answers:
@@ -270,7 +265,7 @@ def _metre_changes(reading: Reading, rng: Random) -> Answers:
 
 KINDS: Final = (
     Kind(4, "texture", "text", _texture, weight=1.5, lists_answers=True),
-    Kind(4, "predominant rhythm", "duration", _rhythm),
+    Kind(4, "predominant rhythm", "duration", lambda reading, _: _most_frequent(_values(*reading.voices))),
     Kind(4, "predominant rhythm of a part", "duration", _rhythm_of_part, weight=0.6),
     Kind(4, "busiest part", "text", _busiest_part, weight=0.7),
     Kind(4, "widest part", "text", _widest_part),
@@ -280,7 +275,7 @@ KINDS: Final = (
     Kind(4, "exact repetition", "yes_no", evenly(_is_repeated)),
     Kind(4, "return of a measure", "measures", _return, weight=1.5),
     Kind(4, "highest note", "measures", _climax),
-    Kind(4, "stepwise motion", "yes_no", evenly(_is_stepwise)),
+    Kind(4, "stepwise motion", "yes_no", evenly(of_cells(_is_stepwise))),
     Kind(4, "crossing parts", "yes_no", evenly(_are_crossing), weight=1.5),
     Kind(4, "all parts present", "yes_no", evenly(_are_all_present)),
     Kind(4, "metre changes", "number", _metre_changes, weight=2),

@@ -1,4 +1,4 @@
-"""Keys and chords that are certain."""
+"""Recognition of keys and chords, only where they are certain."""
 
 from collections.abc import Sequence
 from functools import lru_cache

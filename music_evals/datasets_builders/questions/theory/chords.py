@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
-from random import Random
 from typing import Final
 
 from music21.chord import Chord
@@ -20,21 +19,23 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     pitch_class,
     sounds,
 )
-from music_evals.datasets_builders.questions.theory.form import Case, Draft, by_block, dealt, forms, shuffled
+from music_evals.datasets_builders.questions.theory.form import Case, all_cases, by_block, forms, group_by
 from music_evals.datasets_builders.questions.theory.terms import Term, article, tokens, words
 
 # Intervals above the root → name of the chord.
 _QUALITIES: Final = {tokens(intervals): name for intervals, name in words("chords").items()}
 _MEMBERS: Final = tuple(words("chord_members").values())
-_MAJOR_FIGURES: Final = tokens(
-    "I I6 I64 ii ii6 ii7 ii65 ii43 ii42 iii iii6 iii7 IV IV6 IV64 IV7 V V6 V64 V7 V65 V43 V42 vi vi6 vi7 viio viio6 "
-    "viiø7 viiø65 viiø43 viiø42 V/ii V7/ii V65/ii V7/iii V7/IV V42/IV V/V V6/V V7/V V65/V V43/V V/vi V7/vi V65/vi "
-    "viio7/ii viio7/V viio65/V viio7/vi"
-)
-_MINOR_FIGURES: Final = tokens(
-    "i i6 i64 iio iio6 iiø7 iiø65 iiø43 iiø42 III III6 iv iv6 iv64 iv7 V V6 V64 V7 V65 V43 V42 VI VI6 VI7 VII VII6 "
-    "viio viio6 viio7 viio65 viio43 viio42 V7/III V7/iv V65/iv V/V V6/V V7/V V65/V V7/VI viio7/iv viio7/V viio65/V"
-)
+_FIGURES: Final = {
+    "major": tokens(
+        "I I6 I64 ii ii6 ii7 ii65 ii43 ii42 iii iii6 iii7 IV IV6 IV64 IV7 V V6 V64 V7 V65 V43 V42 vi vi6 vi7 viio "
+        "viio6 viiø7 viiø65 viiø43 viiø42 V/ii V7/ii V65/ii V7/iii V7/IV V42/IV V/V V6/V V7/V V65/V V43/V V/vi V7/vi "
+        "V65/vi viio7/ii viio7/V viio65/V viio7/vi"
+    ),
+    "minor": tokens(
+        "i i6 i64 iio iio6 iiø7 iiø65 iiø43 iiø42 III III6 iv iv6 iv64 iv7 V V6 V64 V7 V65 V43 V42 VI VI6 VI7 VII VII6 "
+        "viio viio6 viio7 viio65 viio43 viio42 V7/III V7/iv V65/iv V/V V6/V V7/V V65/V V7/VI viio7/iv viio7/V viio65/V"
+    ),
+}
 _DEGREES: Final = words("degree_chords")
 
 _Chord = tuple[str, tuple[str, ...], int]  # root, quality and inversion
@@ -50,7 +51,7 @@ def _built(chord: _Chord) -> tuple[str, ...]:
         return ()
     built = Chord(spelled)
     built.inversion(inversion)
-    # music21 must find the same root and position in the inverted chord.
+    # music21 must read the same root and position in the inverted chord.
     assert (built.root().name, built.inversion()) == (root, inversion), chord
     return tuple(pitch.name for pitch in built.pitches)
 
@@ -66,44 +67,35 @@ def _chords() -> tuple[_Chord, ...]:
     )
 
 
-def _like_chords(rng: Random) -> list[list[_Chord]]:
+def _like_chords() -> list[list[_Chord]]:
     """Chords with the same root and number of notes."""
-    blocks: dict[tuple[str, int], list[_Chord]] = {}
-    for chord in _chords():
-        blocks.setdefault((chord[0], len(chord[1])), []).append(chord)
-    return shuffled(blocks.values(), rng)
+    return group_by(_chords(), lambda chord: (chord[0], len(chord[1])))
 
 
-def _in_position(chord: _Chord) -> Term:
-    quality, where = _QUALITIES[chord[1]], terms.position(chord[2])
-    return Term(f"{quality.zh}，{where.zh}", f"{quality.en}, {where.en}")
-
-
-def _spelling(rng: Random) -> Iterator[Draft]:
-    def case(chord: _Chord) -> Case:
-        root, quality, inversion = chord
+@by_block(_like_chords)
+def _spelling(block: list[_Chord]) -> Iterator[Case]:
+    for root, quality, inversion in block:
+        notes = _built((root, quality, inversion))
         blanks = terms.note(root), article(_QUALITIES[quality]), terms.position(inversion)
-        return Case(blanks, terms.notes(_built(chord)), sound=sounds(_built(chord)))
-
-    return dealt((map(case, block) for block in _like_chords(rng)), rng)
+        yield Case(blanks, terms.notes(notes), sound=sounds(notes))
 
 
-def _chord_name(rng: Random) -> Iterator[Draft]:
-    def case(chord: _Chord) -> Case:
-        return Case((terms.notes(_built(chord)),), _in_position(chord), sound=sounds(_built(chord)))
+@by_block(_like_chords)
+def _chord_name(block: list[_Chord]) -> Iterator[Case]:
+    for chord in block:
+        notes, quality, position = _built(chord), _QUALITIES[chord[1]], terms.position(chord[2])
+        name = Term(f"{quality.zh}，{position.zh}", f"{quality.en}, {position.en}")
+        yield Case((terms.notes(notes),), name, sound=sounds(notes))
 
-    return dealt((map(case, block) for block in _like_chords(rng)), rng)
 
-
-def _root(rng: Random) -> Iterator[Draft]:
+@all_cases
+def _root() -> Iterator[Case]:
     # As options, the notes of one chord would give its root away. Roots a few fifths apart are notes of each other's
     # chords.
-    cases = [
-        Case((terms.notes(_built(chord)),), terms.note(chord[0]), near=fifths(chord[0]), sound=pitch_class(chord[0]))
-        for chord in _chords()
-        if chord[2]
-    ]
-    return dealt([cases], rng)
+    for chord in _chords():
+        root, _, inversion = chord
+        if inversion:
+            yield Case((terms.notes(_built(chord)),), terms.note(root), near=fifths(root), sound=pitch_class(root))
 
 
 @by_block(lambda: PLAIN)
@@ -115,10 +107,6 @@ def _member(root: str) -> Iterator[Case]:
 
 
 # --- Roman numerals ---
-
-
-def _figures(mode: str) -> tuple[str, ...]:
-    return _MAJOR_FIGURES if mode == "major" else _MINOR_FIGURES
 
 
 def _numeral(figure: str) -> Term:
@@ -142,7 +130,7 @@ def _is_spelled(names: Sequence[str]) -> bool:
 def _numerals(block: tuple[Key, int]) -> Iterator[tuple[float, str, tuple[str, ...]]]:
     """Place in the list, figure and notes of the numerals in a key with a number of notes."""
     key, size = block
-    for place, figure in enumerate(_figures(key[1])):
+    for place, figure in enumerate(_FIGURES[key[1]]):
         if len(notes := _resolved(figure, key)) == size and _is_spelled(notes):
             yield place, figure, notes
 
@@ -176,8 +164,8 @@ def _numeral_bass(block: tuple[Key, tuple[str, ...]]) -> Iterator[Case]:
 
 def _inversions(mode: str) -> list[tuple[str, ...]]:
     """The inverted triads of a mode, and its seventh chords with all their positions."""
-    triads = tuple(figure for figure in _figures(mode) if figure.partition("/")[0].endswith(("6", "64")))
-    sevenths = [figure.partition("/") for figure in _figures(mode) if figure.partition("/")[0].endswith("65")]
+    triads = tuple(figure for figure in _FIGURES[mode] if figure.partition("/")[0].endswith(("6", "64")))
+    sevenths = [figure.partition("/") for figure in _FIGURES[mode] if figure.partition("/")[0].endswith("65")]
     positions = ("7", "65", "43", "42")
     return [triads, *(tuple(f"{head[:-2]}{n}{bar}{of}" for n in positions) for head, bar, of in sevenths)]
 

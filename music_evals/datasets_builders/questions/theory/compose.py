@@ -1,7 +1,7 @@
 """Composes theory questions, from all kinds in turn."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from random import Random
 from typing import Final
@@ -11,7 +11,7 @@ from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.items import Item
 from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LETTERS, Language, Question
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
-from music_evals.datasets_builders.questions.theory.form import Draft, Form
+from music_evals.datasets_builders.questions.theory.form import Form, in_turn
 from music_evals.datasets_builders.questions.theory.terms import Term, words
 
 KINDS: Final[Mapping[str, Mapping[Language, str]]] = {
@@ -46,8 +46,8 @@ def compose_theory(count: int, seed: int, half: int | None = None) -> list[Quest
     if count < 0:
         raise ValueError(f"count is {count}; it must be 0 or more")
     questions: list[Question] = []
-    kinds = [_in_turn([_questions(form, seed) for form in _FORMS if form.kind == kind]) for kind in KINDS]
-    for question in _in_turn(kinds):
+    kinds = [in_turn([_questions(form, seed) for form in _FORMS if form.kind == kind]) for kind in KINDS]
+    for question in in_turn(kinds):
         if len(questions) == count:
             break
         if half is None or crc32(question.name.encode()) % 2 == half:
@@ -61,32 +61,17 @@ def compose_theory(count: int, seed: int, half: int | None = None) -> list[Quest
 def refuse_guessable_theory() -> None:
     """Raise DatasetError if the questions can be guessed from their options; checked once per process (seconds).
 
-    Only this code and music21 decide the questions, so any seeds will do: guessers learn from 2,000 questions and are
-    tested on 8,000 questions of another seed, every second one in Chinese.
+    Guessers learn from 2,000 questions and are tested on 8,000 questions of another seed, every second one in Chinese.
+    The seeds are fixed: only this code and music21 decide the questions.
     """
-    learned, fresh = (
-        [blind_item(question, number) for number, question in enumerate(compose_theory(count, seed))]
-        for count, seed in ((2_000, 1_801), (8_000, 1_802))
-    )
+    learned, fresh = (blind_items(compose_theory(*args)) for args in ((2_000, 1_801), (8_000, 1_802)))
     refuse_guessable("music theory questions", learned, fresh)
 
 
-def blind_item(question: Question, number: int) -> Item:
-    """Return the options of a question in random order, without its text; the number decides the language."""
-    language = LANGUAGES[number % 2]
-    options = question.options(language, Random(question.name).randrange(len(LETTERS)))
-    form = f"{question.kind}-{question.form}"
-    return Item(form, "", tuple(options), question.right[language], question.name, question.name)
-
-
-def _in_turn(sources: list[Iterator[Question]]) -> Iterator[Question]:
-    """Take an item of every source in turn, until all are exhausted."""
-    while sources:
-        for source in list(sources):
-            try:
-                yield next(source)
-            except StopIteration:
-                sources.remove(source)
+def blind_items(questions: Iterable[Question]) -> list[Item]:
+    """Return the options of questions in random order; every second question is in Chinese."""
+    drawn = [(question, Random(question.name).randrange(len(LETTERS))) for question in questions]
+    return [question.blind_item(LANGUAGES[number % 2], place) for number, (question, place) in enumerate(drawn)]
 
 
 def _questions(form: Form, seed: int) -> Iterator[Question]:
@@ -94,22 +79,20 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
     seen: set[tuple[Term, ...]] = set()
     repeated = 0
     for draft in form.drafts(rng):
-        # The texts in the blanks distinguish the questions of a form.
-        if draft.blanks not in seen:
-            seen.add(draft.blanks)
-            repeated = 0
-            yield _question(form, draft)
-        elif (repeated := repeated + 1) == _PATIENCE:
-            return
-
-
-def _question(form: Form, draft: Draft) -> Question:
-    slugs = (_NO_SLUG.sub("-", term.en.lower().replace("°", "-dim").replace("ø", "-half-dim")) for term in draft.blanks)
-    return Question(
-        name="-".join([form.kind, form.name, *(slug.strip("-") for slug in slugs)]),
-        kind=form.kind,
-        text={language: form.text[i].format(*(term[i] for term in draft.blanks)) for i, language in _LANGUAGES},
-        right={language: draft.right[i] for i, language in _LANGUAGES},
-        wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
-        form=form.name,
-    )
+        blanks = draft.blanks  # they distinguish the questions of a form
+        if blanks in seen:
+            repeated += 1
+            if repeated == _PATIENCE:
+                return
+            continue
+        seen.add(blanks)
+        repeated = 0
+        slugs = (_NO_SLUG.sub("-", term.en.lower().replace("°", "-dim").replace("ø", "-half-dim")) for term in blanks)
+        yield Question(
+            name="-".join([form.kind, form.name, *(slug.strip("-") for slug in slugs)]),
+            kind=form.kind,
+            text={language: form.text[i].format(*(term[i] for term in blanks)) for i, language in _LANGUAGES},
+            right={language: draft.right[i] for i, language in _LANGUAGES},
+            wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
+            form=form.name,
+        )

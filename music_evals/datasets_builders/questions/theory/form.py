@@ -1,15 +1,15 @@
 """Forms of questions: a wording with blanks, and the drafts that fill them.
 
-Any of the four options can be the right one. Four similar cases are drawn first, such as four chords on one root; then
-one of them is asked for. If wrong options were variations of the right one, a reader could find the right one as their
-centre, without the question.
+Any of the four options can be the right one. First, four similar cases are drawn, such as four chords on one root. Then
+the question asks for one of them. If the wrong options were variations of the right one, a reader could find the right
+one as their centre, without the question.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, product, starmap
+from itertools import islice, product
 from random import Random
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.questions.theory.terms import Term
@@ -90,19 +90,24 @@ def dealt(blocks: Iterable[Iterable[Case]], rng: Random) -> Iterator[Draft]:
     Every four options occur in four questions, and each option is right once: the options alone give no hint. All fours
     of a block are used once before any is used again.
     """
-    later: list[Iterator[Draft]] = []
+    begun: list[Iterator[Draft]] = []
     for block in blocks:
-        drafts: Iterator[Draft] = starmap(
-            _draft, [(four, place) for place, four in product(range(4), fours(block, rng))]
-        )
-        later.append(drafts)
+        drafts = (_draft(four, place) for place, four in product(range(4), fours(block, rng)))
+        begun.append(drafts)
         yield from islice(drafts, 1)
-    while later:
-        for drafts in list(later):
-            if following := next(drafts, None):
-                yield following
+    yield from in_turn(begun)
+
+
+def in_turn(sources: list[Iterator[T]]) -> Iterator[T]:
+    """Take an item of every source in turn, until all sources are exhausted."""
+    end = object()
+    while sources:
+        for source in list(sources):
+            item: Any = next(source, end)
+            if item is end:
+                sources.remove(source)
             else:
-                later.remove(drafts)
+                yield item
 
 
 def by_block(
@@ -114,6 +119,19 @@ def by_block(
         return lambda rng: dealt(map(cases, shuffled(blocks(), rng) if shuffle else blocks()), rng)
 
     return decorate
+
+
+def all_cases(cases: Callable[[], Iterable[Case]]) -> Drafts:
+    """Decorate a function that yields all cases of a form: the result yields their drafts."""
+    return lambda rng: dealt([cases()], rng)
+
+
+def group_by(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+    """Group items with the same key, in the order of their first items."""
+    groups: dict[Hashable, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
 
 
 def endless(all_fours: Iterable[Sequence[Case]], rng: Random) -> Iterator[Draft]:

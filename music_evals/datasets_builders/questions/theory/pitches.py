@@ -29,6 +29,7 @@ from music_evals.datasets_builders.questions.theory.form import (
     Case,
     Draft,
     Drafts,
+    all_cases,
     by_block,
     dealt,
     endless,
@@ -69,19 +70,24 @@ def _lying(down: bool) -> Drafts:
     return drafts
 
 
-def _inversion(rng: Random) -> Iterator[Draft]:
-    inversions = {name: str(Interval(name).complement.name) for name in SIMPLE[:-1]}
-    return dealt([[Case((_interval(a),), terms.interval(b), near=semitones(b)) for a, b in inversions.items()]], rng)
+@all_cases
+def _inversion() -> Iterator[Case]:
+    for name in SIMPLE[:-1]:
+        inverted = str(Interval(name).complement.name)
+        yield Case((_interval(name),), terms.interval(inverted), near=semitones(inverted))
 
 
-def _reduced(rng: Random) -> Iterator[Draft]:
-    reduced = {name: str(Interval(name).simpleName) for name in COMPOUND[:-1]}
-    return dealt([[Case((_interval(a),), terms.interval(b), near=semitones(b)) for a, b in reduced.items()]], rng)
+@all_cases
+def _reduced() -> Iterator[Case]:
+    for name in COMPOUND[:-1]:
+        reduced = str(Interval(name).simpleName)
+        yield Case((_interval(name),), terms.interval(reduced), near=semitones(reduced))
 
 
-def _semitones(rng: Random) -> Iterator[Draft]:
-    sizes = {name: semitones(name) for name in SIMPLE + COMPOUND}
-    return dealt([[Case((_interval(name),), terms.same(size), near=size) for name, size in sizes.items()]], rng)
+@all_cases
+def _semitones() -> Iterator[Case]:
+    for name in SIMPLE + COMPOUND:
+        yield Case((_interval(name),), terms.same(semitones(name)), near=semitones(name))
 
 
 # --- enharmonics ---
@@ -92,31 +98,24 @@ def _twins(note: str) -> list[str]:
 
 
 def _respelled(rng: Random) -> Iterator[Draft]:
+    twins = {note: terms.note(rng.choice(_twins(note))) for note in SPELLED}
     sizes = {note: pitch_class(note) for note in SPELLED}
-    cases = [
-        Case((terms.note(note),), terms.note(rng.choice(_twins(note))), near=size, sound=size)
-        for note, size in sizes.items()
-    ]
-    return dealt([cases], rng)
+    return dealt([[Case((terms.note(note),), twins[note], sizes[note], sizes[note]) for note in SPELLED]], rng)
 
 
-def _respelled_key(rng: Random) -> Iterator[Draft]:
+@all_cases
+def _respelled_key() -> Iterator[Case]:
     # Three pairs of major keys and three of minor keys are enharmonic: a four needs both modes.
-    cases = [
-        Case((terms.key(key),), terms.key(twin), sound=(pitch_class(key[0]), key[1]))
-        for key, twin in product(keys(), keys())
-        if key[1] == twin[1] and key != twin and pitch_class(key[0]) == pitch_class(twin[0])
-    ]
-    return dealt([cases], rng)
+    for key, twin in product(keys(), keys()):
+        if key[1] == twin[1] and key != twin and pitch_class(key[0]) == pitch_class(twin[0]):
+            yield Case((terms.key(key),), terms.key(twin), sound=(pitch_class(key[0]), key[1]))
 
 
-def _respelled_interval(rng: Random) -> Iterator[Draft]:
-    cases = [
-        Case((_interval(name),), terms.interval(twin), near=semitones(name), sound=semitones(name))
-        for name, twin in product(SIMPLE, SIMPLE)
-        if name != twin and semitones(name) == semitones(twin)
-    ]
-    return dealt([cases], rng)
+@all_cases
+def _respelled_interval() -> Iterator[Case]:
+    for name, twin in product(SIMPLE, SIMPLE):
+        if name != twin and semitones(name) == semitones(twin):
+            yield Case((_interval(name),), terms.interval(twin), near=semitones(name), sound=semitones(name))
 
 
 def _respelled_line(rng: Random) -> Iterator[list[Case]]:

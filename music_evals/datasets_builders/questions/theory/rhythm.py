@@ -12,7 +12,7 @@ from music21.duration import Duration, Tuplet
 from music21.meter import TimeSignature
 
 from music_evals.datasets_builders.questions.theory import terms
-from music_evals.datasets_builders.questions.theory.form import Case, Draft, by_block, dealt, endless, forms, fours
+from music_evals.datasets_builders.questions.theory.form import Case, all_cases, by_block, endless, forms, fours
 from music_evals.datasets_builders.questions.theory.terms import Term, article, plurals, tokens, words
 
 _TYPES: Final = words("note_values")
@@ -73,28 +73,21 @@ def _bars(bars: int) -> Iterator[Case]:
             yield Case(blanks, terms.same(number), near=_size(number))
 
 
-def _contained(rng: Random) -> Iterator[Draft]:
-    cases = []
+@all_cases
+def _contained() -> Iterator[Case]:
     for value, kind in product(product(_TYPES, range(3)), _TYPES):
         number = _length(value) / _length((kind, 0))
         if number.denominator == 1 and number > 1:
-            blanks = article(_term(value)), plurals(_TYPES[kind])
-            cases.append(Case(blanks, terms.same(number), near=_size(number)))
-    return dealt([cases], rng)
+            yield Case((article(_term(value)), plurals(_TYPES[kind])), terms.same(number), near=_size(number))
 
 
-def _division(rng: Random) -> Iterator[Draft]:
-    cases = []
+@all_cases
+def _division() -> Iterator[Case]:
     for metre in _DIVIDED:
         signature = TimeSignature(metre)
         beats, parts = int(signature.beatCount), int(signature.beatDivisionCount)
         answer = Term(f"{beats}拍，每拍分{parts}份", f"{beats} beats of {parts} parts each")
-        cases.append(Case((terms.same(metre),), answer))
-    return dealt([cases], rng)
-
-
-def _row(rng: Random) -> list[Value]:
-    return [rng.choice(_VALUES) for _ in range(rng.choice((3, 4, 4, 5)))]
+        yield Case((terms.same(metre),), answer)
 
 
 def _total(values: Sequence[Value]) -> Fraction:
@@ -105,7 +98,8 @@ def _sum(rng: Random) -> Iterator[list[Case]]:
     while True:
         kind = rng.choice(tuple(_TYPES)[2:])
         cases = []
-        for values in (_row(rng) for _ in range(_DRAWN)):
+        for _ in range(_DRAWN):
+            values = [rng.choice(_VALUES) for _ in range(rng.choice((3, 4, 4, 5)))]
             total = _total(values) / _length((kind, 0))
             if total.denominator == 1 and 2 <= total <= 64:
                 blanks = terms.listed(map(_term, values)), plurals(_TYPES[kind])
@@ -126,13 +120,12 @@ def _short_rows() -> list[tuple[tuple[Value, ...], Fraction]]:
     return [(row, _total(row)) for count in (2, 3) for row in product(_VALUES, repeat=count)]
 
 
-def _tuplet(rng: Random) -> Iterator[Draft]:
-    cases = []
+@all_cases
+def _tuplet() -> Iterator[Case]:
     for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
         if total := _value_of(actual * _tuplet_note(kind, actual, normal)):
             blanks = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal)
-            cases.append(Case(blanks, _term(total), near=_size(_length(total))))
-    return dealt([cases], rng)
+            yield Case(blanks, _term(total), near=_size(_length(total)))
 
 
 @by_block(lambda: tuple(_TYPES)[:3])

@@ -19,7 +19,7 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     pitch_class,
     sharps,
 )
-from music_evals.datasets_builders.questions.theory.form import Case, Draft, by_block, dealt, forms, shuffled
+from music_evals.datasets_builders.questions.theory.form import Case, Draft, by_block, dealt, forms, group_by, shuffled
 from music_evals.datasets_builders.questions.theory.terms import FLAT, MODES, SHARP, Term, article, tokens, words
 
 # Without Ionian and Aeolian, which are other names of major and natural minor.
@@ -71,24 +71,21 @@ def _scale_term(scale_: _Scale) -> Term:
     return terms.joined(terms.note(tonic), _PENTATONIC[kind] if isinstance(kind, int) else _HEPTATONIC[kind])
 
 
-def _like_scales(rng: Random) -> list[list[_Scale]]:
+def _like_scales() -> list[list[_Scale]]:
     """Scales with the same tonic and number of notes."""
-    blocks: dict[tuple[str, bool], list[_Scale]] = {}
-    for scale_ in _scales():
-        blocks.setdefault((scale_[0], isinstance(scale_[1], int)), []).append(scale_)
-    return shuffled(blocks.values(), rng)
+    return group_by(_scales(), lambda scale_: (scale_[0], isinstance(scale_[1], int)))
 
 
-def _scale_notes(rng: Random) -> Iterator[Draft]:
-    blocks = _like_scales(rng)
-    cases = ([Case((_scale_term(scale_),), terms.notes(_notes_of(scale_))) for scale_ in block] for block in blocks)
-    return dealt(cases, rng)
+@by_block(_like_scales)
+def _scale_notes(block: list[_Scale]) -> Iterator[Case]:
+    for scale_ in block:
+        yield Case((_scale_term(scale_),), terms.notes(_notes_of(scale_)))
 
 
-def _scale_name(rng: Random) -> Iterator[Draft]:
-    blocks = _like_scales(rng)
-    cases = ([Case((terms.notes(_notes_of(scale_)),), _scale_term(scale_)) for scale_ in block] for block in blocks)
-    return dealt(cases, rng)
+@by_block(_like_scales)
+def _scale_name(block: list[_Scale]) -> Iterator[Case]:
+    for scale_ in block:
+        yield Case((terms.notes(_notes_of(scale_)),), _scale_term(scale_))
 
 
 def _degrees(tonic: str) -> list[tuple[_Scale, int]]:
@@ -137,6 +134,9 @@ def _key_with(key: Key, *blanks: Term) -> Case:
     return Case(blanks, terms.key(key), near=abs(sharps(key)), sound=pitch_class(key[0]))
 
 
+_OTHER_MODE: Final = {"major": "minor", "minor": "major"}
+
+
 @by_block(lambda: MODES, shuffle=False)
 def _signature(mode: str) -> Iterator[Case]:
     for key in _of_mode(mode):
@@ -149,21 +149,16 @@ def _key_of_signature(mode: str) -> Iterator[Case]:
         yield _key_with(key, terms.signature(sharps(key)), MODES[mode])
 
 
-def _other_mode(key: Key) -> str:
-    return "minor" if key[1] == "major" else "major"
-
-
 @by_block(lambda: MODES, shuffle=False)
 def _relative(mode: str) -> Iterator[Case]:
     for right in _of_mode(mode):
-        key = key_of(sharps(right), _other_mode(right))
-        yield _key_with(right, terms.key(key), MODES[mode])
+        yield _key_with(right, terms.key(key_of(sharps(right), _OTHER_MODE[mode])), MODES[mode])
 
 
 @by_block(lambda: MODES, shuffle=False)
 def _parallel(mode: str) -> Iterator[Case]:
     for right in _of_mode(mode):
-        if (key := (right[0], _other_mode(right))) in keys():
+        if (key := (right[0], _OTHER_MODE[mode])) in keys():
             yield _signature_of(right, terms.key(key), MODES[mode])
 
 
