@@ -30,6 +30,7 @@ from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import commonest, declared_task, question_metadata, task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
+from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
@@ -63,6 +64,8 @@ class ZiqiParameters:
         language: language of the instruction, ``zh`` or ``en``, and of the questions if the dataset has both.
         seed: seed of the subset.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/ziqi/prompts.toml``.
+        media: number of samples with a tune, of those that the viewer lists first, for which the log shows it engraved
+            and plays it; or ``all``.
     """
 
     dataset: str = GENERATED
@@ -77,6 +80,7 @@ class ZiqiParameters:
     language: Language = "zh"
     seed: int = 0
     prompts: str | None = None
+    media: int | Literal["all"] = SHOWN
 
 
 @task
@@ -156,6 +160,7 @@ def record_to_sample(
     place = order.index(LETTERS.index(row["answer"]))
     options = [row["options"][index] for index in order]
     prompt = opening + _filled(wording["question"], row["question"], options)
+    tune = _TUNE.search(row["question"])
     metadata = question_metadata(
         "ziqi",
         config,
@@ -179,6 +184,11 @@ def record_to_sample(
             "subtheme": row["subtheme_en"],
             "rotation": rotation,
             "prompt_characters": len(prompt),
+            **(
+                {MEDIA: {"abc": tune[0]}}
+                if (tune := re.search(rf"(?s){_TUNE.pattern}.*", row["question"], re.M))
+                else {}
+            ),
             **({} if row["duplicate_of"] is None else {"duplicate_of": row["duplicate_of"]}),
         },
     )

@@ -1,8 +1,8 @@
 """The music of a sample as pictures and sound in its log, for readers of the log and not for the model.
 
-`with_media` adds a message to the end of the chat, after the reply: piano rolls and sound of MIDI files, or the first
-page of a LilyPond text. Inspect's viewer shows it under *Messages*; ``--no-log-images`` leaves it out. If a picture
-cannot be drawn, the message says why.
+`with_media` adds a message to the end of the chat, after the reply: piano rolls and sound of MIDI files, a tune in ABC
+as engraved and as sound, or the first page of a LilyPond text. Inspect's viewer shows it under *Messages*;
+``--no-log-images`` leaves it out. If a picture cannot be drawn, the message says why.
 """
 
 import base64
@@ -23,23 +23,25 @@ from music_evals.notation.lilypond.pictures import opening
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import LIMITS
 from music_evals.notation.midi.piano_roll import piano_roll
+from music_evals.notation.scores.pages import engrave_pages
 
 MEDIA: Final = "media"
-"""Key of a sample's metadata: the music to show, or None. ``midi`` maps names to files in Base64, ``lilypond`` is a
-text. True means that the scorer draws the pieces that the model writes."""
+"""Key of a sample's metadata: the music to show, or None. ``midi`` maps names to files in Base64, ``abc`` and
+``lilypond`` are texts. True means that the scorer draws the pieces that the model writes."""
 SHOWN: Final = 10  # samples of a run that are shown by default
 NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
 def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
-    """Leave `MEDIA` to the first samples of a run, and return whether `with_media` is needed.
+    """Leave `MEDIA` to the samples that the viewer lists first, by their ids, and return whether any has it.
 
     ValueError for a negative number.
     """
     if isinstance(most, int) and most < 0:
         raise ValueError(f"media={most} is not valid; valid values are: all, and whole numbers from 0")
-    for sample in samples[len(samples) if most == "all" else most :]:
-        if sample.metadata and MEDIA in sample.metadata:
+    listed = sorted((sample for sample in samples if (sample.metadata or {}).get(MEDIA)), key=lambda one: str(one.id))
+    for sample in listed[len(listed) if most == "all" else most :]:
+        if sample.metadata:
             sample.metadata[MEDIA] = None
     return any(isinstance((sample.metadata or {}).get(MEDIA), Mapping) for sample in samples)
 
@@ -73,9 +75,25 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
         midi = base64.b64decode(encoded)
         content.append(ContentText(text=f"{name}:\n\n"))
         content += _rendered("picture", partial(piano_roll, midi)) + _rendered("sound", partial(render_mp3, midi))
+    if abc := media.get("abc"):
+        content += _rendered("picture", partial(_engraved_abc, abc)) + _rendered("sound", partial(_played_abc, abc))
     if text := media.get("lilypond"):
         content += _rendered("picture", partial(opening, text, limits=LIMITS, cache=lilypond_cache()))
     return content
+
+
+def _engraved_abc(abc: str) -> bytes:
+    from music21 import converter
+    from music21.musicxml.m21ToXml import GeneralObjectExporter
+
+    # Not by verovio alone, which misreads tuplets in ABC.
+    return engrave_pages(GeneralObjectExporter(converter.parseData(abc, format="abc")).parse().decode())[0]
+
+
+def _played_abc(abc: str) -> bytes:
+    from music21 import converter, midi
+
+    return render_mp3(midi.translate.music21ObjectToMidiFile(converter.parseData(abc, format="abc")).writestr())
 
 
 def _rendered(kind: Literal["picture", "sound"], render: Callable[[], bytes | None]) -> list[Content]:

@@ -33,7 +33,7 @@ _TEXT_SIGNS: Final = {"\ueca3": "half note", "\ueca5": "\u2669", "\ueca7": "\u26
 
 
 def engrave_pages(musicxml: str) -> list[bytes]:
-    """Engrave a score as PNG pages, upright A4 on white.
+    """Engrave a score as PNG pages on white: A4, cut off below the last system.
 
     The first page has the title and the composer. Every system has the number of its first measure, unless that is 1.
     The same score gives the same bytes with the same versions of verovio and resvg.
@@ -79,6 +79,7 @@ def _engrave(musicxml: str) -> Iterator[str]:
             **{f"pageMargin{side}": _MARGIN for side in ("Top", "Bottom", "Left", "Right")},
             "scale": _SCALE,
             "scaleToPageSize": True,
+            "adjustPageHeight": True,  # a page ends below its last system
             "breaks": "auto",
             "header": "encoded",
             "footer": "none",
