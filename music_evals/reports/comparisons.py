@@ -16,9 +16,8 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.table import P_DECIMALS, Cell, Table
+from music_evals.reports.table import P_DECIMALS, Cell, Table, notes
 from music_evals.reports.tables.common import percent, run_notes
-from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 
@@ -51,11 +50,7 @@ class PairedRun:
         return self.questions, tuple(sorted(others.items()))
 
 
-@dataclass(frozen=True)
-class _Row:
-    labels: Sequence[Cell]
-    means: Sequence[Estimate]
-    comparison: Comparison
+_Row = tuple[Sequence[Cell], Comparison]  # labels and the means of both, and how they differ
 
 
 def paired_runs(records: Records) -> list[PairedRun]:
@@ -114,7 +109,7 @@ def compared(records: Records, first: str, second: str) -> Table:
         row
         for one, other in product(*found)
         if one.number != other.number and one.rest(factor) == other.rest(factor)
-        if (row := _compare(one, other, _labels(records, one)))
+        if (row := _row(_joined(one, other), _labels(records, one)))
     ]
     if not rows:
         raise ValueError(f"{first} and {second} were not asked the same questions under the same conditions")
@@ -143,7 +138,7 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
             first = _labels(records, base or run)
             if value == "completion":
                 probes.append([*first, value, None, percent(records.score(run.number)), *[None] * 4])
-            elif base and (row := _compare(run, base, [*first, value])):
+            elif base and (row := _row(_joined(run, base), [*first, value])):
                 rows.append(row)
     cells = [[*row[:6], row[7], row[6], *row[8:]] for row in _cells(rows)]
     columns = ("Benchmark", "Task", "Model", "Condition", "Data", "Compared with", ARMS[factor].capitalize(), "Other")
@@ -160,7 +155,7 @@ def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> 
     for group in _grouped(runs, lambda run: run.rest("model")):
         for first, second in combinations(sorted(group, key=lambda run: run.factors["model"]), 2):
             _, task, model, condition, data = _labels(records, first)
-            rows.append(_compare(first, second, [task, condition, data, model, second.factors["model"]]))
+            rows.append(_row(_joined(first, second), [task, condition, data, model, second.factors["model"]]))
     columns = ("Task", "Condition", "Data", "First model", "Second model", *_OUTCOMES)
     return _tests(records, section, "models", columns, rows)
 
@@ -172,7 +167,7 @@ def _conditions_table(records: Records, section: str, runs: Sequence[PairedRun])
         _, task, model, _, data = _labels(records, first)
         rest = [word for word in records.runs.at[first.number, "words"] if word.partition("=")[0] != factor]
         labels = [task, model, ", ".join(rest) or DEFAULT, data, factor, first.factors[factor], second.factors[factor]]
-        rows.append(_compare(first, second, labels))
+        rows.append(_row(_joined(first, second), labels))
     columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *_OUTCOMES)
     return _tests(records, section, "conditions", columns, rows)
 
@@ -192,7 +187,7 @@ def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) ->
             scores = pd.concat(pairs)
             trials = [*zip(scores["task"], scores.index, strict=True)]
             labels = [*group[0][:3], ", ".join(sorted({first.factors["model"] for *_, first, _ in group}))]
-            rows.append(_row(scores.assign(cluster=trials, stratum=""), labels) if trials else None)
+            rows.append(_row(scores.assign(cluster=trials, stratum=""), labels))
     columns = ("Effect", "First value", "Second value", "Models", *_OUTCOMES)
     return _tests(records, section, "effects", columns, rows)
 
@@ -216,24 +211,22 @@ def _rank(value: str, order: Sequence[str]) -> tuple[int, float, str]:
     return order.index(value) if value in order else len(order), number, value
 
 
-def _compare(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> _Row | None:
-    scores = _joined(first, second)
-    return _row(scores, labels) if len(scores) else None
-
-
 def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
     return first.scores.join(second.scores["value"].rename("later"), how="inner")
 
 
-def _row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row:
+def _row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row | None:
+    """How two runs differ; None where they have no question in common."""
     from music_evals.scorers.metrics.clustered import macro_mean
 
+    if not len(scores):
+        return None
     strata = scores["stratum"].tolist()
     means = [
         Estimate(macro_mean(scores[name].tolist(), strata), n=len(scores)).percent() for name in ("value", "later")
     ]
     comparison = compare(scores["value"].to_numpy(), scores["later"].to_numpy(), scores["cluster"].tolist(), strata)
-    return _Row(labels, means, comparison)
+    return [*labels, *means], comparison
 
 
 def _labels(records: Records, run: PairedRun) -> list[Cell]:
@@ -244,12 +237,11 @@ def _labels(records: Records, run: PairedRun) -> list[Cell]:
 
 def _cells(rows: Sequence[_Row]) -> list[list[Cell]]:
     cells: list[list[Cell]] = []
-    for row, p in zip(rows, holm([row.comparison.p for row in rows]), strict=True):
-        found = row.comparison
+    for (labels, found), p in zip(rows, holm([found.p for _, found in rows]), strict=True):
         ends = (None, None) if isnan(found.low) else (found.low, found.high)
         difference = Estimate(found.difference, *ends).percent()
         ps = [Estimate(one, decimals=P_DECIMALS) for one in (found.p, p)]
-        cells.append([*row.labels, *row.means, difference, *ps, found.test])
+        cells.append([*labels, difference, *ps, found.test])
     return cells
 
 

@@ -1,4 +1,4 @@
-"""Figures as SVG: panels of lines, heat maps.
+"""Figures as SVG: panels of lines.
 
 The same values give the same text, whatever the machine's settings of matplotlib. Published series are grey, measured
 ones coloured; measured points carry their intervals. Figures have no background, and their ink turns light where the
@@ -6,13 +6,10 @@ reader prefers dark pages.
 """
 
 import io
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from typing import Any, Final, NamedTuple, ParamSpec
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from music_evals.notation.extras import require
-from music_evals.reports.table import MEASURED, Table
 from music_evals.scorers.metrics.estimates import Estimate
 
 # Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind readers too.
@@ -46,7 +43,6 @@ text {{fill: #e4e7ea}}
 {_RULES}
 }}
 """
-_P = ParamSpec("_P")
 _WIDE, _HIGH, _LINE = 3.6, 2.3, 0.19  # inches: a panel, and a line of the key
 _SPREAD: Final = 0.46  # of the distance between two ticks, over which marks at one tick are spread
 
@@ -59,26 +55,6 @@ class Series(NamedTuple):
     is_measured: bool = True
 
 
-def _figure(draw: Callable[_P, Any]) -> Callable[_P, str]:
-    """Draw in the style of this module, as SVG text with the title for readers who do not see it."""
-
-    @wraps(draw)
-    def svg(*arguments: _P.args, **options: _P.kwargs) -> str:
-        require("matplotlib", "plots")
-        from matplotlib import style
-
-        with style.context(["default", dict(_STYLE)]):
-            drawing = draw(*arguments, **options)
-            out = io.StringIO()
-            metadata = {"Date": None, "Creator": None, "Title": arguments[0]}
-            drawing.savefig(out, format="svg", transparent=True, metadata=metadata, bbox_inches="tight")
-        head, start, rest = out.getvalue().partition("<defs>")
-        return f"{head}<style>{_ON_DARK}</style>{start}{rest}"
-
-    return svg
-
-
-@_figure
 def panels_figure(
     title: str,
     panels: Mapping[str, Sequence[Series]],
@@ -87,8 +63,8 @@ def panels_figure(
     *,
     top: float = 100,
     floor: float | None = None,
-) -> Any:
-    """Draw series in panels, two in a row, as lines over ticks.
+) -> str:
+    """Draw series in panels, two in a row, as lines over ticks; return SVG.
 
     Args:
         title: of the figure.
@@ -98,76 +74,58 @@ def panels_figure(
         top: the highest value on the y axis.
         floor: where a dotted line is drawn, at chance.
     """
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
+    with _style():
+        from matplotlib.figure import Figure
+        from matplotlib.lines import Line2D
 
-    measured = {series.label: series.is_measured for some in panels.values() for series in some}
-    looks = _looks(dict(sorted(measured.items(), key=lambda item: item[1])))
-    across = min(2, len(panels))
-    down = -(-len(panels) // across)
-    drawing = Figure(figsize=(across * _WIDE + 0.8, down * _HIGH + _LINE * (len(looks) + 2)), dpi=72)
-    grid = drawing.subplots(down, across, squeeze=False).flatten()
-    for axes in grid[len(panels) :]:
-        axes.remove()
-    for axes, (heading, some) in zip(grid, panels.items(), strict=False):
-        axes.set_title(heading, loc="left", fontsize=9)
-        axes.set_ylabel(y, fontsize=8)
-        axes.set_ylim(-0.04 * top, 1.04 * top)
-        axes.set_xticks(range(len(ticks)), ticks, fontsize=8)
-        if floor is not None:
-            axes.axhline(floor, color=DARK, linewidth=0.8, linestyle=":")
-        for place, series in enumerate(some):
-            colour, marker = looks[series.label]
-            shift = _SPREAD * ((place + 0.5) / len(some) - 0.5)
-            points = [(at + shift, value) for at, value in enumerate(series.y) if value is not None]
-            at, values = [where for where, _ in points], [value.value for _, value in points]
-            axes.plot(at, values, color=colour, marker=marker, markersize=4.5, linewidth=1)
-            for where, value in points:
-                if value.low is not None and value.high is not None:
-                    axes.plot([where, where], [value.low, value.high], color=colour, linewidth=1)
-    signs = [Line2D([], [], color=colour, marker=marker, label=label) for label, (colour, marker) in looks.items()]
-    signs += [Line2D([], [], color=DARK, linestyle=":", label="chance")] if floor is not None else []
-    drawing.tight_layout()
-    drawing.legend(handles=signs, loc="upper left", bbox_to_anchor=(0.02, 0), fontsize=8, frameon=False)
-    return drawing
+        measured = {series.label: series.is_measured for group in panels.values() for series in group}
+        looks = _looks(dict(sorted(measured.items(), key=lambda item: item[1])))
+        across = min(2, len(panels))
+        down = -(-len(panels) // across)
+        drawing = Figure(figsize=(across * _WIDE + 0.8, down * _HIGH + _LINE * (len(looks) + 2)), dpi=72)
+        grid = drawing.subplots(down, across, squeeze=False).flatten()
+        for axes in grid[len(panels) :]:
+            axes.remove()
+        for axes, (heading, group) in zip(grid, panels.items(), strict=False):
+            axes.set_title(heading, loc="left", fontsize=9)
+            axes.set_ylabel(y, fontsize=8)
+            axes.set_ylim(-0.04 * top, 1.04 * top)
+            axes.set_xticks(range(len(ticks)), ticks, fontsize=8)
+            if floor is not None:
+                axes.axhline(floor, color=DARK, linewidth=0.8, linestyle=":")
+            for place, series in enumerate(group):
+                shift = _SPREAD * ((place + 0.5) / len(group) - 0.5)
+                points = [(at + shift, value) for at, value in enumerate(series.y) if value is not None]
+                _draw_points(axes, points, *looks[series.label])
+        signs = [Line2D([], [], color=colour, marker=marker, label=label) for label, (colour, marker) in looks.items()]
+        signs += [Line2D([], [], color=DARK, linestyle=":", label="chance")] if floor is not None else []
+        drawing.tight_layout()
+        drawing.legend(handles=signs, loc="upper left", bbox_to_anchor=(0.02, 0), fontsize=8, frameon=False)
+        return _svg(title, drawing)
 
 
-@_figure
-def heat_map(title: str, table: Table) -> Any:
-    """Draw the percentages of a table as coloured cells with their numbers; rows of measured models in bold."""
-    from matplotlib import colormaps
-    from matplotlib.figure import Figure
+def _style() -> Any:
+    require("matplotlib", "plots")
+    from matplotlib import style
 
-    columns = [name for name, numeric in zip(table.columns, table.is_numeric(), strict=True) if numeric]
-    ordered = table.measured_first()
-    start = len(table.columns) - len(columns)
-    width, height = 2.6 + 0.68 * len(columns), 1.1 + 0.31 * len(ordered.rows)
-    drawing = Figure(figsize=(width, height), dpi=72)
-    axes = drawing.add_axes((0, 0, 1, 1), xlim=(-2.6 / 0.68, len(columns)), ylim=(len(ordered.rows), -1.1 / 0.31))
-    axes.axis("off")
-    for place, heading in enumerate(columns):
-        words = textwrap.fill(heading, 14)
-        axes.text(place + 0.35, -0.2, words, rotation=45, rotation_mode="anchor", va="bottom", fontsize=7.5)
-    for number, (row, kind) in enumerate(zip(ordered.rows, ordered.kinds, strict=True)):
-        weight = "bold" if kind == MEASURED else "normal"
-        label = ", ".join(str(row[place]) for place in (0, 2) if row[place])
-        name = textwrap.shorten(label, 30, placeholder=" …")
-        axes.text(-0.12, number + 0.5, name, ha="right", va="center", fontsize=8, fontweight=weight)
-        for place, cell in enumerate(row[start:]):
-            if not isinstance(cell, Estimate):
-                continue
-            face = colormaps["cividis"](cell.value / 100)
-            axes.add_patch(_rectangle(place, number, face))
-            colour = "white" if cell.value < 55 else "#010101"  # darker cells have light text
-            style: dict[str, Any] = {"ha": "center", "va": "center", "color": colour, "fontweight": weight}
-            axes.text(place + 0.5, number + 0.5, f"{cell.value:.0f}", fontsize=8, **style)
-    return drawing
+    return style.context(["default", dict(_STYLE)])
 
 
-def _rectangle(x: float, y: float, face: Any) -> Any:
-    from matplotlib.patches import Rectangle
+def _svg(title: str, drawing: Any) -> str:
+    """A figure as SVG text, with the title for readers who do not see it."""
+    out = io.StringIO()
+    metadata = {"Date": None, "Creator": None, "Title": title}
+    drawing.savefig(out, format="svg", transparent=True, metadata=metadata, bbox_inches="tight")
+    head, start, rest = out.getvalue().partition("<defs>")
+    return f"{head}<style>{_ON_DARK}</style>{start}{rest}"
 
-    return Rectangle((x, y), 1, 1, facecolor=face, edgecolor="white")
+
+def _draw_points(axes: Any, points: Sequence[tuple[float, Estimate]], colour: str, marker: str) -> None:
+    at, values = [where for where, _ in points], [value.value for _, value in points]
+    axes.plot(at, values, color=colour, marker=marker, markersize=4.5, linewidth=1)
+    for where, value in points:
+        if value.low is not None and value.high is not None:
+            axes.plot([where, where], [value.low, value.high], color=colour, linewidth=1)
 
 
 def _looks(measured: Mapping[str, bool]) -> dict[str, tuple[str, str]]:

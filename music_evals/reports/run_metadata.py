@@ -20,8 +20,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelUsage
 
 from music_evals.reports.sanitize import plain
-from music_evals.reports.table import Cell, Table, count, text
-from music_evals.reports.templates import notes
+from music_evals.reports.table import Cell, Table, count, notes, text
 
 DEFAULT: Final = "default"
 LIMITS: Final = ("message", "token", "turn", "time", "working", "cost")

@@ -24,9 +24,8 @@ from music_evals.reports.page import environment
 from music_evals.reports.records import Records
 from music_evals.reports.results import as_json
 from music_evals.reports.summary import summary_table
-from music_evals.reports.table import Cell, Table
+from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, title_of
-from music_evals.reports.templates import notes
 
 PAGE, CARD, RESULTS, LOGS = "index.html", "README.md", "results.json", "logs"
 TITLE: Final = "Music evaluation leaderboard"

@@ -16,9 +16,8 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS
 from music_evals.reports.records import PARTIAL, Records
-from music_evals.reports.table import Cell, Table
+from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
-from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 
 SUITE: Final = "Suite"

@@ -3,8 +3,11 @@
 import csv
 import io
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from itertools import chain
 from math import isnan
 from typing import Final
@@ -27,6 +30,13 @@ P_DECIMALS: Final = 4
 _LEAST_P: Final = 0.001  # that is shown as it is
 _LATEX: Final = re.compile(r"[&%$#_{}]")
 _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text gets at least
+
+
+@cache
+def notes(table: str) -> tuple[str, ...]:
+    """Return the notes of a table by its name in ``templates/notes.toml``; none if it has none."""
+    path = files("music_evals.reports") / "templates" / "notes.toml"
+    return tuple(note.strip() for note in tomllib.loads(path.read_text(encoding="utf-8")).get(table, ()))
 
 
 def count(number: float | None) -> Estimate | None:

@@ -7,7 +7,7 @@ import pytest
 
 from music_evals.benchmarks import published
 from music_evals.reports.comparisons import comparison_tables
-from music_evals.reports.plots import Series, heat_map, panels_figure
+from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records, read_records
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Table, text
 from music_evals.reports.tables import section_tables
@@ -188,9 +188,3 @@ def test_a_figure_is_the_same_twice_and_names_what_it_shows() -> None:
     assert first == panels_figure("Title & more", panels, ["A", "B"], "y", floor=25)
     for words in ("Title &amp; more", "Panel", "own", "paper", "chance", "prefers-color-scheme: dark", SVG):
         assert words in first
-    table = Table(
-        "t", "T", ("Model", "x", "Condition", "a", "b"), [["m", None, None, Estimate(12), Estimate(88)]], kinds=[""]
-    )
-    heat = heat_map("Heat", table)
-    assert ">12<" in heat
-    assert ">88<" in heat

@@ -9,8 +9,7 @@ import pandas as pd
 
 from music_evals.benchmarks import published, published_names
 from music_evals.reports.records import PARTIAL, Records, score_of
-from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table, count
-from music_evals.reports.templates import notes
+from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
 
@@ -59,6 +58,34 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     return lines
 
 
+def make_table(
+    name: str,
+    title: str,
+    columns: Sequence[str],
+    measured: Sequence[Sequence[Cell]],
+    runs: pd.DataFrame,
+    *,
+    published: Sequence[Sequence[Cell]] = (),
+    note: str = "",
+    draw: Callable[[Table], str] | None = None,
+) -> Table:
+    """Make a table of measured rows behind the rows of the paper; without a measured row it has no rows.
+
+    Args:
+        name: of the table.
+        title: of the table.
+        columns: headings.
+        measured: rows of figures of runs.
+        runs: the runs that the figures are of, for the notes.
+        published: rows of the paper.
+        note: name of its notes in ``notes.toml``; by default the name of the table.
+        draw: as of `Table`.
+    """
+    rows = [*published, *measured] if len(measured) else []
+    kinds = [PUBLISHED] * len(published) + [MEASURED] * len(measured)
+    return Table(name, title, columns, rows, [*notes(note or name), *run_notes(runs)], kinds if rows else [], draw)
+
+
 def run_table(
     name: str,
     title: str,
@@ -71,7 +98,7 @@ def run_table(
     note: str = "",
     draw: Callable[[Table], str] | None = None,
 ) -> Table:
-    """Make a table with a row per run, behind the rows of the paper; without a run it has no rows.
+    """Make a table with a row per run, behind the rows of the paper; as `make_table`, but for these.
 
     Args:
         name: of the table.
@@ -85,16 +112,15 @@ def run_table(
         draw: as of `Table`.
     """
     groups = groups or {}
-    rows: list[list[Cell]] = [[*cells, *map(values.get, figures)] for cells, values in published if len(runs)]
-    kinds = [PUBLISHED] * len(rows)
-    for number, run in (
-        runs.sort_values([*groups.values(), "model", "condition", "data"]).iterrows() if len(runs) else ()
-    ):
-        first = [title_of(str(run[column])) for column in groups.values()]
-        rows.append([*first, *labels(run, without), *(figure(number) for figure in figures.values())])
-        kinds.append(MEASURED)
+    order = [*groups.values(), "model", "condition", "data"]
+    measured = [
+        [*(title_of(str(run[column])) for column in groups.values()), *labels(run, without)]
+        + [figure(number) for figure in figures.values()]
+        for number, run in (runs.sort_values(order) if len(runs) else runs).iterrows()
+    ]
+    paper = [[*cells, *map(values.get, figures)] for cells, values in published]
     columns = (*groups, *LABELS, *figures)
-    return Table(name, title, columns, rows, [*notes(note or name), *run_notes(runs)], kinds, draw)
+    return make_table(name, title, columns, measured, runs, published=paper, note=note, draw=draw)
 
 
 def condition_rows(runs: pd.DataFrame, without: Sequence[str] = ()) -> list[tuple[list[Cell], pd.DataFrame]]:
@@ -156,18 +182,17 @@ def third_party_table(records: Records, section: str) -> Table | None:
     benchmark = runs["benchmark"].iloc[0]
     if THIRD_PARTY not in published_names(benchmark):
         return None
-    rows: list[list[Cell]] = [
+    paper: list[list[Cell]] = [
         [*paper_labels(row.labels["model"], "third party, 500 sampled"), Estimate(row.figures["accuracy"])]
         for row in published(benchmark, THIRD_PARTY).rows
     ]
-    kinds = [PUBLISHED] * len(rows)
+    measured: list[list[Cell]] = []
     for cells, group in condition_rows(runs):
         items = pd.concat([records.main(number).assign(stratum="") for number in group.index])
-        rows.append([*cells, percent(score_of(items))])
-        kinds.append(MEASURED)
+        measured.append([*cells, percent(score_of(items))])
+    name, columns = f"{benchmark}_{THIRD_PARTY}", (*LABELS, "Accuracy")
     title = f"{section}: accuracy over all questions in percent, beside figures of a third party"
-    lines = [*notes(THIRD_PARTY), *run_notes(runs)]
-    return Table(f"{benchmark}_{THIRD_PARTY}", title, (*LABELS, "Accuracy"), rows, lines, kinds)
+    return make_table(name, title, columns, measured, runs, published=paper, note=THIRD_PARTY)
 
 
 def floors_table(records: Records, section: str) -> Table | None:

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from music_evals.reports.records import Records
-from music_evals.reports.table import Cell, Table, count
+from music_evals.reports.table import Cell, Table, count, notes
 from music_evals.reports.tables.common import LABELS, labels, percent, title_of
-from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate
 
 

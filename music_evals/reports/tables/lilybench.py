@@ -12,31 +12,22 @@ import pandas as pd
 from music_evals.benchmarks import load, published
 from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.midi.descriptors import DESCRIPTORS
-from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records, score_of
-from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table, count
+from music_evals.reports.table import Cell, Table, count
 from music_evals.reports.tables.common import (
     LABELS,
     Figure,
     condition_rows,
+    make_table,
     paper_labels,
     percent,
-    run_notes,
     run_table,
     share_of,
     title_of,
 )
-from music_evals.reports.templates import notes
+from music_evals.scorers.metrics import written
 from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.frechet import LEAST_PIECES, small_sample_note
-from music_evals.scorers.metrics.written import (
-    compiled_after,
-    embedded,
-    likeness,
-    near_copies,
-    no_distance_reason,
-    with_notes,
-)
 from music_evals.scorers.score_tasks import CLEAN, count_estimates
 
 SECTION: Final = "LilyBench"
@@ -91,11 +82,11 @@ def _table3(records: Records) -> Table:
     for row in published("lilybench", "table3").rows:
         for model, value in row.figures.items():
             paper.setdefault(model, {})[row.labels["task"]] = value
-    rows: list[list[Cell]] = [
+    printed = [
         [*paper_labels(model), *(Estimate(values[name]) if name in values else None for name in columns)]
         for model, values in paper.items()
     ]
-    kinds = [PUBLISHED] * len(rows)
+    rows: list[list[Cell]] = []
     runs = records.current(SECTION)
     for cells, group in condition_rows(runs):
         scores = {run["task"]: records.score(number) for number, run in group.iterrows()}
@@ -104,9 +95,8 @@ def _table3(records: Records) -> Table:
         if len(averaged) == len(AVERAGED):
             means = [average(averaged), average(averaged, [score.n or 0 for score in averaged])]
         rows.append([*cells, *map(scores.get, tasks), *means])
-        kinds.append(MEASURED)
-    lines = [*notes("lilybench_table3"), *run_notes(runs)]
-    return Table("lilybench_table3", "LilyBench Table 3: understanding", (*LABELS, *columns), rows, lines, kinds)
+    title = "LilyBench Table 3: understanding"
+    return make_table("lilybench_table3", title, (*LABELS, *columns), rows, runs, published=printed)
 
 
 def _bar_count(records: Records) -> Table:
@@ -119,13 +109,6 @@ def _bar_count(records: Records) -> Table:
         rights = items["right_answer"].tolist()
         return count_estimates(answers, rights, items["item"].nunique(), is_paper=is_paper).get(name)
 
-    def draw(table: Table) -> str:
-        series = [
-            Series(f"{row[0]}, {row[2]}", [cell if isinstance(cell, Estimate) else None for cell in row[4:8]])
-            for row in table.rows
-        ]
-        return panels_figure(table.title, {"": series}, table.columns[4:8], "Share of answers", top=1) if series else ""
-
     names = {"Within 1": "within_1", "Within 5": "within_5", "Within 10": "within_10"}
     names["Median absolute error"] = "median_absolute_error"
     figures: dict[str, Figure] = {
@@ -133,7 +116,7 @@ def _bar_count(records: Records) -> Table:
         **{title: partial(within, name) for title, name in names.items()},
     }
     runs = records.current(SECTION, task="bar_count")
-    return run_table("lilybench_bar_count", "LilyBench: errors of bar_count", runs, figures, draw=draw)
+    return run_table("lilybench_bar_count", "LilyBench: errors of bar_count", runs, figures)
 
 
 def _error_detection(records: Records) -> Table:
@@ -172,8 +155,7 @@ def _emotion(records: Records) -> Table:
         taken = taken.reindex(index=quadrants, columns=(*quadrants, "unreadable"), fill_value=0)
         rows += [[*cells, right, *map(count, taken.loc[right])] for right in quadrants]
     columns = (*LABELS, "Right", *(f"Said {one}" for one in quadrants), "Unreadable")
-    lines = [*notes("lilybench_emotion"), *run_notes(runs)]
-    return Table("lilybench_emotion", "LilyBench: quadrants of emotion_recognition", columns, rows, lines)
+    return make_table("lilybench_emotion", "LilyBench: quadrants of emotion_recognition", columns, rows, runs)
 
 
 # --- generation ---
@@ -191,13 +173,13 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Compile rate, JS and FMD against the paper's references."""
 
     def figure(name: str, run: int) -> Cell:
-        if name.endswith("/fmd") and len(embedded(pieces[run])) != PAPER_PIECES:
+        if name.endswith("/fmd") and len(written.embedded(pieces[run])) != PAPER_PIECES:
             return None
         return records.score(run, f"written_music/{name}")
 
     figures: dict[str, Figure] = {
         "Comp. (%)": lambda run: percent(records.score(run)),
-        "With notes (%)": lambda run: percent(with_notes(pieces[run])),
+        "With notes (%)": lambda run: percent(written.with_notes(pieces[run])),
     }
     for title, name in {"JS": "js", "FMD": "fmd", "FMD∞": "fmd_infinity"}.items():
         for reference, short in PAPER_REFERENCES.items():
@@ -230,7 +212,7 @@ def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     for cells, group in condition_rows(runs):
         run = int(group.index[0])
         for reference, fits in pieces[run][0]["references"].items():
-            alike = likeness(pieces[run], fits)
+            alike = written.likeness(pieces[run], fits)
             distances = (records.score(run, f"written_music/{reference}/{name}") for name in ("fmd", "fmd_infinity"))
             numbers = [*alike.by_descriptor.values(), *alike.shifts.values()]
             shown = [None if pd.isna(one) else Estimate(one, decimals=2) for one in numbers]
@@ -240,14 +222,14 @@ def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     headings = [*(f"JS {name}" for name in names), *(f"Shift of {name}" for name in names)]
     columns = (*LABELS, "Reference", "JS", *headings, "FMD", "FMD∞", "Remarks")
     title = "LilyBench generation: likeness to each set of references"
-    return Table("lilybench_references", title, columns, rows, [*notes("lilybench_references"), *run_notes(runs)])
+    return make_table("lilybench_references", title, columns, rows, runs)
 
 
 def _distance_remarks(pieces: Sequence[Any], texts: int) -> list[str]:
     """Why a Fréchet distance, or its extrapolation, is missing or uncertain."""
-    if reason := no_distance_reason(pieces, texts):
+    if reason := written.no_distance_reason(pieces, texts):
         return [reason]
-    vectors = embedded(pieces)
+    vectors = written.embedded(pieces)
     few = f"{len(vectors)} pieces; at least {LEAST_PIECES} are needed to extrapolate"
     small = small_sample_note(texts, len(vectors), vectors[0]["dimensions"])
     return [few if len(vectors) < LEAST_PIECES else "", small or ""]
@@ -259,7 +241,7 @@ def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
     several = runs.loc[[number for number in runs.index if allowed[number] > 1]]
 
     def after(attempts: int, run: int) -> Cell:
-        return percent(compiled_after(pieces[run], attempts)) if attempts <= allowed[run] else None
+        return percent(written.compiled_after(pieces[run], attempts)) if attempts <= allowed[run] else None
 
     most = max(allowed.values(), default=0)
     figures: dict[str, Figure] = {f"After {attempts}": partial(after, attempts) for attempts in range(1, most + 1)}
@@ -269,7 +251,7 @@ def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
 
 def _novelty(runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Near-copies of references and demonstrations."""
-    copies = {number: near_copies(pieces[number], NEAR_COPY) for number in runs.index}
+    copies = {number: written.near_copies(pieces[number], NEAR_COPY) for number in runs.index}
     places = list(dict.fromkeys(place for found in copies.values() for place in found))
     figures: dict[str, Figure] = {
         f"Of {place}" if place else "Near-copies": lambda run, place=place: percent(copies[run].get(place))  # type: ignore[misc]

@@ -9,7 +9,7 @@ from typing import Final
 from music_evals.benchmarks import load, published
 from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records, score_of
-from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table
+from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table, notes
 from music_evals.reports.tables.common import (
     LABELS,
     Figure,
@@ -21,7 +21,6 @@ from music_evals.reports.tables.common import (
     share_of,
     title_of,
 )
-from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate
 
 MODALITIES: Final = {"audio": "Audio", "midi": "MIDI"}

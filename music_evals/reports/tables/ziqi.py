@@ -10,20 +10,18 @@ from typing import Final
 import pandas as pd
 
 from music_evals.benchmarks import published
-from music_evals.reports.plots import heat_map
 from music_evals.reports.records import Records, score_of
-from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table
+from music_evals.reports.table import Cell, Table
 from music_evals.reports.tables.common import (
     LABELS,
     Figure,
     condition_rows,
+    make_table,
     paper_labels,
     percent,
-    run_notes,
     run_table,
     share_of,
 )
-from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.choices import LETTERS, choice_figures
 from music_evals.scorers.metrics.estimates import Estimate, average
 
@@ -55,14 +53,6 @@ def figures_of(items: pd.DataFrame) -> dict[str, Estimate]:
     return {name: figure.percent(2) for name, figure in figures.items()}
 
 
-def _table(name: str, title: str, columns: Sequence[str], paper: Rows, measured: Rows, runs: pd.DataFrame) -> Table:
-    """A table of the paper's rows and measured ones; without measured ones it has no rows."""
-    measured = [row for row in measured if any(cell is not None for cell in row[len(LABELS) :])]
-    kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
-    rows = [*paper, *measured] if measured else []
-    return Table(name, title, (*LABELS, *columns), rows, [*notes(name), *run_notes(runs)], kinds if measured else [])
-
-
 def _table1(records: Records, runs: pd.DataFrame) -> Table:
     names = {"precision": "precision", "recall": "accuracy", "F1": "f1"}
     tasks = {"Compr.": "comprehension", "Gen.": "generation"}
@@ -79,7 +69,8 @@ def _table1(records: Records, runs: pd.DataFrame) -> Table:
         shown = [figures.get(task, {}).get(name) for task in tasks.values() for name in names.values()]
         measured.append([*cells, *shown])
     columns = [f"{short} {name}" for short in tasks for name in names]
-    return _table("ziqi_table1", "ZIQI-Eval Table 1: main results in percent", columns, paper, measured, runs)
+    title = "ZIQI-Eval Table 1: main results in percent"
+    return make_table("ziqi_table1", title, (*LABELS, *columns), measured, runs, published=paper)
 
 
 def classify(value: float, mean: float | None) -> str | None:
@@ -120,7 +111,8 @@ def _table2(records: Records) -> Table:
         own = {name: sum(figures[name].value for _, figures in rows) / len(rows) for name in shared}
         measured += [_bias_row(cells, figures, own) for cells, figures in rows]
     title = "ZIQI-Eval Table 2: F1 in percent on female music and on regions of world ethnic music"
-    return _table("ziqi_table2", title, (*BIAS.values(), "Gender", "Race"), paper, measured, runs)
+    columns = (*LABELS, *BIAS.values(), "Gender", "Race")
+    return make_table("ziqi_table2", title, columns, measured, runs, published=paper)
 
 
 def _bias_row(cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Mapping[str, float]) -> list[Cell]:
@@ -145,7 +137,7 @@ def _bias_figures(items: pd.DataFrame) -> dict[str, Estimate]:
 
 
 def _themes(records: Records, shots: str) -> Table:
-    """Accuracy by theme, with a heat map."""
+    """Accuracy by theme."""
     table = published("ziqi", f"leaderboard_{shots}_shot")
     *themes, last = table.rows[0].figures
     figures: dict[str, Figure] = {
@@ -163,8 +155,7 @@ def _themes(records: Records, shots: str) -> Table:
     runs = records.current(SECTION, task="comprehension", shots=shots)
     runs = runs.loc[[number for number in runs.index if records.main(number)["theme"].nunique() > 1]]
     name, title = f"ziqi_themes_{shots}_shot", f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot"
-    draw = partial(heat_map, title)
-    return run_table(name, title, runs, figures, published=rows, note="ziqi_themes", draw=draw)
+    return run_table(name, title, runs, figures, published=rows, note="ziqi_themes")
 
 
 def _table3(records: Records, runs: pd.DataFrame) -> Table:
@@ -181,7 +172,8 @@ def _table3(records: Records, runs: pd.DataFrame) -> Table:
         only = "" if len(group) > 1 else f", {group['task'].iloc[0]} only"
         measured.append([*cells[:2], f"{cells[2]}{only}", cells[3], None, None, figures_of(items)["precision"]])
     title = "ZIQI-Eval Table 3: precision in percent on the questions of the human study"
-    return _table("ziqi_table3", title, ("Lowest", "Highest", "Precision"), paper, measured, runs)
+    columns = (*LABELS, "Lowest", "Highest", "Precision")
+    return make_table("ziqi_table3", title, columns, measured, runs, published=paper)
 
 
 def _letters(records: Records, runs: pd.DataFrame) -> Table:
