@@ -13,6 +13,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from music_evals.reports.plots import table_figure
 from music_evals.reports.report import Section
 from music_evals.reports.table import Cell, Table, interval, number
 from music_evals.scorers.metrics.estimates import Estimate
@@ -68,9 +69,9 @@ def markdown(title: str, about: Sequence[str], sections: Sequence[Section], figu
 
 
 def draw_figures(sections: Sequence[Section]) -> dict[str, str]:
-    """Draw the figures of all tables: name → SVG."""
-    tables = [table for section in sections for table in section.tables if table.draw]
-    return {table.name: svg for table in tables if table.draw and (svg := table.draw(table))}
+    """Draw the figures of the tables that have one: name → SVG."""
+    tables = [table for section in sections for table in section.tables if table.is_drawn]
+    return {table.name: table_figure(table) for table in tables}
 
 
 def _laid_out(table: Table) -> dict[str, Any]:

@@ -4,8 +4,8 @@ import csv
 import io
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import chain
@@ -83,7 +83,7 @@ class Table:
         rows: a cell per heading; a column holds text or estimates, not both.
         notes: shown below it.
         kinds: the kind of each row, of `KINDS`; by default all rows are alike.
-        draw: makes a figure of the table, as SVG; nothing if there is nothing to draw.
+        is_drawn: whether a figure goes with it.
 
     Raises:
         ValueError: a row has another length than the headings, or a column holds both text and estimates.
@@ -95,7 +95,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
     kinds: Sequence[str] = ()
-    draw: "Callable[[Table], str] | None" = field(default=None, repr=False)
+    is_drawn: bool = False
 
     def __post_init__(self) -> None:
         """Check the shape."""

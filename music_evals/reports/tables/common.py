@@ -67,7 +67,7 @@ def make_table(
     *,
     published: Sequence[Sequence[Cell]] = (),
     note: str = "",
-    draw: Callable[[Table], str] | None = None,
+    is_drawn: bool = False,
 ) -> Table:
     """Make a table of measured rows behind the rows of the paper; without a measured row it has no rows.
 
@@ -79,11 +79,11 @@ def make_table(
         runs: the runs that the figures are of, for the notes.
         published: rows of the paper.
         note: name of its notes in ``notes.toml``; by default the name of the table.
-        draw: as of `Table`.
+        is_drawn: whether a figure goes with it.
     """
     rows = [*published, *measured] if len(measured) else []
     kinds = [PUBLISHED] * len(published) + [MEASURED] * len(measured)
-    return Table(name, title, columns, rows, [*notes(note or name), *run_notes(runs)], kinds if rows else [], draw)
+    return Table(name, title, columns, rows, [*notes(note or name), *run_notes(runs)], kinds if rows else [], is_drawn)
 
 
 def run_table(
@@ -96,7 +96,7 @@ def run_table(
     published: Iterable[tuple[Sequence[Cell], Mapping[str, Cell]]] = (),
     without: Sequence[str] = (),
     note: str = "",
-    draw: Callable[[Table], str] | None = None,
+    is_drawn: bool = False,
 ) -> Table:
     """Make a table with a row per run, behind the rows of the paper; as `make_table`, but for these.
 
@@ -109,7 +109,7 @@ def run_table(
         published: label cells (under `groups` and `LABELS`) and figures by heading, per row of the paper.
         without: parameters that the condition need not name.
         note: name of its notes in ``notes.toml``; by default the name of the table.
-        draw: as of `Table`.
+        is_drawn: whether a figure goes with it.
     """
     groups = groups or {}
     order = [*groups.values(), "model", "condition", "data"]
@@ -120,7 +120,7 @@ def run_table(
     ]
     paper = [[*cells, *map(values.get, figures)] for cells, values in published]
     columns = (*groups, *LABELS, *figures)
-    return make_table(name, title, columns, measured, runs, published=paper, note=note, draw=draw)
+    return make_table(name, title, columns, measured, runs, published=paper, note=note, is_drawn=is_drawn)
 
 
 def condition_rows(runs: pd.DataFrame, without: Sequence[str] = ()) -> list[tuple[list[Cell], pd.DataFrame]]:

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from music_evals.benchmarks import published
-from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records
-from music_evals.reports.table import MEASURED, P_DECIMALS, Cell, Table, count
+from music_evals.reports.table import P_DECIMALS, Cell, Table, count
 from music_evals.reports.tables.common import Figure, paper_labels, percent, run_table, share_of, title_of
 from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import level_success, unanimity
@@ -54,18 +53,7 @@ def _table2(records: Records, runs: pd.DataFrame) -> Table:
         for row in published("msu", name).rows
     ]
     title = "MSU-Bench Tables 2 and 5: accuracy in percent by level"
-    draw = partial(_draw, y="accuracy (%)")
-    return run_table("msu_table2", title, runs, figures, groups=_GROUPS, published=rows, draw=draw)
-
-
-def _draw(table: Table, y: str) -> str:
-    """Panels by modality; levels from left to right."""
-    panels: dict[str, list[Series]] = {}
-    for row, kind in zip(table.rows, table.kinds, strict=True):
-        label = ", ".join(str(row[place]) for place in (1, 3) if row[place])
-        values = [cell if isinstance(cell, Estimate) else None for cell in row[5:9]]
-        panels.setdefault(str(row[0]), []).append(Series(label, values, kind == MEASURED))
-    return panels_figure(table.title, panels, [f"Level {level}" for level in LEVELS], y)
+    return run_table("msu_table2", title, runs, figures, groups=_GROUPS, published=rows, is_drawn=True)
 
 
 def _overall(records: Records) -> dict[str, Figure]:
@@ -126,8 +114,7 @@ def _success(records: Records, runs: pd.DataFrame) -> Table:
 
     figures = {f"Up to level {level}": partial(up_to, level) for level in LEVELS}
     title = "MSU-Bench: level-wise success rate in percent"
-    draw = partial(_draw, y="scores all right up to here (%)")
-    return run_table("msu_level_success", title, runs, figures, groups=_GROUPS, draw=draw)
+    return run_table("msu_level_success", title, runs, figures, groups=_GROUPS)
 
 
 def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:

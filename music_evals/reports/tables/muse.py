@@ -7,7 +7,6 @@ from functools import partial
 from typing import Final
 
 from music_evals.benchmarks import load, published
-from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records, score_of
 from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table, notes
 from music_evals.reports.tables.common import (
@@ -53,7 +52,7 @@ def _table1(records: Records, task: str) -> Table:
     title = f"MUSE Table 1, {title_of(task).lower()}: accuracy in percent, {chance:.0f} by chance"
     columns = ("Modality", "Shots", *LABELS, *STRATEGIES.values())
     lines = [*notes("muse_table1"), *run_notes(runs)]
-    return Table(f"muse_table1_{task}", title, columns, rows, lines, kinds, partial(_draw, chance=chance))
+    return Table(f"muse_table1_{task}", title, columns, rows, lines, kinds, is_drawn=True)
 
 
 def _published(task: str, modality: str, shots: str) -> dict[str, dict[str, Estimate]]:
@@ -64,16 +63,6 @@ def _published(task: str, modality: str, shots: str) -> dict[str, dict[str, Esti
             figures = models.setdefault(row.labels["model"], {})
             figures[row.labels["strategy"]] = Estimate(row.figures[task], decimals=2)
     return models
-
-
-def _draw(table: Table, chance: float) -> str:
-    """Panels by modality and shots; strategies from left to right."""
-    panels: dict[str, list[Series]] = {}
-    for row, kind in zip(table.rows, table.kinds, strict=True):
-        label = ", ".join(str(row[place]) for place in (2, 4, 5) if row[place])
-        scores = [cell if isinstance(cell, Estimate) else None for cell in row[6:]]
-        panels.setdefault(f"{row[0]}, {str(row[1]).lower()}", []).append(Series(label, scores, kind == MEASURED))
-    return panels_figure(table.title, panels, list(STRATEGIES.values()), "Accuracy (%)", floor=chance)
 
 
 def _logiclm(records: Records) -> Table:
