@@ -25,6 +25,7 @@ ARMS: Final = {"stimulus": "given", "twin": "original"}
 """Parameters with tables of their own, and the value that the others are compared with."""
 
 _NOT_FACTORS: Final = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
+_LABELS: Final = ("Benchmark", "Task", "Model", "Condition", "Data")
 _OUTCOMES: Final = ("First", "Second", "Difference", "p", "p (Holm)", "Test")
 
 
@@ -60,17 +61,22 @@ def paired_runs(records: Records) -> list[PairedRun]:
 
 
 def _paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
-    items = records.main(number)
+    items = records.main[number]
     counted = items[items["counts"] & items["value"].notna()]
     columns = {"value": ("value", "mean"), "cluster": ("cluster", "first"), "stratum": ("stratum", "first")}
     factors = {name: words for name, words in run["params"].items() if name not in _NOT_FACTORS}
     factors |= {name: run["params"].get(name, value) for name, value in ARMS.items()}
-    same = load(run["benchmark"]).table.get("comparisons", {}).get("same_questions")
     factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
-    questions = (run["benchmark"], run["data"]) if same else (run["benchmark"], run["data"], run["task"])
-    return PairedRun(
-        number, questions, factors | ({same: run["task"]} if same else {}), counted.groupby("pair").agg(**columns)
-    )
+    questions = (run["benchmark"], run["data"], run["task"])
+    if same := _facts(run["benchmark"]).get("same_questions"):
+        questions, factors[same] = questions[:2], run["task"]
+    return PairedRun(number, questions, factors, counted.groupby("pair").agg(**columns))
+
+
+def _facts(benchmark: str) -> Mapping[str, Any]:
+    """What ``benchmark.toml`` says of comparisons."""
+    facts: Mapping[str, Any] = load(benchmark).table.get("comparisons", {})
+    return facts
 
 
 def comparison_tables(records: Records) -> list[Table]:
@@ -105,20 +111,17 @@ def compared(records: Records, first: str, second: str) -> Table:
             models = ", ".join(sorted({run.factors["model"] for run in runs}))
             raise ValueError(f"no run is of {name}; a model or PARAMETER=VALUE is needed; models: {models}")
     factor = first.partition("=")[0] if "=" in first else "model"
+    names = [name for name in _LABELS if name != "Model" or factor != "model"]
     rows = [
         row
         for one, other in product(*found)
         if one.number != other.number and one.rest(factor) == other.rest(factor)
-        if (row := _row(_joined(one, other), _labels(records, one)))
+        if (row := _row(_joined(one, other), [*map(_labels(records, one).get, names)]))
     ]
     if not rows:
         raise ValueError(f"{first} and {second} were not asked the same questions under the same conditions")
-    columns = ("Benchmark", "Task", "Model", "Condition", "Data", first, second, *_OUTCOMES[2:])
-    left_out = (2,) if factor == "model" else ()
-    kept = [at for at in range(len(columns)) if at not in left_out]
-    cells = [[row[at] for at in kept] for row in _cells(rows)]
     title = f"{first} and {second} on the same questions, in percent"
-    return Table("compared", title, [columns[at] for at in kept], cells, notes("tests"))
+    return Table("compared", title, (*names, first, second, *_OUTCOMES[2:]), _cells(rows), notes("tests"))
 
 
 def _is_called(run: PairedRun, name: str) -> bool:
@@ -135,18 +138,15 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
         by_value = {run.factors[factor]: run for run in group}
         base = by_value.pop(ARMS[factor], None)
         for value, run in by_value.items():
-            first = _labels(records, base or run)
+            labels = [*_labels(records, base or run).values(), value]
             if value == "completion":
-                probes.append([*first, value, None, percent(records.score(run.number)), *[None] * 4])
-            elif base and (row := _row(_joined(run, base), [*first, value])):
+                probes.append([*labels, None, percent(records.score(run.number)), *[None] * 4])
+            elif base and (row := _row(_joined(run, base), labels)):
                 rows.append(row)
     cells = [[*row[:6], row[7], row[6], *row[8:]] for row in _cells(rows)]
-    columns = ("Benchmark", "Task", "Model", "Condition", "Data", "Compared with", ARMS[factor].capitalize(), "Other")
-    title = {"stimulus": "What the music contributes, in percent", "twin": "What memory contributes, in percent"}[
-        factor
-    ]
-    name = {"stimulus": "music", "twin": "memory"}[factor]
-    return Table(name, title, (*columns, "Difference", "p", "p (Holm)", "Test"), [*cells, *probes], notes(name))
+    columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *_OUTCOMES[2:])
+    name, cause = {"stimulus": ("music", "the music"), "twin": ("memory", "memory")}[factor]
+    return Table(name, f"What {cause} contributes, in percent", columns, [*cells, *probes], notes(name))
 
 
 def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
@@ -154,8 +154,8 @@ def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> 
     rows = []
     for group in _grouped(runs, lambda run: run.rest("model")):
         for first, second in combinations(sorted(group, key=lambda run: run.factors["model"]), 2):
-            _, task, model, condition, data = _labels(records, first)
-            rows.append(_row(_joined(first, second), [task, condition, data, model, second.factors["model"]]))
+            labels = map(_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
+            rows.append(_row(_joined(first, second), [*labels, second.factors["model"]]))
     columns = ("Task", "Condition", "Data", "First model", "Second model", *_OUTCOMES)
     return _tests(records, section, "models", columns, rows)
 
@@ -164,10 +164,9 @@ def _conditions_table(records: Records, section: str, runs: Sequence[PairedRun])
     """Conditions of one model that differ in one factor."""
     rows = []
     for factor, first, second in _contrasts(records, runs):
-        _, task, model, _, data = _labels(records, first)
-        rest = [word for word in records.runs.at[first.number, "words"] if word.partition("=")[0] != factor]
-        labels = [task, model, ", ".join(rest) or DEFAULT, data, factor, first.factors[factor], second.factors[factor]]
-        rows.append(_row(_joined(first, second), labels))
+        labels = map(_labels(records, first, factor).get, ("Task", "Model", "Condition", "Data"))
+        values = [factor, first.factors[factor], second.factors[factor]]
+        rows.append(_row(_joined(first, second), [*labels, *values]))
     columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *_OUTCOMES)
     return _tests(records, section, "conditions", columns, rows)
 
@@ -176,7 +175,7 @@ def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) ->
     """Effects of crossed factors, pooled over models, tasks and the other factors; baselines are left out."""
     rows = []
     benchmark = records.runs.at[runs[0].number, "benchmark"] if runs else "muse"
-    if load(benchmark).table.get("comparisons", {}).get("crossed"):
+    if _facts(benchmark).get("crossed"):
         models = [run for run in runs if not run.factors["model"].startswith("baseline/")] or runs
         contrasts = [
             (factor, first.factors[factor], second.factors[factor], first, second)
@@ -200,8 +199,7 @@ def _contrasts(records: Records, runs: Sequence[PairedRun]) -> Iterator[tuple[st
             differing = [name for name in shared if first.factors[name] != second.factors[name]]
             if len(differing) == 1:
                 (factor,) = differing
-                benchmark = load(records.runs.at[first.number, "benchmark"])
-                order = benchmark.table.get("comparisons", {}).get("orders", {}).get(factor, [])
+                order = _facts(records.runs.at[first.number, "benchmark"]).get("orders", {}).get(factor, [])
                 ordered = sorted((first, second), key=lambda run: _rank(run.factors[factor], order))
                 yield factor, *ordered
 
@@ -229,10 +227,12 @@ def _row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row | None:
     return [*labels, *means], comparison
 
 
-def _labels(records: Records, run: PairedRun) -> list[Cell]:
+def _labels(records: Records, run: PairedRun, without: str = "") -> dict[str, Cell]:
+    """What `_LABELS` say of a run; its condition without a factor."""
     row = records.runs.loc[run.number]
-    words = [word for word in row["words"] if word.partition("=")[0] not in ARMS]
-    return [row["section"], row["task"], row["model"], ", ".join(words) or DEFAULT, row["data"]]
+    words = [word for word in row["words"] if word.partition("=")[0] not in {without, *ARMS}]
+    labels = [row["section"], row["task"], row["model"], ", ".join(words) or DEFAULT, row["data"]]
+    return dict(zip(_LABELS, labels, strict=True))
 
 
 def _cells(rows: Sequence[_Row]) -> list[list[Cell]]:

@@ -65,7 +65,7 @@ class Records(NamedTuple):
         items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair`` (equal for the same
             question in two runs), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``, ``answer``, ``target``,
             ``tokens``, ``seconds``, and what the sample's and the score's metadata say.
-        main_items: the items of the main scorer of each run, without empty columns.
+        main: the items of the main scorer of each run, without empty columns.
         headers: header of each run's log.
         passed_over: location of each other log, and why it is not used.
     """
@@ -73,7 +73,7 @@ class Records(NamedTuple):
     runs: pd.DataFrame
     scores: pd.DataFrame
     items: pd.DataFrame
-    main_items: Mapping[int, pd.DataFrame]
+    main: Mapping[int, pd.DataFrame]
     headers: Mapping[int, EvalLog]
     passed_over: Sequence[tuple[str, str]]
 
@@ -85,10 +85,6 @@ class Records(NamedTuple):
                 return runs.iloc[:0]
             runs = runs[runs[name].isin(value) if isinstance(value, list) else runs[name] == value]
         return runs
-
-    def main(self, run: int) -> pd.DataFrame:
-        """Return the items of the main scorer of a run."""
-        return self.main_items[run]
 
     def score(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
         """Return a measured figure of a run: the main metric, or another; None without it."""
@@ -158,8 +154,8 @@ def read_records(
     scores = [row for run, log in enumerate(headers) for row in _scores(run, log, by_run[run])]
     for benchmark in dict.fromkeys(run["benchmark"] for run in runs):
         scores += _published_scores(benchmark)
-    main_items = {run: group[group["is_main"]].dropna(axis=1, how="all") for run, group in by_run.items()}
-    return Records(frame, pd.DataFrame(scores), items, main_items, dict(enumerate(headers)), passed_over)
+    main = {run: group[group["is_main"]].dropna(axis=1, how="all") for run, group in by_run.items()}
+    return Records(frame, pd.DataFrame(scores), items, main, dict(enumerate(headers)), passed_over)
 
 
 def score_of(items: pd.DataFrame) -> Estimate | None:
@@ -479,13 +475,9 @@ def _is_comparable(facts: TaskFacts, params: Mapping[str, Any], about: Mapping[s
 
 
 def _hashable(value: Any) -> Any:
-    return (
-        tuple(map(_hashable, value))
-        if isinstance(value, list | tuple)
-        else str(value)
-        if isinstance(value, dict)
-        else value
-    )
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    return str(value) if isinstance(value, dict) else value
 
 
 def _with_current(runs: pd.DataFrame) -> pd.DataFrame:

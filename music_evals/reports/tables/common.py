@@ -188,7 +188,7 @@ def third_party_table(records: Records, section: str) -> Table | None:
     ]
     measured: list[list[Cell]] = []
     for cells, group in condition_rows(runs):
-        items = pd.concat([records.main(number).assign(stratum="") for number in group.index])
+        items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
         measured.append([*cells, percent(score_of(items))])
     name, columns = f"{benchmark}_{THIRD_PARTY}", (*LABELS, "Accuracy")
     title = f"{section}: accuracy over all questions in percent, beside figures of a third party"
@@ -215,12 +215,12 @@ def floors_table(records: Records, section: str) -> Table | None:
 def replies_table(records: Records, section: str) -> Table | None:
     """Make the table of how the replies of each run were read; None if no scorer says so."""
     runs = records.current(section)
-    runs = runs[["reading" in records.main(number) for number in runs.index]]
+    runs = runs[["reading" in records.main[number] for number in runs.index]]
     if not len(runs):
         return None
 
     def share(status: str, run: int) -> Cell:
-        readings = records.main(run)["reading"]
+        readings = records.main[run]["reading"]
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
     figures: dict[str, Figure] = {title_of(status): partial(share, status) for status in STATUSES}

@@ -17,7 +17,7 @@ def cost_table(records: Records) -> Table:
     rows: list[list[Cell]] = []
     runs = records.current()
     for number, run in runs.iterrows():
-        responses = records.main(number).drop_duplicates(["sample", "epoch"])
+        responses = records.main[number].drop_duplicates(["sample", "epoch"])
         score, names = percent(records.score(number)), labels(run)
         quantiles = [_quantile(responses, name, share) for name in ("tokens", "seconds") for share in (0.5, 0.9)]
         rows.append([run["section"], title_of(run["task"]), *names, score, count(len(responses)), *quantiles])

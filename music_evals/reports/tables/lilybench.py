@@ -53,9 +53,9 @@ def tables(records: Records) -> list[Table]:
         for kind in ("key", "metre", "note_length")
     }
     in_form: dict[str, Figure] = {
-        "In form": lambda run: share_of(records.main(run)["in_form"], records.main(run)),
-        "Score in form": lambda run: _score_by_form(records.main(run), True),
-        "Score in other forms": lambda run: _score_by_form(records.main(run), False),
+        "In form": lambda run: share_of(records.main[run]["in_form"], records.main[run]),
+        "Score in form": lambda run: _score_by_form(records.main[run], True),
+        "Score in other forms": lambda run: _score_by_form(records.main[run], False),
     }
     metadata = records.current(SECTION, task=["metadata_qa", "metadata_prediction"])
     title = "LilyBench: answers in the required form, in percent"
@@ -103,7 +103,7 @@ def _bar_count(records: Records) -> Table:
     """How far numbers of measures are off."""
 
     def within(name: str, run: int) -> Cell:
-        items = records.main(run)
+        items = records.main[run]
         answers = [one or None for one in items.reindex(columns=["answer"])["answer"].fillna("")]
         is_paper = records.runs.at[run, "protocol"] == "paper"
         rights = items["right_answer"].tolist()
@@ -123,12 +123,12 @@ def _error_detection(records: Records) -> Table:
     """F1 by category of error."""
 
     def mean_f1(category: str, run: int) -> Cell:
-        items = records.main(run)
+        items = records.main[run]
         return score_of(items[items["stratum"] == category].assign(counts=True))
 
     def rate(is_clean: bool, run: int) -> Cell:
         """Exact answers on scores with an error; measures named on those without one."""
-        items = records.main(run)
+        items = records.main[run]
         group = items[(items["stratum"] == CLEAN) == is_clean]
         answers = group["answer"].fillna("none") if "answer" in group else pd.Series("none", index=group.index)
         flags = answers != "none" if is_clean else answers == group["right_answer"]
@@ -150,7 +150,7 @@ def _emotion(records: Records) -> Table:
     rows: list[list[Cell]] = []
     runs = records.current(SECTION, task="emotion_recognition")
     for cells, group in condition_rows(runs):
-        items = records.main(int(group.index[0])).reindex(columns=["right_class", "answer_class"])
+        items = records.main[int(group.index[0])].reindex(columns=["right_class", "answer_class"])
         taken = pd.crosstab(items["right_class"], items["answer_class"].fillna("unreadable"))
         taken = taken.reindex(index=quadrants, columns=(*quadrants, "unreadable"), fill_value=0)
         rows += [[*cells, right, *map(count, taken.loc[right])] for right in quadrants]
@@ -164,7 +164,7 @@ def _emotion(records: Records) -> Table:
 def generation_tables(records: Records) -> list[Table]:
     """Make the tables of generation."""
     runs = records.current(GENERATION)
-    pieces = {number: list(records.main(number)["details"]) for number in runs.index}
+    pieces = {number: list(records.main[number]["details"]) for number in runs.index}
     tables = [_table2(records, runs, pieces), _references(records, runs, pieces)]
     return [*tables, _repairs(runs, pieces), _novelty(runs, pieces)]
 

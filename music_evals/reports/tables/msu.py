@@ -59,9 +59,9 @@ def _table2(records: Records, runs: pd.DataFrame) -> Table:
 def _overall(records: Records) -> dict[str, Figure]:
     return {
         "Accuracy": lambda run: percent(records.score(run), 2),
-        "Questions": lambda run: count(records.main(run)["item"].nunique()),
-        "Unscored": lambda run: count(int((~records.main(run)["counts"]).sum())),
-        "Answered": lambda run: share_of(records.main(run)["reading"] == "answered", records.main(run)),
+        "Questions": lambda run: count(records.main[run]["item"].nunique()),
+        "Unscored": lambda run: count(int((~records.main[run]["counts"]).sum())),
+        "Answered": lambda run: share_of(records.main[run]["reading"] == "answered", records.main[run]),
     }
 
 
@@ -109,7 +109,7 @@ def _success(records: Records, runs: pd.DataFrame) -> Table:
     """The share of scores with all questions right up to a level."""
 
     def up_to(level: int, run: int) -> Cell:
-        rate, _ = success_of(records.main(run)).get(level, (None, 0))
+        rate, _ = success_of(records.main[run]).get(level, (None, 0))
         return percent(rate)
 
     figures = {f"Up to level {level}": partial(up_to, level) for level in LEVELS}
@@ -131,7 +131,7 @@ def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:
     """Agreement of judges with one another, with the rules, and with people."""
-    facts = {number: agreement(list(records.main(number)["details"])) for number in runs.index}
+    facts = {number: agreement(list(records.main[number]["details"])) for number in runs.index}
     judged = runs.loc[[number for number, fact in facts.items() if fact]]
     names = (
         "Judges unanimous",

@@ -69,7 +69,7 @@ def _logiclm(records: Records) -> Table:
     """What happened to LogicLM's formulations."""
 
     def fact(name: str, run: int) -> Cell:
-        items = records.main(run)
+        items = records.main[run]
         known = items.dropna(subset=[name]) if name in items else items.iloc[:0]
         return share_of(known[name], known) if len(known) else None
 
@@ -82,7 +82,7 @@ def _logiclm(records: Records) -> Table:
         "Without extra round": partial(fact, "accuracy_without_extra_round"),
         "Final answer": final_answer,
         "Valid at once": partial(fact, "valid_first_try"),
-        "Refinements": lambda run: Estimate(float(records.main(run)["refinements"].mean()), decimals=2),
+        "Refinements": lambda run: Estimate(float(records.main[run]["refinements"].mean()), decimals=2),
         "No decision": partial(fact, "no_decision"),
         "Agreement": partial(fact, "agreement"),
     }

@@ -65,7 +65,7 @@ def _table1(records: Records, runs: pd.DataFrame) -> Table:
     ]
     measured: Rows = []
     for cells, group in condition_rows(runs):
-        figures = {run["task"]: figures_of(records.main(number)) for number, run in group.iterrows()}
+        figures = {run["task"]: figures_of(records.main[number]) for number, run in group.iterrows()}
         shown = [figures.get(task, {}).get(name) for task in tasks.values() for name in names.values()]
         measured.append([*cells, *shown])
     columns = [f"{short} {name}" for short in tasks for name in names]
@@ -103,7 +103,7 @@ def _table2(records: Records) -> Table:
     runs = records.current(SECTION, task="comprehension")
     by_condition: dict[tuple[Cell, ...], list[tuple[list[Cell], dict[str, Estimate]]]] = {}
     for cells, group in condition_rows(runs):
-        if figures := _bias_figures(records.main(int(group.index[0]))):
+        if figures := _bias_figures(records.main[int(group.index[0])]):
             by_condition.setdefault(tuple(cells[2:]), []).append((cells, figures))
     measured: Rows = []
     for rows in by_condition.values():
@@ -153,7 +153,7 @@ def _themes(records: Records, shots: str) -> Table:
         for row in table.rows
     ]
     runs = records.current(SECTION, task="comprehension", shots=shots)
-    runs = runs.loc[[number for number in runs.index if records.main(number)["theme"].nunique() > 1]]
+    runs = runs.loc[[number for number in runs.index if records.main[number]["theme"].nunique() > 1]]
     name, title = f"ziqi_themes_{shots}_shot", f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot"
     return run_table(name, title, runs, figures, published=rows, note="ziqi_themes")
 
@@ -168,7 +168,7 @@ def _table3(records: Records, runs: pd.DataFrame) -> Table:
         paper.append([*paper_labels(who), *ends, Estimate(row.figures["precision"], decimals=2)])
     measured: Rows = []
     for cells, group in condition_rows(runs):
-        items = pd.concat([records.main(number) for number in group.index])
+        items = pd.concat([records.main[number] for number in group.index])
         only = "" if len(group) > 1 else f", {group['task'].iloc[0]} only"
         measured.append([*cells[:2], f"{cells[2]}{only}", cells[3], None, None, figures_of(items)["precision"]])
     title = "ZIQI-Eval Table 3: precision in percent on the questions of the human study"
@@ -180,7 +180,7 @@ def _letters(records: Records, runs: pd.DataFrame) -> Table:
     """Which letters models choose, and whether they choose the same answer under all rotations of the options."""
 
     def answers(run: int) -> pd.DataFrame:
-        items = records.main(run)
+        items = records.main[run]
         return items.dropna(subset=["answer"]) if "answer" in items else items.iloc[:0]
 
     def chosen(letter: str, run: int) -> Cell:
@@ -188,7 +188,7 @@ def _letters(records: Records, runs: pd.DataFrame) -> Table:
         return share_of(found["answer"] == letter, found) if len(found) else None
 
     def consistent(run: int) -> Cell:
-        items = records.main(run)
+        items = records.main[run]
         if "rotation" not in items or items["rotation"].nunique() < 2:
             return None
         worst = items.groupby("cluster")["value"].min().reset_index()
