@@ -17,7 +17,7 @@ from music_evals.benchmarks import load
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import P_DECIMALS, Cell, Table, notes
-from music_evals.reports.tables.common import percent, run_notes
+from music_evals.reports.tables.common import run_notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 
@@ -140,7 +140,7 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
         for value, run in by_value.items():
             labels = [*_labels(records, base or run).values(), value]
             if value == "completion":
-                probes.append([*labels, None, percent(records.score(run.number)), *[None] * 4])
+                probes.append([*labels, None, records.percent(run.number), *[None] * 4])
             elif base and (row := _row(_joined(run, base), labels)):
                 rows.append(row)
     cells = [[*row[:6], row[7], row[6], *row[8:]] for row in _cells(rows)]

@@ -58,7 +58,6 @@ def markdown(title: str, about: Sequence[str], sections: Sequence[Section], figu
         yield from (f"{line}\n" for line in about)
         for section in sections:
             yield f"## {section.title}\n"
-            yield from (f"**{sentence}**\n" for sentence in section.distinctions)
             for table in section.tables:
                 yield table.to_markdown(level=3)
                 words = re.sub(r"([\\\[\]])", r"\\\1", table.title)

@@ -55,7 +55,7 @@ def runs_table(records: Records, links: Mapping[int, str]) -> Table:
     """Make the table of all current runs, with links to their logs."""
     rows: list[list[Cell]] = []
     for number, run in records.current().sort_values(["section", "task", "model", "condition"]).iterrows():
-        score, floor = percent(records.score(number)), percent(best_floor(records.floors(number)))
+        score, floor = records.percent(number), percent(best_floor(records.floors(number)))
         dagger = "" if run["is_published_test"] else " †"
         label = [run["section"], title_of(run["task"]), run["model"], run["condition"], run["data"] + dagger]
         rows.append([*label, weights(run["model"]), score, floor, gain(score, floor), links.get(number)])

@@ -142,7 +142,7 @@ def _settled(words: Sequence[str]) -> tuple[str, ...]:
 
 def _aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) -> Aggregate:
     runs = runs.sort_values(["is_complete", "n", "created"]).drop_duplicates("task", keep="last")
-    scores = [percent(records.score(run)) for run in runs.index]
+    scores = [records.percent(run) for run in runs.index]
     floors = [percent(best_floor(records.floors(run))) for run in runs.index]
     gains = [gain(score, floor) for score, floor in zip(scores, floors, strict=True)]
     normalised = [

@@ -9,11 +9,10 @@ from inspect_ai.log import EvalLog
 from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.page import html
 from music_evals.reports.records import Records, read_records
-from music_evals.reports.report import make_report
+from music_evals.reports.report import make_report, section_tables
 from music_evals.reports.results import as_json
 from music_evals.reports.site import runs_table
 from music_evals.reports.summary import SUITE, aggregates, summary_table
-from music_evals.reports.tables import section_tables
 from music_evals.scorers.metrics.clustered import mean_interval
 from music_evals.scorers.metrics.estimates import Estimate, share
 from tests.reports.logs import rows, write_log

@@ -9,9 +9,9 @@ from music_evals.benchmarks import published
 from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records, read_records
+from music_evals.reports.report import section_tables
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Table, text
-from music_evals.reports.tables import section_tables
-from music_evals.reports.tables.costs import cost_table
+from music_evals.reports.tables.common import cost_table
 from music_evals.reports.tables.ziqi import classify
 from music_evals.scorers.metrics.estimates import Estimate
 from tests.reports.logs import rows, write_log

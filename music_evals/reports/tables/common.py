@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
 from music_evals.benchmarks import published, published_names
@@ -169,7 +170,7 @@ def score_table(records: Records, section: str) -> Table:
     rows: list[list[Cell]] = []
     for cells, group in condition_rows(runs):
         numbers = dict(zip(group["task"], group.index, strict=True))
-        rows.append([*cells, *(percent(records.score(numbers[task])) if task in numbers else None for task in tasks)])
+        rows.append([*cells, *(records.percent(numbers[task]) if task in numbers else None for task in tasks)])
     name = f"{runs['benchmark'].iloc[0]}_scores"
     metrics = [f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}" for _, run in runs.iterrows()]
     lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
@@ -202,7 +203,7 @@ def floors_table(records: Records, section: str) -> Table | None:
     if not len(runs):
         return None
     kinds = list(dict.fromkeys(kind for number in runs.index for kind in records.floors(number)))
-    figures: dict[str, Figure] = {"Score": lambda run: percent(records.score(run))}
+    figures: dict[str, Figure] = {"Score": records.percent}
     for kind in kinds:
         figures[f"{FLOOR}: {kind}"] = lambda run, kind=kind: percent(records.floors(run).get(kind))  # type: ignore[misc]
     figures["Gain"] = lambda run: percent(gain(records.score(run), best_floor(records.floors(run))))
@@ -228,3 +229,29 @@ def replies_table(records: Records, section: str) -> Table | None:
     name = f"{runs['benchmark'].iloc[0]}_replies"
     title = f"{section}: how replies were read, in percent"
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")
+
+
+def cost_table(records: Records) -> Table:
+    """Make the table of medians and 90th percentiles of output tokens and seconds of a response."""
+    rows: list[list[Cell]] = []
+    runs = records.current()
+    for number, run in runs.iterrows():
+        responses = records.main[number].drop_duplicates(["sample", "epoch"])
+        score, names = records.percent(number), labels(run)
+        quantiles = [_quantile(responses, name, share) for name in ("tokens", "seconds") for share in (0.5, 0.9)]
+        rows.append([run["section"], title_of(run["task"]), *names, score, count(len(responses)), *quantiles])
+    quantile_names = ("Tokens, median", "Tokens, 90th percentile", "Seconds, median", "Seconds, 90th percentile")
+    columns = ("Benchmark", "Task", *LABELS, "Score (%)", "Responses", *quantile_names)
+    return Table("costs", "Output tokens and time", columns, rows, notes("costs"))
+
+
+def _quantile(responses: pd.DataFrame, name: str, share: float) -> Estimate | None:
+    """A quantile with a distribution-free interval; None without values."""
+    from scipy import stats
+
+    values = responses[name].dropna().to_numpy() if name in responses else np.array([])
+    if not len(values):
+        return None
+    ends = [float(end) for end in stats.quantile_test(values, p=share).confidence_interval()]
+    low, high = (None, None) if np.isnan(ends).any() else ends
+    return Estimate(float(np.quantile(values, share)), low, high, len(values), 0 if name == "tokens" else 2)

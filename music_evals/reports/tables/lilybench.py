@@ -49,13 +49,12 @@ Pieces = Mapping[int, list[Any]]
 def tables(records: Records) -> list[Table]:
     """Make the tables of understanding."""
     by_kind: dict[str, Figure] = {
-        title_of(kind): lambda run, group=f"kind={kind}": records.score(run, group=group)  # type: ignore[misc]
-        for kind in ("key", "metre", "note_length")
+        title_of(kind): partial(records.score, group=f"kind={kind}") for kind in ("key", "metre", "note_length")
     }
     in_form: dict[str, Figure] = {
         "In form": lambda run: share_of(records.main[run]["in_form"], records.main[run]),
-        "Score in form": lambda run: _score_by_form(records.main[run], True),
-        "Score in other forms": lambda run: _score_by_form(records.main[run], False),
+        "Score in form": lambda run: percent(score_of(records.main[run].query("in_form == True"))),
+        "Score in other forms": lambda run: percent(score_of(records.main[run].query("in_form == False"))),
     }
     metadata = records.current(SECTION, task=["metadata_qa", "metadata_prediction"])
     title = "LilyBench: answers in the required form, in percent"
@@ -68,10 +67,6 @@ def tables(records: Records) -> list[Table]:
         _emotion(records),
         run_table("lilybench_form", title, records.current(SECTION), in_form, groups=task),
     ]
-
-
-def _score_by_form(items: pd.DataFrame, in_form: bool) -> Cell:
-    return percent(score_of(items[items["in_form"] == in_form]))
 
 
 def _table3(records: Records) -> Table:
@@ -178,7 +173,7 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
         return records.score(run, f"written_music/{name}")
 
     figures: dict[str, Figure] = {
-        "Comp. (%)": lambda run: percent(records.score(run)),
+        "Comp. (%)": records.percent,
         "With notes (%)": lambda run: percent(written.with_notes(pieces[run])),
     }
     for title, name in {"JS": "js", "FMD": "fmd", "FMD∞": "fmd_infinity"}.items():

@@ -43,7 +43,7 @@ def tables(records: Records) -> list[Table]:
 def _table2(records: Records, runs: pd.DataFrame) -> Table:
     """Accuracy by level, with a figure."""
     figures = _by_level(records)
-    figures["Overall"] = lambda run: percent(records.score(run), 2)
+    figures["Overall"] = partial(records.percent, decimals=2)
     rows = [
         (
             [title_of(row.labels["modality"]), *paper_labels(row.labels["model"])],
@@ -58,7 +58,7 @@ def _table2(records: Records, runs: pd.DataFrame) -> Table:
 
 def _overall(records: Records) -> dict[str, Figure]:
     return {
-        "Accuracy": lambda run: percent(records.score(run), 2),
+        "Accuracy": partial(records.percent, decimals=2),
         "Questions": lambda run: count(records.main[run]["item"].nunique()),
         "Unscored": lambda run: count(int((~records.main[run]["counts"]).sum())),
         "Answered": lambda run: share_of(records.main[run]["reading"] == "answered", records.main[run]),
@@ -99,10 +99,7 @@ def _table4(records: Records, runs: pd.DataFrame) -> Table:
 
 
 def _by_level(records: Records) -> dict[str, Figure]:
-    return {
-        f"Level {level}": lambda run, group=f"level={level}": percent(records.score(run, group=group), 2)  # type: ignore[misc]
-        for level in LEVELS
-    }
+    return {f"Level {level}": partial(records.percent, group=f"level={level}", decimals=2) for level in LEVELS}
 
 
 def _success(records: Records, runs: pd.DataFrame) -> Table:
@@ -133,15 +130,11 @@ def _judges(records: Records, runs: pd.DataFrame) -> Table:
     """Agreement of judges with one another, with the rules, and with people."""
     facts = {number: agreement(list(records.main[number]["details"])) for number in runs.index}
     judged = runs.loc[[number for number, fact in facts.items() if fact]]
-    names = (
-        "Judges unanimous",
-        "Krippendorff's α",
-        "Judges and rules",
-        "Judges and people",
-        "McNemar p",
-        "Pearson's r",
-    )
-    figures: dict[str, Figure] = {name: lambda run, name=name: facts[run].get(name) for name in names}  # type: ignore[misc]
+    names = ("Judges unanimous", "Krippendorff's α", "Judges and rules", "Judges and people")
+    figures: dict[str, Figure] = {
+        name: lambda run, name=name: facts[run].get(name)  # type: ignore[misc]
+        for name in (*names, "McNemar p", "Pearson's r")
+    }
     return run_table("msu_judges", "MSU-Bench: agreement of judges, in percent", judged, figures, groups=_GROUPS)
 
 

@@ -45,7 +45,7 @@ def _table1(records: Records, task: str) -> Table:
                 kinds.append(PUBLISHED)
             cell = records.current("MUSE", task=task, modality=modality, shots=shots)
             for cells, group in condition_rows(cell, without=_FACTORS):
-                scores = {run["strategy"]: percent(records.score(number)) for number, run in group.iterrows()}
+                scores = {run["strategy"]: records.percent(number) for number, run in group.iterrows()}
                 rows.append([modality_title, shots_title, *cells, *map(scores.get, STRATEGIES)])
                 kinds.append(MEASURED)
     chance = 100 * (load("muse").tasks[task].chance or 0)
@@ -78,7 +78,7 @@ def _logiclm(records: Records) -> Table:
         return percent(score_of(items[(items["run"] == run) & (items["scorer"] == "final_answer")]))
 
     figures: dict[str, Figure] = {
-        "Solver's decision": lambda run: percent(records.score(run)),
+        "Solver's decision": records.percent,
         "Without extra round": partial(fact, "accuracy_without_extra_round"),
         "Final answer": final_answer,
         "Valid at once": partial(fact, "valid_first_try"),

@@ -18,7 +18,6 @@ from music_evals.reports.tables.common import (
     condition_rows,
     make_table,
     paper_labels,
-    percent,
     run_table,
     share_of,
 )
@@ -140,11 +139,8 @@ def _themes(records: Records, shots: str) -> Table:
     """Accuracy by theme."""
     table = published("ziqi", f"leaderboard_{shots}_shot")
     *themes, last = table.rows[0].figures
-    figures: dict[str, Figure] = {
-        theme: lambda run, group=f"theme={theme}": percent(records.score(run, group=group))  # type: ignore[misc]
-        for theme in themes
-    }
-    figures["Average"] = lambda run: percent(records.score(run))
+    figures: dict[str, Figure] = {theme: partial(records.percent, group=f"theme={theme}") for theme in themes}
+    figures["Average"] = records.percent
     rows = [
         (
             paper_labels(row.labels["model"], "repository"),
