@@ -215,13 +215,12 @@ def _write_results(
     from music_evals.datasets_builders.dataset_io import replace_folder
     from music_evals.reports.hub_results import hub_results
 
-    results = hub_results(records, source)
-    of_all = f"{len(results.left_out)} of {len(records.current())} runs"
-    list_logs(console, f"No results for the Hub, {of_all}:", results.left_out)
-    if not results.files:
+    files, left_out = hub_results(records, source)
+    list_logs(console, f"No results for the Hub, {len(left_out)} of {len(records.current())} runs:", left_out)
+    if not files:
         raise ReportError(f"no run is a result for the Hub; nothing was written to {out}")
     with replace_folder(out, kind, overwrite=overwrite) as folder:
-        for name, text in results.files.items():
+        for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
     say(console, f"Wrote {out}; to open pull requests with it: music-evals publish-results {out}")

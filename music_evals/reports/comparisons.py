@@ -67,10 +67,10 @@ def _paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
     factors = {name: words for name, words in run["params"].items() if name not in _NOT_FACTORS}
     factors |= {name: run["params"].get(name, value) for name, value in ARMS.items()}
     factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
-    questions = (run["benchmark"], run["data"], run["task"])
+    questions = [run["benchmark"], run["data"], run["task"]]
     if same := _facts(run["benchmark"]).get("same_questions"):
-        questions, factors[same] = questions[:2], run["task"]
-    return PairedRun(number, questions, factors, counted.groupby("pair").agg(**columns))
+        factors[same] = questions.pop()
+    return PairedRun(number, tuple(questions), factors, counted.groupby("pair").agg(**columns))
 
 
 def _facts(benchmark: str) -> Mapping[str, Any]:

@@ -27,6 +27,8 @@ _TITLES: Final = {"zero": "Zero-shot", "few": "Few-shot", "midi": "MIDI", "metad
 
 Figure = Callable[[int], Cell]
 """Makes a cell of a run, given its number."""
+Row = tuple[Sequence[Cell], Mapping[str, Cell]]
+"""The cells that name a run, or a row of a paper; and figures by heading."""
 
 
 def labels(run: pd.Series, without: Sequence[str] = ()) -> list[Cell]:
@@ -63,10 +65,11 @@ def make_table(
     name: str,
     title: str,
     columns: Sequence[str],
-    measured: Sequence[Sequence[Cell]],
+    measured: Sequence[Row],
     runs: pd.DataFrame,
     *,
-    published: Sequence[Sequence[Cell]] = (),
+    groups: Iterable[str] = (),
+    published: Iterable[Row] = (),
     note: str = "",
     is_drawn: bool = False,
 ) -> Table:
@@ -75,16 +78,19 @@ def make_table(
     Args:
         name: of the table.
         title: of the table.
-        columns: headings.
-        measured: rows of figures of runs.
+        columns: headings of the figures.
+        measured: figures of runs.
         runs: the runs that the figures are of, for the notes.
+        groups: headings of the cells before those under `LABELS`.
         published: rows of the paper.
         note: name of its notes in ``notes.toml``; by default the name of the table.
         is_drawn: whether a figure goes with it.
     """
-    rows = [*published, *measured] if len(measured) else []
-    kinds = [PUBLISHED] * len(published) + [MEASURED] * len(measured)
-    return Table(name, title, columns, rows, [*notes(note or name), *run_notes(runs)], kinds if rows else [], is_drawn)
+    paper = [*published] if measured else []
+    rows = [[*cells, *map(figures.get, columns)] for cells, figures in [*paper, *measured]]
+    kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
+    lines = [*notes(note or name), *run_notes(runs)]
+    return Table(name, title, (*groups, *LABELS, *columns), rows, lines, kinds, is_drawn)
 
 
 def run_table(
@@ -94,12 +100,10 @@ def run_table(
     figures: Mapping[str, Figure],
     *,
     groups: Mapping[str, str] | None = None,
-    published: Iterable[tuple[Sequence[Cell], Mapping[str, Cell]]] = (),
     without: Sequence[str] = (),
-    note: str = "",
-    is_drawn: bool = False,
+    **options: Any,
 ) -> Table:
-    """Make a table with a row per run, behind the rows of the paper; as `make_table`, but for these.
+    """Make a table with a row per run.
 
     Args:
         name: of the table.
@@ -107,21 +111,17 @@ def run_table(
         runs: rows of `Records.runs`.
         figures: heading → what makes the cell of a run.
         groups: heading → column of the runs; these columns come first.
-        published: label cells (under `groups` and `LABELS`) and figures by heading, per row of the paper.
         without: parameters that the condition need not name.
-        note: name of its notes in ``notes.toml``; by default the name of the table.
-        is_drawn: whether a figure goes with it.
+        options: as of `make_table`.
     """
     groups = groups or {}
+    measured: list[Row] = []
     order = [*groups.values(), "model", "condition", "data"]
-    measured = [
-        [*(title_of(str(run[column])) for column in groups.values()), *labels(run, without)]
-        + [figure(number) for figure in figures.values()]
-        for number, run in (runs.sort_values(order) if len(runs) else runs).iterrows()
-    ]
-    paper = [[*cells, *map(values.get, figures)] for cells, values in published]
-    columns = (*groups, *LABELS, *figures)
-    return make_table(name, title, columns, measured, runs, published=paper, note=note, is_drawn=is_drawn)
+    for number, run in (runs.sort_values(order) if len(runs) else runs).iterrows():
+        first = [title_of(str(run[column])) for column in groups.values()]
+        values = {heading: figure(number) for heading, figure in figures.items()}
+        measured.append(([*first, *labels(run, without)], values))
+    return make_table(name, title, [*figures], measured, runs, groups=groups, **options)
 
 
 def condition_rows(runs: pd.DataFrame, without: Sequence[str] = ()) -> list[tuple[list[Cell], pd.DataFrame]]:
@@ -137,6 +137,12 @@ def condition_rows(runs: pd.DataFrame, without: Sequence[str] = ()) -> list[tupl
         suffix = "" if group["is_complete"].all() else f", {PARTIAL}"
         found.append(([model, source, condition + suffix, data], group))
     return found
+
+
+def items_with(records: Records, run: int, column: str) -> pd.DataFrame:
+    """Return the items of the main scorer of a run that have a value in a column."""
+    items = records.main[run]
+    return items.reindex(columns=[*{*items, column}]).dropna(subset=[column])
 
 
 def share_of(flags: Iterable[bool], items: pd.DataFrame) -> Estimate | None:
@@ -183,17 +189,19 @@ def third_party_table(records: Records, section: str) -> Table | None:
     benchmark = runs["benchmark"].iloc[0]
     if THIRD_PARTY not in published_names(benchmark):
         return None
-    paper: list[list[Cell]] = [
-        [*paper_labels(row.labels["model"], "third party, 500 sampled"), Estimate(row.figures["accuracy"])]
+    paper: list[Row] = [
+        (paper_labels(row.labels["model"], "third party, 500 sampled"), {"Accuracy": Estimate(row.figures["accuracy"])})
         for row in published(benchmark, THIRD_PARTY).rows
     ]
-    measured: list[list[Cell]] = []
+    measured: list[Row] = []
     for cells, group in condition_rows(runs):
         items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
-        measured.append([*cells, percent(score_of(items))])
-    name, columns = f"{benchmark}_{THIRD_PARTY}", (*LABELS, "Accuracy")
-    title = f"{section}: accuracy over all questions in percent, beside figures of a third party"
-    return make_table(name, title, columns, measured, runs, published=paper, note=THIRD_PARTY)
+        measured.append((cells, {"Accuracy": percent(score_of(items))}))
+    name, title = (
+        f"{benchmark}_{THIRD_PARTY}",
+        f"{section}: accuracy over all questions in percent, beside figures of a third party",
+    )
+    return make_table(name, title, ["Accuracy"], measured, runs, published=paper, note=THIRD_PARTY)
 
 
 def floors_table(records: Records, section: str) -> Table | None:

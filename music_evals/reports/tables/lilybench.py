@@ -15,8 +15,8 @@ from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.reports.records import Records, score_of
 from music_evals.reports.table import Cell, Table, count
 from music_evals.reports.tables.common import (
-    LABELS,
     Figure,
+    Row,
     condition_rows,
     make_table,
     paper_labels,
@@ -71,27 +71,23 @@ def tables(records: Records) -> list[Table]:
 
 def _table3(records: Records) -> Table:
     """All tasks, with the paper's averages."""
-    tasks = [*load("lilybench").tasks]
-    columns = [*tasks, "Mutopia macro avg", "Mutopia weighted avg"]
-    paper: dict[str, dict[str, float]] = {}
+    columns = [*load("lilybench").tasks, "Mutopia macro avg", "Mutopia weighted avg"]
+    paper: dict[str, dict[str, Cell]] = {}
     for row in published("lilybench", "table3").rows:
         for model, value in row.figures.items():
-            paper.setdefault(model, {})[row.labels["task"]] = value
-    printed = [
-        [*paper_labels(model), *(Estimate(values[name]) if name in values else None for name in columns)]
-        for model, values in paper.items()
-    ]
-    rows: list[list[Cell]] = []
+            paper.setdefault(model, {})[row.labels["task"]] = Estimate(value)
+    rows: list[Row] = []
     runs = records.current(SECTION)
     for cells, group in condition_rows(runs):
         scores = {run["task"]: records.score(number) for number, run in group.iterrows()}
         averaged = [score for task in AVERAGED if (score := scores.get(task))]
-        means: list[Cell] = [None, None]
         if len(averaged) == len(AVERAGED):
-            means = [average(averaged), average(averaged, [score.n or 0 for score in averaged])]
-        rows.append([*cells, *map(scores.get, tasks), *means])
+            scores[columns[-2]] = average(averaged)
+            scores[columns[-1]] = average(averaged, [score.n or 0 for score in averaged])
+        rows.append((cells, scores))
     title = "LilyBench Table 3: understanding"
-    return make_table("lilybench_table3", title, (*LABELS, *columns), rows, runs, published=printed)
+    printed = [(paper_labels(model), figures) for model, figures in paper.items()]
+    return make_table("lilybench_table3", title, columns, rows, runs, published=printed)
 
 
 def _bar_count(records: Records) -> Table:
@@ -142,14 +138,15 @@ def _error_detection(records: Records) -> Table:
 def _emotion(records: Records) -> Table:
     """Which quadrant was taken for which."""
     quadrants = ("Q1", "Q2", "Q3", "Q4")
-    rows: list[list[Cell]] = []
+    columns = ["Right", *(f"Said {quadrant}" for quadrant in quadrants), "Unreadable"]
+    rows: list[Row] = []
     runs = records.current(SECTION, task="emotion_recognition")
     for cells, group in condition_rows(runs):
         items = records.main[int(group.index[0])].reindex(columns=["right_class", "answer_class"])
         taken = pd.crosstab(items["right_class"], items["answer_class"].fillna("unreadable"))
         taken = taken.reindex(index=quadrants, columns=(*quadrants, "unreadable"), fill_value=0)
-        rows += [[*cells, right, *map(count, taken.loc[right])] for right in quadrants]
-    columns = (*LABELS, "Right", *(f"Said {one}" for one in quadrants), "Unreadable")
+        taken.columns = columns[1:]
+        rows += [(cells, {"Right": right, **taken.loc[right].map(count)}) for right in quadrants]
     return make_table("lilybench_emotion", "LilyBench: quadrants of emotion_recognition", columns, rows, runs)
 
 
@@ -179,31 +176,22 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     for title, name in {"JS": "js", "FMD": "fmd", "FMD∞": "fmd_infinity"}.items():
         for reference, short in PAPER_REFERENCES.items():
             figures[f"{title} ({short})"] = partial(figure, f"{reference}/{name}")
-    headings = {
-        "compile rate": ("Comp. (%)", 1),
-        "JS test": ("JS (test)", 2),
-        "JS Mutopia": ("JS (Mut.)", 2),
-        "FMD test": ("FMD (test)", 3),
-        "FMD Mutopia": ("FMD (Mut.)", 3),
-    }
-    paper = [
-        (
-            [row.labels["regime"], *paper_labels(row.labels["model"])],
-            {
-                heading: Estimate(row.figures[name], decimals=digits)
-                for name, (heading, digits) in headings.items()
-                if name in row.figures
-            },
-        )
-        for row in published("lilybench_generation", "table2").rows
-    ]
+    decimals = {"compile rate": 1, "JS test": 2, "JS Mutopia": 2, "FMD test": 3, "FMD Mutopia": 3}
+    headings = dict(zip(decimals, ("Comp. (%)", "JS (test)", "JS (Mut.)", "FMD (test)", "FMD (Mut.)"), strict=True))
+    paper: list[Row] = []
+    for row in published("lilybench_generation", "table2").rows:
+        values = {headings[name]: Estimate(value, decimals=decimals[name]) for name, value in row.figures.items()}
+        paper.append(([row.labels["regime"], *paper_labels(row.labels["model"])], values))
     groups, title = {"Regime": "regime"}, "LilyBench Table 2: generation"
     return run_table("lilybench_table2", title, runs, figures, groups=groups, published=paper, without=("regime",))
 
 
 def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Descriptors and distances by set of references, with the reason for each missing figure."""
-    rows: list[list[Cell]] = []
+    rows: list[Row] = []
+    names = [name.replace("_", " ") for name in DESCRIPTORS]
+    headings = [*(f"JS {name}" for name in names), *(f"Shift of {name}" for name in names)]
+    columns = ["Reference", "JS", *headings, "FMD", "FMD∞", "Remarks"]
     for cells, group in condition_rows(runs):
         run = int(group.index[0])
         for reference, fits in pieces[run][0]["references"].items():
@@ -212,10 +200,8 @@ def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
             numbers = [*alike.by_descriptor.values(), *alike.shifts.values()]
             shown = [None if pd.isna(one) else Estimate(one, decimals=2) for one in numbers]
             remarks = "; ".join(filter(None, [alike.reason, *_distance_remarks(pieces[run], fits["texts"])]))
-            rows.append([*cells, reference, alike.js, *shown, *distances, remarks or None])
-    names = [name.replace("_", " ") for name in DESCRIPTORS]
-    headings = [*(f"JS {name}" for name in names), *(f"Shift of {name}" for name in names)]
-    columns = (*LABELS, "Reference", "JS", *headings, "FMD", "FMD∞", "Remarks")
+            values = [reference, alike.js, *shown, *distances, remarks or None]
+            rows.append((cells, dict(zip(columns, values, strict=True))))
     title = "LilyBench generation: likeness to each set of references"
     return make_table("lilybench_references", title, columns, rows, runs)
 

@@ -13,6 +13,7 @@ from music_evals.reports.tables.common import (
     LABELS,
     Figure,
     condition_rows,
+    items_with,
     paper_labels,
     percent,
     run_notes,
@@ -69,9 +70,8 @@ def _logiclm(records: Records) -> Table:
     """What happened to LogicLM's formulations."""
 
     def fact(name: str, run: int) -> Cell:
-        items = records.main[run]
-        known = items.dropna(subset=[name]) if name in items else items.iloc[:0]
-        return share_of(known[name], known) if len(known) else None
+        items = items_with(records, run, name)
+        return share_of(items[name], items)
 
     def final_answer(run: int) -> Cell:
         items = records.items

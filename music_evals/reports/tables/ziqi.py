@@ -4,6 +4,7 @@ Source: arXiv 2406.15885, sections 4 to 6; leaderboards of its repository.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -13,9 +14,10 @@ from music_evals.benchmarks import published
 from music_evals.reports.records import Records, score_of
 from music_evals.reports.table import Cell, Table
 from music_evals.reports.tables.common import (
-    LABELS,
     Figure,
+    Row,
     condition_rows,
+    items_with,
     make_table,
     paper_labels,
     run_table,
@@ -28,8 +30,7 @@ SECTION: Final = "ZIQI-Eval"
 MARGIN: Final = 0.05
 """The paper's ±5.0%, read as a share of the mean F1; read as 5 points, its own shares of classes do not come out."""
 BIAS: Final = {"female": "Female", "black": "Black African", "european": "European", "other": "Other regions"}
-
-Rows = list[list[Cell]]
+_CLASSES: Final = {"Gender": "female", "Race": "black"}
 
 
 def tables(records: Records) -> list[Table]:
@@ -54,22 +55,22 @@ def figures_of(items: pd.DataFrame) -> dict[str, Estimate]:
 
 def _table1(records: Records, runs: pd.DataFrame) -> Table:
     names = {"precision": "precision", "recall": "accuracy", "F1": "f1"}
-    tasks = {"Compr.": "comprehension", "Gen.": "generation"}
-    paper: Rows = [
-        [
-            *paper_labels(row.labels["model"]),
-            *(Estimate(row.figures[f"{task} {name.lower()}"], decimals=2) for task in tasks.values() for name in names),
-        ]
-        for row in published("ziqi", "table1").rows
-    ]
-    measured: Rows = []
+    tasks = {"comprehension": "Compr.", "generation": "Gen."}
+    columns = {f"{short} {name}": (task, name) for task, short in tasks.items() for name in names}
+    paper: list[Row] = []
+    for row in published("ziqi", "table1").rows:
+        printed = {
+            heading: Estimate(row.figures[f"{task} {name.lower()}"], decimals=2)
+            for heading, (task, name) in columns.items()
+        }
+        paper.append((paper_labels(row.labels["model"]), printed))
+    measured: list[Row] = []
     for cells, group in condition_rows(runs):
         figures = {run["task"]: figures_of(records.main[number]) for number, run in group.iterrows()}
-        shown = [figures.get(task, {}).get(name) for task in tasks.values() for name in names.values()]
-        measured.append([*cells, *shown])
-    columns = [f"{short} {name}" for short in tasks for name in names]
+        values = {heading: figures[task][names[name]] for heading, (task, name) in columns.items() if task in figures}
+        measured.append((cells, values))
     title = "ZIQI-Eval Table 1: main results in percent"
-    return make_table("ziqi_table1", title, (*LABELS, *columns), measured, runs, published=paper)
+    return make_table("ziqi_table1", title, [*columns], measured, runs, published=paper)
 
 
 def classify(value: float, mean: float | None) -> str | None:
@@ -104,21 +105,21 @@ def _table2(records: Records) -> Table:
     for cells, group in condition_rows(runs):
         if figures := _bias_figures(records.main[int(group.index[0])]):
             by_condition.setdefault(tuple(cells[2:]), []).append((cells, figures))
-    measured: Rows = []
+    measured: list[Row] = []
     for rows in by_condition.values():
         shared = [name for name in BIAS if len(rows) > 1 and all(name in figures for _, figures in rows)]
         own = {name: sum(figures[name].value for _, figures in rows) / len(rows) for name in shared}
         measured += [_bias_row(cells, figures, own) for cells, figures in rows]
     title = "ZIQI-Eval Table 2: F1 in percent on female music and on regions of world ethnic music"
-    columns = (*LABELS, *BIAS.values(), "Gender", "Race")
-    return make_table("ziqi_table2", title, columns, measured, runs, published=paper)
+    return make_table("ziqi_table2", title, [*BIAS.values(), *_CLASSES], measured, runs, published=paper)
 
 
-def _bias_row(cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Mapping[str, float]) -> list[Cell]:
-    classes = [
-        classify(figures[name].value, means.get(name)) if name in figures else None for name in ("female", "black")
-    ]
-    return [*cells, *map(figures.get, BIAS), *classes]
+def _bias_row(cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Mapping[str, float]) -> Row:
+    shown: dict[str, Cell] = {BIAS[name]: figure for name, figure in figures.items()}
+    classes = {
+        heading: classify(figures[name].value, means.get(name)) for heading, name in _CLASSES.items() if name in figures
+    }
+    return cells, shown | classes
 
 
 def _bias_figures(items: pd.DataFrame) -> dict[str, Estimate]:
@@ -156,32 +157,30 @@ def _themes(records: Records, shots: str) -> Table:
 
 def _table3(records: Records, runs: pd.DataFrame) -> Table:
     """Precision on the questions of the human study, over both tasks."""
-    paper: Rows = []
+    paper: list[Row] = []
     for row in published("ziqi", "table3").rows:
         known = {name: row.labels[name] for name in ("music major", "musical background") if row.labels[name]}
         who = ", ".join([row.labels["education"], *(f"{name}: {value}" for name, value in known.items())])
-        ends = (Estimate(row.figures[end], decimals=0) if end in row.figures else None for end in ("lowest", "highest"))
-        paper.append([*paper_labels(who), *ends, Estimate(row.figures["precision"], decimals=2)])
-    measured: Rows = []
+        values = {name.capitalize(): Estimate(value, decimals=0) for name, value in row.figures.items()}
+        values["Precision"] = replace(values["Precision"], decimals=2)
+        paper.append((paper_labels(who), values))
+    measured: list[Row] = []
     for cells, group in condition_rows(runs):
         items = pd.concat([records.main[number] for number in group.index])
         only = "" if len(group) > 1 else f", {group['task'].iloc[0]} only"
-        measured.append([*cells[:2], f"{cells[2]}{only}", cells[3], None, None, figures_of(items)["precision"]])
+        cells[2] = f"{cells[2]}{only}"
+        measured.append((cells, {"Precision": figures_of(items)["precision"]}))
     title = "ZIQI-Eval Table 3: precision in percent on the questions of the human study"
-    columns = (*LABELS, "Lowest", "Highest", "Precision")
+    columns = ("Lowest", "Highest", "Precision")
     return make_table("ziqi_table3", title, columns, measured, runs, published=paper)
 
 
 def _letters(records: Records, runs: pd.DataFrame) -> Table:
     """Which letters models choose, and whether they choose the same answer under all rotations of the options."""
 
-    def answers(run: int) -> pd.DataFrame:
-        items = records.main[run]
-        return items.dropna(subset=["answer"]) if "answer" in items else items.iloc[:0]
-
     def chosen(letter: str, run: int) -> Cell:
-        found = answers(run)
-        return share_of(found["answer"] == letter, found) if len(found) else None
+        answers = items_with(records, run, "answer")
+        return share_of(answers["answer"] == letter, answers)
 
     def consistent(run: int) -> Cell:
         items = records.main[run]
