@@ -194,18 +194,20 @@ def _about(records: "Records", made_by: str) -> list[str]:
 
 def _files(records: "Records", sections: "Sequence[Section]", made_by: str) -> dict[str, str]:
     """Return the files of a report, by name."""
+    from music_evals.reports.overview import make_overview
     from music_evals.reports.page import draw_figures, html, markdown
     from music_evals.reports.results import as_csv, as_json
 
     about = [*_about(records, made_by), f"Models: {', '.join(sorted(set(records.runs['model'])))}."]
-    figures = draw_figures(sections)
+    figures, overview = draw_figures(sections), make_overview(records)
     return {
         "results.json": as_json(records, made_by),
         "results.csv": as_csv(records),
-        "report.html": html(_TITLE, about, sections, figures),
+        "report.html": html(_TITLE, about, sections, figures, overview),
         "report.md": markdown(_TITLE, about, sections, figures),
         **{f"{table.name}.csv": table.to_csv() for section in sections for table in section.tables},
         **{f"{name}.svg": svg for name, svg in figures.items()},
+        "overview.svg": overview.figure,
     }
 
 

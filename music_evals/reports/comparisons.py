@@ -6,7 +6,7 @@ for Holm's correction.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import isnan
 from typing import Any, Final
@@ -26,6 +26,7 @@ ARMS: Final = {"stimulus": "given", "twin": "original"}
 
 _NOT_FACTORS: Final = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
 _LABELS: Final = ("Benchmark", "Task", "Model", "Condition", "Data")
+_LEVEL: Final = 0.05  # of the tests, as of 95% intervals
 _OUTCOMES: Final = ("First", "Second", "Difference", "p", "p (Holm)", "Test")
 
 
@@ -238,8 +239,11 @@ def _labels(records: Records, run: PairedRun, without: str = "") -> dict[str, Ce
 def _cells(rows: Sequence[_Row]) -> list[list[Cell]]:
     cells: list[list[Cell]] = []
     for (labels, found), p in zip(rows, holm([found.p for _, found in rows]), strict=True):
-        ends = (None, None) if isnan(found.low) else (found.low, found.high)
-        difference = Estimate(found.difference, *ends).percent()
+        difference = Estimate(found.difference).percent()
+        if (found.low > 0 or found.high < 0) != (found.p < _LEVEL):
+            difference = replace(difference, mark="‡")
+        elif not isnan(found.low):
+            difference = Estimate(found.difference, found.low, found.high).percent()
         ps = [Estimate(one, decimals=P_DECIMALS) for one in (found.p, p)]
         cells.append([*labels, difference, *ps, found.test])
     return cells

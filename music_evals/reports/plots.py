@@ -6,7 +6,7 @@ prefers dark pages.
 """
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any, Final
 
@@ -19,6 +19,8 @@ from music_evals.scorers.metrics.estimates import Estimate
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
 MARKS: Final = "os^Dv"
 GREY: Final = "#8c8c8c"
+_BAND: Final = "#ececec"
+_UNNAMED: Final = ("Source", "Data")  # columns of text that do not name a row
 
 # Text stays text, so that it can be searched and read aloud; the salt makes the names within the file the same.
 _STYLE: Final[Mapping[str, Any]] = {
@@ -33,18 +35,24 @@ _STYLE: Final[Mapping[str, Any]] = {
     "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
 }
-_INKS: Final = {"#000000": "#e4e7ea", "#444444": "#b4bcc4", "#e6e6e6": "#343b43"}
+_INKS: Final = {"#000000": "#e4e7ea", "#444444": "#b4bcc4", "#e6e6e6": "#343b43", _BAND: "#2a3038"}
 _RULES: Final = "\n".join(
     f'[style*="{what}: {ink}"] {{{what}: {on_dark} !important}}'
     for ink, on_dark in _INKS.items()
     for what in ("stroke", "fill")
 )
 _ON_DARK: Final = f"@media (prefers-color-scheme: dark) {{\ntext {{fill: #e4e7ea}}\n{_RULES}\n}}\n"
-_NAME, _PANEL, _LINE = 3.0, 1.6, 0.2  # inches: names of rows, width of a panel, height of a row
+_WIDTH, _PANEL, _LINE = 13.5, 3.0, 0.24  # inches: of all panels, of a panel at most, height of a row
 
 
-def table_figure(table: Table) -> str:
-    """Draw the percentages of a table, whose rows are named by their text; return SVG."""
+def table_figure(table: Table, floors: Mapping[str, float] = {}, published: Mapping[str, Sequence[float]] = {}) -> str:
+    """Draw the percentages of a table, whose rows are named by their text; return SVG.
+
+    Args:
+        table: what is drawn.
+        floors: heading → what is earned without the music, a band.
+        published: heading → scores of published models, a last row of grey ticks.
+    """
     require("matplotlib", "plots")
     from matplotlib import style
     from matplotlib.figure import Figure
@@ -52,17 +60,20 @@ def table_figure(table: Table) -> str:
     ordered = table.measured_first()
     numeric = list(ordered.is_numeric())
     panels = [place for place, is_number in enumerate(numeric) if is_number]
-    names = [
-        ", ".join(str(cell) for cell, is_number in zip(row, numeric, strict=True) if cell is not None and not is_number)
-        for row in ordered.rows
-    ]
+    text = [place for place, name in enumerate(ordered.columns) if not numeric[place] and name not in _UNNAMED]
+    names = [", ".join(str(row[place]) for place in text if row[place]) for row in ordered.rows]
+    names += ["published models"] if published else []
     with style.context(["default", dict(_STYLE)]):
-        size = (_NAME + _PANEL * len(panels), 0.6 + _LINE * len(names))
-        drawing = Figure(figsize=size, dpi=72, layout="constrained")
-        grid = drawing.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+        drawing = Figure(figsize=(min(_WIDTH, _PANEL * len(panels)), 0.5 + _LINE * len(names)), dpi=72)
+        grid = drawing.subplots(1, len(panels), squeeze=False, sharey=True, gridspec_kw={"wspace": 0.12})[0]
         for axes, column in zip(grid, panels, strict=True):
-            axes.set_title(table.columns[column], loc="left", fontsize=9)
-            axes.set(xlim=(-3, 103), ylim=(len(names) - 0.4, -0.6), yticks=range(len(names)), yticklabels=names)
+            heading = table.columns[column]
+            axes.set_title(heading.replace(": ", ":\n"), loc="left", fontsize=9)
+            axes.set(xlim=(-4, 104), ylim=(len(names) - 0.4, -0.6), xticks=(0, 50, 100))
+            axes.set_yticks(range(len(names)), names)
+            axes.tick_params(length=0)
+            if heading in floors:
+                axes.axvspan(-4, floors[heading], color=_BAND, linewidth=0, zorder=0)
             looks = zip(cycle(COLOURS), cycle(MARKS), strict=False)
             for place, (row, kind) in enumerate(zip(ordered.rows, ordered.kinds, strict=True)):
                 colour, mark = (GREY, "|") if kind == PUBLISHED else next(looks)
@@ -70,7 +81,9 @@ def table_figure(table: Table) -> str:
                 if isinstance(cell, Estimate):
                     axes.plot(cell.value, place, color=colour, marker=mark, markersize=5)
                     if cell.low is not None and cell.high is not None:
-                        axes.plot([cell.low, cell.high], [place, place], color=colour, linewidth=1)
+                        axes.plot([cell.low, cell.high], [place, place], color=colour, linewidth=1.2)
+            scores = published.get(heading, ())
+            axes.plot(scores, [len(names) - 1] * len(scores), color=GREY, marker="|", markersize=8, linestyle="")
         return _svg(table.title, drawing)
 
 

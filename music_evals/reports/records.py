@@ -93,10 +93,10 @@ class Records(NamedTuple):
         rows = rows[(rows["metric"] == metric) & (rows["group"] == group)]
         return _estimate(rows.iloc[0]) if len(rows) else None
 
-    def percent(self, run: int, metric: str = "", group: str = "", decimals: int = 1) -> Estimate | None:
+    def percent(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
         """Return a measured figure of a run in percent; see `score`."""
         found = self.score(run, metric, group)
-        return found.percent(decimals) if found else None
+        return found.percent() if found else None
 
     def floors(self, run: int, group: str = "") -> dict[str, Estimate]:
         """Return the floors of the main metric of a run, by their kind: what is earned without the music."""

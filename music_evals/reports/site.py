@@ -19,7 +19,6 @@ from urllib.parse import quote
 import pandas as pd
 from inspect_ai.log import bundle_log_dir
 
-from music_evals.reports.hub_results import weights
 from music_evals.reports.page import environment
 from music_evals.reports.records import Records
 from music_evals.reports.results import as_json
@@ -58,8 +57,8 @@ def runs_table(records: Records, links: Mapping[int, str]) -> Table:
         score, floor = records.percent(number), percent(best_floor(records.floors(number)))
         dagger = "" if run["is_published_test"] else " †"
         label = [run["section"], title_of(run["task"]), run["model"], run["condition"], run["data"] + dagger]
-        rows.append([*label, weights(run["model"]), score, floor, gain(score, floor), links.get(number)])
-    columns = ("Benchmark", "Task", "Model", "Condition", "Data", "Open weights", "Score", "Best floor", "Gain", "Log")
+        rows.append([*label, score, floor, gain(score, floor), links.get(number)])
+    columns = ("Benchmark", "Task", "Model", "Condition", "Data", "Score", "Best floor", "Gain", "Log")
     return Table("runs", "All runs: main metrics in percent", columns, rows, notes("site"))
 
 

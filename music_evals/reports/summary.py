@@ -21,7 +21,8 @@ from music_evals.reports.tables.common import best_floor, gain, percent, run_not
 from music_evals.scorers.metrics.estimates import Estimate, average
 
 SUITE: Final = "Suite"
-_BASELINE: Final = "baseline/"
+BASELINE: Final = "baseline/"
+_NO_QUALITY: Final = "/compile_rate"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,15 @@ class Aggregate:
         """Whether all runs are of the published test."""
         return bool(self.runs["is_published_test"].all())
 
+    @property
+    def shown_score(self) -> Estimate | None:
+        """The score with an interval that ends at 0 and 100; ‡ marks a share of pieces that compile."""
+        if self.score is None:
+            return None
+        low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (self.score.low, self.score.high))
+        mark = "‡" if self.runs["main_metric"].str.endswith(_NO_QUALITY).all() else ""
+        return replace(self.score, low=low, high=high, mark=mark)
+
 
 def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     """Return the aggregates of each model, by section and then of the suite; and notes on the suite.
@@ -75,14 +85,14 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
         if name in runs:
             runs = runs[runs[name].isna() | (runs[name] == plain)]
     found = [
-        _aggregate(records, model, section, _chosen(group))
+        aggregate(records, model, section, chosen(group))
         for (model, section), group in runs.groupby(["model", "section"], sort=True)
     ]
     sections = list(dict.fromkeys(runs["section"]))
     found.sort(key=lambda one: (one.model, sections.index(one.section)))
     lines: list[str] = []
     counted = [one for one in found if one.normalised]
-    ranked = [one for one in counted if not one.model.startswith(_BASELINE)] or counted
+    ranked = [one for one in counted if not one.model.startswith(BASELINE)] or counted
     needed = {(one.section, task) for one in ranked for task in one.runs["task"]}
     data = {section: _commonest(one.data for one in ranked if one.section == section) for section, _ in needed}
     suites, without = [], []
@@ -111,7 +121,7 @@ def summary_table(records: Records) -> Table:
             rows.append([one.model, SUITE, *[None] * 3, one.normalised, None, None])
             continue
         dagger = "" if one.is_published_test else " †"
-        score = bounded(one.score) if one.score else None
+        score = one.shown_score
         condition = min(one.runs["condition"], key=len)
         rows.append([one.model, one.section + dagger, one.tasks, score, one.gain, one.normalised, condition, one.data])
     columns = ("Model", "Benchmark", "Tasks", "Score", "Gain", "Normalised", "Asked with", "On data")
@@ -120,14 +130,8 @@ def summary_table(records: Records) -> Table:
     return Table("summary", title, columns, rows, [*notes("summary"), *lines, *replaced])
 
 
-def bounded(score: Estimate) -> Estimate:
-    """Return a mean of shares in percent with an interval that ends at 0 and 100."""
-    low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (score.low, score.high))
-    return replace(score, low=low, high=high)
-
-
-def _chosen(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the condition that counts."""
+def chosen(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs of a model on a section whose condition counts."""
 
     def rank(group: pd.DataFrame) -> tuple[Any, ...]:
         complete = int(group["is_complete"].sum())
@@ -140,7 +144,8 @@ def _settled(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word for word in words if word != PARTIAL)
 
 
-def _aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) -> Aggregate:
+def aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) -> Aggregate:
+    """Return what a model earns on a section, of its runs under one condition."""
     runs = runs.sort_values(["is_complete", "n", "created"]).drop_duplicates("task", keep="last")
     scores = [records.percent(run) for run in runs.index]
     floors = [percent(best_floor(records.floors(run))) for run in runs.index]

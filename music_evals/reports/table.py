@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import chain
-from math import isnan
+from math import ceil, isnan, log10
 from typing import Final
 
 from rich.table import Table as RichTable
@@ -48,14 +48,14 @@ def number(cell: Estimate) -> str:
     """Return the value alone, with a true minus."""
     if isnan(cell.value):
         return "undefined"
-    return "<0.001" if cell.decimals == P_DECIMALS and cell.value < _LEAST_P else _digits(cell.value, cell.decimals)
+    return "<0.001" if cell.decimals == P_DECIMALS and cell.value < _LEAST_P else _digits(cell, cell.value)
 
 
-def interval(cell: Estimate, decimals: int | None = None) -> str:
-    """Return the ends of the interval and the number of items, as far as they are known: ``20.1–38.0; n 60``."""
+def interval(cell: Estimate) -> str:
+    """Return the ends of the interval and the number of items, as far as they are known: ``20–38; n 60``."""
     parts = []
     if cell.low is not None and cell.high is not None and not isnan(cell.value):
-        low, high = (_digits(end, cell.decimals if decimals is None else decimals) for end in (cell.low, cell.high))
+        low, high = (_digits(cell, end) for end in (cell.low, cell.high))
         parts.append(f"{low} to {high}" if "−" in low + high else f"{low}–{high}")
     return "; ".join(parts if cell.n is None else [*parts, f"n {cell.n}"])
 
@@ -64,7 +64,7 @@ def text(cell: Cell) -> str:
     """Return a cell in one line.
 
     >>> text(Estimate(28.34, 20.1, 38, 60, decimals=1)), text(None)
-    ('28.3 (20.1–38.0; n 60)', '-')
+    ('28 (20–38; n 60)', '-')
     """
     if not isinstance(cell, Estimate):
         return "-" if cell is None else cell
@@ -189,16 +189,20 @@ class Table:
 
 
 def _stacked(cell: Cell) -> str:
-    """A cell with its interval in a second line, a decimal shorter, so that wide tables fit in a terminal."""
+    """A cell with its interval in a second line, so that wide tables fit in a terminal."""
     if not isinstance(cell, Estimate):
         return text(cell)
-    ends = interval(cell, max(cell.decimals - 1, 0))
+    ends = interval(cell)
     return number(cell) + cell.mark + (f"\n{ends}" if ends else "")
 
 
-def _digits(value: float, decimals: int) -> str:
-    """A number with a true minus; 0 never has one."""
-    return f"{value + 0.0:.{decimals}f}".replace("-", "−")
+def _digits(cell: Estimate, value: float) -> str:
+    """A number of a cell, with no decimals that its interval makes void, and a true minus; 0 never has one."""
+    decimals = cell.decimals
+    if cell.low is not None and cell.high is not None and cell.high > cell.low:
+        decimals = min(decimals, max(0, ceil(1 - log10(cell.high - cell.low))))
+    shown = f"{value + 0.0:.{decimals}f}".replace("-", "−")
+    return shown.removeprefix("−") if not shown.strip("−0.") else shown
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ def tables(records: Records) -> list[Table]:
 def _table2(records: Records, runs: pd.DataFrame) -> Table:
     """Accuracy by level, with a figure."""
     figures = _by_level(records)
-    figures["Overall"] = partial(records.percent, decimals=2)
+    figures["Overall"] = records.percent
     rows = [
         (
             [title_of(row.labels["modality"]), *paper_labels(row.labels["model"])],
@@ -58,7 +58,7 @@ def _table2(records: Records, runs: pd.DataFrame) -> Table:
 
 def _overall(records: Records) -> dict[str, Figure]:
     return {
-        "Accuracy": partial(records.percent, decimals=2),
+        "Accuracy": records.percent,
         "Questions": lambda run: count(records.main[run]["item"].nunique()),
         "Unscored": lambda run: count(int((~records.main[run]["counts"]).sum())),
         "Answered": lambda run: share_of(records.main[run]["reading"] == "answered", records.main[run]),
@@ -99,7 +99,7 @@ def _table4(records: Records, runs: pd.DataFrame) -> Table:
 
 
 def _by_level(records: Records) -> dict[str, Figure]:
-    return {f"Level {level}": partial(records.percent, group=f"level={level}", decimals=2) for level in LEVELS}
+    return {f"Level {level}": partial(records.percent, group=f"level={level}") for level in LEVELS}
 
 
 def _success(records: Records, runs: pd.DataFrame) -> Table:

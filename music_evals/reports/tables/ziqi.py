@@ -50,7 +50,7 @@ def figures_of(items: pd.DataFrame) -> dict[str, Estimate]:
         questions=items["cluster"].nunique(),
     )
     figures["accuracy"] = score_of(items) or figures["accuracy"]
-    return {name: figure.percent(2) for name, figure in figures.items()}
+    return {name: figure.percent() for name, figure in figures.items()}
 
 
 def _table1(records: Records, runs: pd.DataFrame) -> Table:
