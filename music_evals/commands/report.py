@@ -63,9 +63,11 @@ def report(
     from music_evals.datasets_builders.dataset_io import DatasetError, check_target, replace_folder
     from music_evals.evals.registry import defaults_of
     from music_evals.notation.extras import MissingLibraryError
+    from music_evals.reports.overview import make_overview
+    from music_evals.reports.page import draw_figures, html
     from music_evals.reports.records import local_logs, read_records
     from music_evals.reports.report import make_report
-    from music_evals.reports.site import write_site
+    from music_evals.reports.site import PAGE, write_site
 
     console, made_by = Console(), f"music-evals {version('music-evals')}"
     kinds = _folder_kinds()
@@ -109,7 +111,9 @@ def report(
                 say(console, f"Wrote {out}")
             if site is not None:
                 with replace_folder(site, kinds["--site"], overwrite=overwrite) as target:
-                    write_site(target, records, _about(records, made_by), made_by)
+                    about = _about(records, made_by)
+                    page = html(_TITLE, about, sections, draw_figures(sections), make_overview(records), home=PAGE)
+                    write_site(target, records, about, made_by, page)
                 say(console, f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
             if eval_results is not None:
                 _write_results(console, records, eval_results, source, kinds["--eval-results"], overwrite=overwrite)
@@ -142,13 +146,13 @@ def compare(
 def _folder_kinds() -> "dict[str, FolderKind]":
     from music_evals.datasets_builders.dataset_io import FolderKind
     from music_evals.reports.hub_results import FOLDER
-    from music_evals.reports.site import CARD, LOGS, PAGE, RESULTS
+    from music_evals.reports.site import CARD, LOGS, PAGE, REPORT, RESULTS
 
     entries = f"*/*/{FOLDER}/*.yaml"
     files = ("report.html", "results.json", "*.csv", "*.md", "*.svg", "latex/*.tex")
     return {
         "--out": FolderKind("a report", "report.md", contents=files),
-        "--site": FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, RESULTS)),
+        "--site": FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, REPORT, RESULTS)),
         "--eval-results": FolderKind("results of models", entries, contents=(entries,)),
     }
 
@@ -198,7 +202,7 @@ def _files(records: "Records", sections: "Sequence[Section]", made_by: str) -> d
     from music_evals.reports.page import draw_figures, html, markdown
     from music_evals.reports.results import as_csv, as_json
 
-    about = [*_about(records, made_by), f"Models: {', '.join(sorted(set(records.runs['model'])))}."]
+    about = _about(records, made_by)
     figures, overview = draw_figures(sections), make_overview(records)
     return {
         "results.json": as_json(records, made_by),

@@ -8,7 +8,7 @@ from music_evals.benchmarks import load
 from music_evals.reports.plots import table_figure
 from music_evals.reports.records import Records
 from music_evals.reports.summary import BASELINE, SUITE, Aggregate, aggregate, aggregates, chosen
-from music_evals.reports.table import FLOOR, MEASURED, Cell, Table, text
+from music_evals.reports.table import FLOOR, MEASURED, Cell, Table, notes, text
 from music_evals.scorers.metrics.estimates import Estimate
 
 MOST_SECTIONS = 6
@@ -49,7 +49,12 @@ def make_overview(records: Records) -> Overview:
 
 
 def _table(by_section: Mapping[str, Sequence[Aggregate]], suite: Mapping[str, Estimate | None]) -> Table:
-    scores = {(mean.model, section): mean.shown_score for section, own in by_section.items() for mean in own}
+    scores: dict[tuple[str, str], Cell] = {}
+    for section, own in by_section.items():
+        for mean in own:
+            dagger = "" if mean.is_published_test else "†"
+            score = mean.shown_score
+            scores[mean.model, section] = replace(score, mark=dagger + score.mark) if score else None
     gains: dict[str, list[float]] = {}
     for own in by_section.values():
         for mean in own:
@@ -59,7 +64,8 @@ def _table(by_section: Mapping[str, Sequence[Aggregate]], suite: Mapping[str, Es
         [model, *(scores.get((model, section)) for section in by_section), suite.get(model)] for model in models
     ]
     kinds = [FLOOR if model.startswith(BASELINE) else MEASURED for model in models]
-    return Table("overview", "Scores by benchmark, in percent", ("Model", *by_section, SUITE), rows, kinds=kinds)
+    columns, lines = ("Model", *by_section, f"{SUITE}, normalised"), notes("site")[-2:]
+    return Table("overview", "Scores by benchmark, in percent", columns, rows, lines, kinds)
 
 
 def _published_scores(records: Records, mean: Aggregate) -> list[float]:
@@ -82,13 +88,13 @@ def _sentence(records: Records, means: Sequence[Aggregate]) -> str:
     best = max(models, key=lambda mean: mean.score.value if mean.score else 0.0)
     score = best.shown_score or Estimate(0.0)
     name, shown = short(best.model), text(replace(score, mark=""))
-    if score.mark:
+    if not best.is_quality:
         return f"This is a compile rate, not quality; random notes earn 100. {name} has the highest, {shown}."
     if listening := _listening(records, models):
         return listening
     if best.floor is None or best.gain is None:
         return f"{name} has the highest score, {shown}. There is no floor to compare it with."
-    floor = f"the floor of {best.floor.value:.0f}, earned without the music"
+    floor = f"the floor of {best.floor.value:.0f}"
     if best.gain.low is None:
         return f"{name} has the highest score, {shown}; {floor}."
     is_above = "above" if best.gain.low > 0 else "not told apart from"

@@ -22,7 +22,6 @@ from music_evals.scorers.metrics.estimates import Estimate, average
 
 SUITE: Final = "Suite"
 BASELINE: Final = "baseline/"
-_NO_QUALITY: Final = "/compile_rate"
 
 
 @dataclass(frozen=True)
@@ -64,13 +63,17 @@ class Aggregate:
         return bool(self.runs["is_published_test"].all())
 
     @property
+    def is_quality(self) -> bool:
+        """Whether the score says how good answers are, and not only that they compile."""
+        return not self.runs["main_metric"].str.endswith("/compile_rate").all()
+
+    @property
     def shown_score(self) -> Estimate | None:
         """The score with an interval that ends at 0 and 100; ‡ marks a share of pieces that compile."""
         if self.score is None:
             return None
         low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (self.score.low, self.score.high))
-        mark = "‡" if self.runs["main_metric"].str.endswith(_NO_QUALITY).all() else ""
-        return replace(self.score, low=low, high=high, mark=mark)
+        return replace(self.score, low=low, high=high, mark="" if self.is_quality else "‡")
 
 
 def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
