@@ -1,8 +1,8 @@
 """The figures of a report as SVG: a panel per column of a table, a line per row, a point with its interval per cell.
 
-The same table gives the same text, whatever the machine's settings of matplotlib. Published rows are grey; a measured
-row has one colour and one mark in all panels. Figures have no background, and their ink turns light where the reader
-prefers dark pages.
+The same table gives the same text, whatever the machine's settings of matplotlib. Published rows are grey; a model has
+one colour and one mark in all panels. Figures have no background, and their ink turns light where the reader prefers
+dark pages.
 """
 
 import io
@@ -11,6 +11,7 @@ from itertools import cycle
 from typing import Any, Final
 
 from music_evals.notation.extras import require
+from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import PUBLISHED, Table
 from music_evals.scorers.metrics.estimates import Estimate
 
@@ -61,7 +62,10 @@ def table_figure(table: Table, floors: Mapping[str, float] = {}, published: Mapp
     numeric = list(ordered.is_numeric())
     panels = [place for place, is_number in enumerate(numeric) if is_number]
     text = [place for place, name in enumerate(ordered.columns) if not numeric[place] and name not in _UNNAMED]
-    names = [", ".join(str(row[place]) for place in text if row[place]) for row in ordered.rows]
+    names = [", ".join(str(row[place]) for place in text if row[place] not in (None, DEFAULT)) for row in ordered.rows]
+    model, kinds = ordered.columns.index("Model"), ordered.kinds
+    models = dict.fromkeys(row[model] for row, kind in zip(ordered.rows, kinds, strict=True) if kind != PUBLISHED)
+    looks = dict(zip(models, zip(cycle(COLOURS), cycle(MARKS), strict=False), strict=False))
     names += ["published models"] if published else []
     with style.context(["default", dict(_STYLE)]):
         drawing = Figure(figsize=(min(_WIDTH, _PANEL * len(panels)), 0.5 + _LINE * len(names)), dpi=72)
@@ -74,9 +78,8 @@ def table_figure(table: Table, floors: Mapping[str, float] = {}, published: Mapp
             axes.tick_params(length=0)
             if heading in floors:
                 axes.axvspan(-4, floors[heading], color=_BAND, linewidth=0, zorder=0)
-            looks = zip(cycle(COLOURS), cycle(MARKS), strict=False)
-            for place, (row, kind) in enumerate(zip(ordered.rows, ordered.kinds, strict=True)):
-                colour, mark = (GREY, "|") if kind == PUBLISHED else next(looks)
+            for place, (row, kind) in enumerate(zip(ordered.rows, kinds, strict=True)):
+                colour, mark = (GREY, "|") if kind == PUBLISHED else looks[row[model]]
                 cell = row[column]
                 if isinstance(cell, Estimate):
                     axes.plot(cell.value, place, color=colour, marker=mark, markersize=5)

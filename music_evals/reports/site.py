@@ -67,11 +67,11 @@ def board_table(records: Records, links: Mapping[int, str]) -> Table:
     for one in aggregates(records)[0]:
         if one.section != SUITE:
             logs = [f"{links[number]}|{run['task']}" for number, run in one.runs.iterrows() if number in links]
-            label = [one.model, one.section + ("" if one.is_published_test else " †"), one.tasks]
+            label = [one.model, one.section + ("" if one.is_published_test else " †")]
             words = [min(one.runs["condition"], key=len), one.data, " ".join(logs) or None]
-            rows.append([*label, *words, one.shown_score, one.floor, one.gain, one.normalised])
-    rows.sort(key=lambda row: (row[1], -row[6].value if isinstance(row[6], Estimate) else inf))
-    columns = ("Model", "Benchmark", "Tasks", "Condition", "Data", "Logs", "Score", "Floor", "Gain", "Normalised")
+            rows.append([*label, *words, one.shown_score, one.floor, one.gain, one.normalised, one.tasks])
+    rows.sort(key=lambda row: (row[1], -row[5].value if isinstance(row[5], Estimate) else inf))
+    columns = ("Model", "Benchmark", "Condition", "Data", "Logs", "Score", "Floor", "Gain", "Normalised", "Tasks")
     return Table("board", "Models and benchmarks, in percent", columns, rows, notes("site"))
 
 

@@ -106,6 +106,11 @@ class Table:
             if len({type(row[index]) for row in self.rows if row[index] is not None}) > 1:
                 raise ValueError(f"table {self.name}: the column {column!r} holds both text and estimates")
 
+    def shown_notes(self) -> list[str]:
+        """Return the notes; one that explains a mark, and begins with it, only where a cell has the mark."""
+        words = "".join(text(cell) for row in self.rows for cell in row)
+        return [note for note in self.notes if note[0] not in "†‡" or note[0] in words]
+
     def is_numeric(self) -> Iterator[bool]:
         """Say of every column whether it holds estimates."""
         for index in range(len(self.columns)):
@@ -129,9 +134,8 @@ class Table:
 
     def to_rich(self) -> RichTable:
         """Return it for the terminal: notes below it, an interval under its number."""
-        table = RichTable(
-            title=Text(self.title), caption=Text("\n".join(self.notes)), title_justify="left", caption_justify="left"
-        )
+        caption = Text("\n".join(self.shown_notes()))
+        table = RichTable(title=Text(self.title), caption=caption, title_justify="left", caption_justify="left")
         ordered = self.measured_first()
         for index, (column, numeric) in enumerate(zip(ordered.columns, ordered.is_numeric(), strict=True)):
             if numeric:
@@ -151,7 +155,7 @@ class Table:
             _line(["---:" if numeric else "---" for numeric in ordered.is_numeric()]),
             *(_line([text(cell) for cell in row]) for row in ordered.rows),
         ]
-        notes = [f"- {note}" for note in self.notes]
+        notes = [f"- {note}" for note in self.shown_notes()]
         return "\n".join([f"{'#' * level} {self.title}", "", *lines, *([""] if notes else []), *notes, ""])
 
     def to_latex(self) -> str:
@@ -171,7 +175,7 @@ class Table:
             label=f"tab:{self.name}",
             caption=_LATEX.sub(r"\\\g<0>", self.title),
         )
-        return "".join(f"% {note}\n" for note in self.notes) + latex.replace("−", "$-$").replace("–", "--")
+        return "".join(f"% {note}\n" for note in self.shown_notes()) + latex.replace("−", "$-$").replace("–", "--")
 
     def to_csv(self) -> str:
         """Return it as CSV; a column of estimates becomes four: the value, unrounded, ``low``, ``high`` and ``n``."""

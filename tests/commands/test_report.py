@@ -73,7 +73,7 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
         page.index(f'<th scope="row">{str(escape(hostile)).replace("/", "/<wbr>")}', page.index('id="ziqi_table1"')) :
     ]
     shown = re.findall(r'<td class="number" data-value="[\d.]+">\s*([\d.]+)', row[: row.index("</tr>")])
-    assert shown == [f"{float(last[name]):.2f}" for name in ("Gen. precision", "Gen. recall", "Gen. F1")]
+    assert shown == [f"{float(last[name]):.0f}" for name in ("Gen. precision", "Gen. recall", "Gen. F1")]
     # The same logs in another order give the same files.
     assert run("report", second, first, "--out", again)[0] == 0
     one, two = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (out, again))
@@ -162,7 +162,7 @@ def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path: Path) 
     out, site = tmp_path / "report", tmp_path / "new" / "site"
     code, output = run("report", first, second.parent, "--out", out, "--site", site)
     assert (code, f"Wrote {site}" in output) == (0, True), output
-    assert {path.name for path in site.iterdir()} == {"README.md", "index.html", "logs", "results.json"}
+    assert {path.name for path in site.iterdir()} == {"README.md", "index.html", "logs", "report.html", "results.json"}
     assert (site / "results.json").read_bytes() == (out / "results.json").read_bytes()
     page = (site / "index.html").read_text(encoding="utf-8")
     names = [unquote(name) for name in re.findall(r'href="logs/index.html#/logs/([^"/]+)"', page)]
