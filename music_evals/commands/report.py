@@ -210,8 +210,7 @@ def _files(records: "Records", sections: "Sequence[Section]", made_by: str) -> d
         "report.html": html(_TITLE, about, sections, figures, overview),
         "report.md": markdown(_TITLE, about, sections, figures),
         **{f"{table.name}.csv": table.to_csv() for section in sections for table in section.tables},
-        **{f"{name}.svg": svg for name, svg in figures.items()},
-        "overview.svg": overview.figure,
+        **{f"{name}.svg": svg for name, svg in {"overview": overview.figure, **figures}.items() if svg},
     }
 
 

@@ -79,9 +79,9 @@ def markdown(title: str, about: Sequence[str], sections: Sequence[Section], figu
 
 
 def draw_figures(sections: Sequence[Section]) -> dict[str, str]:
-    """Draw the figures of the tables that have one: name → SVG."""
+    """Draw the figures of the tables that have one: name → SVG; none without matplotlib."""
     tables = [table for section in sections for table in section.tables if table.is_drawn]
-    return {table.name: table_figure(table) for table in tables}
+    return {table.name: svg for table in tables if (svg := table_figure(table))}
 
 
 def _laid_out(table: Table) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any, Final
 
-from music_evals.notation.extras import require
+from music_evals.notation.extras import missing_packages
 from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import PUBLISHED, Table
 from music_evals.scorers.metrics.estimates import Estimate
@@ -47,14 +47,15 @@ _WIDTH, _PANEL, _LINE = 13.5, 3.0, 0.24  # inches: of all panels, of a panel at 
 
 
 def table_figure(table: Table, floors: Mapping[str, float] = {}, published: Mapping[str, Sequence[float]] = {}) -> str:
-    """Draw the percentages of a table, whose rows are named by their text; return SVG.
+    """Draw the percentages of a table, whose rows are named by their text; return SVG, or nothing without matplotlib.
 
     Args:
         table: what is drawn.
         floors: heading → what is earned without the music, a band.
         published: heading → scores of published models, a last row of grey ticks.
     """
-    require("matplotlib", "plots")
+    if missing_packages("plots"):
+        return ""
     from matplotlib import style
     from matplotlib.figure import Figure
 

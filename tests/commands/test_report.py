@@ -12,7 +12,9 @@ from urllib.parse import unquote
 
 import fsspec
 import pytest
+from inspect_ai.log import read_eval_log
 
+from music_evals.reports import site
 from tests.commands.cli import lines_of_table, run
 from tests.reports.conftest import GOLDEN
 from tests.reports.logs import write_log
@@ -69,12 +71,8 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
     assert set(re.findall(r'download="([^"]+)"', page)) == {path.name for path in out.glob("*.csv")} - {"results.csv"}
     last = rows(out / "ziqi_table1.csv")[-1]
     assert last["Model"] == hostile
-    row = page[
-        page.index(
-            f'<th scope="row" class="text">{str(escape(hostile)).replace("/", "/<wbr>")}',
-            page.index('id="ziqi_table1"'),
-        ) :
-    ]
+    heading = f'<th scope="row" class="text">{str(escape(hostile)).replace("/", "/<wbr>")}'
+    row = page[page.index(heading, page.index('id="ziqi_table1"')) :]
     shown = re.findall(r'<td class="number" data-value="[\d.]+">\s*([\d.]+)', row[: row.index("</tr>")])
     assert shown == [f"{float(last[name]):.0f}" for name in ("Gen. precision", "Gen. recall", "Gen. F1")]
     # The same logs in another order give the same files.
@@ -188,6 +186,17 @@ def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path: Path) 
     assert (code, "does not hold a site of ours" in output) == (1, True), output
     code, output = run("report", first, "--out", tmp_path / "x", "--site", tmp_path / "x" / "y")
     assert (code, "lie in one another" in output, (tmp_path / "x").exists()) == (1, True, False)
+
+
+def test_the_media_in_the_logs_of_a_site_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "MEDIA_BYTES", 5_000)
+    media = f"data:audio/wav;base64,{'A' * 4_000}"
+    log = write_log(tmp_path / "logs", "CC", samples=[{"media": [media]}] * 2)
+    assert run("report", log, "--site", tmp_path / "site")[0] == 0
+    copied = read_eval_log(str(tmp_path / "site" / "logs" / "logs" / log.name))
+    assert [sample.metadata["media"] for sample in copied.samples or []] == [[media], ["data:,"]]
+    assert "index.html" in (tmp_path / "site" / "report.html").read_text(encoding="utf-8")
+    assert "report.html" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
 
 
 def test_a_site_of_logs_that_lie_elsewhere_has_copies_of_them(tmp_path: Path) -> None:
