@@ -16,7 +16,7 @@ from markupsafe import Markup
 from music_evals.reports.overview import Overview
 from music_evals.reports.plots import table_figure
 from music_evals.reports.report import Section
-from music_evals.reports.table import KINDS, Table, interval, number
+from music_evals.reports.table import Table, interval, number
 from music_evals.scorers.metrics.estimates import Estimate
 
 # What tells a reader that a number must not be compared with a published one.
@@ -86,17 +86,13 @@ def draw_figures(sections: Sequence[Section]) -> dict[str, str]:
 
 def _laid_out(table: Table) -> dict[str, Any]:
     """Arrange a table for the page: no empty columns; how a model was asked, and on which data, is in its cell."""
-    names = list(table.columns)
-    inner = [at for at, name in enumerate(names) if name in (*_UNDER_MODEL, *_BEHIND) and "Model" in names]
+    ordered, names, numeric = table.measured_first(), list(table.columns), list(table.is_numeric())
+    inner = {at: name for at, name in enumerate(names) if name in (*_UNDER_MODEL, *_BEHIND) and "Model" in names}
     known = [at for at in range(len(names)) if at not in inner and any(row[at] is not None for row in table.rows)]
-    numeric = list(table.is_numeric())
-    kinds = table.kinds or [""] * len(table.rows)
     rows = []
-    for kind, row in sorted(zip(kinds, table.rows, strict=True), key=lambda entry: KINDS.index(entry[0])):
-        under, behind = (
-            [str(row[at]) for at in inner if names[at] in group and row[at] is not None]
-            for group in (_UNDER_MODEL, _BEHIND)
-        )
+    for kind, row in zip(ordered.kinds or [""] * len(ordered.rows), ordered.rows, strict=True):
+        under = [str(row[at]) for at, name in inner.items() if name in _UNDER_MODEL and row[at] is not None]
+        behind = [str(row[at]) for at, name in inner.items() if name in _BEHIND and row[at] is not None]
         rows.append((kind, [(row[at], (", ".join(under), behind) if names[at] == "Model" else None) for at in known]))
     return {"heads": [(names[at], "number" if numeric[at] else "text") for at in known], "rows": rows}
 

@@ -89,7 +89,7 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
             runs = runs[runs[name].isna() | (runs[name] == plain)]
     found = [
         aggregate(records, model, section, chosen(group))
-        for (model, section), group in runs.groupby(["model", "section"], sort=True)
+        for (model, section), group in runs.groupby(["model", "section"], sort=False)
     ]
     sections = list(dict.fromkeys(runs["section"]))
     found.sort(key=lambda one: (one.model, sections.index(one.section)))

@@ -117,20 +117,10 @@ class Table:
             yield any(isinstance(row[index], Estimate) for row in self.rows)
 
     def measured_first(self) -> "Table":
-        """Return it in the order in which it is shown: measured rows, floors, published rows.
-
-        Rows stay together that have the same text to the left of the model.
-        """
-        if len({*self.kinds}) < 2:
-            return self
-        left = self.columns.index("Model") if "Model" in self.columns else 0
-        groups = {tuple(row[:left]): place for place, row in reversed([*enumerate(self.rows)])}
-        places = sorted(
-            range(len(self.rows)),
-            key=lambda place: (groups[tuple(self.rows[place][:left])], KINDS.index(self.kinds[place])),
-        )
-        rows, kinds = [self.rows[place] for place in places], [self.kinds[place] for place in places]
-        return replace(self, rows=rows, kinds=kinds)
+        """Return it in the order in which it is shown: measured rows, floors, published rows."""
+        order = sorted(range(len(self.kinds)), key=lambda place: KINDS.index(self.kinds[place]))
+        rows, kinds = [self.rows[place] for place in order], [self.kinds[place] for place in order]
+        return replace(self, rows=rows, kinds=kinds) if self.kinds else self
 
     def to_rich(self) -> RichTable:
         """Return it for the terminal: notes below it, an interval under its number."""
