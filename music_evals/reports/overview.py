@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from music_evals.benchmarks import load
 from music_evals.reports.plots import table_figure
@@ -11,7 +11,7 @@ from music_evals.reports.summary import BASELINE, SUITE, Aggregate, aggregate, a
 from music_evals.reports.table import FLOOR, MEASURED, Cell, Table, notes, text
 from music_evals.scorers.metrics.estimates import Estimate
 
-MOST_SECTIONS = 6
+MOST_SECTIONS: Final = 6
 """Sections that the table has columns for, beside the model and the suite."""
 
 
@@ -64,7 +64,8 @@ def _table(by_section: Mapping[str, Sequence[Aggregate]], suite: Mapping[str, Es
         [model, *(scores.get((model, section)) for section in by_section), suite.get(model)] for model in models
     ]
     kinds = [FLOOR if model.startswith(BASELINE) else MEASURED for model in models]
-    columns, lines = ("Model", *by_section, f"{SUITE}, normalised"), notes("site")[-2:]
+    columns = ("Model", *by_section, f"{SUITE}, normalised")
+    lines = [*(["Suite: 0 is the floor, 100 all right."] if suite else []), *notes("site")[-2:]]
     return Table("overview", "Scores by benchmark, in percent", columns, rows, lines, kinds)
 
 
@@ -132,6 +133,6 @@ def _listening(records: Records, models: Sequence[Aggregate]) -> str:
 
 
 def short(model: str) -> str:
-    """Return the name of a model without its provider and organisation."""
+    """Return the name of a model without its provider and organisation; baselines keep their whole name."""
     name, bracket, arguments = model.partition(" [")
-    return name.rpartition("/")[2] + bracket + arguments
+    return model if model.startswith(BASELINE) else name.rpartition("/")[2] + bracket + arguments
