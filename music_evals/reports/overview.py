@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from music_evals.benchmarks import load
 from music_evals.reports.plots import table_figure
 from music_evals.reports.records import Records
-from music_evals.reports.summary import BASELINE, SUITE, Aggregate, aggregate, aggregates, chosen
+from music_evals.reports.summary import BASELINE, SUITE, Aggregate, aggregate, aggregates, chosen, with_music
 from music_evals.reports.table import FLOOR, MEASURED, Cell, Table, notes, text
 from music_evals.scorers.metrics.estimates import Estimate
 
@@ -98,29 +98,25 @@ def _sentence(records: Records, means: Sequence[Aggregate]) -> str:
     floor = f"the floor of {best.floor.value:.0f}"
     if best.gain.low is None:
         return f"{name} has the highest score, {shown}; {floor}."
-    is_above = "above" if best.gain.low > 0 else "not told apart from"
-    return f"{name} has the highest score, {shown}, {is_above} {floor}."
+    relation = "above" if best.gain.low > 0 else "below" if (best.gain.high or 0) < 0 else "not told apart from"
+    return f"{name} has the highest score, {shown}, {relation} {floor}."
 
 
 def _listening(records: Records, models: Sequence[Aggregate]) -> str:
     """What the best reader of MIDI gets from sound; nothing if no model was given both."""
-    section = models[0].section
-    runs = records.current(section, model=[mean.model for mean in models])
-    if "modality" not in runs or not {"audio", "midi"} <= {*runs["modality"]}:
-        return ""
+    section, names = models[0].section, [mean.model for mean in models]
+    runs = with_music(records.current(section, model=names, modality=["audio", "midi"]))
     pairs = []
     for model, group in runs.groupby("model"):
-        ways = {way: group[group["modality"] == way] for way in ("midi", "audio")}
-        if all(map(len, ways.values())):
-            pairs.append([aggregate(records, str(model), section, chosen(own)) for own in ways.values()])
-    scored = [
-        (midi.shown_score, audio.shown_score, midi, audio)
-        for midi, audio in pairs
-        if midi.shown_score and audio.shown_score and {*midi.runs["task"]} == {*audio.runs["task"]}
-    ]
-    if not scored:
+        ways = {way: aggregate(records, str(model), section, chosen(own)) for way, own in group.groupby("modality")}
+        midi, audio = ways.get("midi"), ways.get("audio")
+        if not (midi and audio and midi.shown_score and audio.shown_score):
+            continue
+        if {*midi.runs["task"]} == {*audio.runs["task"]}:
+            pairs.append((midi.shown_score, audio.shown_score, midi, audio))
+    if not pairs:
         return ""
-    from_midi, from_sound, midi, audio = max(scored, key=lambda pair: pair[0].value)
+    from_midi, from_sound, midi, audio = max(pairs, key=lambda pair: pair[0].value)
     reads, hears = (bool(mean.gain and mean.gain.low and mean.gain.low > 0) for mean in (midi, audio))
     verb = {
         (True, True): "reads MIDI and hears",
@@ -128,6 +124,8 @@ def _listening(records: Records, models: Sequence[Aggregate]) -> str:
         (False, True): "hears but does not read MIDI",
         (False, False): "neither reads MIDI nor hears",
     }[reads, hears]
+    if reads and not hears and (from_sound.high or 100) >= (from_midi.low or 0):
+        verb = "reads MIDI and may hear"  # what it gets from sound is told apart from neither
     floor = f", floor {midi.floor.value:.0f}" if midi.floor else ""
     return f"{short(midi.model)} {verb}: {text(from_midi)} from MIDI, {text(from_sound)} from sound{floor}."
 

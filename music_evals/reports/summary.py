@@ -83,10 +83,7 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     nearest to the defaults, then the one with the most items, then the newest. Runs without their music, and on twins,
     do not count.
     """
-    runs = records.current()
-    for name, plain in ARMS.items():
-        if name in runs:
-            runs = runs[runs[name].isna() | (runs[name] == plain)]
+    runs = with_music(records.current())
     found = [
         aggregate(records, model, section, chosen(group))
         for (model, section), group in runs.groupby(["model", "section"], sort=False)
@@ -113,6 +110,14 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
             f"{SUITE}: none for models that lack some of its tasks, or ran on other data: {', '.join(without)}."
         )
     return sorted([*found, *suites], key=lambda one: one.model), lines
+
+
+def with_music(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs with their own music, and not on twins."""
+    for name, plain in ARMS.items():
+        if name in runs:
+            runs = runs[runs[name].isna() | (runs[name] == plain)]
+    return runs
 
 
 def summary_table(records: Records) -> Table:

@@ -148,3 +148,28 @@ def test_n_stands_beside_every_measured_score(golden: Records) -> None:
     assert "n 84" in table.to_markdown()
     assert ",84," in table.to_csv()
     assert "n 84" in html("T", [], make_report(golden)[0][:1], {})
+
+
+@pytest.mark.parametrize(
+    ("midi", "audio", "sentence"),
+    [
+        ("C" * 38 + "II", "C" * 12 + "I" * 28, "a reads MIDI but does not hear: 95 (83–99; n 40) from MIDI, 30 ("),
+        ("C" * 38 + "II", "C" * 30 + "I" * 10, "a reads MIDI and hears: "),
+        ("C" * 22 + "I" * 18, "C" * 14 + "I" * 26, "a reads MIDI and may hear: "),
+        ("C" * 12 + "I" * 28, "C" * 10 + "I" * 30, "a neither reads MIDI nor hears: "),
+    ],
+)
+def test_a_sentence_says_whether_a_model_reads_and_hears(tmp_path: Path, midi: str, audio: str, sentence: str) -> None:
+    for modality, values in (("midi", midi), ("audio", audio)):
+        params = {"modality": modality}
+        write_log(tmp_path, values, benchmark="muse", task="chord_quality", model="vllm/org/a", params=params)
+    found = make_overview(read_records(tmp_path)).sentences["MUSE"]
+    assert found.startswith(sentence)
+    assert found.endswith("from sound, floor 25.")
+
+
+def test_a_compile_rate_is_not_presented_as_quality(golden: Records) -> None:
+    assert "compile rate, not quality" in make_overview(golden).sentences["LilyBench: generation"]
+    (row,) = [row for row in rows(summary_table(golden)) if "generation" in row["Benchmark"]]
+    assert row["Score"].mark == "‡"
+    assert any(note.startswith("‡") and "random notes" in note for note in summary_table(golden).shown_notes())
