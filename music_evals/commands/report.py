@@ -63,9 +63,11 @@ def report(
     from music_evals.datasets_builders.dataset_io import DatasetError, check_target, replace_folder
     from music_evals.evals.registry import defaults_of
     from music_evals.notation.extras import MissingLibraryError
+    from music_evals.reports.overview import make_overview
+    from music_evals.reports.page import draw_figures, html
     from music_evals.reports.records import local_logs, read_records
     from music_evals.reports.report import make_report
-    from music_evals.reports.site import write_site
+    from music_evals.reports.site import PAGE, write_site
 
     console, made_by = Console(), f"music-evals {version('music-evals')}"
     kinds = _folder_kinds()
@@ -109,7 +111,9 @@ def report(
                 say(console, f"Wrote {out}")
             if site is not None:
                 with replace_folder(site, kinds["--site"], overwrite=overwrite) as target:
-                    write_site(target, records, _about(records, made_by), made_by)
+                    about = _about(records, made_by)
+                    page = html(_TITLE, about, sections, draw_figures(sections), make_overview(records), home=PAGE)
+                    write_site(target, records, about, made_by, page)
                 say(console, f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
             if eval_results is not None:
                 _write_results(console, records, eval_results, source, kinds["--eval-results"], overwrite=overwrite)
@@ -142,13 +146,13 @@ def compare(
 def _folder_kinds() -> "dict[str, FolderKind]":
     from music_evals.datasets_builders.dataset_io import FolderKind
     from music_evals.reports.hub_results import FOLDER
-    from music_evals.reports.site import CARD, LOGS, PAGE, RESULTS
+    from music_evals.reports.site import CARD, LOGS, PAGE, REPORT, RESULTS
 
     entries = f"*/*/{FOLDER}/*.yaml"
     files = ("report.html", "results.json", "*.csv", "*.md", "*.svg", "latex/*.tex")
     return {
         "--out": FolderKind("a report", "report.md", contents=files),
-        "--site": FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, RESULTS)),
+        "--site": FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, REPORT, RESULTS)),
         "--eval-results": FolderKind("results of models", entries, contents=(entries,)),
     }
 
@@ -194,18 +198,19 @@ def _about(records: "Records", made_by: str) -> list[str]:
 
 def _files(records: "Records", sections: "Sequence[Section]", made_by: str) -> dict[str, str]:
     """Return the files of a report, by name."""
+    from music_evals.reports.overview import make_overview
     from music_evals.reports.page import draw_figures, html, markdown
     from music_evals.reports.results import as_csv, as_json
 
-    about = [*_about(records, made_by), f"Models: {', '.join(sorted(set(records.runs['model'])))}."]
-    figures = draw_figures(sections)
+    about = _about(records, made_by)
+    figures, overview = draw_figures(sections), make_overview(records)
     return {
         "results.json": as_json(records, made_by),
         "results.csv": as_csv(records),
-        "report.html": html(_TITLE, about, sections, figures),
+        "report.html": html(_TITLE, about, sections, figures, overview),
         "report.md": markdown(_TITLE, about, sections, figures),
         **{f"{table.name}.csv": table.to_csv() for section in sections for table in section.tables},
-        **{f"{name}.svg": svg for name, svg in figures.items()},
+        **{f"{name}.svg": svg for name, svg in {"overview": overview.figure, **figures}.items() if svg},
     }
 
 
@@ -215,13 +220,12 @@ def _write_results(
     from music_evals.datasets_builders.dataset_io import replace_folder
     from music_evals.reports.hub_results import hub_results
 
-    results = hub_results(records, source)
-    of_all = f"{len(results.left_out)} of {len(records.current())} runs"
-    list_logs(console, f"No results for the Hub, {of_all}:", results.left_out)
-    if not results.files:
+    files, left_out = hub_results(records, source)
+    list_logs(console, f"No results for the Hub, {len(left_out)} of {len(records.current())} runs:", left_out)
+    if not files:
         raise ReportError(f"no run is a result for the Hub; nothing was written to {out}")
     with replace_folder(out, kind, overwrite=overwrite) as folder:
-        for name, text in results.files.items():
+        for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
     say(console, f"Wrote {out}; to open pull requests with it: music-evals publish-results {out}")

@@ -6,7 +6,7 @@ for Holm's correction.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import isnan
 from typing import Any, Final
@@ -16,9 +16,8 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.table import P_DECIMALS, Cell, Table
-from music_evals.reports.tables.common import percent, run_notes
-from music_evals.reports.templates import notes
+from music_evals.reports.table import P_DECIMALS, Cell, Table, notes
+from music_evals.reports.tables.common import run_notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 
@@ -26,6 +25,8 @@ ARMS: Final = {"stimulus": "given", "twin": "original"}
 """Parameters with tables of their own, and the value that the others are compared with."""
 
 _NOT_FACTORS: Final = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
+_LABELS: Final = ("Benchmark", "Task", "Model", "Condition", "Data")
+_LEVEL: Final = 0.05  # of the tests, as of 95% intervals
 _OUTCOMES: Final = ("First", "Second", "Difference", "p", "p (Holm)", "Test")
 
 
@@ -51,11 +52,7 @@ class PairedRun:
         return self.questions, tuple(sorted(others.items()))
 
 
-@dataclass(frozen=True)
-class _Row:
-    labels: Sequence[Cell]
-    means: Sequence[Estimate]
-    comparison: Comparison
+_Row = tuple[Sequence[Cell], Comparison]  # labels and the means of both, and how they differ
 
 
 def paired_runs(records: Records) -> list[PairedRun]:
@@ -65,17 +62,22 @@ def paired_runs(records: Records) -> list[PairedRun]:
 
 
 def _paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
-    items = records.main(number)
+    items = records.main[number]
     counted = items[items["counts"] & items["value"].notna()]
     columns = {"value": ("value", "mean"), "cluster": ("cluster", "first"), "stratum": ("stratum", "first")}
     factors = {name: words for name, words in run["params"].items() if name not in _NOT_FACTORS}
     factors |= {name: run["params"].get(name, value) for name, value in ARMS.items()}
-    same = load(run["benchmark"]).table.get("comparisons", {}).get("same_questions")
     factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
-    questions = (run["benchmark"], run["data"]) if same else (run["benchmark"], run["data"], run["task"])
-    return PairedRun(
-        number, questions, factors | ({same: run["task"]} if same else {}), counted.groupby("pair").agg(**columns)
-    )
+    questions = [run["benchmark"], run["data"], run["task"]]
+    if same := _facts(run["benchmark"]).get("same_questions"):
+        factors[same] = questions.pop()
+    return PairedRun(number, tuple(questions), factors, counted.groupby("pair").agg(**columns))
+
+
+def _facts(benchmark: str) -> Mapping[str, Any]:
+    """What ``benchmark.toml`` says of comparisons."""
+    facts: Mapping[str, Any] = load(benchmark).table.get("comparisons", {})
+    return facts
 
 
 def comparison_tables(records: Records) -> list[Table]:
@@ -110,20 +112,17 @@ def compared(records: Records, first: str, second: str) -> Table:
             models = ", ".join(sorted({run.factors["model"] for run in runs}))
             raise ValueError(f"no run is of {name}; a model or PARAMETER=VALUE is needed; models: {models}")
     factor = first.partition("=")[0] if "=" in first else "model"
+    names = [name for name in _LABELS if name != "Model" or factor != "model"]
     rows = [
         row
         for one, other in product(*found)
         if one.number != other.number and one.rest(factor) == other.rest(factor)
-        if (row := _compare(one, other, _labels(records, one)))
+        if (row := _row(_joined(one, other), [*map(_labels(records, one).get, names)]))
     ]
     if not rows:
         raise ValueError(f"{first} and {second} were not asked the same questions under the same conditions")
-    columns = ("Benchmark", "Task", "Model", "Condition", "Data", first, second, *_OUTCOMES[2:])
-    left_out = (2,) if factor == "model" else ()
-    kept = [at for at in range(len(columns)) if at not in left_out]
-    cells = [[row[at] for at in kept] for row in _cells(rows)]
     title = f"{first} and {second} on the same questions, in percent"
-    return Table("compared", title, [columns[at] for at in kept], cells, notes("tests"))
+    return Table("compared", title, (*names, first, second, *_OUTCOMES[2:]), _cells(rows), notes("tests"))
 
 
 def _is_called(run: PairedRun, name: str) -> bool:
@@ -140,18 +139,15 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
         by_value = {run.factors[factor]: run for run in group}
         base = by_value.pop(ARMS[factor], None)
         for value, run in by_value.items():
-            first = _labels(records, base or run)
+            labels = [*_labels(records, base or run).values(), value]
             if value == "completion":
-                probes.append([*first, value, None, percent(records.score(run.number)), *[None] * 4])
-            elif base and (row := _compare(run, base, [*first, value])):
+                probes.append([*labels, None, records.percent(run.number), *[None] * 4])
+            elif base and (row := _row(_joined(run, base), labels)):
                 rows.append(row)
     cells = [[*row[:6], row[7], row[6], *row[8:]] for row in _cells(rows)]
-    columns = ("Benchmark", "Task", "Model", "Condition", "Data", "Compared with", ARMS[factor].capitalize(), "Other")
-    title = {"stimulus": "What the music contributes, in percent", "twin": "What memory contributes, in percent"}[
-        factor
-    ]
-    name = {"stimulus": "music", "twin": "memory"}[factor]
-    return Table(name, title, (*columns, "Difference", "p", "p (Holm)", "Test"), [*cells, *probes], notes(name))
+    columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *_OUTCOMES[2:])
+    name, cause = {"stimulus": ("music", "the music"), "twin": ("memory", "memory")}[factor]
+    return Table(name, f"What {cause} contributes, in percent", columns, [*cells, *probes], notes(name))
 
 
 def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
@@ -159,8 +155,8 @@ def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> 
     rows = []
     for group in _grouped(runs, lambda run: run.rest("model")):
         for first, second in combinations(sorted(group, key=lambda run: run.factors["model"]), 2):
-            _, task, model, condition, data = _labels(records, first)
-            rows.append(_compare(first, second, [task, condition, data, model, second.factors["model"]]))
+            labels = map(_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
+            rows.append(_row(_joined(first, second), [*labels, second.factors["model"]]))
     columns = ("Task", "Condition", "Data", "First model", "Second model", *_OUTCOMES)
     return _tests(records, section, "models", columns, rows)
 
@@ -169,10 +165,9 @@ def _conditions_table(records: Records, section: str, runs: Sequence[PairedRun])
     """Conditions of one model that differ in one factor."""
     rows = []
     for factor, first, second in _contrasts(records, runs):
-        _, task, model, _, data = _labels(records, first)
-        rest = [word for word in records.runs.at[first.number, "words"] if word.partition("=")[0] != factor]
-        labels = [task, model, ", ".join(rest) or DEFAULT, data, factor, first.factors[factor], second.factors[factor]]
-        rows.append(_compare(first, second, labels))
+        labels = map(_labels(records, first, factor).get, ("Task", "Model", "Condition", "Data"))
+        values = [factor, first.factors[factor], second.factors[factor]]
+        rows.append(_row(_joined(first, second), [*labels, *values]))
     columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *_OUTCOMES)
     return _tests(records, section, "conditions", columns, rows)
 
@@ -181,7 +176,7 @@ def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) ->
     """Effects of crossed factors, pooled over models, tasks and the other factors; baselines are left out."""
     rows = []
     benchmark = records.runs.at[runs[0].number, "benchmark"] if runs else "muse"
-    if load(benchmark).table.get("comparisons", {}).get("crossed"):
+    if _facts(benchmark).get("crossed"):
         models = [run for run in runs if not run.factors["model"].startswith("baseline/")] or runs
         contrasts = [
             (factor, first.factors[factor], second.factors[factor], first, second)
@@ -192,7 +187,7 @@ def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) ->
             scores = pd.concat(pairs)
             trials = [*zip(scores["task"], scores.index, strict=True)]
             labels = [*group[0][:3], ", ".join(sorted({first.factors["model"] for *_, first, _ in group}))]
-            rows.append(_row(scores.assign(cluster=trials, stratum=""), labels) if trials else None)
+            rows.append(_row(scores.assign(cluster=trials, stratum=""), labels))
     columns = ("Effect", "First value", "Second value", "Models", *_OUTCOMES)
     return _tests(records, section, "effects", columns, rows)
 
@@ -205,8 +200,7 @@ def _contrasts(records: Records, runs: Sequence[PairedRun]) -> Iterator[tuple[st
             differing = [name for name in shared if first.factors[name] != second.factors[name]]
             if len(differing) == 1:
                 (factor,) = differing
-                benchmark = load(records.runs.at[first.number, "benchmark"])
-                order = benchmark.table.get("comparisons", {}).get("orders", {}).get(factor, [])
+                order = _facts(records.runs.at[first.number, "benchmark"]).get("orders", {}).get(factor, [])
                 ordered = sorted((first, second), key=lambda run: _rank(run.factors[factor], order))
                 yield factor, *ordered
 
@@ -216,40 +210,42 @@ def _rank(value: str, order: Sequence[str]) -> tuple[int, float, str]:
     return order.index(value) if value in order else len(order), number, value
 
 
-def _compare(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> _Row | None:
-    scores = _joined(first, second)
-    return _row(scores, labels) if len(scores) else None
-
-
 def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
     return first.scores.join(second.scores["value"].rename("later"), how="inner")
 
 
-def _row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row:
+def _row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row | None:
+    """How two runs differ; None where they have no question in common."""
     from music_evals.scorers.metrics.clustered import macro_mean
 
+    if not len(scores):
+        return None
     strata = scores["stratum"].tolist()
     means = [
         Estimate(macro_mean(scores[name].tolist(), strata), n=len(scores)).percent() for name in ("value", "later")
     ]
     comparison = compare(scores["value"].to_numpy(), scores["later"].to_numpy(), scores["cluster"].tolist(), strata)
-    return _Row(labels, means, comparison)
+    return [*labels, *means], comparison
 
 
-def _labels(records: Records, run: PairedRun) -> list[Cell]:
+def _labels(records: Records, run: PairedRun, without: str = "") -> dict[str, Cell]:
+    """What `_LABELS` say of a run; its condition without a factor."""
     row = records.runs.loc[run.number]
-    words = [word for word in row["words"] if word.partition("=")[0] not in ARMS]
-    return [row["section"], row["task"], row["model"], ", ".join(words) or DEFAULT, row["data"]]
+    words = [word for word in row["words"] if word.partition("=")[0] not in {without, *ARMS}]
+    labels = [row["section"], row["task"], row["model"], ", ".join(words) or DEFAULT, row["data"]]
+    return dict(zip(_LABELS, labels, strict=True))
 
 
 def _cells(rows: Sequence[_Row]) -> list[list[Cell]]:
     cells: list[list[Cell]] = []
-    for row, p in zip(rows, holm([row.comparison.p for row in rows]), strict=True):
-        found = row.comparison
-        ends = (None, None) if isnan(found.low) else (found.low, found.high)
-        difference = Estimate(found.difference, *ends).percent()
+    for (labels, found), p in zip(rows, holm([found.p for _, found in rows]), strict=True):
+        difference = Estimate(found.difference).percent()
+        if (found.low > 0 or found.high < 0) != (found.p < _LEVEL):
+            difference = replace(difference, mark="‡")
+        elif not isnan(found.low):
+            difference = Estimate(found.difference, found.low, found.high).percent()
         ps = [Estimate(one, decimals=P_DECIMALS) for one in (found.p, p)]
-        cells.append([*row.labels, *row.means, difference, *ps, found.test])
+        cells.append([*labels, difference, *ps, found.test])
     return cells
 
 

@@ -12,7 +12,7 @@ Source: https://huggingface.co/docs/hub/eval-results
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote
 
 import pandas as pd
@@ -29,28 +29,18 @@ _DATA: Final = "hf://datasets/"
 _DECIMALS: Final = 4
 _HUB: Final = ("hf", "hf-inference-providers", "nnterp", "sglang", "transformer_lens", "vllm", "vllm-completions")
 """Providers that load a model by the name of its repository."""
-WEIGHTS: Final[Mapping[str, str]] = {
-    **dict.fromkeys((*_HUB, "google/gemma", "llama-cpp-python", "ollama"), "yes"),
-    **dict.fromkeys(("anthropic", "google", "grok", "openai"), "no"),
-    "baseline": "baseline",
-}
-"""Inspect's provider, or the beginning of a name → whether the weights are open; the longest that fits counts."""
 _REPOSITORY: Final = re.compile(rf"(?:{'|'.join(_HUB)})/(?P<name>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?::[\w-]+)?")
 
 
-class HubResults(NamedTuple):
-    """Files of model repositories, and the logs that are not in them, with the reason."""
-
-    files: Mapping[str, str]  # ORG/MODEL/.eval_results/NAME.yaml → text
-    left_out: Sequence[tuple[str, str]]
-
-
-def hub_results(records: Records, source: str | None = None) -> HubResults:
-    """Make the files of results.
+def hub_results(records: Records, source: str | None = None) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Make the files of results, by path (``ORG/MODEL/.eval_results/NAME.yaml``).
 
     Args:
         records: of the logs; their current runs count.
         source: address of the folder where the logs are published, for links to them.
+
+    Returns:
+        The texts of the files, and the logs that are not in them, with the reason.
     """
     entries: dict[tuple[str, str], dict[str, tuple[str, EvalResultEntry]]] = {}
     left_out: list[tuple[str, str]] = []
@@ -68,17 +58,7 @@ def hub_results(records: Records, source: str | None = None) -> HubResults:
         f"{model}/{FOLDER}/{dataset.replace('/', '_')}.yaml": as_yaml([entry for _, entry in tasks.values()])
         for (model, dataset), tasks in sorted(entries.items())
     }
-    return HubResults(files, left_out)
-
-
-def weights(model: str) -> str:
-    """Say whether the weights of a model are open, by the beginning of its name.
-
-    >>> weights("vllm/Qwen/Qwen3-8B"), weights("google/gemma-3-27b-it"), weights("openai/gpt-5"), weights("groq/some")
-    ('yes', 'yes', 'no', 'unknown')
-    """
-    fitting = [name for name in WEIGHTS if model.startswith(name if "/" in name else f"{name}/")]
-    return WEIGHTS[max(fitting, key=len)] if fitting else "unknown"
+    return files, left_out
 
 
 def repository_of(model: str) -> str | None:

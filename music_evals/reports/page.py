@@ -13,13 +13,16 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from music_evals.reports.overview import Overview
+from music_evals.reports.plots import table_figure
 from music_evals.reports.report import Section
-from music_evals.reports.table import Cell, Table, interval, number
+from music_evals.reports.table import Table, interval, number
 from music_evals.scorers.metrics.estimates import Estimate
 
 # What tells a reader that a number must not be compared with a published one.
 _NOT_PUBLISHED: Final = re.compile(r"(†|\bgenerated\b[\w.-]*)")
-_UNDER_MODEL: Final = ("Source", "Condition", "Data")  # columns that are shown within the model's cell
+_UNDER_MODEL: Final = ("Source", "Condition", "Asked with")  # columns that are shown within the model's cell
+_BEHIND: Final = ("Data", "On data", "Logs")  # and those that a click shows there
 _AFTER_A_MARK: Final = re.compile(r"(?<=[/_])")
 _ADDRESS: Final = re.compile(r"https?://\S+")
 
@@ -31,22 +34,31 @@ def environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.filters |= {"marked": _marked, "data": _data, "address": _ADDRESS.fullmatch, "laid_out": _laid_out}
-    made.filters |= {"number": number, "interval": lambda cell: interval(cell, max(cell.decimals - 1, 0))}
+    made.filters |= {"number": number, "interval": interval}
     made.tests["estimate"] = lambda cell: isinstance(cell, Estimate)
     return made
 
 
-def html(title: str, about: Sequence[str], sections: Sequence[Section], figures: Mapping[str, str]) -> str:
+def html(
+    title: str,
+    about: Sequence[str],
+    sections: Sequence[Section],
+    figures: Mapping[str, str],
+    overview: Overview | None = None,
+    home: str = "",
+) -> str:
     """Lay a report out as one page of HTML.
 
     Args:
         title: of the page.
         about: lines above the sections.
-        sections: of the report.
+        sections: of the report; with an overview the first one is the summary.
         figures: name of a table → its figure, as SVG.
+        overview: what the summary shows before a click.
+        home: address of the leaderboard that the page belongs to.
     """
     template = environment().get_template("report.html")
-    return template.render(title=title, about=about, sections=sections, figures=figures)
+    return template.render(title=title, about=about, sections=sections, figures=figures, overview=overview, home=home)
 
 
 def markdown(title: str, about: Sequence[str], sections: Sequence[Section], figures: Mapping[str, str]) -> str:
@@ -57,7 +69,6 @@ def markdown(title: str, about: Sequence[str], sections: Sequence[Section], figu
         yield from (f"{line}\n" for line in about)
         for section in sections:
             yield f"## {section.title}\n"
-            yield from (f"**{sentence}**\n" for sentence in section.distinctions)
             for table in section.tables:
                 yield table.to_markdown(level=3)
                 words = re.sub(r"([\\\[\]])", r"\\\1", table.title)
@@ -68,25 +79,22 @@ def markdown(title: str, about: Sequence[str], sections: Sequence[Section], figu
 
 
 def draw_figures(sections: Sequence[Section]) -> dict[str, str]:
-    """Draw the figures of all tables: name → SVG."""
-    tables = [table for section in sections for table in section.tables if table.draw]
-    return {table.name: svg for table in tables if table.draw and (svg := table.draw(table))}
+    """Draw the figures of the tables that have one: name → SVG; none without matplotlib."""
+    tables = [table for section in sections for table in section.tables if table.is_drawn]
+    return {table.name: svg for table in tables if (svg := table_figure(table))}
 
 
 def _laid_out(table: Table) -> dict[str, Any]:
-    """Arrange a table for the page: no empty columns, and what is under the model within its cell."""
-    ordered = table.measured_first()
-    names = list(ordered.columns)
-    under = [at for at, name in enumerate(names) if name in _UNDER_MODEL and "Model" in names]
-    known = [at for at in range(len(names)) if at not in under and any(row[at] is not None for row in ordered.rows)]
-    numeric = list(ordered.is_numeric())
-    kinds = ordered.kinds or [""] * len(ordered.rows)
-
-    def more(row: Sequence[Cell], at: int) -> str:
-        return ", ".join(str(row[place]) for place in under if row[place] is not None) if names[at] == "Model" else ""
-
-    rows = [(kind, [(row[at], more(row, at)) for at in known]) for kind, row in zip(kinds, ordered.rows, strict=True)]
-    return {"heads": [(names[at], "number" if numeric[at] else "") for at in known], "rows": rows}
+    """Arrange a table for the page: no empty columns; how a model was asked, and on which data, is in its cell."""
+    ordered, names, numeric = table.measured_first(), list(table.columns), list(table.is_numeric())
+    inner = {at: name for at, name in enumerate(names) if name in (*_UNDER_MODEL, *_BEHIND) and "Model" in names}
+    known = [at for at in range(len(names)) if at not in inner and any(row[at] is not None for row in table.rows)]
+    rows = []
+    for kind, row in zip(ordered.kinds or [""] * len(ordered.rows), ordered.rows, strict=True):
+        under = [str(row[at]) for at, name in inner.items() if name in _UNDER_MODEL and row[at] is not None]
+        behind = [str(row[at]) for at, name in inner.items() if name in _BEHIND and row[at] is not None]
+        rows.append((kind, [(row[at], (", ".join(under), behind) if names[at] == "Model" else None) for at in known]))
+    return {"heads": [(names[at], "number" if numeric[at] else "text") for at in known], "rows": rows}
 
 
 @cache

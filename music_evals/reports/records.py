@@ -65,7 +65,7 @@ class Records(NamedTuple):
         items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair`` (equal for the same
             question in two runs), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``, ``answer``, ``target``,
             ``tokens``, ``seconds``, and what the sample's and the score's metadata say.
-        main_items: the items of the main scorer of each run, without empty columns.
+        main: the items of the main scorer of each run, without empty columns.
         headers: header of each run's log.
         passed_over: location of each other log, and why it is not used.
     """
@@ -73,7 +73,7 @@ class Records(NamedTuple):
     runs: pd.DataFrame
     scores: pd.DataFrame
     items: pd.DataFrame
-    main_items: Mapping[int, pd.DataFrame]
+    main: Mapping[int, pd.DataFrame]
     headers: Mapping[int, EvalLog]
     passed_over: Sequence[tuple[str, str]]
 
@@ -86,16 +86,17 @@ class Records(NamedTuple):
             runs = runs[runs[name].isin(value) if isinstance(value, list) else runs[name] == value]
         return runs
 
-    def main(self, run: int) -> pd.DataFrame:
-        """Return the items of the main scorer of a run."""
-        return self.main_items[run]
-
     def score(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
         """Return a measured figure of a run: the main metric, or another; None without it."""
         rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "measured")]
         metric = metric or self.runs.at[run, "main_metric"]
         rows = rows[(rows["metric"] == metric) & (rows["group"] == group)]
         return _estimate(rows.iloc[0]) if len(rows) else None
+
+    def percent(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
+        """Return a measured figure of a run in percent; see `score`."""
+        found = self.score(run, metric, group)
+        return found.percent() if found else None
 
     def floors(self, run: int, group: str = "") -> dict[str, Estimate]:
         """Return the floors of the main metric of a run, by their kind: what is earned without the music."""
@@ -136,12 +137,11 @@ def read_records(
                 header = read_header(path)
                 samples = list(_samples(path, header))
                 _complete_facts(header, samples, defaults)
-                if why := _unusable(header):
-                    raise ValueError(why)
-                found = _items(header, samples)
+                _check_usable(header)
+                items_of_log = _items(header, samples)
                 run_facts(header)  # what it cannot show, the report could not either
                 headers.append(header)
-                rows.append(found)
+                rows.append(items_of_log)
             except Exception as error:  # whatever a reader of zip and JSON meets in a file that is no log
                 passed_over.append((plain(str(path)), reason(error)))
             progress(number, len(paths))
@@ -158,8 +158,8 @@ def read_records(
     scores = [row for run, log in enumerate(headers) for row in _scores(run, log, by_run[run])]
     for benchmark in dict.fromkeys(run["benchmark"] for run in runs):
         scores += _published_scores(benchmark)
-    main_items = {run: group[group["is_main"]].dropna(axis=1, how="all") for run, group in by_run.items()}
-    return Records(frame, pd.DataFrame(scores), items, main_items, dict(enumerate(headers)), passed_over)
+    main = {run: group[group["is_main"]].dropna(axis=1, how="all") for run, group in by_run.items()}
+    return Records(frame, pd.DataFrame(scores), items, main, dict(enumerate(headers)), passed_over)
 
 
 def score_of(items: pd.DataFrame) -> Estimate | None:
@@ -314,24 +314,23 @@ def _complete_facts(log: EvalLog, samples: Sequence[_Sample], defaults: Defaults
     }
 
 
-def _unusable(log: EvalLog) -> str:
-    """Say why a log cannot be used; nothing for one that can."""
-    if log.status != "success":
-        return f"its status is {log.status}, not success"
-    if log.invalidated:
-        return "it was invalidated"
+def _check_usable(log: EvalLog) -> None:
+    """Raise a ValueError for a log that cannot be used."""
     about = log.eval.metadata or {}
+    if log.status != "success":
+        raise ValueError(f"its status is {log.status}, not success")
+    if log.invalidated:
+        raise ValueError("it was invalidated")
     if about.get("benchmark") not in names() or about.get("config") not in load(about["benchmark"]).tasks:
-        return f"no table is known for {about.get('benchmark') or log.eval.task}"
+        raise ValueError(f"no table is known for {about.get('benchmark') or log.eval.task}")
     try:
-        facts = _Facts.model_validate(about)
+        scorer = _Facts.model_validate(about).main_metric.partition("/")[0]
     except ValidationError as error:
-        return f"its metadata cannot be used: {reason(error)}"
-    scorer = facts.main_metric.partition("/")[0]
-    scores = [score for score in (log.results.scores if log.results else []) if score.name == scorer]
-    if not scores:
-        return f"it has no figures of the scorer {scorer}"
-    return "its samples were not logged" if log.eval.config.log_samples is False else ""
+        raise ValueError(f"its metadata cannot be used: {reason(error)}") from error
+    if all(score.name != scorer for score in (log.results.scores if log.results else [])):
+        raise ValueError(f"it has no figures of the scorer {scorer}")
+    if log.eval.config.log_samples is False:
+        raise ValueError("its samples were not logged")
 
 
 # --- rows ---
@@ -364,6 +363,7 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                 # The twin of a question has another answer; it is paired with the question.
                 target = "" if item.id != sample_id else str(about.get("twin_target", sample.target))
                 pair = blake2b(f"{item.id}\0{target}".encode(errors="surrogatepass"), digest_size=8).hexdigest()
+                details = {name: fact for name, fact in item.details.items() if name not in ("prediction", "embedding")}
                 rows.append(
                     {
                         **columns,
@@ -382,7 +382,7 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                         "target": plain(str(sample.target), _SHOWN),
                         "tokens": tokens,
                         "seconds": seconds,
-                        "details": _details(item.details) if name.startswith(_WITH_DETAILS) else None,
+                        "details": details if name.startswith(_WITH_DETAILS) else None,
                     }
                 )
     if not any(row["is_main"] for row in rows):
@@ -400,11 +400,6 @@ def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, str | int | float | bool) and name.isidentifier() and len(name) <= _SHOWN
     }
     return dict(list(short.items())[:_MOST_COLUMNS])
-
-
-def _details(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata of a score without texts that only its explanation needs."""
-    return {name: value for name, value in details.items() if name not in ("prediction", "embedding")}
 
 
 def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict[str, Any]:
@@ -479,13 +474,9 @@ def _is_comparable(facts: TaskFacts, params: Mapping[str, Any], about: Mapping[s
 
 
 def _hashable(value: Any) -> Any:
-    return (
-        tuple(map(_hashable, value))
-        if isinstance(value, list | tuple)
-        else str(value)
-        if isinstance(value, dict)
-        else value
-    )
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    return str(value) if isinstance(value, dict) else value
 
 
 def _with_current(runs: pd.DataFrame) -> pd.DataFrame:

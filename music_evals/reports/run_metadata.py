@@ -8,7 +8,7 @@ it. A setting that a log does not state has its default.
 
 import json
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -20,8 +20,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelUsage
 
 from music_evals.reports.sanitize import plain
-from music_evals.reports.table import Cell, Table, count, text
-from music_evals.reports.templates import notes
+from music_evals.reports.table import Cell, Table, count, notes, text
 
 DEFAULT: Final = "default"
 LIMITS: Final = ("message", "token", "turn", "time", "working", "cost")
@@ -194,16 +193,6 @@ def metadata_tables(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str,
         ]
         tables.append(Table("basis_passed_over", "Logs passed over", ("Log", "Why"), rows))
     return tables
-
-
-def distinctions(headers: Iterable[EvalLog]) -> list[str]:
-    """Say what sets measured numbers apart from published ones: generated data, and runs of a part of the samples."""
-    logs = list(headers)
-    abouts = [log.eval.metadata or {} for log in logs]
-    labels = {str(about.get("dataset_label")) for about in abouts if about.get("dataset_source") == "generated"}
-    partial = sum(log.eval.config.limit is not None or log.eval.config.sample_id is not None for log in logs)
-    sentences = [f"Generated data, not the paper's: {', '.join(sorted(labels))}."] if labels else []
-    return sentences + ([f"Only some of the samples were asked in {partial} of {len(logs)} runs."] if partial else [])
 
 
 def run_facts(log: EvalLog) -> dict[str, Cell]:

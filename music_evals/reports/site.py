@@ -1,38 +1,46 @@
-"""A leaderboard as a folder: the summary of a report, all its runs, and their logs in a viewer.
+"""A leaderboard as a folder: models and benchmarks, two models beside each other, the report, the logs in a viewer.
 
 The page works from a file and on any server of files, as a static Space of the Hugging Face Hub does. Its script
-filters and sorts the table of runs; without it the whole table is there. The viewer of ``inspect view bundle`` fetches
-logs and so needs a server. The page's policy lets it load nothing, and run no script but its own.
+filters and sorts the table and shows two models beside each other; without it the whole table is there. The viewer of
+``inspect view bundle`` fetches logs and so needs a server. The page's policy lets it load nothing, and run no script
+but its own.
 """
 
 import io
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from shutil import copy2
 from tempfile import TemporaryDirectory
 from typing import Final
 from urllib.parse import quote
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pandas as pd
 from inspect_ai.log import bundle_log_dir
 
-from music_evals.reports.hub_results import weights
+from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.page import environment
 from music_evals.reports.records import Records
 from music_evals.reports.results import as_json
-from music_evals.reports.summary import summary_table
-from music_evals.reports.table import Cell, Table
-from music_evals.reports.tables.common import best_floor, gain, percent, title_of
-from music_evals.reports.templates import notes
+from music_evals.reports.run_metadata import DEFAULT
+from music_evals.reports.summary import SUITE, aggregates
+from music_evals.reports.table import Cell, Table, notes
+from music_evals.scorers.metrics.estimates import Estimate
 
-PAGE, CARD, RESULTS, LOGS = "index.html", "README.md", "results.json", "logs"
+PAGE, REPORT, CARD, RESULTS, LOGS = "index.html", "report.html", "README.md", "results.json", "logs"
+MEDIA_BYTES: Final = 24_000_000
+"""Sound and pictures that the copies of all logs hold together; the viewer takes 11 MB more."""
+_MEDIA: Final = re.compile(rb'"data:(?:audio|image|video)/[^"]{200,}"')
+_PAIR: Final = ("First model", "Second model", "First", "Second", "Difference", "p (Holm)")
 TITLE: Final = "Music evaluation leaderboard"
 
 
-def write_site(folder: Path, records: Records, about: list[str], made_by: str) -> None:
+def write_site(folder: Path, records: Records, about: list[str], made_by: str, report: str) -> None:
     """Write the leaderboard into an empty folder.
 
     Args:
@@ -40,28 +48,43 @@ def write_site(folder: Path, records: Records, about: list[str], made_by: str) -
         records: of the logs; their current runs are shown.
         about: lines above the tables.
         made_by: name and version of the program, for ``results.json``.
+        report: the page of the report, for a link to it.
     """
     links = _bundle(folder / LOGS, records.current())
     templates = environment()
     templates.filters["checksum"] = lambda words: f"'sha256-{b64encode(sha256(words.encode()).digest()).decode()}'"
     page = templates.get_template("site.html").render(
-        title=TITLE, about=about, summary=summary_table(records), runs=runs_table(records, links)
+        title=TITLE, about=about, board=board_table(records, links), pairs=_pairs_table(records), report=REPORT
     )
     card = templates.get_template("site.md").render(title=TITLE, about=about, page=PAGE)
-    for name, content in ((PAGE, page), (CARD, card), (RESULTS, as_json(records, made_by))):
+    for name, content in ((PAGE, page), (REPORT, report), (CARD, card), (RESULTS, as_json(records, made_by))):
         (folder / name).write_text(content, encoding="utf-8")
 
 
-def runs_table(records: Records, links: Mapping[int, str]) -> Table:
-    """Make the table of all current runs, with links to their logs."""
+def board_table(records: Records, links: Mapping[int, str]) -> Table:
+    """Make the table of all models, with a row per benchmark and links to the logs."""
     rows: list[list[Cell]] = []
-    for number, run in records.current().sort_values(["section", "task", "model", "condition"]).iterrows():
-        score, floor = percent(records.score(number)), percent(best_floor(records.floors(number)))
-        dagger = "" if run["is_published_test"] else " †"
-        label = [run["section"], title_of(run["task"]), run["model"], run["condition"], run["data"] + dagger]
-        rows.append([*label, weights(run["model"]), score, floor, gain(score, floor), links.get(number)])
-    columns = ("Benchmark", "Task", "Model", "Condition", "Data", "Open weights", "Score", "Best floor", "Gain", "Log")
-    return Table("runs", "All runs: main metrics in percent", columns, rows, notes("site"))
+    for one in aggregates(records)[0]:
+        if one.section != SUITE:
+            logs = [f"{links[number]}|{run['task']}" for number, run in one.runs.iterrows() if number in links]
+            label = [one.model, one.section + ("" if one.is_published_test else " †")]
+            words = [min(one.runs["condition"], key=len), one.data, " ".join(logs) or None]
+            rows.append([*label, *words, one.shown_score, one.floor, one.gain, one.normalised, one.tasks])
+    rows.sort(key=lambda row: (row[1], -row[5].value if isinstance(row[5], Estimate) else inf))
+    columns = ("Model", "Benchmark", "Condition", "Data", "Logs", "Score", "Floor", "Gain", "Normalised", "Tasks")
+    return Table("board", "Models and benchmarks, in percent", columns, rows, notes("site"))
+
+
+def _pairs_table(records: Records) -> Table:
+    """The paired tests between models of all benchmarks."""
+    rows: list[list[Cell]] = []
+    for table in comparison_tables(records):
+        for row in table.rows if table.name.startswith("tests_models") else ():
+            cells = dict(zip(table.columns, row, strict=True))
+            task = f"{cells['Task']}, {cells['Condition']}".removesuffix(f", {DEFAULT}")
+            rows.append([table.title.rpartition(":")[0], task, *map(cells.get, _PAIR)])
+    title = "Two models on the same questions, in percent"
+    return Table("pairs", title, ("Benchmark", "Task", *_PAIR), rows, notes("tests"))
 
 
 def _bundle(folder: Path, runs: pd.DataFrame) -> dict[int, str]:
@@ -77,9 +100,36 @@ def _bundle(folder: Path, runs: pd.DataFrame) -> dict[int, str]:
                 copy += 1
                 name = f"{stem}-{copy}{path.suffix}"
             names[number] = name
-            copy2(path, Path(copies) / name)  # links would be passed over
+            _copy_log(path, Path(copies) / name, MEDIA_BYTES // len(runs))
         with redirect_stdout(io.StringIO()):
             bundle_log_dir(copies, str(folder))
         start = folder / PAGE
         start.write_text(start.read_text(encoding="utf-8").replace(copies, LOGS), encoding="utf-8")
     return {number: f"{LOGS}/{PAGE}#/logs/{quote(name, safe='')}" for number, name in names.items()}
+
+
+def _copy_log(path: Path, copy: Path, most: int) -> None:
+    """Copy a log; with more media than so many bytes, only the first ones are in the copy."""
+    if path.suffix == ".json":
+        copy.write_bytes(_bounded(path.read_bytes(), most)[0])
+        return
+    with ZipFile(path) as log:
+        entries = {entry: log.read(entry) for entry in log.infolist()}
+    if sum(len(media) for content in entries.values() for media in _MEDIA.findall(content)) <= most:
+        copy2(path, copy)  # links would be passed over
+        return
+    with ZipFile(copy, "w", ZIP_DEFLATED) as smaller:
+        for entry, content in entries.items():
+            text, most = _bounded(content, most)
+            smaller.writestr(entry.filename, text)
+
+
+def _bounded(content: bytes, most: int) -> tuple[bytes, int]:
+    """A text with its media up to so many bytes, and how many are left."""
+
+    def shorten(media: re.Match[bytes]) -> bytes:
+        nonlocal most
+        most -= len(media[0])
+        return media[0] if most >= 0 else b'"data:,"'
+
+    return _MEDIA.sub(shorten, content), most

@@ -16,13 +16,12 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS
 from music_evals.reports.records import PARTIAL, Records
-from music_evals.reports.table import Cell, Table
+from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
-from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 
 SUITE: Final = "Suite"
-_BASELINE: Final = "baseline/"
+BASELINE: Final = "baseline/"
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,19 @@ class Aggregate:
         """Whether all runs are of the published test."""
         return bool(self.runs["is_published_test"].all())
 
+    @property
+    def is_quality(self) -> bool:
+        """Whether the score says how good answers are, and not only that they compile."""
+        return not self.runs["main_metric"].str.endswith("/compile_rate").all()
+
+    @property
+    def shown_score(self) -> Estimate | None:
+        """The score with an interval that ends at 0 and 100; ‡ marks a share of pieces that compile."""
+        if self.score is None:
+            return None
+        low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (self.score.low, self.score.high))
+        return replace(self.score, low=low, high=high, mark="" if self.is_quality else "‡")
+
 
 def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     """Return the aggregates of each model, by section and then of the suite; and notes on the suite.
@@ -71,19 +83,16 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     nearest to the defaults, then the one with the most items, then the newest. Runs without their music, and on twins,
     do not count.
     """
-    runs = records.current()
-    for name, plain in ARMS.items():
-        if name in runs:
-            runs = runs[runs[name].isna() | (runs[name] == plain)]
+    runs = with_music(records.current())
     found = [
-        _aggregate(records, model, section, _chosen(group))
-        for (model, section), group in runs.groupby(["model", "section"], sort=True)
+        aggregate(records, model, section, chosen(group))
+        for (model, section), group in runs.groupby(["model", "section"], sort=False)
     ]
     sections = list(dict.fromkeys(runs["section"]))
     found.sort(key=lambda one: (one.model, sections.index(one.section)))
     lines: list[str] = []
     counted = [one for one in found if one.normalised]
-    ranked = [one for one in counted if not one.model.startswith(_BASELINE)] or counted
+    ranked = [one for one in counted if not one.model.startswith(BASELINE)] or counted
     needed = {(one.section, task) for one in ranked for task in one.runs["task"]}
     data = {section: _commonest(one.data for one in ranked if one.section == section) for section, _ in needed}
     suites, without = [], []
@@ -103,6 +112,14 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     return sorted([*found, *suites], key=lambda one: one.model), lines
 
 
+def with_music(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs with their own music, and not on twins."""
+    for name, plain in ARMS.items():
+        if name in runs:
+            runs = runs[runs[name].isna() | (runs[name] == plain)]
+    return runs
+
+
 def summary_table(records: Records) -> Table:
     """Make the table of the aggregates, with a row per model and section."""
     found, lines = aggregates(records)
@@ -112,7 +129,7 @@ def summary_table(records: Records) -> Table:
             rows.append([one.model, SUITE, *[None] * 3, one.normalised, None, None])
             continue
         dagger = "" if one.is_published_test else " †"
-        score = bounded(one.score) if one.score else None
+        score = one.shown_score
         condition = min(one.runs["condition"], key=len)
         rows.append([one.model, one.section + dagger, one.tasks, score, one.gain, one.normalised, condition, one.data])
     columns = ("Model", "Benchmark", "Tasks", "Score", "Gain", "Normalised", "Asked with", "On data")
@@ -121,14 +138,8 @@ def summary_table(records: Records) -> Table:
     return Table("summary", title, columns, rows, [*notes("summary"), *lines, *replaced])
 
 
-def bounded(score: Estimate) -> Estimate:
-    """Return a mean of shares in percent with an interval that ends at 0 and 100."""
-    low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (score.low, score.high))
-    return replace(score, low=low, high=high)
-
-
-def _chosen(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the condition that counts."""
+def chosen(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs of a model on a section whose condition counts."""
 
     def rank(group: pd.DataFrame) -> tuple[Any, ...]:
         complete = int(group["is_complete"].sum())
@@ -141,9 +152,10 @@ def _settled(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word for word in words if word != PARTIAL)
 
 
-def _aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) -> Aggregate:
+def aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) -> Aggregate:
+    """Return what a model earns on a section, of its runs under one condition."""
     runs = runs.sort_values(["is_complete", "n", "created"]).drop_duplicates("task", keep="last")
-    scores = [percent(records.score(run)) for run in runs.index]
+    scores = [records.percent(run) for run in runs.index]
     floors = [percent(best_floor(records.floors(run))) for run in runs.index]
     gains = [gain(score, floor) for score, floor in zip(scores, floors, strict=True)]
     normalised = [

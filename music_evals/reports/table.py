@@ -3,10 +3,13 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from itertools import chain
-from math import isnan
+from math import ceil, isnan, log10
 from typing import Final
 
 from rich.table import Table as RichTable
@@ -29,6 +32,13 @@ _LATEX: Final = re.compile(r"[&%$#_{}]")
 _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text gets at least
 
 
+@cache
+def notes(table: str) -> tuple[str, ...]:
+    """Return the notes of a table by its name in ``templates/notes.toml``; none if it has none."""
+    path = files("music_evals.reports") / "templates" / "notes.toml"
+    return tuple(note.strip() for note in tomllib.loads(path.read_text(encoding="utf-8")).get(table, ()))
+
+
 def count(number: float | None) -> Estimate | None:
     """Return a count as a cell; None if it is not known."""
     return None if number is None or isnan(number) else Estimate(number, decimals=0)
@@ -38,14 +48,14 @@ def number(cell: Estimate) -> str:
     """Return the value alone, with a true minus."""
     if isnan(cell.value):
         return "undefined"
-    return "<0.001" if cell.decimals == P_DECIMALS and cell.value < _LEAST_P else _digits(cell.value, cell.decimals)
+    return "<0.001" if cell.decimals == P_DECIMALS and cell.value < _LEAST_P else _digits(cell, cell.value)
 
 
-def interval(cell: Estimate, decimals: int | None = None) -> str:
-    """Return the ends of the interval and the number of items, as far as they are known: ``20.1–38.0; n 60``."""
+def interval(cell: Estimate) -> str:
+    """Return the ends of the interval and the number of items, as far as they are known: ``20–38; n 60``."""
     parts = []
     if cell.low is not None and cell.high is not None and not isnan(cell.value):
-        low, high = (_digits(end, cell.decimals if decimals is None else decimals) for end in (cell.low, cell.high))
+        low, high = (_digits(cell, end) for end in (cell.low, cell.high))
         parts.append(f"{low} to {high}" if "−" in low + high else f"{low}–{high}")
     return "; ".join(parts if cell.n is None else [*parts, f"n {cell.n}"])
 
@@ -54,7 +64,7 @@ def text(cell: Cell) -> str:
     """Return a cell in one line.
 
     >>> text(Estimate(28.34, 20.1, 38, 60, decimals=1)), text(None)
-    ('28.3 (20.1–38.0; n 60)', '-')
+    ('28 (20–38; n 60)', '-')
     """
     if not isinstance(cell, Estimate):
         return "-" if cell is None else cell
@@ -73,7 +83,7 @@ class Table:
         rows: a cell per heading; a column holds text or estimates, not both.
         notes: shown below it.
         kinds: the kind of each row, of `KINDS`; by default all rows are alike.
-        draw: makes a figure of the table, as SVG; nothing if there is nothing to draw.
+        is_drawn: whether a figure goes with it.
 
     Raises:
         ValueError: a row has another length than the headings, or a column holds both text and estimates.
@@ -85,7 +95,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
     kinds: Sequence[str] = ()
-    draw: "Callable[[Table], str] | None" = field(default=None, repr=False)
+    is_drawn: bool = False
 
     def __post_init__(self) -> None:
         """Check the shape."""
@@ -96,32 +106,26 @@ class Table:
             if len({type(row[index]) for row in self.rows if row[index] is not None}) > 1:
                 raise ValueError(f"table {self.name}: the column {column!r} holds both text and estimates")
 
+    def shown_notes(self) -> list[str]:
+        """Return the notes; one that explains a mark, and begins with it, only where a cell has the mark."""
+        words = "".join(text(cell) for row in self.rows for cell in row)
+        return [note for note in self.notes if note[0] not in "†‡" or note[0] in words]
+
     def is_numeric(self) -> Iterator[bool]:
         """Say of every column whether it holds estimates."""
         for index in range(len(self.columns)):
             yield any(isinstance(row[index], Estimate) for row in self.rows)
 
     def measured_first(self) -> "Table":
-        """Return it in the order in which it is shown: measured rows, floors, published rows.
-
-        Rows stay together that have the same text to the left of the model.
-        """
-        if len({*self.kinds}) < 2:
-            return self
-        left = self.columns.index("Model") if "Model" in self.columns else 0
-        groups = {tuple(row[:left]): place for place, row in reversed([*enumerate(self.rows)])}
-        places = sorted(
-            range(len(self.rows)),
-            key=lambda place: (groups[tuple(self.rows[place][:left])], KINDS.index(self.kinds[place])),
-        )
-        rows, kinds = [self.rows[place] for place in places], [self.kinds[place] for place in places]
-        return replace(self, rows=rows, kinds=kinds)
+        """Return it in the order in which it is shown: measured rows, floors, published rows."""
+        order = sorted(range(len(self.kinds)), key=lambda place: KINDS.index(self.kinds[place]))
+        rows, kinds = [self.rows[place] for place in order], [self.kinds[place] for place in order]
+        return replace(self, rows=rows, kinds=kinds) if self.kinds else self
 
     def to_rich(self) -> RichTable:
         """Return it for the terminal: notes below it, an interval under its number."""
-        table = RichTable(
-            title=Text(self.title), caption=Text("\n".join(self.notes)), title_justify="left", caption_justify="left"
-        )
+        caption = Text("\n".join(self.shown_notes()))
+        table = RichTable(title=Text(self.title), caption=caption, title_justify="left", caption_justify="left")
         ordered = self.measured_first()
         for index, (column, numeric) in enumerate(zip(ordered.columns, ordered.is_numeric(), strict=True)):
             if numeric:
@@ -141,7 +145,7 @@ class Table:
             _line(["---:" if numeric else "---" for numeric in ordered.is_numeric()]),
             *(_line([text(cell) for cell in row]) for row in ordered.rows),
         ]
-        notes = [f"- {note}" for note in self.notes]
+        notes = [f"- {note}" for note in self.shown_notes()]
         return "\n".join([f"{'#' * level} {self.title}", "", *lines, *([""] if notes else []), *notes, ""])
 
     def to_latex(self) -> str:
@@ -161,7 +165,7 @@ class Table:
             label=f"tab:{self.name}",
             caption=_LATEX.sub(r"\\\g<0>", self.title),
         )
-        return "".join(f"% {note}\n" for note in self.notes) + latex.replace("−", "$-$").replace("–", "--")
+        return "".join(f"% {note}\n" for note in self.shown_notes()) + latex.replace("−", "$-$").replace("–", "--")
 
     def to_csv(self) -> str:
         """Return it as CSV; a column of estimates becomes four: the value, unrounded, ``low``, ``high`` and ``n``."""
@@ -179,16 +183,20 @@ class Table:
 
 
 def _stacked(cell: Cell) -> str:
-    """A cell with its interval in a second line, a decimal shorter, so that wide tables fit in a terminal."""
+    """A cell with its interval in a second line, so that wide tables fit in a terminal."""
     if not isinstance(cell, Estimate):
         return text(cell)
-    ends = interval(cell, max(cell.decimals - 1, 0))
+    ends = interval(cell)
     return number(cell) + cell.mark + (f"\n{ends}" if ends else "")
 
 
-def _digits(value: float, decimals: int) -> str:
-    """A number with a true minus; 0 never has one."""
-    return f"{value + 0.0:.{decimals}f}".replace("-", "−")
+def _digits(cell: Estimate, value: float) -> str:
+    """A number of a cell, with no decimals that its interval makes void, and a true minus; 0 never has one."""
+    decimals = cell.decimals
+    if cell.low is not None and cell.high is not None and cell.high > cell.low:
+        decimals = min(decimals, max(0, ceil(1 - log10(cell.high - cell.low))))
+    shown = f"{value + 0.0:.{decimals}f}".replace("-", "−")
+    return shown.removeprefix("−") if not shown.strip("−0.") else shown
 
 
 def _line(cells: Sequence[str]) -> str:

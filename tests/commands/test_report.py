@@ -12,7 +12,9 @@ from urllib.parse import unquote
 
 import fsspec
 import pytest
+from inspect_ai.log import read_eval_log
 
+from music_evals.reports import site
 from tests.commands.cli import lines_of_table, run
 from tests.reports.conftest import GOLDEN
 from tests.reports.logs import write_log
@@ -69,11 +71,10 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
     assert set(re.findall(r'download="([^"]+)"', page)) == {path.name for path in out.glob("*.csv")} - {"results.csv"}
     last = rows(out / "ziqi_table1.csv")[-1]
     assert last["Model"] == hostile
-    row = page[
-        page.index(f'<th scope="row">{str(escape(hostile)).replace("/", "/<wbr>")}', page.index('id="ziqi_table1"')) :
-    ]
+    heading = f'<th scope="row" class="text">{str(escape(hostile)).replace("/", "/<wbr>")}'
+    row = page[page.index(heading, page.index('id="ziqi_table1"')) :]
     shown = re.findall(r'<td class="number" data-value="[\d.]+">\s*([\d.]+)', row[: row.index("</tr>")])
-    assert shown == [f"{float(last[name]):.2f}" for name in ("Gen. precision", "Gen. recall", "Gen. F1")]
+    assert shown == [f"{float(last[name]):.0f}" for name in ("Gen. precision", "Gen. recall", "Gen. F1")]
     # The same logs in another order give the same files.
     assert run("report", second, first, "--out", again)[0] == 0
     one, two = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (out, again))
@@ -127,7 +128,7 @@ def test_odd_logs_are_named_and_the_others_are_shown(tmp_path: Path) -> None:
     code, output = run("report", logs, "--out", out)
     assert code == 0, output
     assert "\x1b" not in output
-    assert "sound\ufffd[31m/model" in (out / "report.html").read_text(encoding="utf-8")
+    assert "sound\ufffd[31m/<wbr>model" in (out / "report.html").read_text(encoding="utf-8")
     reasons = {row["Log"]: row["Why"] for row in rows(out / "basis_passed_over.csv")}
     assert "RecursionError" in reasons.pop("2026-01-02T10-00-00_deep.json")
     assert reasons == {
@@ -162,7 +163,7 @@ def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path: Path) 
     out, site = tmp_path / "report", tmp_path / "new" / "site"
     code, output = run("report", first, second.parent, "--out", out, "--site", site)
     assert (code, f"Wrote {site}" in output) == (0, True), output
-    assert {path.name for path in site.iterdir()} == {"README.md", "index.html", "logs", "results.json"}
+    assert {path.name for path in site.iterdir()} == {"README.md", "index.html", "logs", "report.html", "results.json"}
     assert (site / "results.json").read_bytes() == (out / "results.json").read_bytes()
     page = (site / "index.html").read_text(encoding="utf-8")
     names = [unquote(name) for name in re.findall(r'href="logs/index.html#/logs/([^"/]+)"', page)]
@@ -187,6 +188,17 @@ def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path: Path) 
     assert (code, "lie in one another" in output, (tmp_path / "x").exists()) == (1, True, False)
 
 
+def test_the_media_in_the_logs_of_a_site_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "MEDIA_BYTES", 5_000)
+    media = f"data:audio/wav;base64,{'A' * 4_000}"
+    log = write_log(tmp_path / "logs", "CC", samples=[{"media": [media]}] * 2)
+    assert run("report", log, "--site", tmp_path / "site")[0] == 0
+    copied = read_eval_log(str(tmp_path / "site" / "logs" / "logs" / log.name))
+    assert [sample.metadata["media"] for sample in copied.samples or []] == [[media], ["data:,"]]
+    assert "index.html" in (tmp_path / "site" / "report.html").read_text(encoding="utf-8")
+    assert "report.html" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+
+
 def test_a_site_of_logs_that_lie_elsewhere_has_copies_of_them(tmp_path: Path) -> None:
     log = write_log(tmp_path, QUESTIONS)
     files = fsspec.filesystem("memory")
@@ -207,10 +219,10 @@ def test_two_models_or_conditions_are_compared_on_the_same_questions(tmp_path: P
     code, output = run("compare", "one/right", "wrong", tmp_path)
     assert code == 0, output
     row, *_ = lines_of_table(output)
-    assert row[-5] == "−87.5", "second less first"
+    assert row[-5] == "−88", "second less first"
     assert row[-4] == "0.0156", "2 · 0.5⁷: McNemar's exact test of seven that changed"
     code, output = run("compare", "shots=zero", "shots=five", tmp_path)
-    assert (code, lines_of_table(output)[0][-5]) == (0, "−50.0"), output
+    assert (code, lines_of_table(output)[0][-5]) == (0, "−50"), output
     code, output = run("compare", "two/wrong", "nobody", tmp_path)
     assert (code, "no run is of nobody; a model or" in output) == (1, True), output
 

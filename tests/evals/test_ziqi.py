@@ -98,7 +98,7 @@ def test_records_hold_the_score_of_each_theme(small: str, tmp_path: Path) -> Non
     scores = records.scores[records.scores["source"] == "measured"]
     themes = scores[scores["group"].str.startswith("theme=")].set_index("group")["n"]
     assert (len(themes), themes["theme=popular music"]) == (10, 12)
-    items = records.main(0)
+    items = records.main[0]
     assert len(items[["theme", "subtheme"]].drop_duplicates()) == 56
     assert (items["target"] == "A").mean() == 0.25
 

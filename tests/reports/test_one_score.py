@@ -7,13 +7,13 @@ import pytest
 from inspect_ai.log import EvalLog
 
 from music_evals.reports.comparisons import comparison_tables
+from music_evals.reports.overview import make_overview
 from music_evals.reports.page import html
 from music_evals.reports.records import Records, read_records
-from music_evals.reports.report import make_report
+from music_evals.reports.report import make_report, section_tables
 from music_evals.reports.results import as_json
-from music_evals.reports.site import runs_table
+from music_evals.reports.site import board_table
 from music_evals.reports.summary import SUITE, aggregates, summary_table
-from music_evals.reports.tables import section_tables
 from music_evals.scorers.metrics.clustered import mean_interval
 from music_evals.scorers.metrics.estimates import Estimate, share
 from tests.reports.logs import rows, write_log
@@ -67,18 +67,16 @@ def test_summary_page_leaderboard_and_results_agree(golden: Records) -> None:
         shown = means[one["model"], one["section"]]
         if shown is not None:
             assert (one["score"]["value"], one["score"]["n"]) == (shown.value, shown.n)
-    main = dict(zip(golden.runs["log"], golden.runs["main_metric"], strict=True))
-    headline = {
-        (row["model"], row["task"], row["condition"], row["data"]): row["value"]
-        for row in results["records"]
-        if row["source"] == "measured" and not row["group"] and row["metric"] == main[row["log"]]
-    }
-    for row in rows(runs_table(golden, {})):
-        key = (row["Model"], row["Task"].lower().replace(" ", "_"), row["Condition"], row["Data"].removesuffix(" †"))
-        assert row["Score"].value == pytest.approx(100 * headline[key])
+    board = {(row["Model"], row["Benchmark"].removesuffix(" †")): row["Score"] for row in rows(board_table(golden, {}))}
+    assert board == {key: score for key, score in means.items() if key[1] != SUITE}
+    overview = make_overview(golden)
+    for row in rows(overview.table):
+        for section in set(row) - {"Model"}:
+            shown = means.get((row["Model"], section))
+            assert (row[section] and row[section].value) == (shown and shown.value)
     sections, left_out = make_report(golden)
     assert left_out == []
-    assert html("T", [], sections[:1], {}).count("36.7") >= 1
+    assert "28–47; n 84" in html("T", [], sections[:1], {}, overview), "baseline/chance on MUSE"
 
 
 def test_msu_has_all_its_tasks_whatever_the_length_of_the_scores(tmp_path: Path) -> None:
@@ -150,3 +148,28 @@ def test_n_stands_beside_every_measured_score(golden: Records) -> None:
     assert "n 84" in table.to_markdown()
     assert ",84," in table.to_csv()
     assert "n 84" in html("T", [], make_report(golden)[0][:1], {})
+
+
+@pytest.mark.parametrize(
+    ("midi", "audio", "sentence"),
+    [
+        ("C" * 38 + "II", "C" * 12 + "I" * 28, "a reads MIDI but does not hear: 95 (83–99; n 40) from MIDI, 30 ("),
+        ("C" * 38 + "II", "C" * 30 + "I" * 10, "a reads MIDI and hears: "),
+        ("C" * 22 + "I" * 18, "C" * 14 + "I" * 26, "a reads MIDI and may hear: "),
+        ("C" * 12 + "I" * 28, "C" * 10 + "I" * 30, "a neither reads MIDI nor hears: "),
+    ],
+)
+def test_a_sentence_says_whether_a_model_reads_and_hears(tmp_path: Path, midi: str, audio: str, sentence: str) -> None:
+    for modality, values in (("midi", midi), ("audio", audio)):
+        params = {"modality": modality}
+        write_log(tmp_path, values, benchmark="muse", task="chord_quality", model="vllm/org/a", params=params)
+    found = make_overview(read_records(tmp_path)).sentences["MUSE"]
+    assert found.startswith(sentence)
+    assert found.endswith("from sound, floor 25.")
+
+
+def test_a_compile_rate_is_not_presented_as_quality(golden: Records) -> None:
+    assert "compile rate, not quality" in make_overview(golden).sentences["LilyBench: generation"]
+    (row,) = [row for row in rows(summary_table(golden)) if "generation" in row["Benchmark"]]
+    assert row["Score"].mark == "‡"
+    assert any(note.startswith("‡") and "random notes" in note for note in summary_table(golden).shown_notes())

@@ -81,7 +81,7 @@ def test_data_of_one_label_and_another_revision_is_other_data(tmp_path: Path) ->
 def test_epochs_are_one_item_and_a_sample_asked_again_counts_once(tmp_path: Path) -> None:
     write_log(tmp_path, "CICC", epochs=2)
     found = read_records(tmp_path)
-    assert (found.runs.at[0, "n"], len(found.main(0))) == (2, 4)
+    assert (found.runs.at[0, "n"], len(found.main[0])) == (2, 4)
     score = found.score(0)
     assert score is not None
     assert (score.value, score.n) == (0.75, 2)
@@ -89,7 +89,7 @@ def test_epochs_are_one_item_and_a_sample_asked_again_counts_once(tmp_path: Path
 
 def test_tokens_are_those_of_the_model_and_not_of_its_judges(tmp_path: Path) -> None:
     write_log(tmp_path, "CI")
-    assert read_records(tmp_path).main(0)["tokens"].tolist() == [10, 20]
+    assert read_records(tmp_path).main[0]["tokens"].tolist() == [10, 20]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_run_by_inspect_alone_is_a_run_of_its_task(tmp_path: Path) -> None:
     run = found.runs.loc[0]
     assert (run["task"], run["shots"], run["condition"], run["is_alone"]) == ("generation", "zero", ALONE, True)
     assert run["data"] == f"ORG/ziqi, revision={'a' * 12}" or run["data"] == "ORG/ziqi"
-    assert found.main(0)["item"].tolist() == ["row 0", "row 1"]
+    assert found.main[0]["item"].tolist() == ["row 0", "row 1"]
 
 
 def test_frames_have_scores_by_group_floors_and_published_figures(golden: Records) -> None:

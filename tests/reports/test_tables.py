@@ -1,5 +1,6 @@
 """Tables: their format, and figures of each benchmark worked by hand."""
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,11 @@ import pytest
 
 from music_evals.benchmarks import published
 from music_evals.reports.comparisons import comparison_tables
-from music_evals.reports.plots import Series, heat_map, panels_figure
+from music_evals.reports.plots import COLOURS, MARKS, table_figure
 from music_evals.reports.records import Records, read_records
+from music_evals.reports.report import section_tables
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Table, text
-from music_evals.reports.tables import section_tables
-from music_evals.reports.tables.costs import cost_table
+from music_evals.reports.tables.common import cost_table
 from music_evals.reports.tables.ziqi import classify
 from music_evals.scorers.metrics.estimates import Estimate
 from tests.reports.logs import rows, write_log
@@ -29,8 +30,10 @@ def measured(table: Table) -> list[dict[str, Any]]:
 
 def test_a_cell_is_rounded_with_its_interval_and_n() -> None:
     cells = {
-        Estimate(28.34, 20.11, 38.04, 60, 1): "28.3 (20.1–38.0; n 60)",
-        Estimate(-3.25, -11.2, 6.8, None, 1): "−3.2 (−11.2 to 6.8)",
+        Estimate(28.34, 20.11, 38.04, 60, 1): "28 (20–38; n 60)",
+        Estimate(28.34, 25.11, 31.04, 600, 2): "28.3 (25.1–31.0; n 600)",
+        Estimate(-0.2, -11.2, 6.8, None, 1): "0 (−11 to 7)",
+        Estimate(0.0004, decimals=4): "<0.001",
         Estimate(0.5, n=4, decimals=2): "0.50 (n 4)",
         Estimate(-0.0, decimals=0): "0",
         Estimate(1.0, mark="*", decimals=0): "1*",
@@ -181,16 +184,29 @@ def test_tokens_and_seconds_are_quantiles_of_responses(tmp_path: Path) -> None:
 
 
 def test_a_figure_is_the_same_twice_and_names_what_it_shows() -> None:
-    panels = {
-        "Panel": [Series("paper", [Estimate(20), None], False), Series("own", [Estimate(50, 40, 60), Estimate(70)])]
-    }
-    first = panels_figure("Title & more", panels, ["A", "B"], "y", floor=25)
-    assert first == panels_figure("Title & more", panels, ["A", "B"], "y", floor=25)
-    for words in ("Title &amp; more", "Panel", "own", "paper", "chance", "prefers-color-scheme: dark", SVG):
+    cells = [["paper", Estimate(20)], ["own & <b>", Estimate(50, 40, 60)], *([f"m{n}", Estimate(n)] for n in range(10))]
+    table = Table("t", "Title & more", ("Model", "Panel"), cells, kinds=[PUBLISHED, *[MEASURED] * 11])
+    first = table_figure(table, {"Panel": 25}, {"Panel": [10, 90]})
+    assert first == table_figure(table, {"Panel": 25}, {"Panel": [10, 90]})
+    for words in (
+        "Title &amp; more",
+        "Panel",
+        "own &amp; &lt;b",
+        "published models",
+        "prefers-color-scheme: dark",
+        SVG,
+    ):
         assert words in first
-    table = Table(
-        "t", "T", ("Model", "x", "Condition", "a", "b"), [["m", None, None, Estimate(12), Estimate(88)]], kinds=[""]
-    )
-    heat = heat_map("Heat", table)
-    assert ">12<" in heat
-    assert ">88<" in heat
+
+
+def test_eleven_series_look_different() -> None:
+    looks = list(zip(cycle(COLOURS), cycle(MARKS), range(11), strict=False))
+    assert len({look[:2] for look in looks}) == 11
+
+
+def test_an_interval_that_contradicts_its_test_is_left_out(tmp_path: Path) -> None:
+    for model, values in (("vllm/a/one", "IIII"), ("vllm/b/two", "CCCC")):
+        write_log(tmp_path, values, model=model)
+    (row,) = rows(comparison_tables(read_records(tmp_path))[0])
+    assert (row["Difference"].value, row["p"].value) == (100, 0.125)
+    assert (row["Difference"].low, row["Difference"].mark) == (None, "‡")

@@ -5,12 +5,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
 from music_evals.benchmarks import published, published_names
 from music_evals.reports.records import PARTIAL, Records, score_of
-from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table, count
-from music_evals.reports.templates import notes
+from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
 
@@ -27,6 +27,8 @@ _TITLES: Final = {"zero": "Zero-shot", "few": "Few-shot", "midi": "MIDI", "metad
 
 Figure = Callable[[int], Cell]
 """Makes a cell of a run, given its number."""
+Row = tuple[Sequence[Cell], Mapping[str, Cell]]
+"""The cells that name a run, or a row of a paper; and figures by heading."""
 
 
 def labels(run: pd.Series, without: Sequence[str] = ()) -> list[Cell]:
@@ -59,6 +61,38 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     return lines
 
 
+def make_table(
+    name: str,
+    title: str,
+    columns: Sequence[str],
+    measured: Sequence[Row],
+    runs: pd.DataFrame,
+    *,
+    groups: Iterable[str] = (),
+    published: Iterable[Row] = (),
+    note: str = "",
+    is_drawn: bool = False,
+) -> Table:
+    """Make a table of measured rows behind the rows of the paper; without a measured row it has no rows.
+
+    Args:
+        name: of the table.
+        title: of the table.
+        columns: headings of the figures.
+        measured: figures of runs.
+        runs: the runs that the figures are of, for the notes.
+        groups: headings of the cells before those under `LABELS`.
+        published: rows of the paper.
+        note: name of its notes in ``notes.toml``; by default the name of the table.
+        is_drawn: whether a figure goes with it.
+    """
+    paper = [*published] if measured else []
+    rows = [[*cells, *map(figures.get, columns)] for cells, figures in [*paper, *measured]]
+    kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
+    lines = [*notes(note or name), *run_notes(runs)]
+    return Table(name, title, (*groups, *LABELS, *columns), rows, lines, kinds, is_drawn)
+
+
 def run_table(
     name: str,
     title: str,
@@ -66,12 +100,10 @@ def run_table(
     figures: Mapping[str, Figure],
     *,
     groups: Mapping[str, str] | None = None,
-    published: Iterable[tuple[Sequence[Cell], Mapping[str, Cell]]] = (),
     without: Sequence[str] = (),
-    note: str = "",
-    draw: Callable[[Table], str] | None = None,
+    **options: Any,
 ) -> Table:
-    """Make a table with a row per run, behind the rows of the paper; without a run it has no rows.
+    """Make a table with a row per run.
 
     Args:
         name: of the table.
@@ -79,22 +111,17 @@ def run_table(
         runs: rows of `Records.runs`.
         figures: heading → what makes the cell of a run.
         groups: heading → column of the runs; these columns come first.
-        published: label cells (under `groups` and `LABELS`) and figures by heading, per row of the paper.
         without: parameters that the condition need not name.
-        note: name of its notes in ``notes.toml``; by default the name of the table.
-        draw: as of `Table`.
+        options: as of `make_table`.
     """
     groups = groups or {}
-    rows: list[list[Cell]] = [[*cells, *map(values.get, figures)] for cells, values in published if len(runs)]
-    kinds = [PUBLISHED] * len(rows)
-    for number, run in (
-        runs.sort_values([*groups.values(), "model", "condition", "data"]).iterrows() if len(runs) else ()
-    ):
+    measured: list[Row] = []
+    order = [*groups.values(), "model", "condition", "data"]
+    for number, run in (runs.sort_values(order) if len(runs) else runs).iterrows():
         first = [title_of(str(run[column])) for column in groups.values()]
-        rows.append([*first, *labels(run, without), *(figure(number) for figure in figures.values())])
-        kinds.append(MEASURED)
-    columns = (*groups, *LABELS, *figures)
-    return Table(name, title, columns, rows, [*notes(note or name), *run_notes(runs)], kinds, draw)
+        values = {heading: figure(number) for heading, figure in figures.items()}
+        measured.append(([*first, *labels(run, without)], values))
+    return make_table(name, title, [*figures], measured, runs, groups=groups, **options)
 
 
 def condition_rows(runs: pd.DataFrame, without: Sequence[str] = ()) -> list[tuple[list[Cell], pd.DataFrame]]:
@@ -110,6 +137,12 @@ def condition_rows(runs: pd.DataFrame, without: Sequence[str] = ()) -> list[tupl
         suffix = "" if group["is_complete"].all() else f", {PARTIAL}"
         found.append(([model, source, condition + suffix, data], group))
     return found
+
+
+def items_with(records: Records, run: int, column: str) -> pd.DataFrame:
+    """Return the items of the main scorer of a run that have a value in a column."""
+    items = records.main[run]
+    return items.reindex(columns=[*{*items, column}]).dropna(subset=[column])
 
 
 def share_of(flags: Iterable[bool], items: pd.DataFrame) -> Estimate | None:
@@ -143,7 +176,7 @@ def score_table(records: Records, section: str) -> Table:
     rows: list[list[Cell]] = []
     for cells, group in condition_rows(runs):
         numbers = dict(zip(group["task"], group.index, strict=True))
-        rows.append([*cells, *(percent(records.score(numbers[task])) if task in numbers else None for task in tasks)])
+        rows.append([*cells, *(records.percent(numbers[task]) if task in numbers else None for task in tasks)])
     name = f"{runs['benchmark'].iloc[0]}_scores"
     metrics = [f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}" for _, run in runs.iterrows()]
     lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
@@ -156,18 +189,19 @@ def third_party_table(records: Records, section: str) -> Table | None:
     benchmark = runs["benchmark"].iloc[0]
     if THIRD_PARTY not in published_names(benchmark):
         return None
-    rows: list[list[Cell]] = [
-        [*paper_labels(row.labels["model"], "third party, 500 sampled"), Estimate(row.figures["accuracy"])]
+    paper: list[Row] = [
+        (paper_labels(row.labels["model"], "third party, 500 sampled"), {"Accuracy": Estimate(row.figures["accuracy"])})
         for row in published(benchmark, THIRD_PARTY).rows
     ]
-    kinds = [PUBLISHED] * len(rows)
+    measured: list[Row] = []
     for cells, group in condition_rows(runs):
-        items = pd.concat([records.main(number).assign(stratum="") for number in group.index])
-        rows.append([*cells, percent(score_of(items))])
-        kinds.append(MEASURED)
-    title = f"{section}: accuracy over all questions in percent, beside figures of a third party"
-    lines = [*notes(THIRD_PARTY), *run_notes(runs)]
-    return Table(f"{benchmark}_{THIRD_PARTY}", title, (*LABELS, "Accuracy"), rows, lines, kinds)
+        items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
+        measured.append((cells, {"Accuracy": percent(score_of(items))}))
+    name, title = (
+        f"{benchmark}_{THIRD_PARTY}",
+        f"{section}: accuracy over all questions in percent, beside figures of a third party",
+    )
+    return make_table(name, title, ["Accuracy"], measured, runs, published=paper, note=THIRD_PARTY)
 
 
 def floors_table(records: Records, section: str) -> Table | None:
@@ -177,7 +211,7 @@ def floors_table(records: Records, section: str) -> Table | None:
     if not len(runs):
         return None
     kinds = list(dict.fromkeys(kind for number in runs.index for kind in records.floors(number)))
-    figures: dict[str, Figure] = {"Score": lambda run: percent(records.score(run))}
+    figures: dict[str, Figure] = {"Score": records.percent}
     for kind in kinds:
         figures[f"{FLOOR}: {kind}"] = lambda run, kind=kind: percent(records.floors(run).get(kind))  # type: ignore[misc]
     figures["Gain"] = lambda run: percent(gain(records.score(run), best_floor(records.floors(run))))
@@ -190,12 +224,12 @@ def floors_table(records: Records, section: str) -> Table | None:
 def replies_table(records: Records, section: str) -> Table | None:
     """Make the table of how the replies of each run were read; None if no scorer says so."""
     runs = records.current(section)
-    runs = runs[["reading" in records.main(number) for number in runs.index]]
+    runs = runs[["reading" in records.main[number] for number in runs.index]]
     if not len(runs):
         return None
 
     def share(status: str, run: int) -> Cell:
-        readings = records.main(run)["reading"]
+        readings = records.main[run]["reading"]
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
     figures: dict[str, Figure] = {title_of(status): partial(share, status) for status in STATUSES}
@@ -203,3 +237,29 @@ def replies_table(records: Records, section: str) -> Table | None:
     name = f"{runs['benchmark'].iloc[0]}_replies"
     title = f"{section}: how replies were read, in percent"
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")
+
+
+def cost_table(records: Records) -> Table:
+    """Make the table of medians and 90th percentiles of output tokens and seconds of a response."""
+    rows: list[list[Cell]] = []
+    runs = records.current()
+    for number, run in runs.iterrows():
+        responses = records.main[number].drop_duplicates(["sample", "epoch"])
+        score, names = records.percent(number), labels(run)
+        quantiles = [_quantile(responses, name, share) for name in ("tokens", "seconds") for share in (0.5, 0.9)]
+        rows.append([run["section"], title_of(run["task"]), *names, score, count(len(responses)), *quantiles])
+    quantile_names = ("Tokens, median", "Tokens, 90th percentile", "Seconds, median", "Seconds, 90th percentile")
+    columns = ("Benchmark", "Task", *LABELS, "Score (%)", "Responses", *quantile_names)
+    return Table("costs", "Output tokens and time", columns, rows, notes("costs"))
+
+
+def _quantile(responses: pd.DataFrame, name: str, share: float) -> Estimate | None:
+    """A quantile with a distribution-free interval; None without values."""
+    from scipy import stats
+
+    values = responses[name].dropna().to_numpy() if name in responses else np.array([])
+    if not len(values):
+        return None
+    ends = [float(end) for end in stats.quantile_test(values, p=share).confidence_interval()]
+    low, high = (None, None) if np.isnan(ends).any() else ends
+    return Estimate(float(np.quantile(values, share)), low, high, len(values), 0 if name == "tokens" else 2)

@@ -12,31 +12,22 @@ import pandas as pd
 from music_evals.benchmarks import load, published
 from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.midi.descriptors import DESCRIPTORS
-from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records, score_of
-from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table, count
+from music_evals.reports.table import Cell, Table, count
 from music_evals.reports.tables.common import (
-    LABELS,
     Figure,
+    Row,
     condition_rows,
+    make_table,
     paper_labels,
     percent,
-    run_notes,
     run_table,
     share_of,
     title_of,
 )
-from music_evals.reports.templates import notes
+from music_evals.scorers.metrics import written
 from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.frechet import LEAST_PIECES, small_sample_note
-from music_evals.scorers.metrics.written import (
-    compiled_after,
-    embedded,
-    likeness,
-    near_copies,
-    no_distance_reason,
-    with_notes,
-)
 from music_evals.scorers.score_tasks import CLEAN, count_estimates
 
 SECTION: Final = "LilyBench"
@@ -58,13 +49,12 @@ Pieces = Mapping[int, list[Any]]
 def tables(records: Records) -> list[Table]:
     """Make the tables of understanding."""
     by_kind: dict[str, Figure] = {
-        title_of(kind): lambda run, group=f"kind={kind}": records.score(run, group=group)  # type: ignore[misc]
-        for kind in ("key", "metre", "note_length")
+        title_of(kind): partial(records.score, group=f"kind={kind}") for kind in ("key", "metre", "note_length")
     }
     in_form: dict[str, Figure] = {
-        "In form": lambda run: share_of(records.main(run)["in_form"], records.main(run)),
-        "Score in form": lambda run: _score_by_form(records.main(run), True),
-        "Score in other forms": lambda run: _score_by_form(records.main(run), False),
+        "In form": lambda run: share_of(records.main[run]["in_form"], records.main[run]),
+        "Score in form": lambda run: percent(score_of(records.main[run].query("in_form == True"))),
+        "Score in other forms": lambda run: percent(score_of(records.main[run].query("in_form == False"))),
     }
     metadata = records.current(SECTION, task=["metadata_qa", "metadata_prediction"])
     title = "LilyBench: answers in the required form, in percent"
@@ -79,52 +69,36 @@ def tables(records: Records) -> list[Table]:
     ]
 
 
-def _score_by_form(items: pd.DataFrame, in_form: bool) -> Cell:
-    return percent(score_of(items[items["in_form"] == in_form]))
-
-
 def _table3(records: Records) -> Table:
     """All tasks, with the paper's averages."""
-    tasks = [*load("lilybench").tasks]
-    columns = [*tasks, "Mutopia macro avg", "Mutopia weighted avg"]
-    paper: dict[str, dict[str, float]] = {}
+    columns = [*load("lilybench").tasks, "Mutopia macro avg", "Mutopia weighted avg"]
+    paper: dict[str, dict[str, Cell]] = {}
     for row in published("lilybench", "table3").rows:
         for model, value in row.figures.items():
-            paper.setdefault(model, {})[row.labels["task"]] = value
-    rows: list[list[Cell]] = [
-        [*paper_labels(model), *(Estimate(values[name]) if name in values else None for name in columns)]
-        for model, values in paper.items()
-    ]
-    kinds = [PUBLISHED] * len(rows)
+            paper.setdefault(model, {})[row.labels["task"]] = Estimate(value)
+    rows: list[Row] = []
     runs = records.current(SECTION)
     for cells, group in condition_rows(runs):
         scores = {run["task"]: records.score(number) for number, run in group.iterrows()}
         averaged = [score for task in AVERAGED if (score := scores.get(task))]
-        means: list[Cell] = [None, None]
         if len(averaged) == len(AVERAGED):
-            means = [average(averaged), average(averaged, [score.n or 0 for score in averaged])]
-        rows.append([*cells, *map(scores.get, tasks), *means])
-        kinds.append(MEASURED)
-    lines = [*notes("lilybench_table3"), *run_notes(runs)]
-    return Table("lilybench_table3", "LilyBench Table 3: understanding", (*LABELS, *columns), rows, lines, kinds)
+            scores[columns[-2]] = average(averaged)
+            scores[columns[-1]] = average(averaged, [score.n or 0 for score in averaged])
+        rows.append((cells, scores))
+    title = "LilyBench Table 3: understanding"
+    printed = [(paper_labels(model), figures) for model, figures in paper.items()]
+    return make_table("lilybench_table3", title, columns, rows, runs, published=printed)
 
 
 def _bar_count(records: Records) -> Table:
     """How far numbers of measures are off."""
 
     def within(name: str, run: int) -> Cell:
-        items = records.main(run)
+        items = records.main[run]
         answers = [one or None for one in items.reindex(columns=["answer"])["answer"].fillna("")]
         is_paper = records.runs.at[run, "protocol"] == "paper"
         rights = items["right_answer"].tolist()
         return count_estimates(answers, rights, items["item"].nunique(), is_paper=is_paper).get(name)
-
-    def draw(table: Table) -> str:
-        series = [
-            Series(f"{row[0]}, {row[2]}", [cell if isinstance(cell, Estimate) else None for cell in row[4:8]])
-            for row in table.rows
-        ]
-        return panels_figure(table.title, {"": series}, table.columns[4:8], "Share of answers", top=1) if series else ""
 
     names = {"Within 1": "within_1", "Within 5": "within_5", "Within 10": "within_10"}
     names["Median absolute error"] = "median_absolute_error"
@@ -133,19 +107,19 @@ def _bar_count(records: Records) -> Table:
         **{title: partial(within, name) for title, name in names.items()},
     }
     runs = records.current(SECTION, task="bar_count")
-    return run_table("lilybench_bar_count", "LilyBench: errors of bar_count", runs, figures, draw=draw)
+    return run_table("lilybench_bar_count", "LilyBench: errors of bar_count", runs, figures)
 
 
 def _error_detection(records: Records) -> Table:
     """F1 by category of error."""
 
     def mean_f1(category: str, run: int) -> Cell:
-        items = records.main(run)
+        items = records.main[run]
         return score_of(items[items["stratum"] == category].assign(counts=True))
 
     def rate(is_clean: bool, run: int) -> Cell:
         """Exact answers on scores with an error; measures named on those without one."""
-        items = records.main(run)
+        items = records.main[run]
         group = items[(items["stratum"] == CLEAN) == is_clean]
         answers = group["answer"].fillna("none") if "answer" in group else pd.Series("none", index=group.index)
         flags = answers != "none" if is_clean else answers == group["right_answer"]
@@ -164,16 +138,16 @@ def _error_detection(records: Records) -> Table:
 def _emotion(records: Records) -> Table:
     """Which quadrant was taken for which."""
     quadrants = ("Q1", "Q2", "Q3", "Q4")
-    rows: list[list[Cell]] = []
+    columns = ["Right", *(f"Said {quadrant}" for quadrant in quadrants), "Unreadable"]
+    rows: list[Row] = []
     runs = records.current(SECTION, task="emotion_recognition")
     for cells, group in condition_rows(runs):
-        items = records.main(int(group.index[0])).reindex(columns=["right_class", "answer_class"])
+        items = records.main[int(group.index[0])].reindex(columns=["right_class", "answer_class"])
         taken = pd.crosstab(items["right_class"], items["answer_class"].fillna("unreadable"))
         taken = taken.reindex(index=quadrants, columns=(*quadrants, "unreadable"), fill_value=0)
-        rows += [[*cells, right, *map(count, taken.loc[right])] for right in quadrants]
-    columns = (*LABELS, "Right", *(f"Said {one}" for one in quadrants), "Unreadable")
-    lines = [*notes("lilybench_emotion"), *run_notes(runs)]
-    return Table("lilybench_emotion", "LilyBench: quadrants of emotion_recognition", columns, rows, lines)
+        taken.columns = columns[1:]
+        rows += [(cells, {"Right": right, **taken.loc[right].map(count)}) for right in quadrants]
+    return make_table("lilybench_emotion", "LilyBench: quadrants of emotion_recognition", columns, rows, runs)
 
 
 # --- generation ---
@@ -182,7 +156,7 @@ def _emotion(records: Records) -> Table:
 def generation_tables(records: Records) -> list[Table]:
     """Make the tables of generation."""
     runs = records.current(GENERATION)
-    pieces = {number: list(records.main(number)["details"]) for number in runs.index}
+    pieces = {number: list(records.main[number]["details"]) for number in runs.index}
     tables = [_table2(records, runs, pieces), _references(records, runs, pieces)]
     return [*tables, _repairs(runs, pieces), _novelty(runs, pieces)]
 
@@ -191,63 +165,52 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Compile rate, JS and FMD against the paper's references."""
 
     def figure(name: str, run: int) -> Cell:
-        if name.endswith("/fmd") and len(embedded(pieces[run])) != PAPER_PIECES:
+        if name.endswith("/fmd") and len(written.embedded(pieces[run])) != PAPER_PIECES:
             return None
         return records.score(run, f"written_music/{name}")
 
     figures: dict[str, Figure] = {
-        "Comp. (%)": lambda run: percent(records.score(run)),
-        "With notes (%)": lambda run: percent(with_notes(pieces[run])),
+        "Comp. (%)": records.percent,
+        "With notes (%)": lambda run: percent(written.with_notes(pieces[run])),
     }
     for title, name in {"JS": "js", "FMD": "fmd", "FMD∞": "fmd_infinity"}.items():
         for reference, short in PAPER_REFERENCES.items():
             figures[f"{title} ({short})"] = partial(figure, f"{reference}/{name}")
-    headings = {
-        "compile rate": ("Comp. (%)", 1),
-        "JS test": ("JS (test)", 2),
-        "JS Mutopia": ("JS (Mut.)", 2),
-        "FMD test": ("FMD (test)", 3),
-        "FMD Mutopia": ("FMD (Mut.)", 3),
-    }
-    paper = [
-        (
-            [row.labels["regime"], *paper_labels(row.labels["model"])],
-            {
-                heading: Estimate(row.figures[name], decimals=digits)
-                for name, (heading, digits) in headings.items()
-                if name in row.figures
-            },
-        )
-        for row in published("lilybench_generation", "table2").rows
-    ]
+    decimals = {"compile rate": 1, "JS test": 2, "JS Mutopia": 2, "FMD test": 3, "FMD Mutopia": 3}
+    headings = dict(zip(decimals, ("Comp. (%)", "JS (test)", "JS (Mut.)", "FMD (test)", "FMD (Mut.)"), strict=True))
+    paper: list[Row] = []
+    for row in published("lilybench_generation", "table2").rows:
+        values = {headings[name]: Estimate(value, decimals=decimals[name]) for name, value in row.figures.items()}
+        paper.append(([row.labels["regime"], *paper_labels(row.labels["model"])], values))
     groups, title = {"Regime": "regime"}, "LilyBench Table 2: generation"
     return run_table("lilybench_table2", title, runs, figures, groups=groups, published=paper, without=("regime",))
 
 
 def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Descriptors and distances by set of references, with the reason for each missing figure."""
-    rows: list[list[Cell]] = []
+    rows: list[Row] = []
+    names = [name.replace("_", " ") for name in DESCRIPTORS]
+    headings = [*(f"JS {name}" for name in names), *(f"Shift of {name}" for name in names)]
+    columns = ["Reference", "JS", *headings, "FMD", "FMD∞", "Remarks"]
     for cells, group in condition_rows(runs):
         run = int(group.index[0])
         for reference, fits in pieces[run][0]["references"].items():
-            alike = likeness(pieces[run], fits)
+            alike = written.likeness(pieces[run], fits)
             distances = (records.score(run, f"written_music/{reference}/{name}") for name in ("fmd", "fmd_infinity"))
             numbers = [*alike.by_descriptor.values(), *alike.shifts.values()]
             shown = [None if pd.isna(one) else Estimate(one, decimals=2) for one in numbers]
             remarks = "; ".join(filter(None, [alike.reason, *_distance_remarks(pieces[run], fits["texts"])]))
-            rows.append([*cells, reference, alike.js, *shown, *distances, remarks or None])
-    names = [name.replace("_", " ") for name in DESCRIPTORS]
-    headings = [*(f"JS {name}" for name in names), *(f"Shift of {name}" for name in names)]
-    columns = (*LABELS, "Reference", "JS", *headings, "FMD", "FMD∞", "Remarks")
+            values = [reference, alike.js, *shown, *distances, remarks or None]
+            rows.append((cells, dict(zip(columns, values, strict=True))))
     title = "LilyBench generation: likeness to each set of references"
-    return Table("lilybench_references", title, columns, rows, [*notes("lilybench_references"), *run_notes(runs)])
+    return make_table("lilybench_references", title, columns, rows, runs)
 
 
 def _distance_remarks(pieces: Sequence[Any], texts: int) -> list[str]:
     """Why a Fréchet distance, or its extrapolation, is missing or uncertain."""
-    if reason := no_distance_reason(pieces, texts):
+    if reason := written.no_distance_reason(pieces, texts):
         return [reason]
-    vectors = embedded(pieces)
+    vectors = written.embedded(pieces)
     few = f"{len(vectors)} pieces; at least {LEAST_PIECES} are needed to extrapolate"
     small = small_sample_note(texts, len(vectors), vectors[0]["dimensions"])
     return [few if len(vectors) < LEAST_PIECES else "", small or ""]
@@ -259,7 +222,7 @@ def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
     several = runs.loc[[number for number in runs.index if allowed[number] > 1]]
 
     def after(attempts: int, run: int) -> Cell:
-        return percent(compiled_after(pieces[run], attempts)) if attempts <= allowed[run] else None
+        return percent(written.compiled_after(pieces[run], attempts)) if attempts <= allowed[run] else None
 
     most = max(allowed.values(), default=0)
     figures: dict[str, Figure] = {f"After {attempts}": partial(after, attempts) for attempts in range(1, most + 1)}
@@ -269,7 +232,7 @@ def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
 
 def _novelty(runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Near-copies of references and demonstrations."""
-    copies = {number: near_copies(pieces[number], NEAR_COPY) for number in runs.index}
+    copies = {number: written.near_copies(pieces[number], NEAR_COPY) for number in runs.index}
     places = list(dict.fromkeys(place for found in copies.values() for place in found))
     figures: dict[str, Figure] = {
         f"Of {place}" if place else "Near-copies": lambda run, place=place: percent(copies[run].get(place))  # type: ignore[misc]

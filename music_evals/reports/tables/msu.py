@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from music_evals.benchmarks import published
-from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records
-from music_evals.reports.table import MEASURED, P_DECIMALS, Cell, Table, count
+from music_evals.reports.table import P_DECIMALS, Cell, Table, count
 from music_evals.reports.tables.common import Figure, paper_labels, percent, run_table, share_of, title_of
 from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import level_success, unanimity
@@ -44,7 +43,7 @@ def tables(records: Records) -> list[Table]:
 def _table2(records: Records, runs: pd.DataFrame) -> Table:
     """Accuracy by level, with a figure."""
     figures = _by_level(records)
-    figures["Overall"] = lambda run: percent(records.score(run), 2)
+    figures["Overall"] = records.percent
     rows = [
         (
             [title_of(row.labels["modality"]), *paper_labels(row.labels["model"])],
@@ -54,26 +53,15 @@ def _table2(records: Records, runs: pd.DataFrame) -> Table:
         for row in published("msu", name).rows
     ]
     title = "MSU-Bench Tables 2 and 5: accuracy in percent by level"
-    draw = partial(_draw, y="accuracy (%)")
-    return run_table("msu_table2", title, runs, figures, groups=_GROUPS, published=rows, draw=draw)
-
-
-def _draw(table: Table, y: str) -> str:
-    """Panels by modality; levels from left to right."""
-    panels: dict[str, list[Series]] = {}
-    for row, kind in zip(table.rows, table.kinds, strict=True):
-        label = ", ".join(str(row[place]) for place in (1, 3) if row[place])
-        values = [cell if isinstance(cell, Estimate) else None for cell in row[5:9]]
-        panels.setdefault(str(row[0]), []).append(Series(label, values, kind == MEASURED))
-    return panels_figure(table.title, panels, [f"Level {level}" for level in LEVELS], y)
+    return run_table("msu_table2", title, runs, figures, groups=_GROUPS, published=rows, is_drawn=True)
 
 
 def _overall(records: Records) -> dict[str, Figure]:
     return {
-        "Accuracy": lambda run: percent(records.score(run), 2),
-        "Questions": lambda run: count(records.main(run)["item"].nunique()),
-        "Unscored": lambda run: count(int((~records.main(run)["counts"]).sum())),
-        "Answered": lambda run: share_of(records.main(run)["reading"] == "answered", records.main(run)),
+        "Accuracy": records.percent,
+        "Questions": lambda run: count(records.main[run]["item"].nunique()),
+        "Unscored": lambda run: count(int((~records.main[run]["counts"]).sum())),
+        "Answered": lambda run: share_of(records.main[run]["reading"] == "answered", records.main[run]),
     }
 
 
@@ -111,23 +99,19 @@ def _table4(records: Records, runs: pd.DataFrame) -> Table:
 
 
 def _by_level(records: Records) -> dict[str, Figure]:
-    return {
-        f"Level {level}": lambda run, group=f"level={level}": percent(records.score(run, group=group), 2)  # type: ignore[misc]
-        for level in LEVELS
-    }
+    return {f"Level {level}": partial(records.percent, group=f"level={level}") for level in LEVELS}
 
 
 def _success(records: Records, runs: pd.DataFrame) -> Table:
     """The share of scores with all questions right up to a level."""
 
     def up_to(level: int, run: int) -> Cell:
-        rate, _ = success_of(records.main(run)).get(level, (None, 0))
+        rate, _ = success_of(records.main[run]).get(level, (None, 0))
         return percent(rate)
 
     figures = {f"Up to level {level}": partial(up_to, level) for level in LEVELS}
     title = "MSU-Bench: level-wise success rate in percent"
-    draw = partial(_draw, y="scores all right up to here (%)")
-    return run_table("msu_level_success", title, runs, figures, groups=_GROUPS, draw=draw)
+    return run_table("msu_level_success", title, runs, figures, groups=_GROUPS)
 
 
 def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:
@@ -144,17 +128,13 @@ def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:
     """Agreement of judges with one another, with the rules, and with people."""
-    facts = {number: agreement(list(records.main(number)["details"])) for number in runs.index}
+    facts = {number: agreement(list(records.main[number]["details"])) for number in runs.index}
     judged = runs.loc[[number for number, fact in facts.items() if fact]]
-    names = (
-        "Judges unanimous",
-        "Krippendorff's α",
-        "Judges and rules",
-        "Judges and people",
-        "McNemar p",
-        "Pearson's r",
-    )
-    figures: dict[str, Figure] = {name: lambda run, name=name: facts[run].get(name) for name in names}  # type: ignore[misc]
+    names = ("Judges unanimous", "Krippendorff's α", "Judges and rules", "Judges and people")
+    figures: dict[str, Figure] = {
+        name: lambda run, name=name: facts[run].get(name)  # type: ignore[misc]
+        for name in (*names, "McNemar p", "Pearson's r")
+    }
     return run_table("msu_judges", "MSU-Bench: agreement of judges, in percent", judged, figures, groups=_GROUPS)
 
 

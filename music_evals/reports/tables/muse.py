@@ -7,13 +7,13 @@ from functools import partial
 from typing import Final
 
 from music_evals.benchmarks import load, published
-from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records, score_of
-from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table
+from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table, notes
 from music_evals.reports.tables.common import (
     LABELS,
     Figure,
     condition_rows,
+    items_with,
     paper_labels,
     percent,
     run_notes,
@@ -21,7 +21,6 @@ from music_evals.reports.tables.common import (
     share_of,
     title_of,
 )
-from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate
 
 MODALITIES: Final = {"audio": "Audio", "midi": "MIDI"}
@@ -47,14 +46,14 @@ def _table1(records: Records, task: str) -> Table:
                 kinds.append(PUBLISHED)
             cell = records.current("MUSE", task=task, modality=modality, shots=shots)
             for cells, group in condition_rows(cell, without=_FACTORS):
-                scores = {run["strategy"]: percent(records.score(number)) for number, run in group.iterrows()}
+                scores = {run["strategy"]: records.percent(number) for number, run in group.iterrows()}
                 rows.append([modality_title, shots_title, *cells, *map(scores.get, STRATEGIES)])
                 kinds.append(MEASURED)
     chance = 100 * (load("muse").tasks[task].chance or 0)
     title = f"MUSE Table 1, {title_of(task).lower()}: accuracy in percent, {chance:.0f} by chance"
     columns = ("Modality", "Shots", *LABELS, *STRATEGIES.values())
     lines = [*notes("muse_table1"), *run_notes(runs)]
-    return Table(f"muse_table1_{task}", title, columns, rows, lines, kinds, partial(_draw, chance=chance))
+    return Table(f"muse_table1_{task}", title, columns, rows, lines, kinds, is_drawn=True)
 
 
 def _published(task: str, modality: str, shots: str) -> dict[str, dict[str, Estimate]]:
@@ -67,34 +66,23 @@ def _published(task: str, modality: str, shots: str) -> dict[str, dict[str, Esti
     return models
 
 
-def _draw(table: Table, chance: float) -> str:
-    """Panels by modality and shots; strategies from left to right."""
-    panels: dict[str, list[Series]] = {}
-    for row, kind in zip(table.rows, table.kinds, strict=True):
-        label = ", ".join(str(row[place]) for place in (2, 4, 5) if row[place])
-        scores = [cell if isinstance(cell, Estimate) else None for cell in row[6:]]
-        panels.setdefault(f"{row[0]}, {str(row[1]).lower()}", []).append(Series(label, scores, kind == MEASURED))
-    return panels_figure(table.title, panels, list(STRATEGIES.values()), "Accuracy (%)", floor=chance)
-
-
 def _logiclm(records: Records) -> Table:
     """What happened to LogicLM's formulations."""
 
     def fact(name: str, run: int) -> Cell:
-        items = records.main(run)
-        known = items.dropna(subset=[name]) if name in items else items.iloc[:0]
-        return share_of(known[name], known) if len(known) else None
+        items = items_with(records, run, name)
+        return share_of(items[name], items)
 
     def final_answer(run: int) -> Cell:
         items = records.items
         return percent(score_of(items[(items["run"] == run) & (items["scorer"] == "final_answer")]))
 
     figures: dict[str, Figure] = {
-        "Solver's decision": lambda run: percent(records.score(run)),
+        "Solver's decision": records.percent,
         "Without extra round": partial(fact, "accuracy_without_extra_round"),
         "Final answer": final_answer,
         "Valid at once": partial(fact, "valid_first_try"),
-        "Refinements": lambda run: Estimate(float(records.main(run)["refinements"].mean()), decimals=2),
+        "Refinements": lambda run: Estimate(float(records.main[run]["refinements"].mean()), decimals=2),
         "No decision": partial(fact, "no_decision"),
         "Agreement": partial(fact, "agreement"),
     }

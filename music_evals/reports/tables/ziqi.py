@@ -4,26 +4,25 @@ Source: arXiv 2406.15885, sections 4 to 6; leaderboards of its repository.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 import pandas as pd
 
 from music_evals.benchmarks import published
-from music_evals.reports.plots import heat_map
 from music_evals.reports.records import Records, score_of
-from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table
+from music_evals.reports.table import Cell, Table
 from music_evals.reports.tables.common import (
-    LABELS,
     Figure,
+    Row,
     condition_rows,
+    items_with,
+    make_table,
     paper_labels,
-    percent,
-    run_notes,
     run_table,
     share_of,
 )
-from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.choices import LETTERS, choice_figures
 from music_evals.scorers.metrics.estimates import Estimate, average
 
@@ -31,8 +30,7 @@ SECTION: Final = "ZIQI-Eval"
 MARGIN: Final = 0.05
 """The paper's ±5.0%, read as a share of the mean F1; read as 5 points, its own shares of classes do not come out."""
 BIAS: Final = {"female": "Female", "black": "Black African", "european": "European", "other": "Other regions"}
-
-Rows = list[list[Cell]]
+_CLASSES: Final = {"Gender": "female", "Race": "black"}
 
 
 def tables(records: Records) -> list[Table]:
@@ -52,34 +50,27 @@ def figures_of(items: pd.DataFrame) -> dict[str, Estimate]:
         questions=items["cluster"].nunique(),
     )
     figures["accuracy"] = score_of(items) or figures["accuracy"]
-    return {name: figure.percent(2) for name, figure in figures.items()}
-
-
-def _table(name: str, title: str, columns: Sequence[str], paper: Rows, measured: Rows, runs: pd.DataFrame) -> Table:
-    """A table of the paper's rows and measured ones; without measured ones it has no rows."""
-    measured = [row for row in measured if any(cell is not None for cell in row[len(LABELS) :])]
-    kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
-    rows = [*paper, *measured] if measured else []
-    return Table(name, title, (*LABELS, *columns), rows, [*notes(name), *run_notes(runs)], kinds if measured else [])
+    return {name: figure.percent() for name, figure in figures.items()}
 
 
 def _table1(records: Records, runs: pd.DataFrame) -> Table:
     names = {"precision": "precision", "recall": "accuracy", "F1": "f1"}
-    tasks = {"Compr.": "comprehension", "Gen.": "generation"}
-    paper: Rows = [
-        [
-            *paper_labels(row.labels["model"]),
-            *(Estimate(row.figures[f"{task} {name.lower()}"], decimals=2) for task in tasks.values() for name in names),
-        ]
-        for row in published("ziqi", "table1").rows
-    ]
-    measured: Rows = []
+    tasks = {"comprehension": "Compr.", "generation": "Gen."}
+    columns = {f"{short} {name}": (task, name) for task, short in tasks.items() for name in names}
+    paper: list[Row] = []
+    for row in published("ziqi", "table1").rows:
+        printed = {
+            heading: Estimate(row.figures[f"{task} {name.lower()}"], decimals=2)
+            for heading, (task, name) in columns.items()
+        }
+        paper.append((paper_labels(row.labels["model"]), printed))
+    measured: list[Row] = []
     for cells, group in condition_rows(runs):
-        figures = {run["task"]: figures_of(records.main(number)) for number, run in group.iterrows()}
-        shown = [figures.get(task, {}).get(name) for task in tasks.values() for name in names.values()]
-        measured.append([*cells, *shown])
-    columns = [f"{short} {name}" for short in tasks for name in names]
-    return _table("ziqi_table1", "ZIQI-Eval Table 1: main results in percent", columns, paper, measured, runs)
+        figures = {run["task"]: figures_of(records.main[number]) for number, run in group.iterrows()}
+        values = {heading: figures[task][names[name]] for heading, (task, name) in columns.items() if task in figures}
+        measured.append((cells, values))
+    title = "ZIQI-Eval Table 1: main results in percent"
+    return make_table("ziqi_table1", title, [*columns], measured, runs, published=paper)
 
 
 def classify(value: float, mean: float | None) -> str | None:
@@ -112,22 +103,23 @@ def _table2(records: Records) -> Table:
     runs = records.current(SECTION, task="comprehension")
     by_condition: dict[tuple[Cell, ...], list[tuple[list[Cell], dict[str, Estimate]]]] = {}
     for cells, group in condition_rows(runs):
-        if figures := _bias_figures(records.main(int(group.index[0]))):
+        if figures := _bias_figures(records.main[int(group.index[0])]):
             by_condition.setdefault(tuple(cells[2:]), []).append((cells, figures))
-    measured: Rows = []
+    measured: list[Row] = []
     for rows in by_condition.values():
         shared = [name for name in BIAS if len(rows) > 1 and all(name in figures for _, figures in rows)]
         own = {name: sum(figures[name].value for _, figures in rows) / len(rows) for name in shared}
         measured += [_bias_row(cells, figures, own) for cells, figures in rows]
     title = "ZIQI-Eval Table 2: F1 in percent on female music and on regions of world ethnic music"
-    return _table("ziqi_table2", title, (*BIAS.values(), "Gender", "Race"), paper, measured, runs)
+    return make_table("ziqi_table2", title, [*BIAS.values(), *_CLASSES], measured, runs, published=paper)
 
 
-def _bias_row(cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Mapping[str, float]) -> list[Cell]:
-    classes = [
-        classify(figures[name].value, means.get(name)) if name in figures else None for name in ("female", "black")
-    ]
-    return [*cells, *map(figures.get, BIAS), *classes]
+def _bias_row(cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Mapping[str, float]) -> Row:
+    shown: dict[str, Cell] = {BIAS[name]: figure for name, figure in figures.items()}
+    classes = {
+        heading: classify(figures[name].value, means.get(name)) for heading, name in _CLASSES.items() if name in figures
+    }
+    return cells, shown | classes
 
 
 def _bias_figures(items: pd.DataFrame) -> dict[str, Estimate]:
@@ -145,14 +137,11 @@ def _bias_figures(items: pd.DataFrame) -> dict[str, Estimate]:
 
 
 def _themes(records: Records, shots: str) -> Table:
-    """Accuracy by theme, with a heat map."""
+    """Accuracy by theme."""
     table = published("ziqi", f"leaderboard_{shots}_shot")
     *themes, last = table.rows[0].figures
-    figures: dict[str, Figure] = {
-        theme: lambda run, group=f"theme={theme}": percent(records.score(run, group=group))  # type: ignore[misc]
-        for theme in themes
-    }
-    figures["Average"] = lambda run: percent(records.score(run))
+    figures: dict[str, Figure] = {theme: partial(records.percent, group=f"theme={theme}") for theme in themes}
+    figures["Average"] = records.percent
     rows = [
         (
             paper_labels(row.labels["model"], "repository"),
@@ -161,42 +150,40 @@ def _themes(records: Records, shots: str) -> Table:
         for row in table.rows
     ]
     runs = records.current(SECTION, task="comprehension", shots=shots)
-    runs = runs.loc[[number for number in runs.index if records.main(number)["theme"].nunique() > 1]]
+    runs = runs.loc[[number for number in runs.index if records.main[number]["theme"].nunique() > 1]]
     name, title = f"ziqi_themes_{shots}_shot", f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot"
-    draw = partial(heat_map, title)
-    return run_table(name, title, runs, figures, published=rows, note="ziqi_themes", draw=draw)
+    return run_table(name, title, runs, figures, published=rows, note="ziqi_themes")
 
 
 def _table3(records: Records, runs: pd.DataFrame) -> Table:
     """Precision on the questions of the human study, over both tasks."""
-    paper: Rows = []
+    paper: list[Row] = []
     for row in published("ziqi", "table3").rows:
         known = {name: row.labels[name] for name in ("music major", "musical background") if row.labels[name]}
         who = ", ".join([row.labels["education"], *(f"{name}: {value}" for name, value in known.items())])
-        ends = (Estimate(row.figures[end], decimals=0) if end in row.figures else None for end in ("lowest", "highest"))
-        paper.append([*paper_labels(who), *ends, Estimate(row.figures["precision"], decimals=2)])
-    measured: Rows = []
+        values = {name.capitalize(): Estimate(value, decimals=0) for name, value in row.figures.items()}
+        values["Precision"] = replace(values["Precision"], decimals=2)
+        paper.append((paper_labels(who), values))
+    measured: list[Row] = []
     for cells, group in condition_rows(runs):
-        items = pd.concat([records.main(number) for number in group.index])
+        items = pd.concat([records.main[number] for number in group.index])
         only = "" if len(group) > 1 else f", {group['task'].iloc[0]} only"
-        measured.append([*cells[:2], f"{cells[2]}{only}", cells[3], None, None, figures_of(items)["precision"]])
+        cells[2] = f"{cells[2]}{only}"
+        measured.append((cells, {"Precision": figures_of(items)["precision"]}))
     title = "ZIQI-Eval Table 3: precision in percent on the questions of the human study"
-    return _table("ziqi_table3", title, ("Lowest", "Highest", "Precision"), paper, measured, runs)
+    columns = ("Lowest", "Highest", "Precision")
+    return make_table("ziqi_table3", title, columns, measured, runs, published=paper)
 
 
 def _letters(records: Records, runs: pd.DataFrame) -> Table:
     """Which letters models choose, and whether they choose the same answer under all rotations of the options."""
 
-    def answers(run: int) -> pd.DataFrame:
-        items = records.main(run)
-        return items.dropna(subset=["answer"]) if "answer" in items else items.iloc[:0]
-
     def chosen(letter: str, run: int) -> Cell:
-        found = answers(run)
-        return share_of(found["answer"] == letter, found) if len(found) else None
+        answers = items_with(records, run, "answer")
+        return share_of(answers["answer"] == letter, answers)
 
     def consistent(run: int) -> Cell:
-        items = records.main(run)
+        items = records.main[run]
         if "rotation" not in items or items["rotation"].nunique() < 2:
             return None
         worst = items.groupby("cluster")["value"].min().reset_index()
