@@ -33,7 +33,7 @@ from music_evals.notation.cache import cache_get, cache_put
 from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache, lilypond_version
 from music_evals.notation.lilypond.converters import ConversionError, musicxml_to_lilypond
 from music_evals.notation.lilypond.syntax.header import read_header
-from music_evals.notation.lilypond.syntax.lexer import apply_edits, block_spans
+from music_evals.notation.lilypond.syntax.lexer import blocks
 from music_evals.notation.scores.preparing import NO_NAME, ScoreError, prepare_score, score_to_musicxml
 from music_evals.notation.scores.reading import read_corpus, read_score
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
@@ -251,10 +251,12 @@ def _music_alone(musicxml: str) -> tuple[str, int]:
 
 def _with_header(text: str, source: Source, instrument: str) -> str:
     """Replace the converter's header by ours, and remove its page settings and remarks."""
-    score = block_spans(text, "\\score")[0][0]
-    settings = [span for command in ("\\header", "\\paper", "\\layout") for span in block_spans(text, command)]
-    edits = [(start, end + text.startswith("\n", end), "") for start, end in settings if start < score]
-    text = _CONVERTER_LINES.sub("", apply_edits(text, edits))
+    score = blocks(text, "\\score")[0][0].start
+    settings = [block for command in ("\\header", "\\paper", "\\layout") for block in blocks(text, command)]
+    for start, end in sorted(((block[0].start, block[-1].end) for block in settings), reverse=True):
+        if start < score:
+            text = text[:start] + text[end + text.startswith("\n", end) :]
+    text = _CONVERTER_LINES.sub("", text)
     text = _MIDI.sub(r"\1", _BAR_NUMBER.sub(r"% \1", text))
     version, _, music = text.partition("\n")
     music = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in music.strip().splitlines()))
