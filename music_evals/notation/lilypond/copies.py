@@ -9,7 +9,6 @@ repeated duration is written. A share is that of the distinct runs of `RUN` word
 A copy in another key, in other note values, or with its voices in another order bar by bar is not recognised.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -45,9 +44,8 @@ _CHORD_ENDS: Final = frozenset({">", "{", "}", "<<", ">>"})
 _RESTS: Final = frozenset({"r", "R", "s"})
 _CHORD_AGAIN: Final = "q"
 _DURATION: Final = re.compile(r"\s*(?:[0-9]{1,4}|\\(?:breve|longa|maxima)\b)(?:\s*\.)*(?:\s*[*/]\s*[0-9]{1,4})*")
-_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 
-_Hashes = npt.NDArray[np.uint64]
+_Hashes = npt.NDArray[np.int64]
 
 
 def music_words(text: str) -> Iterator[str]:
@@ -117,7 +115,7 @@ class CopyIndex:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._ids = list(texts)
         runs_of = [_runs(text) for text in texts.values()]
-        runs = np.concatenate([np.empty(0, np.uint64), *runs_of])
+        runs = np.concatenate([np.empty(0, np.int64), *runs_of])
         pieces = np.repeat(np.arange(len(runs_of), dtype=np.int32), [len(hashes) for hashes in runs_of])
         order = np.argsort(runs, kind="stable")
         self._runs, self._pieces = runs[order], pieces[order]
@@ -139,14 +137,7 @@ class CopyIndex:
 
 
 def _runs(text: str) -> _Hashes:
+    """The hashes of the distinct runs of a text; they differ between processes."""
     words = list(islice(music_words(text), MAX_WORDS))
-    if len(words) < RUN:
-        return np.empty(0, np.uint64)
-    # Unlike `hash`, these numbers are the same in every process.
-    numbers = {word: int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest()) for word in set(words)}
-    rows = np.lib.stride_tricks.sliding_window_view(np.array([numbers[word] for word in words], np.uint64), RUN)
-    hashes = np.zeros(len(rows), np.uint64)
-    for column in rows.T:
-        hashes = (hashes ^ column) * _FACTOR
-        hashes ^= hashes >> np.uint64(29)
-    return np.unique(hashes)
+    runs = {hash(tuple(words[start : start + RUN])) for start in range(len(words) - RUN + 1)}
+    return np.fromiter(runs, np.int64, len(runs))

@@ -29,18 +29,7 @@ from functools import cache as cached
 from itertools import chain, islice, pairwise
 from typing import Any, Final
 
-from music_evals.datasets_builders.lilybench.facts import (
-    FORMS,
-    PERIODS,
-    are_siblings,
-    composer_of,
-    instrument_of,
-    may_be_one,
-    names_a_key,
-    style_of,
-    title_kind,
-    title_of,
-)
+from music_evals.datasets_builders.lilybench import facts
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
     CORRUPTIONS,
@@ -281,29 +270,35 @@ def _per_piece(
 
 def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     titles = {
-        piece.id: title for piece in pieces if (title := title_of(piece.header)) is not None and not names_a_key(title)
+        piece.id: title
+        for piece in pieces
+        if (title := facts.title_of(piece.header)) is not None and not facts.names_a_key(title)
     }
     counts = Counter(title.casefold() for title in titles.values())
     unique = {name: title for name, title in titles.items() if counts[title.casefold()] == 1}
-    facts = {
-        unique[piece.id]: (title_kind(unique[piece.id]), style_of(piece.header), instrument_of(piece.header))
+    traits = {
+        unique[piece.id]: (
+            facts.title_kind(unique[piece.id]),
+            facts.style_of(piece.header),
+            facts.instrument_of(piece.header),
+        )
         for piece in pieces
         if piece.id in unique
     }
 
     def differences(title: str, other: str) -> tuple[bool, ...]:
-        return tuple(fact != other_fact for fact, other_fact in zip(facts[title], facts[other], strict=True))
+        return tuple(trait != other_trait for trait, other_trait in zip(traits[title], traits[other], strict=True))
 
-    return _choice_rows("music_captioning", pieces, unique, salt, near_fours(differences, cached(are_siblings)))
+    return _choice_rows("music_captioning", pieces, unique, salt, near_fours(differences, cached(facts.are_siblings)))
 
 
 def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    composers = ((piece.id, composer_of(piece.header, piece.id)) for piece in pieces)
+    composers = ((piece.id, facts.composer_of(piece.header, piece.id)) for piece in pieces)
     dated = {name: composer for name, composer in composers if composer is not None and composer.born is not None}
     by_name = {composer.name: composer for composer in dated.values()}
     grouping = near_fours(
         lambda name, other: abs((by_name[name].born or 0) - (by_name[other].born or 0)),
-        lambda name, other: may_be_one(by_name[name], by_name[other]),
+        lambda name, other: facts.may_be_one(by_name[name], by_name[other]),
     )
     names = {name: composer.name for name, composer in dated.items()}
     return _choice_rows("composer_recognition", pieces, names, salt, grouping)
@@ -312,10 +307,10 @@ def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     styles: dict[str, str] = {}
     for piece in pieces:
-        style, composer = style_of(piece.header) or "", composer_of(piece.header, piece.id)
-        if style in FORMS or (composer is not None and composer.born in PERIODS.get(style, ())):
+        style, composer = facts.style_of(piece.header) or "", facts.composer_of(piece.header, piece.id)
+        if style in facts.FORMS or (composer is not None and composer.born in facts.PERIODS.get(style, ())):
             styles[piece.id] = style
-    grouping = near_fours(lambda *_: 0, lambda style, other: (style in PERIODS) != (other in PERIODS))
+    grouping = near_fours(lambda *_: 0, lambda style, other: (style in facts.PERIODS) != (other in facts.PERIODS))
     return _choice_rows("genre_recognition", pieces, styles, salt, grouping)
 
 
