@@ -251,18 +251,9 @@ def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
 def _per_piece(
     pieces: Sequence[Usable], make: Callable[[Usable, random.Random], Iterator[TaskRow]], salt: str
 ) -> Iterator[TaskRow]:
-    """One row of each piece, then a second of each, and so on."""
-    makers = [make(piece, _draw(salt, piece)) for piece in _in_order(pieces, salt)]
-    ids: set[str] = set()
-    while makers:
-        unfinished = []
-        for maker in makers:
-            row = next((row for row in maker if row["id"] not in ids), None)
-            if row is not None:
-                ids.add(row["id"])
-                unfinished.append(maker)
-                yield row
-        makers = unfinished
+    """One row of each piece that gives any."""
+    rows = (next(make(piece, _draw(salt, piece)), None) for piece in _in_order(pieces, salt))
+    return (row for row in rows if row is not None)
 
 
 # --- whole pieces -----------------------------------------------------------------------------------------------------

@@ -1,18 +1,9 @@
 """What the surface of a LilyPond text states: its version and the fields of its header."""
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Final
 
-from music_evals.notation.lilypond.syntax.lexer import Kind, Token, blocks, literal_value, tokenize
-
-_NO_PRINTED_TEXT: Final = re.compile(
-    r"\\(?:with-url|with-color|hspace|vspace|fontsize|abs-fontsize|magnify|musicglyph|char|raise|lower|scale|rotate|"
-    r"translate|draw-line|postscript|fromproperty|epsfile|pad-markup|pad-around|general-align|lookup|note|"
-    r"note-by-number|fill-with-pattern|override)"
-)
-"""Markup commands whose first argument is no text to print."""
+from music_evals.notation.lilypond.syntax.lexer import Kind, Token, blocks, literal_value, string_value, tokenize
 
 
 def version_of(text: str) -> str | None:
@@ -50,19 +41,17 @@ def _assignments(tokens: Sequence[Token]) -> list[int]:
 
 
 def _plain_text(tokens: Sequence[Token], fields: Mapping[str, str]) -> str:
-    """The printed words of a value."""
+    """The printed words of a value. Scheme prints nothing, except for a string that is all of the value."""
+    if len(tokens) == 1 and (value := literal_value(tokens[0])) is not None:
+        return " ".join(value.split())
     pieces: list[str] = []
-    end_of_last, is_skipping = -1, False
+    end_of_last = -1
     for token in tokens:
-        printed = literal_value(token)
+        printed = token.text if token.text not in "{}" else None
         if token.kind is Kind.COMMAND:
-            is_skipping = _NO_PRINTED_TEXT.fullmatch(token.text) is not None
             printed = fields.get(token.text[1:])
-        elif is_skipping:
-            is_skipping = token.text in ("-", ".")  # the sign and the digits of a number are several tokens
-            printed = None
-        elif token.kind in (Kind.WORD, Kind.NUMBER) or (token.kind is Kind.SIGN and token.text not in "{}"):
-            printed = token.text
+        elif token.kind in (Kind.STRING, Kind.SCHEME):
+            printed = string_value(token.text) if token.kind is Kind.STRING else None
         if printed is not None:
             pieces.append(printed if token.start == end_of_last else " " + printed)
             end_of_last = token.end
