@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
 from typing import Final, Literal, Unpack, cast, get_args
@@ -142,12 +142,6 @@ class Structure:
     scores: int  # number of such scores in the text
     problems: tuple[str, ...]  # why the number of measures is in doubt; empty if it is not
     messages: str  # LilyPond's warnings and errors
-
-    @cached_property
-    def voices(self) -> Mapping[int, tuple[Event, ...]]:
-        """Voice → its events, by time."""
-        voices = dict.fromkeys(event.voice for event in self.events)
-        return {voice: tuple(event for event in self.events if event.voice == voice) for voice in voices}
 
     def metre_at(self, moment: Fraction) -> Metre:
         """Return the time signature in force at a moment."""

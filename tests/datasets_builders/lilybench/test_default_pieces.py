@@ -82,7 +82,7 @@ def test_measures_and_notes_are_those_of_music21(converted: dict[str, Piece]) ->
     bach = readings[0]
     assert isinstance(bach, Structure)
     assert (bach.measures, bach.pickup, {key.name for key in bach.keys}) == (9, True, {"F-sharp minor"})
-    assert [event.name for event in bach.voices[1][:6]] == ["cis''", "b'", "a'", "b'", "cis''", "e''"]
+    assert [event.name for event in bach.events if event.voice == 1][:6] == ["cis''", "b'", "a'", "b'", "cis''", "e''"]
 
 
 def test_the_header_has_the_facts_and_nothing_of_the_converter_is_left(converted: dict[str, Piece]) -> None:
