@@ -49,7 +49,8 @@ _TOKEN: Final = re.compile(
 )
 _SCHEME: Final = re.compile(
     rf"""
-    (?P<skipped>\s+ | ;[^\n]* | @ | \#?['`,])
+    (?P<blank>\s+ | ;[^\n]*)
+  | (?P<prefix>@ | \#?['`,])
   | (?P<open>\#?[(\[])
   | (?P<close>[)\]])
   | {_STRING} | \#(?:true|false|[tf]) | \#\\.[^\s()\[\]";]* | [^\s()\[\]";]+
@@ -112,14 +113,16 @@ def blocks(text: str, command: str) -> list[Sequence[Token]]:
 
 
 def _datum_end(text: str, start: int) -> int:
-    """Return the offset after the Scheme datum at an offset, or the offset itself if there is none."""
-    depth, position = 0, start
+    """Return the offset after the one Scheme datum that follows at an offset, or after what is there in its place."""
+    depth, end, position = 0, start, start
     while match := _SCHEME.match(text, position):
-        if match.lastgroup == "close" and not depth:
-            break
         position = match.end()
-        if match.lastgroup != "skipped":
-            depth += (match.lastgroup == "open") - (match.lastgroup == "close")
-            if not depth:
-                return position
-    return position if depth else start
+        if match.lastgroup == "blank":
+            continue
+        if match.lastgroup == "close" and not depth:  # it closes nothing in this datum, which is then missing
+            break
+        depth += (match.lastgroup == "open") - (match.lastgroup == "close")
+        end = position
+        if not depth and match.lastgroup != "prefix":
+            break
+    return end
