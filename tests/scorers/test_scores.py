@@ -29,7 +29,7 @@ LEANT_ON = (
     "music21.roman.RomanNumeral.__init__",
     "music_evals.scorers.score_tasks.penalised_tau",
     "music_evals.notation.lilypond.writing.compile_text",
-    "music_evals.notation.lilypond.writing.code_tokens",
+    "music_evals.notation.lilypond.writing.tokenize",
     "music_evals.notation.lilypond.copies.music_words",
     "music_evals.scorers.written_pieces.describe",
     "music_evals.notation.midi.piano_roll.read_note_arrays",

@@ -8,20 +8,14 @@ leaves out. ``datasets_builders/names/lilybench_pieces.toml`` lists the pieces, 
 Pieces that LilyPond does not compile, or that are longer than `MAX_CHARACTERS`, are left out, with the reason.
 """
 
-import hashlib
-import inspect
-import json
 import re
-import sys
 import tempfile
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache as cached
-from importlib.metadata import version
-from itertools import tee
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree
 
 from music_evals.datasets_builders import read_table
@@ -29,20 +23,18 @@ from music_evals.datasets_builders.lilybench.facts import composer_named
 from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.datasets_builders.msu.works import default_works
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.notation.cache import cache_get, cache_put
-from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache, lilypond_version
+from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache
 from music_evals.notation.lilypond.converters import ConversionError, musicxml_to_lilypond
 from music_evals.notation.lilypond.syntax.header import read_header
-from music_evals.notation.lilypond.syntax.lexer import apply_edits, block_spans
+from music_evals.notation.lilypond.syntax.lexer import blocks
 from music_evals.notation.scores.preparing import NO_NAME, ScoreError, prepare_score, score_to_musicxml
 from music_evals.notation.scores.reading import read_corpus, read_score
-from music_evals.notation.subprocesses import LimitError, map_in_subprocess
+from music_evals.notation.subprocesses import map_in_subprocess
 
 if TYPE_CHECKING:  # importing music21 takes a third of a second
     from music21.stream import Score
 
 MAX_CHARACTERS: Final = 60_000  # longest text of a piece
-_MAX_ENTRY: Final = 1 << 20  # bytes of an entry of the cache
 _NOT_MUSIC: Final = frozenset(
     {
         *("work", "movement-title", "movement-number", "identification", "defaults", "credit", "print"),
@@ -70,15 +62,6 @@ class Source:
     composer: str | None
     style: str | None  # in the Mutopia Project's words
     instrument: str | None  # None for the names of the parts
-
-
-class Converted(NamedTuple):
-    """A piece, or the reason why there is none; `measures` is the number in the first part of the MusicXML."""
-
-    source: Source
-    piece: Piece | None = None
-    measures: int = 0
-    reason: str = ""
 
 
 @cached
@@ -109,28 +92,25 @@ def make_pieces(
 ) -> tuple[list[Piece], dict[str, str]]:
     """Make pieces; also return id → reason for those that were left out.
 
-    The cache keeps the pieces: a run may need both datasets of LilyBench. `on_piece` is called with "converting" and
-    the number of pieces after each.
+    `on_piece` is called with "converting" and the number of pieces after each.
     """
-    results, to_compile = tee(_converted(sources, on_piece))
-    # LilyPond compiles the first texts while later ones are still being made.
-    texts = (result.piece.text for result in to_compile if result.piece)
-    # A piece that the machine stopped is kept; the error comes when the pieces are read.
-    runs = list(compile_texts(texts, cache=lilypond_cache(), together=True))
     pieces: list[Piece] = []
     left_out: dict[str, str] = {}
-    failed: dict[str, str] = {}
-    for result in results:
-        if result.piece is None:
-            left_out[result.source.id] = result.reason
-        elif (run := runs.pop(0)).is_measured and run.problem:
-            failed[result.source.id] = f"LilyPond does not compile it: {run.problem}"
+    for source, result in zip(sources, map_in_subprocess(convert, sources, few=2), strict=True):
+        if isinstance(result, Piece):
+            pieces.append(result)
         else:
-            pieces.append(result.piece)
-    return pieces, left_out | failed
+            left_out[source.id] = str(result)
+        on_piece("converting", len(sources))
+    # A piece that the machine stopped is kept; the error comes when the pieces are read.
+    runs = list(compile_texts((piece.text for piece in pieces), cache=lilypond_cache(), together=True))
+    for piece, run in zip(pieces, runs, strict=True):
+        if run.is_measured and run.problem:
+            left_out[piece.id] = f"LilyPond does not compile it: {run.problem}"
+    return [piece for piece in pieces if piece.id not in left_out], left_out
 
 
-def convert(source: Source) -> Converted:
+def convert(source: Source) -> Piece | str:
     """Convert a score of music21's corpus to LilyPond, not yet compiled, or return the reason why that fails.
 
     DatasetError if the machine is the reason.
@@ -138,12 +118,12 @@ def convert(source: Source) -> Converted:
     try:
         score = _read(source)
         _write_modes(score)
-        musicxml, measures = _music_alone(score_to_musicxml(score, in_place=True))
+        musicxml = _music_alone(score_to_musicxml(score, in_place=True))
     except ScoreError as error:
-        return Converted(source, reason=str(error))
+        return str(error)
     # music21 passes on all errors of its code, and one score must not stop the others.
     except Exception as error:
-        return Converted(source, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
+        return f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})"
     try:
         names = (" ".join((part.partName or "").split()) for part in score.parts)
         instrument = ", ".join(dict.fromkeys(name for name in names if name not in ("", NO_NAME)))
@@ -151,36 +131,10 @@ def convert(source: Source) -> Converted:
     except ConversionError as error:
         if not error.is_measured:
             raise not_measured([source.id]) from error
-        return Converted(source, reason=str(error))
+        return str(error)
     if len(text) > MAX_CHARACTERS:
-        return Converted(source, reason=f"its text has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
-    return Converted(source, Piece(source.id, text, read_header(text)), measures)
-
-
-_CODE: Final = (convert, prepare_score, musicxml_to_lilypond, composer_named)  # a change of their modules counts
-
-
-def _converted(sources: Sequence[Source], on_piece: OnPiece) -> Iterator[Converted]:
-    code = [inspect.getsource(sys.modules[function.__module__]) for function in _CODE]
-    parts = [*code, version("music21"), lilypond_version()]
-    entries = {
-        source: hashlib.sha256(json.dumps([*parts, asdict(source)]).encode()).hexdigest() + ".piece"
-        for source in sources
-    }
-    contents = {source: cache_get(lilypond_cache(), name, _MAX_ENTRY) for source, name in entries.items()}
-    results = map_in_subprocess(convert, [source for source, content in contents.items() if content is None], few=2)
-    for source, content in contents.items():
-        if content is not None:
-            piece, measures, reason = json.loads(content)
-            yield Converted(source, Piece(**piece) if piece else None, measures, reason)
-        elif isinstance(result := next(results), LimitError):
-            yield Converted(source, reason=str(result))
-        else:
-            piece = result.piece and asdict(result.piece)
-            entry = json.dumps([piece, result.measures, result.reason]).encode()
-            cache_put(lilypond_cache(), entries[source], entry)
-            yield result
-        on_piece("converting", len(sources))
+        return f"its text has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed"
+    return Piece(source.id, text, read_header(text))
 
 
 def _id(path: str, tune: str = "") -> str:
@@ -226,8 +180,8 @@ def _tune(book: str, number: int) -> str:
     return "\n".join(tune) + "\n"
 
 
-def _music_alone(musicxml: str) -> tuple[str, int]:
-    """MusicXML without what is not music, and the number of measures in the first part.
+def _music_alone(musicxml: str) -> str:
+    """MusicXML without what is not music.
 
     musicxml2ly fails on page layout. Texts and lyrics are often badly scanned, and make up half of some files. Random
     identifiers of parts are replaced. Only measure 0, the pickup (see `prepare_score`), is marked as one that is not
@@ -245,16 +199,17 @@ def _music_alone(musicxml: str) -> tuple[str, int]:
         part.attrib["id"] = names[part.attrib["id"]]
     for measure in root.iter("measure"):
         measure.attrib["implicit"] = "yes" if measure.attrib["number"] == "0" else "no"
-    first = root.find("part")
-    return ElementTree.tostring(root, encoding="unicode"), 0 if first is None else len(first.findall("measure"))
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _with_header(text: str, source: Source, instrument: str) -> str:
     """Replace the converter's header by ours, and remove its page settings and remarks."""
-    score = block_spans(text, "\\score")[0][0]
-    settings = [span for command in ("\\header", "\\paper", "\\layout") for span in block_spans(text, command)]
-    edits = [(start, end + text.startswith("\n", end), "") for start, end in settings if start < score]
-    text = _CONVERTER_LINES.sub("", apply_edits(text, edits))
+    score = blocks(text, "\\score")[0][0].start
+    settings = [block for command in ("\\header", "\\paper", "\\layout") for block in blocks(text, command)]
+    for start, end in sorted(((block[0].start, block[-1].end) for block in settings), reverse=True):
+        if start < score:
+            text = text[:start] + text[end + text.startswith("\n", end) :]
+    text = _CONVERTER_LINES.sub("", text)
     text = _MIDI.sub(r"\1", _BAR_NUMBER.sub(r"% \1", text))
     version, _, music = text.partition("\n")
     music = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in music.strip().splitlines()))

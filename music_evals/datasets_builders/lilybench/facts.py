@@ -13,12 +13,6 @@ from typing import Final, NamedTuple
 
 from music_evals.datasets_builders import read_table
 
-STYLES: Final = (
-    *("Baroque", "Classical", "Folk", "Gospel", "Hymn", "Jazz", "March", "Modern", "Popular", "Renaissance"),
-    *("Romantic", "Song", "Technique"),
-)
-"""The styles in the Mutopia Project's list (``Popular`` for ``Popular / Dance``), and ``Technique``, which is used."""
-
 PERIODS: Final[Mapping[str, range]] = {
     "Renaissance": range(1300, 1565),
     "Baroque": range(1580, 1700),
@@ -226,7 +220,7 @@ def _distinctive_words(title: str) -> set[str]:
 
 
 def style_of(header: Mapping[str, str]) -> str | None:
-    """Return the style, one of `STYLES`, or None if the header has none of them."""
+    """Return the style in the Mutopia Project's words (``Popular`` for ``Popular / Dance``); None for other words."""
     for name in ("style", "mutopiastyle"):
         if style := _names().styles.get(_fold(_tidy(header.get(name, "")))):
             return style

@@ -37,7 +37,7 @@ def read_pieces(
     source: Path,
     *,
     free_only: bool = False,
-    convert: Callable[[str], str] | None = None,
+    convert: Callable[[str], str] = modernise,
     on_piece: Callable[[str, int], None] = lambda *_: None,
 ) -> tuple[list[Piece], dict[str, str]]:
     """Read the main file of every piece of a checkout, in the current syntax.
@@ -48,8 +48,7 @@ def read_pieces(
     Args:
         source: the checkout.
         free_only: leave out pieces whose header states no free licence.
-        convert: brings the text of one file to the current syntax; default is LilyPond's ``convert-ly``. A file that
-            it cannot convert stays as it is.
+        convert: brings the text of one file to the current syntax. A file that it cannot convert stays as it is.
         on_piece: called with "reading" and the number of pieces after each.
 
     Returns:
@@ -122,7 +121,7 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
     return min(candidates, key=rank, default=None)
 
 
-def _read(convert: Callable[[str], str] | None, folder: tuple[str, Sequence[Path]]) -> Piece | str | None:
+def _read(convert: Callable[[str], str], folder: tuple[str, Sequence[Path]]) -> Piece | str | None:
     """A piece, or the reason why there is none; None if the machine is the reason."""
     name, files = folder
     try:
@@ -131,7 +130,7 @@ def _read(convert: Callable[[str], str] | None, folder: tuple[str, Sequence[Path
             return "no file of it is a score"
         text = read_text(main)
         try:
-            text = (convert or partial(modernise, cache=True))(text)
+            text = convert(text)
         except ConversionError as error:
             if not error.is_measured:
                 return None

@@ -12,14 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from music_evals.datasets_builders.lilybench.facts import (
-    PERIODS,
-    composer_of,
-    instrument_of,
-    style_of,
-    title_kind,
-    title_of,
-)
+from music_evals.datasets_builders.lilybench import facts
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.lilybench.strict.survey import opening
 from music_evals.datasets_builders.lilybench_generation.rows import (
@@ -141,7 +134,7 @@ class Domains(NamedTuple):
 
 def split_domains(pieces: Sequence[Piece]) -> Domains:
     """Separate the works of the common practice from other pieces; pieces of one title are movements of a work."""
-    composers = {piece.id: composer_of(piece.header, piece.id) for piece in pieces}
+    composers = {piece.id: facts.composer_of(piece.header, piece.id) for piece in pieces}
 
     def is_work(piece: Piece) -> bool:
         composer = composers[piece.id]
@@ -154,7 +147,7 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
     for piece, reading in zip(composed, readings, strict=True):
         composer = composers[piece.id]
         name = "" if composer is None else composer.name
-        title = title_of(piece.header) or piece.id
+        title = facts.title_of(piece.header) or piece.id
         movement = _MOVEMENT.search(title)
         title = title[: movement.start()] if movement else title
         work = f"{name}: {title}"
@@ -166,16 +159,16 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
 
 def _entry(piece: Piece, composer: str, title: str, part: str | None, reading: Structure | StructureError) -> Entry:
     key, metre = opening(reading)
-    instrument = instrument_of(piece.header)
-    style = style_of(piece.header)
+    instrument = facts.instrument_of(piece.header)
+    style = facts.style_of(piece.header)
     # The title of a song is its first words, and names no form.
     is_sung = instrument is not None and _VOICES.search(instrument) is not None
     return Entry(
         piece.id,
         {
             "composer": composer,
-            "period": style if style in PERIODS else None,
-            "form": None if is_sung else title_kind(title),
+            "period": style if style in facts.PERIODS else None,
+            "form": None if is_sung else facts.title_kind(title),
             "ensemble": instrument,
             "part": part,
             "key": key,

@@ -107,7 +107,7 @@ def write_score(structure: Structure) -> str:
         >>
     """
     notes = [event for event in structure.events if event.kind == "note"]
-    if any(note.step is None for note in notes):
+    if any(note.name == "x" for note in notes):
         raise ValueError("it has notes without a pitch")
     if structure.problems:
         raise ValueError("; ".join(structure.problems))
@@ -303,16 +303,11 @@ def _chords(notes: Sequence[Event]) -> list[_Chord]:
     chords = []
     for group in groups.values():
         group.sort(key=lambda note: (note.degree or 0, note.alteration))
-        names = dict.fromkeys(_name(note) for note in group)
+        names = dict.fromkeys(note.name for note in group)
         first = group[0]
         tied = any(note.tied for note in group)
         chords.append(_Chord(first.moment, first.duration, first.voice, list(names), tied))
     return sorted(chords, key=lambda chord: chord.moment)
-
-
-def _name(note: Event) -> str:
-    marks = note.octave + 1
-    return name_of(note.step or 0, note.alteration) + ("'" * marks if marks > 0 else "," * -marks)
 
 
 def _changes(keys: Sequence[Key]) -> dict[Fraction, str]:

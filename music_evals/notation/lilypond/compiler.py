@@ -102,17 +102,8 @@ class Compiled:
         if self.succeeded:
             return None
         limits = self.limits
-        output, scratch = format_size(limits.output_bytes), format_size(limits.scratch_bytes)
-        reasons = {
-            "time": f"stopped after {limits.seconds} s of CPU time",
-            "idle": f"stopped after doing nothing for {limits.seconds} s",
-            "broken": "ended the sandbox that it ran in",
-            "clock": f"did not end in {limits.patience * limits.seconds} s, of which LilyPond got too few",
-            "output": f"stopped: more than {output} of messages or {scratch} of files",
-            "input": f"not started: a text of more than {format_size(max_input_bytes(limits))}",
-        }
         if self.stopped:
-            return reasons[self.stopped]
+            return stop_reason(self.stopped, limits)
         if _OUT_OF_MEMORY.search(self.messages[-4000:]):
             return f"needed more than {format_size(limits.memory)} of memory"
         if self.status == -signal.SIGXFSZ:
@@ -121,6 +112,20 @@ class Compiled:
         end = f"ended by signal {-(self.status or 0)}" if by_signal else f"exit status {self.status}"
         first = _ERROR.search(self.messages)
         return f"{end}: {first.group().strip() if first else 'no message'}"
+
+
+def stop_reason(stopped: str, limits: Limits) -> str:
+    """Return why a program was stopped within its limits, in one line; `stopped` is that of `Compiled` or `Ended`."""
+    output, scratch = format_size(limits.output_bytes), format_size(limits.scratch_bytes)
+    reasons = {
+        "time": f"stopped after {limits.seconds} s of CPU time",
+        "idle": f"stopped after doing nothing for {limits.seconds} s",
+        "broken": "ended the sandbox that it ran in",
+        "clock": f"did not end in {limits.patience * limits.seconds} s, of which LilyPond got too few",
+        "output": f"stopped: more than {output} of messages or {scratch} of files",
+        "input": f"not started: a text of more than {format_size(max_input_bytes(limits))}",
+    }
+    return reasons[stopped]
 
 
 class Running(TypedDict, total=False):

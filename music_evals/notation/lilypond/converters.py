@@ -9,11 +9,11 @@ from typing import Final
 
 from music_evals.notation.cache import cache_get, cache_put
 from music_evals.notation.lilypond.compiler import (
-    format_size,
     lilypond_cache,
     lilypond_folder,
     lilypond_version,
     max_input_bytes,
+    stop_reason,
 )
 from music_evals.notation.lilypond.sandbox.runner import Limits, run_confined
 
@@ -42,18 +42,17 @@ def musicxml_to_lilypond(musicxml: str, *, limits: Limits = _LIMITS) -> str:
     return _convert("musicxml2ly", arguments, musicxml.encode(), limits=limits)
 
 
-def modernise(text: str, *, cache: bool = False) -> str:
+def modernise(text: str) -> str:
     """Bring LilyPond code to today's syntax by convert-ly; ConversionError if it fails, as without any version.
 
-    With `cache`, `lilypond_cache` keeps the result.
+    `lilypond_cache` keeps the result.
     """
     content = text.encode()
     entry = f"{hashlib.sha256(lilypond_version().encode() + content).hexdigest()}.modern"
-    if cache and (modern := cache_get(lilypond_cache(), entry, _LIMITS.output_bytes)):
+    if modern := cache_get(lilypond_cache(), entry, _LIMITS.output_bytes):
         return modern.decode()
     converted = _convert("convert-ly", ["--loglevel=WARN", "score.ly"], content)
-    if cache:
-        cache_put(lilypond_cache(), entry, converted.encode())
+    cache_put(lilypond_cache(), entry, converted.encode())
     return converted
 
 
@@ -62,8 +61,7 @@ def _convert(
 ) -> str:
     """Run a converter on a file with the name of the last argument; the text is in the file `result`, or printed."""
     if len(content) > max_input_bytes(limits):
-        most = format_size(max_input_bytes(limits))
-        raise ConversionError(f"{tool} gets {most} at most, not {len(content)} bytes")
+        raise ConversionError(f"{tool} {stop_reason('input', limits)}")
     root = lilypond_folder()
     # The package wraps a shell script around each converter, which cannot run in the sandbox.
     python, script = (str(root / "libexec" / name) for name in ("python3.10", tool))
@@ -77,13 +75,8 @@ def _convert(
     )
     messages = " ".join(ended.stderr.replace(f"{root}/", "lilypond/").split())[-1000:] or "no message"
     if ended.stopped:
-        reasons = {
-            "output": f"at {format_size(limits.output_bytes)} of output",
-            "broken": "as it ended its sandbox",
-            "clock": f"after {limits.patience * limits.seconds} s",
-        }
-        reason = reasons.get(ended.stopped, f"after {limits.seconds} s of CPU time, or of doing nothing")
-        raise ConversionError(f"{tool} was stopped {reason}: {messages}", is_measured=ended.stopped != "clock")
+        reason = stop_reason(ended.stopped, limits)
+        raise ConversionError(f"{tool} {reason}: {messages}", is_measured=ended.stopped != "clock")
     text = ended.stdout if result is None else ended.files.get(result, b"").decode(errors="replace")
     if ended.status != 0 or not text:
         raise ConversionError(f"{tool} ended with {ended.status}: {messages}")

@@ -2,14 +2,14 @@
 
 Conventions: a piece is its LilyPond text, and only its music counts. A word is the name of a note with its duration
 (``cis4.``), or a whole chord. Rests are left out, since all music has long ones. Octave marks are left out, so that
-relative and absolute octaves compare equal. Comments, headers, strings, markups, lyrics, layout, articulation and white
-space make no difference, nor do the language of note names and whether a repeated duration is written. A share is that
-of the distinct runs of `RUN` words, and lies between 0 and 1.
+relative and absolute octaves compare equal. Comments, headers, strings, markups and lyrics in braces, layout,
+articulation and white space make no difference, nor do the language of note names and whether a
+repeated duration is written. A share is that of the distinct runs of `RUN` words, and lies between 0 and 1.
 
 A copy in another key, in other note values, or with its voices in another order bar by bar is not recognised.
 """
 
-import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, starmap
@@ -18,10 +18,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from music_evals.notation.lilypond.syntax.header import is_name
 from music_evals.notation.lilypond.syntax.languages import DEFAULT, LANGUAGES, language_set, name_of, note_names
-from music_evals.notation.lilypond.syntax.lexer import LONG, Kind, Token, code_tokens
-from music_evals.notation.lilypond.syntax.markups import arguments_end
+from music_evals.notation.lilypond.syntax.lexer import Kind, Token, closing_index, tokenize
 
 RUN: Final = 8  # words in a row that are compared
 NEAR_COPY: Final = 0.5
@@ -33,95 +31,70 @@ of 40 notes reach 0.5 by accident, and 4 of 2,280 excerpts of 24 notes."""
 MAX_WORDS: Final = 50_000  # words of a text that are read
 LEAST_RUNS: Final = 16  # a text with fewer distinct runs is too short or too uniform to compare
 
+_NOT_MUSIC: Final = frozenset(
+    {
+        *("\\header", "\\paper", "\\layout", "\\midi", "\\with", "\\markup", "\\markuplist", "\\markuplines"),
+        *("\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"),
+    }
+)
+"""Commands whose braces hold no notes."""
 _PITCHES_AFTER: Final[Mapping[str, int]] = {"\\key": 1, "\\relative": 1, "\\transposition": 1, "\\transpose": 2}
-_PASSED_OVER: Final = frozenset("',=!?")  # between a note's name and its duration
+_OCTAVES: Final = frozenset("',=!?")  # between a note's name and its duration
 _CHORD_ENDS: Final = frozenset({">", "{", "}", "<<", ">>"})
 _RESTS: Final = frozenset({"r", "R", "s"})
 _CHORD_AGAIN: Final = "q"
-_DIGITS: Final = 4
-_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_DURATION: Final = re.compile(r"\s*(?:[0-9]{1,4}|\\(?:breve|longa|maxima)\b)(?:\s*\.)*(?:\s*[*/]\s*[0-9]{1,4})*")
 
-_Hashes = npt.NDArray[np.uint64]
+_Hashes = npt.NDArray[np.int64]
 
 
 def music_words(text: str) -> Iterator[str]:
     """Yield the notes and chords of a text in the order of writing, with Dutch names, no octaves and all durations."""
-    tokens = code_tokens(text)
-    language, duration = DEFAULT, "4"
+    tokens = tokenize(text)
+    names = _dutch_names(DEFAULT)
+    duration = "4"
     index = passed = 0
     while index < len(tokens):
         token = tokens[index]
+        index += 1
+        word = ""
         if token.kind is Kind.COMMAND:
-            name = language_set(token, tokens[index + 1]) if index + 1 < len(tokens) else None
-            language = name if name and name in LANGUAGES else language
-            index, passed = arguments_end(text, tokens, index), _PITCHES_AFTER.get(token.text, 0)
-            continue
-        if token.text == "<":
-            word, index = _chord(tokens, index, language)
-        elif token.kind is Kind.WORD and not is_name(tokens, index):
-            word, index = _note(tokens, index, language)
-        else:
-            word, index = "", index + 1
+            if index < len(tokens) and (language := language_set(token, tokens[index])):
+                names = _dutch_names(language)
+            passed = _PITCHES_AFTER.get(token.text, 0)
+            index = _after_command(tokens, index - 1)
+        elif token.text == "<":
+            end = next((n for n in range(index, len(tokens)) if tokens[n].text in _CHORD_ENDS), len(tokens))
+            words = (names.get(note.text, "r") for note in tokens[index:end])
+            notes = [name for name in words if name not in _RESTS]
+            word = f"<{' '.join(notes)}>" if notes else ""
+            index = end + (end < len(tokens) and tokens[end].text == ">")
+        elif token.kind is Kind.WORD:
+            word = names.get(token.text, "")
         if word and passed:
             passed -= 1
         elif word:
-            written, index = _duration(tokens, index)
-            duration = written or duration
+            while index < len(tokens) and tokens[index].text in _OCTAVES:
+                index += 1
+            if written := _DURATION.match(text, tokens[index - 1].end):
+                duration = "".join(written[0].split())
             if word not in _RESTS:
                 yield word + duration
 
 
-def _note(tokens: Sequence[Token], index: int, language: str) -> tuple[str, int]:
-    """The name of a note or rest, empty if there is none, and the index of the token after it."""
-    word = _in_dutch(language).get(tokens[index].text, "")
-    index += 1
-    if not word:
-        return "", index
-    while index < len(tokens) and tokens[index].text in _PASSED_OVER:
-        index += 1
-    return word, index
-
-
-def _chord(tokens: Sequence[Token], index: int, language: str) -> tuple[str, int]:
-    """A chord without its duration, empty if it has no note, and the index of the token after it."""
-    notes = []
-    index += 1
-    while index < len(tokens) and tokens[index].text not in _CHORD_ENDS:
-        word = ""
-        if tokens[index].kind is Kind.WORD:
-            word, index = _note(tokens, index, language)
-        else:
-            index += 1
-        if word and word not in _RESTS:
-            notes.append(word)
-    if index < len(tokens) and tokens[index].text == ">":
-        index += 1
-    return f"<{' '.join(notes)}>" if notes else "", index
-
-
-def _duration(tokens: Sequence[Token], index: int) -> tuple[str, int]:
-    """A duration with dots and factors, empty if there is none, and the index of the token after it."""
-    if index == len(tokens) or not (tokens[index].text in LONG or _is_number(tokens[index])):
-        return "", index
-    parts = [tokens[index].text]
-    index += 1
-    while index < len(tokens) and tokens[index].text == ".":
-        parts.append(".")
-        index += 1
-    while index + 1 < len(tokens) and tokens[index].text in ("*", "/") and _is_number(tokens[index + 1]):
-        parts += [tokens[index].text, tokens[index + 1].text]
-        index += 2
-    return "".join(parts), index
-
-
-def _is_number(token: Token) -> bool:
-    return token.kind is Kind.NUMBER and len(token.text) <= _DIGITS
+def _after_command(tokens: Sequence[Token], index: int) -> int:
+    """The index of the token after a command and, if they hold no notes, its braces."""
+    opening = index + 1 + (tokens[index].text == "\\lyricsto")  # which has the name of a voice ahead of its braces
+    if tokens[index].text in _NOT_MUSIC and opening < len(tokens) and tokens[opening].text == "{":
+        return closing_index(tokens, opening) + 1
+    return index + 1
 
 
 @cache
-def _in_dutch(language: str) -> Mapping[str, str]:
+def _dutch_names(language: str) -> Mapping[str, str]:
     """The words of a language for notes, rests and a repeated chord → their Dutch words."""
-    names = {word: name_of(pitch.step, pitch.alteration) for word, pitch in note_names(language).items()}
+    pitches = note_names(language) if language in LANGUAGES else {}
+    names = {word: name_of(pitch.step, pitch.alteration) for word, pitch in pitches.items()}
     return {**{word: word for word in (*_RESTS, _CHORD_AGAIN)}, **names}
 
 
@@ -142,7 +115,7 @@ class CopyIndex:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._ids = list(texts)
         runs_of = [_runs(text) for text in texts.values()]
-        runs = np.concatenate([np.empty(0, np.uint64), *runs_of])
+        runs = np.concatenate([np.empty(0, np.int64), *runs_of])
         pieces = np.repeat(np.arange(len(runs_of), dtype=np.int32), [len(hashes) for hashes in runs_of])
         order = np.argsort(runs, kind="stable")
         self._runs, self._pieces = runs[order], pieces[order]
@@ -164,14 +137,7 @@ class CopyIndex:
 
 
 def _runs(text: str) -> _Hashes:
+    """The hashes of the distinct runs of a text; they differ between processes."""
     words = list(islice(music_words(text), MAX_WORDS))
-    if len(words) < RUN:
-        return np.empty(0, np.uint64)
-    # Unlike `hash`, these numbers are the same in every process.
-    numbers = {word: int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest()) for word in set(words)}
-    rows = np.lib.stride_tricks.sliding_window_view(np.array([numbers[word] for word in words], np.uint64), RUN)
-    hashes = np.zeros(len(rows), np.uint64)
-    for column in rows.T:
-        hashes = (hashes ^ column) * _FACTOR
-        hashes ^= hashes >> np.uint64(29)
-    return np.unique(hashes)
+    runs = {hash(tuple(words[start : start + RUN])) for start in range(len(words) - RUN + 1)}
+    return np.fromiter(runs, np.int64, len(runs))

@@ -16,7 +16,6 @@ MAX_WIDTH: Final = 1000  # pixels; wider pictures are scaled down
 
 _SETTINGS: Final = files(__package__).joinpath("settings/first_system.ly")
 _FILE: Final = "system.png"
-_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _MAX_BYTES: Final = 1_000_000
 _MAX_SIZE: Final = (4000, 2000)
 _PAGE: Final = 140  # height in staff spaces; a staff has four
@@ -58,12 +57,12 @@ def _reduce(png: bytes) -> bytes | None:
     """Crop LilyPond's picture to its ink and reduce its size and colours; None if it is empty, too large or no PNG."""
     from PIL import Image, ImageOps
 
-    # This comes ahead of decoding: a small file may hold a very large picture.
-    size = (int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big"))
-    if len(png) > _MAX_BYTES or not png.startswith(_SIGNATURE) or size[0] > _MAX_SIZE[0] or size[1] > _MAX_SIZE[1]:
+    if len(png) > _MAX_BYTES:
         return None
     try:
-        with Image.open(io.BytesIO(png), formats=["PNG"]) as file:
+        with Image.open(io.BytesIO(png), formats=["PNG"]) as file:  # this decodes nothing but the size
+            if file.width > _MAX_SIZE[0] or file.height > _MAX_SIZE[1]:
+                return None
             drawn = file.convert("RGBA")
     # Pillow passes on all errors of its readers: IndexError, struct.error, zlib.error and more.
     except Exception:

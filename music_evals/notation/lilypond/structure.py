@@ -14,17 +14,17 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
 from typing import Final, Literal, Unpack, cast, get_args
 
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, Running, compile_texts
+from music_evals.notation.lilypond.syntax.languages import note_names
 
 _SETTINGS: Final = files(__package__).joinpath("settings/structure.ly")
 _OUTPUT: Final = "score-structure.tsv"
 _STEPS: Final = "CDEFGAB"
-_SIGNS: Final = dict(zip(map(Fraction, range(-2, 3)), ("eses", "es", "", "is", "isis"), strict=True))
 _KEY_SIGNS: Final = {Fraction(-1): "-flat", Fraction(0): "", Fraction(1): "-sharp"}
 _MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
 
@@ -119,14 +119,15 @@ class Event:
 
     @property
     def name(self) -> str:
-        """LilyPond's name of a note in absolute octaves, such as ``fis''``; ``r`` for a rest, ``s`` for a skip."""
+        """LilyPond's Dutch name of a note, with its octave, such as ``fis''``; ``r`` for a rest, ``s`` for a skip.
+
+        It is ``x`` for drums, and for pitches without a name.
+        """
         if self.kind != "note":
             return "r" if self.kind == "rest" else "s"
-        if self.step is None:
-            return "x"
-        marks = self.octave + 1
-        sign = _SIGNS.get(self.alteration, f"({self.alteration})")
-        return _STEPS[self.step].lower() + sign + ("'" * marks if marks > 0 else "," * -marks)
+        pitch, marks = (self.step, self.alteration), self.octave + 1
+        name = next((name for name, other in note_names().items() if other == pitch), None)
+        return name + ("'" * marks if marks > 0 else "," * -marks) if name else "x"
 
 
 @dataclass(frozen=True)
@@ -141,18 +142,6 @@ class Structure:
     scores: int  # number of such scores in the text
     problems: tuple[str, ...]  # why the number of measures is in doubt; empty if it is not
     messages: str  # LilyPond's warnings and errors
-
-    @cached_property
-    def voices(self) -> Mapping[int, tuple[Event, ...]]:
-        """Voice → its events, by time."""
-        voices = dict.fromkeys(event.voice for event in self.events)
-        return {voice: tuple(event for event in self.events if event.voice == voice) for voice in voices}
-
-    def key_at(self, moment: Fraction, staff: int) -> Key | None:
-        """Return the key signature in force in a staff at a moment, or None if there is none."""
-        keys = [key for key in self.keys if key.staff == staff]
-        place = bisect_right(keys, moment, key=lambda key: key.moment)
-        return keys[place - 1] if place else None
 
     def metre_at(self, moment: Fraction) -> Metre:
         """Return the time signature in force at a moment."""

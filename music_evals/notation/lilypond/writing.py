@@ -26,7 +26,7 @@ import mido
 
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilypond_cache
 from music_evals.notation.lilypond.sandbox import Limits
-from music_evals.notation.lilypond.syntax.lexer import Kind, apply_edits, code_tokens
+from music_evals.notation.lilypond.syntax.lexer import Kind, literal_value, tokenize
 from music_evals.notation.midi.descriptors import Protocol
 
 LIMITS: Final = Limits(seconds=15)  # of a piece
@@ -161,16 +161,10 @@ def complete_code(code: str) -> str:
 
     Both go into the first line of the code, so that LilyPond's messages keep the numbers of its lines.
     """
-    tokens = code_tokens(code)
+    tokens = tokenize(code)
     commands = {token.text for token in tokens if token.kind is Kind.COMMAND}
-    added = [
-        f'{command} "{value}" '
-        for command, value in (("\\version", VERSION), ("\\language", LANGUAGE))
-        if command not in commands
-    ]
-    lowered = [
-        (version.start, version.end, f'"{VERSION}"')
-        for token, version in pairwise(tokens)
-        if token.text == "\\version" and version.text.lstrip("#") == f'"{PUBLISHED_VERSION}"'
-    ]
-    return "".join([*added, apply_edits(code, lowered)])
+    for command, version in list(pairwise(tokens))[::-1]:
+        if command.text == "\\version" and literal_value(version) == PUBLISHED_VERSION:
+            code = f'{code[: version.start]}"{VERSION}"{code[version.end :]}'
+    stated = (("\\version", VERSION), ("\\language", LANGUAGE))
+    return "".join([*(f'{command} "{value}" ' for command, value in stated if command not in commands), code])

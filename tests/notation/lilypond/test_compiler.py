@@ -150,13 +150,13 @@ def test_texts_that_share_a_lilypond_come_out_as_alone() -> None:
 def test_old_texts_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     text = r'\version "2.12.0" { \times 2/3 { c4 d e } }'
-    modern = modernise(text, cache=True)
+    modern = modernise(text)
     assert r"\tuplet 3/2" in modern
     with monkeypatch.context() as patch:
         patch.setattr(converters, "_convert", None)  # nothing is left to do
-        assert modernise(text, cache=True) == modern
+        assert modernise(text) == modern
     with pytest.raises(ConversionError):
-        modernise("no version", cache=True)
+        modernise("no version")
 
 
 def test_no_lilypond(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ The strict rows keep to these definitions:
   Without related keys, hardly any tonal piece would be without error.
 
 A chord counts by its lowest note, and grace notes do not count. A corruption replaces one word. It is taken only if
-`find_errors` finds this kind in this measure and nothing else, and if LilyPond reads all other notes as before.
+`find_errors` finds this kind in this measure and nothing else. Since every word of a canonical text has its own octave
+and duration, no other note changes.
 """
 
 import random
@@ -25,8 +26,6 @@ from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Corruption
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
-from music_evals.notation.lilypond.compiler import lilypond_cache
-from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
 
 MAX_LEAP: Final = 10  # steps of the staff; a larger leap is an error
@@ -57,25 +56,14 @@ class Corrupted(NamedTuple):
     measure: int
 
 
-def corrupt(
-    scores: Sequence[tuple[str, Structure]], kind: Corruption, *, seed: int
-) -> list[Corrupted | StructureError | None]:
-    """Put one error into each of several canonical scores in which `find_errors` finds none.
-
-    Each result is None if no candidate is proven, and an error with `is_measured` false if the machine stopped
-    LilyPond. The result of a score does not depend on the others, of which LilyPond reads several at a time.
-    """
-    tries = [_first_valid(text, kind, random.Random(f"{seed} {kind} {text}")) for text, _ in scores]
-    texts = [result.text for result in tries if result]
-    readings = iter(read_structures(texts, cache=lilypond_cache(), together=True))
-    results: list[Corrupted | StructureError | None] = []
-    for (_, structure), result in zip(scores, tries, strict=True):
-        reading = next(readings) if result else None
-        if isinstance(reading, StructureError):
-            results.append(None if reading.is_measured else reading)
-        else:
-            results.append(result if reading and _differences(structure, reading) <= 1 else None)
-    return results
+def corrupt(text: str, kind: Corruption, *, seed: int) -> Corrupted | None:
+    """Put one error into a canonical score in which `find_errors` finds none; None if no candidate is proven."""
+    draw = random.Random(f"{seed} {kind} {text}")
+    for start, end, new, number in islice(_candidates(read_measures(text), kind, draw), _TRIES):
+        corrupted = f"{text[:start]}{new}{text[end:]}"
+        if find_errors(corrupted) == {kind: [number]}:
+            return Corrupted(corrupted, number)
+    return None
 
 
 def find_errors(text: str) -> dict[Corruption, list[int]]:
@@ -197,15 +185,6 @@ class _Signatures:
 # --- corrupting ---
 
 
-def _first_valid(text: str, kind: Corruption, draw: random.Random) -> Corrupted | None:
-    """The first candidate in which the checker finds this error and nothing else."""
-    for start, end, new, number in islice(_candidates(read_measures(text), kind, draw), _TRIES):
-        corrupted = f"{text[:start]}{new}{text[end:]}"
-        if find_errors(corrupted) == {kind: [number]}:
-            return Corrupted(corrupted, number)
-    return None
-
-
 def _candidates(
     measures: Sequence[MeasureText], kind: Corruption, draw: random.Random
 ) -> Iterator[tuple[int, int, str, int]]:
@@ -263,21 +242,3 @@ def _replacements(
             foreign = [other for other in others if abs(other.alteration) <= 1 and is_foreign(signature, other)]
             if foreign:
                 yield "name", name_of(*draw.choice(foreign))
-
-
-def _differences(structure: Structure, other: Structure) -> int:
-    """The number of notes, rests and skips in which two readings differ, voice by voice."""
-    count = abs(len(structure.voices) - len(other.voices))
-    for events, other_events in zip(structure.voices.values(), other.voices.values(), strict=False):
-        first, second = (
-            [(event.kind, event.grace, event.step, event.alteration, event.octave, event.duration) for event in group]
-            for group in (events, other_events)
-        )
-        # A word that LilyPond does not know is no event.
-        start = next((n for n, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), None)
-        if start is None:
-            count += abs(len(first) - len(second))
-        else:
-            skipped = 1 if len(first) == len(second) else 0
-            count += 1 if first[start + 1 :] == second[start + skipped :] else 2
-    return count

@@ -24,24 +24,12 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache as cached
 from itertools import chain, islice, pairwise
 from typing import Any, Final
 
-from music_evals.datasets_builders.lilybench.facts import (
-    FORMS,
-    PERIODS,
-    are_siblings,
-    composer_of,
-    instrument_of,
-    may_be_one,
-    names_a_key,
-    style_of,
-    title_kind,
-    title_of,
-)
+from music_evals.datasets_builders.lilybench import facts
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
     CORRUPTIONS,
@@ -50,12 +38,10 @@ from music_evals.datasets_builders.lilybench.rows import (
     Field,
     TaskName,
     TaskRow,
-    not_measured,
     stable_hash,
     task_row,
 )
 from music_evals.datasets_builders.lilybench.strict.errors import (
-    Corrupted,
     corrupt,
     find_errors,
     later_commands,
@@ -72,7 +58,6 @@ from music_evals.datasets_builders.lilybench.strict.options import (
 )
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.canonical import MeasureText, read_measures
-from music_evals.notation.lilypond.structure import StructureError
 from music_evals.notation.lilypond.syntax.languages import NoteName
 
 MASK: Final = "?"  # replaces a masked key or metre
@@ -102,7 +87,7 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
         rows = _metadata_rows(task, pieces, salt, size)
     else:
         rows = _take(task, _MAKERS[task](pieces, salt), size)
-    if task in _BY_SCORE:
+    if task not in ("bar_count", "bar_sequencing"):
         check_looks(task, rows)
     return sorted(rows, key=lambda row: row["id"])
 
@@ -266,18 +251,9 @@ def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
 def _per_piece(
     pieces: Sequence[Usable], make: Callable[[Usable, random.Random], Iterator[TaskRow]], salt: str
 ) -> Iterator[TaskRow]:
-    """One row of each piece, then a second of each, and so on."""
-    makers = [make(piece, _draw(salt, piece)) for piece in _in_order(pieces, salt)]
-    ids: set[str] = set()
-    while makers:
-        unfinished = []
-        for maker in makers:
-            row = next((row for row in maker if row["id"] not in ids), None)
-            if row is not None:
-                ids.add(row["id"])
-                unfinished.append(maker)
-                yield row
-        makers = unfinished
+    """One row of each piece that gives any."""
+    rows = (next(make(piece, _draw(salt, piece)), None) for piece in _in_order(pieces, salt))
+    return (row for row in rows if row is not None)
 
 
 # --- whole pieces -----------------------------------------------------------------------------------------------------
@@ -285,29 +261,35 @@ def _per_piece(
 
 def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     titles = {
-        piece.id: title for piece in pieces if (title := title_of(piece.header)) is not None and not names_a_key(title)
+        piece.id: title
+        for piece in pieces
+        if (title := facts.title_of(piece.header)) is not None and not facts.names_a_key(title)
     }
     counts = Counter(title.casefold() for title in titles.values())
     unique = {name: title for name, title in titles.items() if counts[title.casefold()] == 1}
-    facts = {
-        unique[piece.id]: (title_kind(unique[piece.id]), style_of(piece.header), instrument_of(piece.header))
+    traits = {
+        unique[piece.id]: (
+            facts.title_kind(unique[piece.id]),
+            facts.style_of(piece.header),
+            facts.instrument_of(piece.header),
+        )
         for piece in pieces
         if piece.id in unique
     }
 
     def differences(title: str, other: str) -> tuple[bool, ...]:
-        return tuple(fact != other_fact for fact, other_fact in zip(facts[title], facts[other], strict=True))
+        return tuple(trait != other_trait for trait, other_trait in zip(traits[title], traits[other], strict=True))
 
-    return _choice_rows("music_captioning", pieces, unique, salt, near_fours(differences, cached(are_siblings)))
+    return _choice_rows("music_captioning", pieces, unique, salt, near_fours(differences, cached(facts.are_siblings)))
 
 
 def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    composers = ((piece.id, composer_of(piece.header, piece.id)) for piece in pieces)
+    composers = ((piece.id, facts.composer_of(piece.header, piece.id)) for piece in pieces)
     dated = {name: composer for name, composer in composers if composer is not None and composer.born is not None}
     by_name = {composer.name: composer for composer in dated.values()}
     grouping = near_fours(
         lambda name, other: abs((by_name[name].born or 0) - (by_name[other].born or 0)),
-        lambda name, other: may_be_one(by_name[name], by_name[other]),
+        lambda name, other: facts.may_be_one(by_name[name], by_name[other]),
     )
     names = {name: composer.name for name, composer in dated.items()}
     return _choice_rows("composer_recognition", pieces, names, salt, grouping)
@@ -316,10 +298,10 @@ def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     styles: dict[str, str] = {}
     for piece in pieces:
-        style, composer = style_of(piece.header) or "", composer_of(piece.header, piece.id)
-        if style in FORMS or (composer is not None and composer.born in PERIODS.get(style, ())):
+        style, composer = facts.style_of(piece.header) or "", facts.composer_of(piece.header, piece.id)
+        if style in facts.FORMS or (composer is not None and composer.born in facts.PERIODS.get(style, ())):
             styles[piece.id] = style
-    grouping = near_fours(lambda *_: 0, lambda style, other: (style in PERIODS) != (other in PERIODS))
+    grouping = near_fours(lambda *_: 0, lambda style, other: (style in facts.PERIODS) != (other in facts.PERIODS))
     return _choice_rows("genre_recognition", pieces, styles, salt, grouping)
 
 
@@ -336,17 +318,15 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     by_id = {piece.id: piece for piece in pieces}
     is_clean = cached(lambda name: not find_errors(by_id[name].score))
 
-    def rows_of(kind: Corruption) -> list[TaskRow]:
+    rows: list[TaskRow] = []
+    for kind in CORRUPTIONS:
         order = _in_order(pieces, f"{salt} {kind}")
-        rows: list[TaskRow] = []
+        kind_rows: list[TaskRow] = []
         if kind == "invalid_metadata":
             later = [piece for piece in order if later_commands(piece.score)]
-            rows = _corrupted_rows(kind, later, rows, (share + 1) // 2, is_clean, seed)
-        rows = _corrupted_rows(kind, order, rows, share, is_clean, seed)
-        return _take(f"error_detection ({kind})", rows, share)
-
-    with ThreadPoolExecutor(len(CORRUPTIONS)) as pool:  # LilyPond gets only a few texts of each kind at a time
-        rows = [row for kind_rows in pool.map(rows_of, CORRUPTIONS) for row in kind_rows]
+            kind_rows = _corrupted_rows(kind, later, kind_rows, (share + 1) // 2, is_clean, seed)
+        kind_rows = _corrupted_rows(kind, order, kind_rows, share, is_clean, seed)
+        rows += _take(f"error_detection ({kind})", kind_rows, share)
     corrupted = [row["piece"] for row in sorted(rows, key=lambda row: stable_hash(salt, row["id"]))]
     rest = (piece.id for piece in _in_order(pieces, salt))
     names = dict.fromkeys(name for name in chain(corrupted, rest) if is_clean(name))
@@ -363,24 +343,17 @@ def _corrupted_rows(
     seed: int,
 ) -> list[TaskRow]:
     """Add rows up to a number, or fewer: of pieces that have none yet, then of other places in any piece."""
-    rows = list(rows)
+    by_id = {row["id"]: row for row in rows}
     used = {row["piece"] for row in rows}
     for attempt in range(_ATTEMPTS):
-        candidates = (piece for piece in pieces if (attempt or piece.id not in used) and is_clean(piece.id))
-        # Each batch has as many pieces as rows are missing, so LilyPond runs on all cores and never in vain.
-        while batch := list(islice(candidates, size - len(rows))):
-            scores = [(piece.score, piece.structure) for piece in batch]
-            pairs = list(zip(batch, corrupt(scores, kind, seed=seed + attempt), strict=True))
-            if unmeasured := [piece.id for piece, result in pairs if isinstance(result, StructureError)]:
-                raise not_measured(unmeasured)
-            new_rows = [
-                _row("error_detection", piece, str(result.measure), result.text, kind=kind, measure=result.measure)
-                for piece, result in pairs
-                if isinstance(result, Corrupted)
-            ]
-            ids = {row["id"] for row in rows}
-            rows += [row for row in new_rows if row["id"] not in ids]
-    return rows
+        for piece in pieces:
+            if len(by_id) < size and (attempt or piece.id not in used) and is_clean(piece.id):
+                result = corrupt(piece.score, kind, seed=seed + attempt)
+                if result is not None:
+                    text, number = result
+                    row = _row("error_detection", piece, str(number), text, kind=kind, measure=number)
+                    by_id.setdefault(row["id"], row)
+    return list(by_id.values())
 
 
 _MAKERS: Final[Mapping[TaskName, Callable[[Sequence[Usable], str], Iterator[TaskRow]]]] = {
@@ -391,5 +364,3 @@ _MAKERS: Final[Mapping[TaskName, Callable[[Sequence[Usable], str], Iterator[Task
     "composer_recognition": _composers,
     "genre_recognition": _genres,
 }
-_BY_SCORE: Final = ("music_captioning", "composer_recognition", "genre_recognition")
-"""Tasks whose options are facts about the piece, which an editor's habits could give away."""

@@ -1,1 +1,1 @@
-"""The surface of LilyPond text: tokens, header fields and definitions, note names, the extent of markups."""
+"""The surface of LilyPond text: tokens, header fields and note names."""

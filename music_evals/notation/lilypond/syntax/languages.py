@@ -12,7 +12,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from music_evals.notation.lilypond.syntax.lexer import Kind, Token, code_tokens, string_value
+from music_evals.notation.lilypond.syntax.lexer import Kind, Token, string_value, tokenize
 
 DEFAULT: Final = "nederlands"  # the language of a text that sets none
 
@@ -60,21 +60,13 @@ def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> s
     )
 
 
-def languages_of(text: str) -> list[str]:
-    r"""Return the languages of note names that a text sets, by ``\language`` or by including ``NAME.ly``, in order."""
-    return [name for pair in pairwise(code_tokens(text)) if (name := language_set(*pair))]
-
-
-def language_set(token: Token, following: Token) -> str | None:
-    """Return the language that a command and the string after it set, or None if they set none."""
-    if following.kind is not Kind.STRING or token.text not in ("\\language", "\\include"):
-        return None
-    name = string_value(following.text)
-    if token.text == "\\language":
-        return name
-    return name[:-3] if name.endswith(".ly") and name[:-3] in LANGUAGES else None
-
-
 def language_of(text: str) -> str:
     """Return the language of a text's note names: the first one that it sets, or LilyPond's default."""
-    return next(iter(languages_of(text)), DEFAULT)
+    return next((name for pair in pairwise(tokenize(text)) if (name := language_set(*pair))), DEFAULT)
+
+
+def language_set(command: Token, following: Token) -> str | None:
+    r"""Return the language that ``\language``, or ``\include`` of a file of names, sets; None for other tokens."""
+    name = string_value(following.text) if following.kind is Kind.STRING else ""
+    is_include = command.text == "\\include" and name.endswith(".ly") and name[:-3] in LANGUAGES
+    return name[:-3] if is_include else name if command.text == "\\language" else None

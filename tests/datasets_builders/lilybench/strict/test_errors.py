@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, Corruption, task_row
 from music_evals.datasets_builders.lilybench.strict.errors import (
-    Corrupted,
     corrupt,
     find_errors,
     is_foreign,
@@ -17,6 +17,8 @@ from music_evals.datasets_builders.lilybench.strict.errors import (
     signature_of,
 )
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
+from music_evals.notation.lilypond.compiler import lilypond_cache
+from music_evals.notation.lilypond.structure import Structure, read_structures
 from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -54,19 +56,25 @@ def test_foreign_notes_move_with_the_signature(key: str, own: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
-def test_a_corruption_changes_one_word(kind: Corruption, usable_tunes: list[Usable]) -> None:
-    scores = [(tune.score, tune.structure) for tune in usable_tunes[:4]]
-    corrupted = corrupt(scores, kind, seed=5)
-    assert all(corrupted)
-    for (text, structure), result in zip(scores, corrupted, strict=True):
-        assert isinstance(result, Corrupted)
-        pairs = list(zip(text.split(), result.text.split(), strict=True))
+def test_a_corruption_changes_one_word_and_no_other_note(kind: Corruption, usable_tunes: list[Usable]) -> None:
+    results = [corrupt(tune.score, kind, seed=5) for tune in usable_tunes[:4]]
+    corrupted = [result for result in results if result is not None]
+    readings = read_structures([result.text for result in corrupted], cache=lilypond_cache(), together=True)
+    for tune, result, reading in zip(usable_tunes[:4], corrupted, readings, strict=True):
+        pairs = list(zip(tune.score.split(), result.text.split(), strict=True))
         assert sum(old != new for old, new in pairs) == 1
-        assert 1 <= result.measure <= structure.measures
+        assert 1 <= result.measure <= tune.structure.measures
         assert find_errors(result.text) == {kind: [result.measure]}
-    if kind == "melodic_leap":
-        assert corrupt(scores, kind, seed=5) == corrupted
-        assert corrupt(scores[:1], kind, seed=6) != corrupted[:1]
+        # LilyPond reads the other notes as before.
+        assert isinstance(reading, Structure)
+        notes, others = (
+            Counter((event.voice, event.name, event.duration) for event in structure.events)
+            for structure in (tune.structure, reading)
+        )
+        assert (notes - others).total() <= 1
+        assert (others - notes).total() <= 1
+    assert corrupt(usable_tunes[0].score, kind, seed=5) == results[0]
+    assert any(corrupt(usable_tunes[0].score, kind, seed=seed) != results[0] for seed in range(6, 12))
 
 
 def test_a_reader_of_a_log_sees_the_change() -> None:

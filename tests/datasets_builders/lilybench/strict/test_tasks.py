@@ -7,14 +7,11 @@ from dataclasses import replace
 import pytest
 
 from music_evals.baselines.lilybench import count_measures, perform
-from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.facts import FORMS, PERIODS
 from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TASKS, TaskName, TaskRow, task_row
-from music_evals.datasets_builders.lilybench.strict import errors
 from music_evals.datasets_builders.lilybench.strict.looks import attack, check_looks
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.datasets_builders.lilybench.strict.tasks import MASK, make_rows
-from music_evals.notation.lilypond.structure import StructureError
 
 OPEN: list[TaskName] = ["bar_count", "bar_sequencing", "error_detection"]
 CHOICES: list[TaskName] = [task for task in TASKS if task not in (*OPEN, "emotion_recognition")]
@@ -140,17 +137,6 @@ def test_a_piece_less_changes_few_rows_with_errors(rows: Rows, usable_tunes: lis
     assert sum(row["piece"] != gone and row not in others for row in rows["error_detection"]) <= 1
 
 
-def test_errors_that_were_not_measured_are_not_replaced(
-    usable_tunes: list[Usable], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def busy(texts: list[str], **_: object) -> list[StructureError]:
-        return [StructureError("the clock ran out", is_measured=False) for _ in texts]
-
-    monkeypatch.setattr(errors, "read_structures", busy)
-    with pytest.raises(DatasetError, match=r"not measured: \w+/piece\d+"):
-        make_rows("error_detection", usable_tunes, 7, 10)
-
-
 def test_names_of_one_person_and_titles_of_a_set_are_not_options_together(many: list[Usable]) -> None:
     names = ("J. Doe (1700-1760)", "Jane Doe (1702-1760)", "Jane Q. Doe (1700-1760)", "Ann Roe (1701-1760)")
     composers = (*names, "Bo Poe (1703-1760)", "Cy Moe (1704-1760)")
@@ -207,6 +193,30 @@ def test_looks_that_give_answers_away_are_refused(many: list[Usable]) -> None:
         check_looks("genre_recognition", marked)
     alone = [row | {"piece": f"{'abcd'[n % 4]}/{n}"} for n, row in enumerate(marked)]
     assert attack(alone) == []  # what is right in one folder alone cannot be learnt from others
+
+
+@pytest.mark.parametrize("task", ["metadata_qa", "composer_recognition", "genre_recognition"])
+def test_scores_whose_looks_give_answers_away_are_refused(task: TaskName, many: list[Usable]) -> None:
+    """A piece of every tune is in each of four folders, and the tunes of one value look alike there."""
+    looks = (
+        "\\stemUp",
+        "\\stemDown",
+        "\\stemNeutral",
+        "\\voiceOne",
+        "\\voiceTwo",
+        "\\oneVoice",
+        "\\slurUp",
+        "\\slurDown",
+    )
+    values = [(written(piece.score)["key"], piece.header["composer"], piece.header["style"]) for piece in many]
+    place = ("metadata_qa", "composer_recognition", "genre_recognition").index(task)
+    names = sorted({value[place] for value in values})
+    typeset = [
+        piece._replace(id=f"f{n % 6}/{n}", score=f"{piece.score}{looks[names.index(value[place]) % 8]}\n")
+        for n, (piece, value) in enumerate(zip(many, values, strict=True))
+    ]
+    with pytest.raises(ValueError, match=r"gives \d+% of the answers away"):
+        make_rows(task, typeset, 7, 48)
 
 
 def test_note_lengths_are_asked_only_of_metres_without_doubt(many: list[Usable]) -> None:
