@@ -1,21 +1,37 @@
-"""Tasks on banks of four-option questions, the common kind of benchmark: a letter is asked for, and read strictly."""
+"""Tasks on questions, the common kind of benchmark: text, sound, pictures or notation, and options to choose from.
 
-from collections.abc import Sequence
+`question_set_task` is for any of these, with any number of options. `question_task` is for banks of four-option
+questions of text with worked examples.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from string import Template
-from typing import Any, Literal
+from random import Random
+from string import Template, ascii_uppercase
+from typing import Any, Final, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessageUser, GenerateConfig
+from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImage, ContentText, GenerateConfig
 
 from music_evals import benchmarks
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    DatasetSpec,
+    FileCell,
+    describe_dataset,
+    load_split,
+)
 from music_evals.datasets_builders.questions.question_rows import LETTERS, QuestionRow
+from music_evals.datasets_builders.questions.question_set import MARK, MediaQuestionRow, check_complete
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import commonest, declared_task, question_metadata, samples_view
+from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, samples_view
+from music_evals.notation.audio.clips import sendable_clip
 from music_evals.scorers.choice import final_answer
+from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
+from music_evals.solvers.option_order import options_block, with_shuffled_options
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
@@ -102,3 +118,208 @@ def _worded(text: str, row: QuestionRow) -> str:
     question = row["question"] + (f"\n\n{row['abc'].strip()}" if row["abc"] else "")
     options: dict[str, Any] = dict(zip("abcd", row["options"], strict=True))
     return Template(text).substitute(question=question, answer=row["answer"], **options)
+
+
+# --- questions of text, sound, pictures and notation, with any number of options ---
+
+NOTA: Final = "None of the above"
+PLAIN: Final = "letter"
+"""The prompt style by default."""
+_NOTATION: Final = "abc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionSetParameters:
+    """Parameters of a task on questions of the common kind.
+
+    Args:
+        dataset: ``generated`` where the benchmark has such data; a dataset folder, a folder with the published files,
+            or ``hf://datasets/ORG/NAME[@REVISION]`` with either.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with noise, or with another item's
+            music, of another answer.
+        prompt: a style of the benchmark's ``prompts.toml``: ``letter``, and others such as ``paper`` and ``text``.
+        protocol: which reading of the replies is the main metric: ``strict``, or the authors' own (``paper``). The log
+            has both.
+        options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask each question once
+            without each of its wrong options.
+        nota: put "None of the above" last, in the place of another option. It is right as often as any other.
+        seed: of the shuffling, and of what "None of the above" replaces.
+        seconds: of sound that are sent, from the beginning of a clip.
+        allow_partial: ask the questions that are complete if files are missing or damaged.
+        prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
+    """
+
+    dataset: str = GENERATED
+    stimulus: Stimulus = "given"
+    prompt: str = PLAIN
+    protocol: Protocol = "strict"
+    options: Literal["given", "shuffled", "leave_one_out"] = "given"
+    nota: bool = False
+    seed: int = 0
+    seconds: int = 120
+    allow_partial: bool = False
+    prompts: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what goes together."""
+        check_positive(seconds=self.seconds)
+        if self.nota and self.options == "leave_one_out":
+            raise ValueError("nota=true leaves out options itself; with it options=given and shuffled are valid")
+
+
+def question_set_task(params: QuestionSetParameters, name: str, dataset: DatasetSpec) -> Task:
+    """Make the task of a name, which is that of the config in the benchmark's dataset.
+
+    The benchmark's ``prompts.toml`` has a table per prompt style: ``prompt`` with the question and its options,
+    ``option`` for one of them, ``layout`` (lines, or one line), and ``form``, the form of the answer.
+    """
+    benchmark = benchmarks.load(dataset.name)
+    styles = load_prompts(benchmark.name, params.prompts)
+    if params.prompt not in styles:
+        raise ValueError(f"prompt={params.prompt!r} is not valid; valid values are: {', '.join(styles)}")
+    origin = describe_dataset(params.dataset, benchmark=dataset)
+    if not params.allow_partial:
+        check_complete(origin.provenance, params.dataset, "allow_partial=true")
+    rows: list[MediaQuestionRow] = load_split(params.dataset, name, "test", benchmark=dataset).to_list()
+    if params.options == "shuffled" and any(MARK.search("\n".join(row["options"])) for row in rows):
+        raise ValueError(
+            "options=shuffled is not valid: options of this task are pictures; valid are given, leave_one_out"
+        )
+    majority = commonest(("", row["answer"]) for row in rows)[""]
+    solver = reply()
+    if params.options == "shuffled":
+        solver = with_shuffled_options(solver, params.seed, last_stays=params.nota)
+    reading = benchmark.table.get("official_reading")
+    if not reading and params.protocol == "paper":
+        raise ValueError(
+            f"protocol=paper is not valid: {benchmark.title} states no reading of replies; valid is strict"
+        )
+    return declared_task(
+        params,
+        benchmark.name,
+        name,
+        origin,
+        [
+            question_to_sample(benchmark.name, name, row, shown, styles[params.prompt], params.seconds, majority)
+            for row in rows
+            for shown in option_sets(row, params)
+        ],
+        solver=solver,
+        scorer=[strict_choice(), *([official_choice(reading)] if reading else [])],
+        config=GenerateConfig(temperature=0.0),
+        viewer=samples_view(benchmark.title),
+        metadata={},
+        floors={}
+        if params.options == "leave_one_out" or params.nota
+        else {"": floors_of(origin, name, {"test": rows})},
+        is_like=origin.provenance.source == GENERATED and len(benchmark.datasets[dataset.name].sources) > 1,
+        metric=MAIN[params.protocol],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOptions:
+    """The options of a row as one sample shows them."""
+
+    options: list[str]
+    answer: str  # letter of the right one, or the text of a short answer
+    suffix: str = ""  # of the sample's id
+
+
+def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[ShownOptions]:
+    """Return the options that a row is asked with, once each.
+
+    >>> row = {"id": "1", "options": ["lute", "harp", "bell"], "answer": "B"}
+    >>> [shown.options for shown in option_sets(row, QuestionSetParameters(options="leave_one_out"))]
+    [['harp', 'bell'], ['lute', 'harp']]
+    """
+    options = row["options"]
+    if not options or (params.options != "leave_one_out" and not params.nota):
+        return [ShownOptions(options, row["answer"])]
+    place = ascii_uppercase.index(row["answer"])
+    wrong = [at for at in range(len(options)) if at != place]
+    if not params.nota:
+        return [_without(options, place, at, f"-without-{ascii_uppercase[at]}") for at in wrong]
+    rng = Random(f"{params.seed} {row['id']} nota")
+    if rng.randrange(len(options)) == 0:
+        return [ShownOptions([*(options[at] for at in wrong), NOTA], ascii_uppercase[len(wrong)])]
+    shown = _without(options, place, rng.choice(wrong))
+    return [ShownOptions([*shown.options, NOTA], shown.answer)]
+
+
+def _without(options: Sequence[str], place: int, left_out: int, suffix: str = "") -> ShownOptions:
+    kept = [option for at, option in enumerate(options) if at != left_out]
+    return ShownOptions(kept, ascii_uppercase[place - (left_out < place)], suffix)
+
+
+def question_to_sample(
+    benchmark: str,
+    name: str,
+    row: MediaQuestionRow,
+    shown: ShownOptions,
+    style: Mapping[str, str],
+    seconds: int,
+    majority: str,
+) -> Sample:
+    """Map a row to a sample: the wording of a style, with the files where the question and its options have marks."""
+    options = shown.options
+    form = (style["option"], "\n" if style["layout"] == "lines" else " ")
+    block = options_block(options, form)
+    text = Template(style["prompt"]).substitute(question=row["question"], options=block)
+    content, spans = _content(text, row, seconds)
+    metadata = question_metadata(
+        benchmark,
+        name,
+        answer_type="choice" if options else "text",
+        answers=[*ascii_uppercase[: len(options)]] if options else None,
+        form=style["form"],
+        question=MARK.sub("", row["question"]).strip(),
+        options=options or None,
+        option_form=list(form) if options else None,
+        majority=majority if majority in ascii_uppercase[: len(options)] or not options else "A",
+        notation=_NOTATION if spans else None,
+        music=spans or None,
+    )
+    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row[key]}
+    return Sample(
+        id=row["id"] + shown.suffix,
+        input=[ChatMessageUser(content=content, metadata=metadata)],
+        choices=options or None,
+        target=shown.answer,
+        metadata={"options": options, **groups, **({"question": row["id"]} if shown.suffix else {})},
+    )
+
+
+def _content(text: str, row: MediaQuestionRow, seconds: int) -> tuple[str | list[Content], list[list[int]]]:
+    """Put files and notation where a text has their marks; return also the spans of the notation in a plain text."""
+    parts: list[Content] = []
+    spans: list[list[int]] = []
+    written, end = "", 0
+    for mark in MARK.finditer(text):
+        kind, place = mark[1], int(mark[2]) - 1
+        written, end = written + text[end : mark.start()], mark.end()
+        if kind == "abc":
+            tune = row["abc"][place].strip()
+            spans.append([len(written), len(written) + len(tune)])
+            written += tune
+            continue
+        if written.strip():
+            parts.append(ContentText(text=written))
+        written = ""
+        parts.append(_audio(row["audio"][place]["bytes"], seconds) if kind == "audio" else _image(row["images"][place]))
+    written += text[end:]
+    if not parts:
+        return written, spans
+    return [*parts, *([ContentText(text=written)] if written.strip() else [])], []
+
+
+def _audio(data: bytes, seconds: int) -> ContentAudio:
+    clip = sendable_clip(data, seconds)
+    mime = "mpeg" if clip.format == "mp3" else "wav"
+    encoded = base64.b64encode(clip.data).decode("ascii")
+    return ContentAudio(audio=f"data:audio/{mime};base64,{encoded}", format=clip.format)
+
+
+def _image(cell: FileCell) -> ContentImage:
+    kind = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(cell["bytes"][:2], "webp")
+    return ContentImage(image=f"data:image/{kind};base64,{base64.b64encode(cell['bytes']).decode('ascii')}")

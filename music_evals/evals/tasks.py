@@ -50,7 +50,7 @@ MOST_ERRORS: Final = 0.1
 ORIGINAL: Final = "original"
 """The value of the parameter ``twin`` under which a question is asked as it is."""
 
-_NO_CONDITION: Final = ("dataset", "media")
+_NO_CONDITION: Final = ("dataset", "media", "allow_partial")
 
 
 class ParameterError(click.ClickException, ValueError):
@@ -269,7 +269,7 @@ def _prompts(params: Any) -> dict[str, str]:
 
 
 def condition(params: Any) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults, in order, without the dataset and the viewer's media.
+    """Return the parameters that differ from their defaults, in order, without those of data and media.
 
     Example:
         >>> @dataclasses.dataclass

@@ -1,7 +1,8 @@
 """`music-evals build`: build the dataset of a benchmark as a folder in the layout of the Hub."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,9 @@ from music_evals.commands.build.msu import msu
 from music_evals.commands.build.muse import muse
 from music_evals.commands.build.ziqi import ziqi
 from music_evals.commands.output import Address, Engines, Out, Overwrite, building, cluster, say_counts
+
+if TYPE_CHECKING:
+    from music_evals.datasets_builders.dataset_io import DatasetSpec, Provenance
 
 app = typer.Typer(no_args_is_help=True)
 COMMANDS: Mapping[str, Callable[..., None]] = {
@@ -42,24 +46,44 @@ def _command(name: str) -> Callable[..., None]:
             str | None, typer.Option(help="Take the published data: a folder with a copy, or 'hub' to download it.")
         ] = None,
         seed: Annotated[int | None, typer.Option(help="Seed of generated rows.")] = None,
+        allow_partial: Annotated[
+            bool, typer.Option("--allow-partial", help="Take what is complete if published files are missing.")
+        ] = False,
         overwrite: Overwrite = False,
     ) -> None:
         # Here, so that `music-evals --help` need not wait for it.
-        from music_evals.datasets_builders import builder
+        from music_evals.evals.registry import dataset_module
 
         if source is None and generated is None:
             raise typer.BadParameter(f"{name} has published data only; give a copy, or 'hub'", param_hint="--source")
         if source is not None and seed is not None:
             raise typer.BadParameter("a seed is for generated rows, not for published ones", param_hint="--seed")
         with building(out, overwrite=overwrite) as console:
-            options = {} if seed is None else {"seed": seed}
-            provenance = builder(name).build(out, source=source, overwrite=overwrite, **options)
+            module = dataset_module(name)
+            if hasattr(module, "build"):
+                options = {} if seed is None else {"seed": seed}
+                provenance = module.build(out, source=source, overwrite=overwrite, **options)
+            elif seed is not None:
+                raise typer.BadParameter(f"the generated questions of {name} have one seed", param_hint="--seed")
+            else:
+                provenance = _build_questions(module.BENCHMARK, out, source, allow_partial=allow_partial)
             say_counts(console, provenance.counts)
 
     title = load(facts.benchmark).title
     choice = f"{generated.title[0].lower()}{generated.title[1:]}, or " if generated else ""
     command.__doc__ = f"Build {title}: {choice}the published data with --source."
     return command
+
+
+def _build_questions(spec: "DatasetSpec", out: Path, source: str | None, *, allow_partial: bool) -> "Provenance":
+    """Build a question set: the generated one, or the published one."""
+    from music_evals.datasets_builders.dataset_io import convert_published, read_provenance
+
+    if source is None:
+        assert spec.generate
+        spec.generate(out, lambda *_: None)
+        return read_provenance(out)
+    return convert_published(source, out, benchmark=spec, allow_partial=allow_partial)
 
 
 for dataset in dataset_names():

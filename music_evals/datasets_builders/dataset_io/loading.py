@@ -47,6 +47,9 @@ class DatasetSpec:
     # Builds the default generated dataset in a folder, replaces what is there, and reports progress. None if all data
     # is published.
     generate: Callable[[Path, OnPiece], object] | None = None
+    # Writes published files in a folder as a dataset folder, in the place of what is there: source, target, commit on
+    # the Hub, and whether files may be missing. None if only dataset folders of ours are taken.
+    convert: Callable[[Path, Path, str | None, bool], Provenance] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +173,8 @@ def describe_dataset(dataset: str, *, benchmark: DatasetSpec, files: Sequence[st
         folder, revision = _generated_folder(benchmark), None
     else:
         folder, revision = _locate(dataset, files)
+        if benchmark.convert and not (folder / PROVENANCE_FILE).is_file():
+            folder = _converted_folder(dataset, folder, revision, benchmark)
     provenance = _read_provenance(dataset, folder)
     if provenance.benchmark != benchmark.name:
         raise DatasetError(f"'{dataset}' is a dataset of {provenance.benchmark}, not of {benchmark.name}")
@@ -205,32 +210,79 @@ def _read_provenance(dataset: str, folder: Path) -> Provenance:
 
 def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or damaged."""
-    if benchmark.generate is None:
+    generate = benchmark.generate
+    if generate is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PUBLISHED}")
+    label = f"the default dataset of {benchmark.name}"
+    return _cached_folder(benchmark, f"seed{benchmark.seed}", (GENERATED, benchmark.seed), label, generate)
+
+
+def _converted_folder(dataset: str, source: Path, revision: str | None, benchmark: DatasetSpec) -> Path:
+    """Return the cached dataset folder of published files; it is written first if any of them has changed."""
+    source = _published_files(dataset, source, revision)
+    files = [(path.relative_to(source).as_posix(), path.stat()) for path in sorted(source.rglob("*")) if path.is_file()]
+    listing = "\n".join(f"{name} {status.st_size} {status.st_mtime_ns}" for name, status in files)
+    key = revision or hashlib.sha256(f"{source.resolve()}\n{listing}".encode()).hexdigest()
+
+    def write(out: Path, _: OnPiece) -> object:
+        assert benchmark.convert
+        return benchmark.convert(source, out, revision, True)
+
+    return _cached_folder(benchmark, key[:16], ("published", None), f"a dataset of {dataset}", write)
+
+
+def convert_published(source: str, out: Path, *, benchmark: DatasetSpec, allow_partial: bool) -> Provenance:
+    """Write published files as a dataset folder, in the place of what is there.
+
+    Args:
+        source: a folder with the files, or ``hf://datasets/ORG/NAME[@REVISION]``.
+        out: the dataset folder.
+        benchmark: whose files they are.
+        allow_partial: whether questions are left out whose files are missing or damaged; DatasetError otherwise.
+    """
+    if benchmark.convert is None:
+        raise DatasetError(f"{benchmark.name} takes dataset folders only")
+    folder, revision = _locate(source, ())
+    return benchmark.convert(_published_files(source, folder, revision), out, revision, allow_partial)
+
+
+def _published_files(dataset: str, folder: Path, revision: str | None) -> Path:
+    """Return the folder of published files; those of a repository on the Hub are downloaded, all at one commit."""
+    return download(dataset.removeprefix("hf://datasets/").partition("@")[0], revision, ["*"]) if revision else folder
+
+
+def _cached_folder(
+    benchmark: DatasetSpec,
+    key: str,
+    source: tuple[str, int | None],
+    label: str,
+    write: Callable[[Path, OnPiece], object],
+) -> Path:
+    """Return a dataset folder in the cache, written first if it is not there as it should be."""
     from filelock import FileLock
 
-    folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-seed{benchmark.seed}"
-    if _is_current(folder, benchmark):
+    folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-{key}"
+    if _is_current(folder, benchmark, source):
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{folder.name}.lock")):
-            if not _is_current(folder, benchmark):  # another process may have built it meanwhile
-                with announced(f"the default dataset of {benchmark.name}") as on_piece:
-                    benchmark.generate(folder, on_piece)
+            if not _is_current(folder, benchmark, source):  # another process may have built it meanwhile
+                with announced(label) as on_piece:
+                    write(folder, on_piece)
     except OSError as error:
         advice = "name another folder in MUSIC_EVALS_CACHE"
-        raise DatasetError(f"cannot write the generated dataset to {folder}: {error}; {advice}") from error
+        raise DatasetError(f"cannot write {label} to {folder}: {error}; {advice}") from error
     return folder
 
 
-def _is_current(folder: Path, benchmark: DatasetSpec) -> bool:
+def _is_current(folder: Path, benchmark: DatasetSpec, source: tuple[str, int | None]) -> bool:
     try:
         present = read_provenance(folder)
         is_whole = all(file_sha256(folder / path) == digest for path, digest in present.files.items())
     except (DatasetError, FileNotFoundError):
         return False
-    expected = (benchmark.name, benchmark.version, GENERATED, benchmark.seed)
+    expected = (benchmark.name, benchmark.version, *source)
     return is_whole and (present.benchmark, present.builder_version, present.source, present.seed) == expected
 
 

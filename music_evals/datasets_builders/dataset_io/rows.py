@@ -36,8 +36,8 @@ class FileCell(TypedDict):
     path: None
 
 
-FileKind = Literal["audio", "images", "vector"]
-"""A column that a type alone does not tell: a sound, a list of pictures, or a list of 32-bit numbers."""
+FileKind = Literal["audio", "audios", "images", "vector"]
+"""A column that a type alone does not tell: a sound, a list of sounds or pictures, or a list of 32-bit numbers."""
 
 
 class Columns(Mapping[str, Any]):
@@ -67,7 +67,7 @@ class Columns(Mapping[str, Any]):
         """The columns as `datasets` describes them."""
         from datasets import Audio, Features, Image, List, Value
 
-        of_kind = {"audio": Audio(), "images": List(Image()), "vector": List(Value("float32"))}
+        of_kind = {"audio": Audio(), "audios": List(Audio()), "images": List(Image()), "vector": List(Value("float32"))}
         return Features(
             {
                 name: of_kind[self._kinds[name]] if name in self._kinds else _column(hint)
