@@ -141,7 +141,7 @@ class QuestionSetParameters:
         protocol: which reading of the replies is the main metric: ``strict``, or the authors' own (``paper``). The log
             has both.
         options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask each question once
-            without each of its wrong options.
+            without each of its wrong options, if it has two.
         nota: put "None of the above" last, in the place of another option. It is right as often as any other.
         seed: of the shuffling, and of what "None of the above" replaces.
         seconds: of sound that are sent, from the beginning of a clip.
@@ -212,7 +212,7 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         floors={}
         if params.options == "leave_one_out" or params.nota
         else {"": floors_of(origin, name, {"test": rows})},
-        is_like=origin.provenance.source == GENERATED and len(benchmark.datasets[dataset.name].sources) > 1,
+        is_like=origin.provenance.source == GENERATED,
         metric=MAIN[params.protocol],
     )
 
@@ -239,6 +239,8 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
     place = ascii_uppercase.index(row["answer"])
     wrong = [at for at in range(len(options)) if at != place]
     if not params.nota:
+        if len(wrong) < 2:
+            return [ShownOptions(options, row["answer"])]
         return [_without(options, place, at, f"-without-{ascii_uppercase[at]}") for at in wrong]
     rng = Random(f"{params.seed} {row['id']} nota")
     if rng.randrange(len(options)) == 0:
@@ -303,14 +305,13 @@ def _content(text: str, row: MediaQuestionRow, seconds: int) -> tuple[str | list
             spans.append([len(written), len(written) + len(tune)])
             written += tune
             continue
-        if written.strip():
-            parts.append(ContentText(text=written))
+        parts += [ContentText(text=written.strip())] if written.strip() else []
         written = ""
         parts.append(_audio(row["audio"][place]["bytes"], seconds) if kind == "audio" else _image(row["images"][place]))
     written += text[end:]
     if not parts:
         return written, spans
-    return [*parts, *([ContentText(text=written)] if written.strip() else [])], []
+    return [*parts, *([ContentText(text=written.strip())] if written.strip() else [])], []
 
 
 def _audio(data: bytes, seconds: int) -> ContentAudio:

@@ -26,14 +26,16 @@ _CHORD: Final = (0, 7, 16, 24)  # intervals above the lowest voice, wide enough 
 
 def listening_questions(seed: int) -> Iterator[MediaQuestion]:
     """Compose questions with their clips; the same seed gives the same bytes."""
-    for kind, (text, options) in _QUESTIONS.items():
-        rng = Random(f"{seed}/{kind}")
-        places = [number % len(options) for number in range(PER_KIND)]
-        rng.shuffle(places)
-        for number, place in enumerate(places):
-            clip = render_wav(write_midi(_COMPOSERS[kind](place, rng)), seconds=SECONDS)
-            name = f"{kind}-{number:02}"
-            yield MediaQuestion(name, [Part("audio", clip), text], options, place, theme=kind.replace("-", " "))
+    rngs = {kind: Random(f"{seed}/{kind}") for kind in _QUESTIONS}
+    places = {
+        kind: rngs[kind].sample([number % len(options) for number in range(PER_KIND)], PER_KIND)
+        for kind, (_, options) in _QUESTIONS.items()
+    }
+    for number in range(PER_KIND):  # so that the first questions of a dataset are of all kinds
+        for kind, (text, options) in _QUESTIONS.items():
+            place = places[kind][number]
+            clip = render_wav(write_midi(_COMPOSERS[kind](place, rngs[kind])), seconds=SECONDS)
+            yield MediaQuestion(f"{kind}-{number:02}", [Part("audio", clip), text], options, place, theme=kind)
 
 
 def _tempo(place: int, rng: Random) -> Performance:
