@@ -71,7 +71,10 @@ class Origin:
         """
         if self.provenance.source == GENERATED:
             return f"{GENERATED}-seed{self.provenance.seed}"
-        return f"{self.provenance.source}-partial" if self.provenance.missing else self.provenance.source
+        # A repository of published files has no version of its own but its commit.
+        is_foreign = self.revision is not None and self.folder.name != self.revision
+        source = f"{self.provenance.source}-{self.revision[:7]}" if is_foreign else self.provenance.source
+        return f"{source}-partial" if self.provenance.missing else source
 
     def metadata(self) -> dict[str, Any]:
         """Return what a task should record of its data, and by which version of this project: plain values."""

@@ -238,12 +238,13 @@ def _convert(
         anomalies=dict(anomalies),
         floors=floors,
     )
-    if not allow_partial:
+    if not allow_partial or not any(whole.values()):
         check_complete(provenance, str(files.folder), "--allow-partial")
-    rows_of_tasks = {
-        task: {"test": (row_of(q, files.load) for q in _questions(paths[task], tasks[task]) if q.id in ids)}
-        for task, ids in whole.items()
-    }
+
+    def rows_of(task: str) -> Iterator[MediaQuestionRow]:
+        return (row_of(one, files.load) for one in _questions(paths[task], tasks[task]) if one.id in whole[task])
+
+    rows_of_tasks = {task: {"test": rows_of(task)} for task in whole}
     features = dict.fromkeys(tasks, FEATURES)
     return write_dataset(out, rows_of_tasks, features=features, provenance=provenance, overwrite=True)
 
