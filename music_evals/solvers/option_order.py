@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import wraps
 from random import Random
 from string import Template, ascii_uppercase
-from typing import Final
+from typing import Any, Final
 
-from inspect_ai.model import ChatMessage, ContentText
+from inspect_ai.model import ChatMessage
 from inspect_ai.solver import Generate, Solver, TaskState
 
 LINES: Final = ("$letter. $text", "\n")
@@ -49,17 +49,12 @@ def _reordered(message: ChatMessage, options: Sequence[str], shuffled: Sequence[
     facts = (message.metadata or {})["asks"]
     for form in (facts["option_form"], LINES):
         old, new = options_block(options, form), options_block(shuffled, form)
-        if isinstance(message.content, str):
-            content = new.join(message.content.rsplit(old, 1))
-        else:
-            content = [
-                part.model_copy(update={"text": new.join(part.text.rsplit(old, 1))})
-                if isinstance(part, ContentText)
-                else part
-                for part in message.content
-            ]
         if old in message.text:
-            asks = {**facts, "options": [*shuffled]}
-            metadata = {**(message.metadata or {}), "asks": asks}
-            return message.model_copy(update={"content": content, "metadata": metadata})
+            content: Any = [
+                part.model_copy(update={"text": new.join(part.text.rsplit(old, 1))}) if part.type == "text" else part
+                for part in ([] if isinstance(message.content, str) else message.content)
+            ]
+            metadata = {**(message.metadata or {}), "asks": {**facts, "options": [*shuffled]}}
+            text = new.join(message.text.rsplit(old, 1))
+            return message.model_copy(update={"content": content or text, "metadata": metadata})
     raise ValueError("the options of a question are not in its prompt as one block of text; they cannot be shuffled")

@@ -72,8 +72,8 @@ class Origin:
         if self.provenance.source == GENERATED:
             return f"{GENERATED}-seed{self.provenance.seed}"
         # A repository of published files has no version of its own but its commit.
-        is_foreign = self.revision is not None and self.folder.name != self.revision
-        source = f"{self.provenance.source}-{self.revision[:7]}" if is_foreign else self.provenance.source
+        is_foreign = self.revision and self.folder.name != self.revision
+        source = f"{self.provenance.source}-{(self.revision or '')[:7]}" if is_foreign else self.provenance.source
         return f"{source}-partial" if self.provenance.missing else source
 
     def metadata(self) -> dict[str, Any]:

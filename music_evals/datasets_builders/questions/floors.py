@@ -65,8 +65,8 @@ def rule_floors(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) ->
     items = [item for item in items_of(dataset, config, rows) if item.options]
     earned = earnings(items, guessers=OPTIONS_ALONE)
     chance = np.array([chance_of(item, {}) for item in items])
-    floors = {name: earned[name] for name in ("shortest", "longest") if name in earned}
-    floors["options alone"] = _best(items, earned, chance)
+    rules = ("shortest", "longest")
+    floors = {**{rule: earned[rule] for rule in rules if rule in earned}, "options alone": _best(items, earned, chance)}
     return _by_form(items, floors, range(len(items)))
 
 

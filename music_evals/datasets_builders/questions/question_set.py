@@ -208,7 +208,7 @@ def _convert(
     """
     from music_evals.datasets_builders.questions.floors import rule_floors
 
-    paths = {task: found for task, records in tasks.items() if (found := files.matching(records.files))}
+    paths = {task: matching for task, records in tasks.items() if (matching := files.matching(records.files))}
     if not paths:
         names = ", ".join(records.files for records in tasks.values())
         raise DatasetError(f"{files.folder} holds no {names}; a copy of the published files is needed")
@@ -218,9 +218,9 @@ def _convert(
     anomalies: Counter[str] = Counter()
     whole: dict[str, set[str]] = {}
     floors = {}
-    for task, found_paths in paths.items():
+    for task, group in paths.items():
         rows = []
-        for question in _questions(found_paths, tasks[task]):
+        for question in _questions(group, tasks[task]):
             if not (found := files.problems(question)):
                 rows.append(row_of(question, lambda _: b"-"))
                 texts = [option.casefold().strip() for option in rows[-1]["options"]]
@@ -307,7 +307,7 @@ class _Files:
 
     def problems(self, question: MediaQuestion) -> dict[str, str]:
         """Return what is wrong with the files of a question, by name."""
-        found = {}
+        found: dict[str, str] = {}
         for part in (*question.parts, *question.options):
             if isinstance(part, Part) and part.kind != "abc":
                 name = _name(part) or question.id

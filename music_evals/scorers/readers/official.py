@@ -46,7 +46,7 @@ def only_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     """
     reply = reply[:MAX_REPLY].split("The correct answer is:")[-1]
     found = {*ascii_uppercase[: len(options)]} & {*reply}
-    return Reading("answered", *found, "the only capital letter") if len(found) == 1 else _quoted(reply, options)
+    return Reading("answered", found.pop(), "the only capital letter") if len(found) == 1 else _quoted(reply, options)
 
 
 def all_words(reply: str, options: Sequence[str], right: int = 0) -> Reading:
