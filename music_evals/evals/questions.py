@@ -8,7 +8,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from string import Template, ascii_uppercase
+from string import Template, ascii_lowercase, ascii_uppercase
 from typing import Any, Final, Literal
 
 from inspect_ai import Task
@@ -16,7 +16,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImage, ContentText, GenerateConfig
 
 from music_evals import benchmarks
-from music_evals.benchmarks.prompts import Prompts, load_prompts
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     DatasetSpec,
@@ -24,14 +24,14 @@ from music_evals.datasets_builders.dataset_io import (
     describe_dataset,
     load_split,
 )
-from music_evals.datasets_builders.questions.question_rows import LETTERS, QuestionRow
+from music_evals.datasets_builders.questions.question_rows import QuestionRow
 from music_evals.datasets_builders.questions.question_set import MARK, MediaQuestionRow, check_complete
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, samples_view
 from music_evals.notation.audio.clips import sendable_clip
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
-from music_evals.solvers.option_order import options_block, with_shuffled_options
+from music_evals.solvers.option_order import LINES, options_block, with_shuffled_options
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
@@ -68,13 +68,14 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
     opening = [wording["instruction"]]
     if params.shots == "five":
         opening += [wording["examples"], *(_worded(wording["example"], row) for row in dev)]
+    prompt = "\n\n".join([*(text.replace("$", "$$") for text in opening), wording["question"]])
     majority = commonest(("", row["answer"]) for row in dev)[""]
     return declared_task(
         params,
         benchmark.name,
         name,
         origin,
-        [record_to_sample(benchmark.name, name, row, opening, wording, majority) for row in test],
+        [record_to_sample(benchmark.name, name, row, prompt, majority) for row in test],
         solver=reply(),
         scorer=final_answer(),
         config=GenerateConfig(temperature=0.0),
@@ -85,33 +86,25 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
     )
 
 
-def record_to_sample(
-    benchmark: str, name: str, row: QuestionRow, opening: Sequence[str], wording: Prompts, majority: str
-) -> Sample:
-    """Map a row to a sample: what comes ahead of all questions, then the question with its score and options."""
-    prompt = "\n\n".join([*opening, _worded(wording["question"], row)])
-    tune = (row["abc"] or "").strip()
-    start = prompt.rindex(tune)
-    metadata = question_metadata(
-        benchmark,
-        name,
-        answer_type="choice",
-        answers=list(LETTERS),
-        form="Final Answer: $answer",
-        question=row["question"],
-        options=row["options"],
-        kind=row["kind"],
-        majority=majority,
-        notation="abc" if tune else None,
-        music=[[start, start + len(tune)]] if tune else None,
-    )
-    return Sample(
+def record_to_sample(benchmark: str, name: str, row: QuestionRow, prompt: str, majority: str) -> Sample:
+    """Map a row to a sample; the prompt is a template of what comes ahead of all questions, and of the question."""
+    media_row = MediaQuestionRow(
         id=row["id"],
-        input=[ChatMessageUser(content=prompt, metadata=metadata)],
-        choices=row["options"],
-        target=row["answer"],
-        metadata={"options": row["options"], "kind": row["kind"]},
+        question=row["question"] + ("\n\n<abc 1>" if row["abc"] else ""),
+        options=row["options"],
+        answer=row["answer"],
+        audio=[],
+        images=[],
+        abc=[row["abc"]] if row["abc"] else [],
+        theme=row["kind"],
+        subtheme=None,
+        piece=None,
     )
+    style = {"prompt": prompt, "option": LINES[0], "layout": "lines", "form": "Final Answer: $answer"}
+    shown = ShownOptions(row["options"], row["answer"])
+    sample = question_to_sample(benchmark, name, media_row, shown, style, 0, majority)
+    sample.metadata = {"options": row["options"], "kind": row["kind"]}
+    return sample
 
 
 def _worded(text: str, row: QuestionRow) -> str:
@@ -267,7 +260,8 @@ def question_to_sample(
     options = shown.options
     form = (style["option"], "\n" if style["layout"] == "lines" else " ")
     block = options_block(options, form)
-    text = Template(style["prompt"]).substitute(question=row["question"], options=block)
+    letters: dict[str, Any] = dict(zip(ascii_lowercase, options, strict=False))
+    text = Template(style["prompt"]).substitute(question=row["question"], options=block, **letters)
     content, spans = _content(text, row, seconds)
     metadata = question_metadata(
         benchmark,
@@ -277,7 +271,8 @@ def question_to_sample(
         form=style["form"],
         question=MARK.sub("", row["question"]).strip(),
         options=options or None,
-        option_form=list(form) if options else None,
+        option_form=list(form) if options and form != LINES else None,
+        kind=row["theme"],
         majority=majority if majority in ascii_uppercase[: len(options)] or not options else "A",
         notation=_NOTATION if spans else None,
         music=spans or None,

@@ -27,8 +27,9 @@ def options_block(options: Sequence[str], form: Sequence[str]) -> str:
 def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False) -> Solver:
     """Have a solver shuffle the options of each sample first; scorers find the order under ``option_order``.
 
-    The message that asks the question says in its metadata ``asks`` how its options are written (``option_form``). It
-    is no solver of its own: Inspect copies and compares the whole state of every sample, with its sound, at both ends.
+    The message that asks the question says in its metadata ``asks`` how its options are written (``option_form``, by
+    default `LINES`). This is no solver of its own: Inspect copies and compares the whole state of every sample, with
+    its sound, at both ends of one.
     """
 
     @wraps(solver)
@@ -47,7 +48,7 @@ def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False
 
 def _reordered(message: ChatMessage, options: Sequence[str], shuffled: Sequence[str]) -> ChatMessage:
     facts = (message.metadata or {})["asks"]
-    for form in (facts["option_form"], LINES):
+    for form in (facts.get("option_form", LINES), LINES):
         old, new = options_block(options, form), options_block(shuffled, form)
         if old in message.text:
             content: Any = [

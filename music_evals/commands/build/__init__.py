@@ -1,8 +1,7 @@
 """`music-evals build`: build the dataset of a benchmark as a folder in the layout of the Hub."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +12,6 @@ from music_evals.commands.build.msu import msu
 from music_evals.commands.build.muse import muse
 from music_evals.commands.build.ziqi import ziqi
 from music_evals.commands.output import Address, Engines, Out, Overwrite, building, cluster, say_counts
-
-if TYPE_CHECKING:
-    from music_evals.datasets_builders.dataset_io import DatasetSpec, Provenance
 
 app = typer.Typer(no_args_is_help=True)
 COMMANDS: Mapping[str, Callable[..., None]] = {
@@ -51,7 +47,8 @@ def _command(name: str) -> Callable[..., None]:
         ] = False,
         overwrite: Overwrite = False,
     ) -> None:
-        # Here, so that `music-evals --help` need not wait for it.
+        # Here, so that `music-evals --help` need not wait for them.
+        from music_evals.datasets_builders.dataset_io import build_dataset
         from music_evals.evals.registry import dataset_module
 
         if source is None and generated is None:
@@ -66,24 +63,13 @@ def _command(name: str) -> Callable[..., None]:
             elif seed is not None:
                 raise typer.BadParameter(f"the generated questions of {name} have one seed", param_hint="--seed")
             else:
-                provenance = _build_questions(module.BENCHMARK, out, source, allow_partial=allow_partial)
+                provenance = build_dataset(module.BENCHMARK, out, source, allow_partial=allow_partial)
             say_counts(console, provenance.counts)
 
     title = load(facts.benchmark).title
     choice = f"{generated.title[0].lower()}{generated.title[1:]}, or " if generated else ""
     command.__doc__ = f"Build {title}: {choice}the published data with --source."
     return command
-
-
-def _build_questions(spec: "DatasetSpec", out: Path, source: str | None, *, allow_partial: bool) -> "Provenance":
-    """Build a question set: the generated one, or the published one."""
-    from music_evals.datasets_builders.dataset_io import convert_published, read_provenance
-
-    if source is None:
-        assert spec.generate
-        spec.generate(out, lambda *_: None)
-        return read_provenance(out)
-    return convert_published(source, out, benchmark=spec, allow_partial=allow_partial)
 
 
 for dataset in dataset_names():

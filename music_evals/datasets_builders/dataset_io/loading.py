@@ -234,17 +234,22 @@ def _converted_folder(dataset: str, source: Path, revision: str | None, benchmar
     return _cached_folder(benchmark, key[:16], ("published", None), f"a dataset of {dataset}", write)
 
 
-def convert_published(source: str, out: Path, *, benchmark: DatasetSpec, allow_partial: bool) -> Provenance:
-    """Write published files as a dataset folder, in the place of what is there.
+def build_dataset(benchmark: DatasetSpec, out: Path, source: str | None, *, allow_partial: bool = False) -> Provenance:
+    """Write a benchmark's generated or published questions as a dataset folder, in the place of what is there.
 
     Args:
-        source: a folder with the files, or ``hf://datasets/ORG/NAME[@REVISION]``.
+        benchmark: whose questions they are.
         out: the dataset folder.
-        benchmark: whose files they are.
+        source: a folder with the published files, or ``hf://datasets/ORG/NAME[@REVISION]``; None for generated ones.
         allow_partial: whether questions are left out whose files are missing or damaged; DatasetError otherwise.
     """
-    if benchmark.convert is None:
-        raise DatasetError(f"{benchmark.name} takes dataset folders only")
+    if source is None and benchmark.generate:
+        benchmark.generate(out, lambda *_: None)
+        return read_provenance(out)
+    if source is None or benchmark.convert is None:
+        raise DatasetError(
+            f"{benchmark.name} has no {'generated' if source is None else 'published'} data that is built"
+        )
     folder, revision = _locate(source, ())
     return benchmark.convert(_published_files(source, folder, revision), out, revision, allow_partial)
 

@@ -4,7 +4,7 @@ Six kinds: tempo, metre, instrument, mode, number of voices, and which of two no
 evenly from the options of a kind, so that nothing but the sound tells it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Final
 
@@ -26,15 +26,15 @@ _CHORD: Final = (0, 7, 16, 24)  # intervals above the lowest voice, wide enough 
 
 def listening_questions(seed: int) -> Iterator[MediaQuestion]:
     """Compose questions with their clips; the same seed gives the same bytes."""
-    rngs = {kind: Random(f"{seed}/{kind}") for kind in _QUESTIONS}
     places = {
-        kind: rngs[kind].sample([number % len(options) for number in range(PER_KIND)], PER_KIND)
-        for kind, (_, options) in _QUESTIONS.items()
+        kind: Random(f"{seed}/{kind}").sample([number % len(options) for number in range(PER_KIND)], PER_KIND)
+        for kind, (_, options, _) in _KINDS.items()
     }
     for number in range(PER_KIND):  # so that the first questions of a dataset are of all kinds
-        for kind, (text, options) in _QUESTIONS.items():
+        for kind, (text, options, compose) in _KINDS.items():
             place = places[kind][number]
-            clip = render_wav(write_midi(_COMPOSERS[kind](place, rngs[kind])), seconds=SECONDS)
+            performance = compose(place, Random(f"{seed}/{kind}/{number}"))
+            clip = render_wav(write_midi(performance), seconds=SECONDS)
             yield MediaQuestion(f"{kind}-{number:02}", [Part("audio", clip), text], options, place, theme=kind)
 
 
@@ -82,19 +82,12 @@ def _line(pitches: list[int], tempo: float, program: int = 0) -> Performance:
     return Performance(tuple(notes), tempo, (4, 4), "C", program=program)
 
 
-_QUESTIONS: Final = {
-    "tempo": ("How fast is the beat?", [f"about {tempo} beats a minute" for tempo in TEMPI]),
-    "metre": ("After how many beats does the strong beat come again?", [str(beats) for beats in METRES]),
-    "instrument": ("Which instrument plays?", [*INSTRUMENTS]),
-    "mode": ("Which scale is played?", [*MODES]),
-    "voices": ("How many notes sound at the same time?", [str(count) for count in VOICES]),
-    "higher": ("Which of the two notes is higher?", ["the first", "the second"]),
+_KINDS: Final[Mapping[str, tuple[str, Sequence[str], Callable[[int, Random], Performance]]]] = {
+    "tempo": ("How fast is the beat?", [f"about {tempo} beats a minute" for tempo in TEMPI], _tempo),
+    "metre": ("After how many beats does the strong beat come again?", [*map(str, METRES)], _metre),
+    "instrument": ("Which instrument plays?", [*INSTRUMENTS], _instrument),
+    "mode": ("Which scale is played?", [*MODES], _mode),
+    "voices": ("How many notes sound at the same time?", [*map(str, VOICES)], _voices),
+    "higher": ("Which of the two notes is higher?", ["the first", "the second"], _higher),
 }
-_COMPOSERS: Final = {
-    "tempo": _tempo,
-    "metre": _metre,
-    "instrument": _instrument,
-    "mode": _mode,
-    "voices": _voices,
-    "higher": _higher,
-}
+"""Kind → question, options, and what composes a clip for the place of the right option."""
