@@ -20,7 +20,6 @@ from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     DatasetSpec,
-    FileCell,
     describe_dataset,
     load_split,
 )
@@ -116,9 +115,6 @@ def _worded(text: str, row: QuestionRow) -> str:
 # --- questions of text, sound, pictures and notation, with any number of options ---
 
 NOTA: Final = "None of the above"
-PLAIN: Final = "letter"
-"""The prompt style by default."""
-_NOTATION: Final = "abc"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +126,7 @@ class QuestionSetParameters:
             or ``hf://datasets/ORG/NAME[@REVISION]`` with either.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with noise, or with another item's
             music, of another answer.
-        prompt: a style of the benchmark's ``prompts.toml``: ``letter``, and others such as ``paper`` and ``text``.
+        prompt: a style of the benchmark's ``prompts.toml``: ``letter``, ``paper``, or one of your own.
         protocol: which reading of the replies is the main metric: ``strict``, or the authors' own (``paper``). The log
             has both.
         options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask each question once
@@ -144,7 +140,7 @@ class QuestionSetParameters:
 
     dataset: str = GENERATED
     stimulus: Stimulus = "given"
-    prompt: str = PLAIN
+    prompt: str = "letter"
     protocol: Protocol = "strict"
     options: Literal["given", "shuffled", "leave_one_out"] = "given"
     nota: bool = False
@@ -174,19 +170,13 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     if not params.allow_partial:
         check_complete(origin.provenance, params.dataset, "allow_partial=true")
     rows: list[MediaQuestionRow] = load_split(params.dataset, name, "test", benchmark=dataset).to_list()
-    if params.options == "shuffled" and any(MARK.search("\n".join(row["options"])) for row in rows):
-        raise ValueError(
-            "options=shuffled is not valid: options of this task are pictures; valid are given, leave_one_out"
-        )
+    is_shuffled, is_reduced = params.options == "shuffled", params.nota or params.options == "leave_one_out"
+    if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):
+        raise ValueError("options=shuffled is not valid where options are pictures; valid are given, leave_one_out")
     majority = commonest(("", row["answer"]) for row in rows)[""]
-    solver = reply()
-    if params.options == "shuffled":
-        solver = with_shuffled_options(solver, params.seed, last_stays=params.nota)
     reading = benchmark.table.get("official_reading")
     if not reading and params.protocol == "paper":
-        raise ValueError(
-            f"protocol=paper is not valid: {benchmark.title} states no reading of replies; valid is strict"
-        )
+        raise ValueError(f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is strict")
     return declared_task(
         params,
         benchmark.name,
@@ -197,14 +187,12 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
             for row in rows
             for shown in option_sets(row, params)
         ],
-        solver=solver,
+        solver=with_shuffled_options(reply(), params.seed, last_stays=params.nota) if is_shuffled else reply(),
         scorer=[strict_choice(), *([official_choice(reading)] if reading else [])],
         config=GenerateConfig(temperature=0.0),
         viewer=samples_view(benchmark.title),
         metadata={},
-        floors={}
-        if params.options == "leave_one_out" or params.nota
-        else {"": floors_of(origin, name, {"test": rows})},
+        floors={} if is_reduced else {"": floors_of(origin, name, {"test": rows})},
         is_like=origin.provenance.source == GENERATED,
         metric=MAIN[params.protocol],
     )
@@ -274,7 +262,7 @@ def question_to_sample(
         option_form=list(form) if options and form != LINES else None,
         kind=row["theme"],
         majority=majority if majority in ascii_uppercase[: len(options)] or not options else "A",
-        notation=_NOTATION if spans else None,
+        notation="abc" if spans else None,
         music=spans or None,
     )
     groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row[key]}
@@ -302,20 +290,18 @@ def _content(text: str, row: MediaQuestionRow, seconds: int) -> tuple[str | list
             continue
         parts += [ContentText(text=written.strip())] if written.strip() else []
         written = ""
-        parts.append(_audio(row["audio"][place]["bytes"], seconds) if kind == "audio" else _image(row["images"][place]))
+        parts.append(_media(row["audio" if kind == "audio" else "images"][place]["bytes"], kind, seconds))
     written += text[end:]
     if not parts:
         return written, spans
     return [*parts, *([ContentText(text=written.strip())] if written.strip() else [])], []
 
 
-def _audio(data: bytes, seconds: int) -> ContentAudio:
-    clip = sendable_clip(data, seconds)
-    mime = "mpeg" if clip.format == "mp3" else "wav"
-    encoded = base64.b64encode(clip.data).decode("ascii")
-    return ContentAudio(audio=f"data:audio/{mime};base64,{encoded}", format=clip.format)
-
-
-def _image(cell: FileCell) -> ContentImage:
-    kind = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(cell["bytes"][:2], "webp")
-    return ContentImage(image=f"data:image/{kind};base64,{base64.b64encode(cell['bytes']).decode('ascii')}")
+def _media(data: bytes, kind: str, seconds: int) -> Content:
+    clip = sendable_clip(data, seconds) if kind == "audio" else None
+    encoded = base64.b64encode(clip.data if clip else data).decode("ascii")
+    if clip:
+        mime = "mpeg" if clip.format == "mp3" else "wav"
+        return ContentAudio(audio=f"data:audio/{mime};base64,{encoded}", format=clip.format)
+    mime = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(data[:2], "webp")
+    return ContentImage(image=f"data:image/{mime};base64,{encoded}")

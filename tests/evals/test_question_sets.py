@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import soundfile
 from inspect_ai.log import list_eval_logs, read_eval_log
@@ -260,7 +262,7 @@ def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path: Path) -> None:
     data = [b64decode(part.image.partition(",")[2])[-1] for part in shown]
     assert data[0] == 0
     assert data[1 + ord(sample.target) - 65] == 1
-    with pytest.raises(ParameterError, match="options of this task are pictures"):
+    with pytest.raises(ParameterError, match="not valid where options are pictures"):
         ssmr.visual(dataset=str(source), options="shuffled")
     with pytest.raises(ParameterError, match="ssmr has no generated dataset"):
         ssmr.textual()
@@ -281,6 +283,20 @@ def test_parts_come_in_any_order_and_options_in_any_number(tmp_path: Path) -> No
         rows_of(tmp_path, question_set("mmar", "10", {"music": Records("MMAR-meta.jsonl", lambda r: r["no"])}), "music")
 
 
+def test_parquet_holds_sound_in_its_rows(tmp_path: Path) -> None:
+    cells = [{"bytes": sound(seed=1), "path": "a.wav"}, {"bytes": b"RIFF", "path": "a.wav"}, {"path": "b.wav"}]
+    records = [{"id": str(number), "context": cell, "answer": number} for number, cell in enumerate(cells)]
+    pq.write_table(pa.Table.from_pylist(records), write(tmp_path, {"b.wav": sound(seed=2)}) / "test.parquet")
+
+    def read(record: Any) -> MediaQuestion:
+        return MediaQuestion(record["id"], [Part("audio", record["context"])], ["a", "b", "c"], record["answer"])
+
+    spec = question_set("mmar", "12", {"music": Records("*.parquet", read)})
+    assert [row["audio"][0]["bytes"] for row in rows_of(tmp_path, spec, "music")] == [sound(seed=1), sound(seed=2)]
+    (missing,) = describe_dataset(str(tmp_path), benchmark=spec).provenance.missing
+    assert missing == "file 0 of 1 (it ends after 4 of 8 bytes)"
+
+
 def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path: Path) -> None:
     write(tmp_path, {"secret.wav": sound()})
     records = {"1": rul_record(1)}
@@ -290,7 +306,7 @@ def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path: Path) -> None:
         return MediaQuestion("1", [Part("audio", "../secret.wav")], ["a", "b"], 0)
 
     spec = question_set("mmar", "11", {"music": Records("RUL-MuchoMusic.json", read)})
-    with pytest.raises(DatasetError, match=r"1 files of .* are missing or damaged: secret.wav \(missing\)"):
+    with pytest.raises(DatasetError, match=r"1 files of .* are missing or damaged: \.\./secret.wav \(missing\)"):
         describe_dataset(str(source), benchmark=spec)
 
 

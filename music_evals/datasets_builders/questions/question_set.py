@@ -40,7 +40,6 @@ from music_evals.notation.audio.clips import check_clip
 
 MARK: Final = re.compile(r"<(audio|image|abc) (\d+)>")
 """Where a question or an option has a file, or notation: its kind, and its number in the row's column."""
-MOST_OPTIONS: Final = 26
 SEED: Final = 1
 """Of composed questions."""
 _MEDIA: Final = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp")
@@ -234,7 +233,7 @@ def _convert(
         "published",
         source_revision=revision,
         source_sha256=digest,
-        missing=tuple(f"{file} ({why})" for file, why in problems.items()),
+        missing=tuple(f"{ascii(file)[1:-1]} ({why})" for file, why in problems.items()),
         anomalies=dict(anomalies),
         floors=floors,
     )
@@ -255,7 +254,7 @@ def _questions(paths: Sequence[Path], records: Records) -> Iterator[MediaQuestio
             try:
                 question = records.read(record)
             except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-                label = str(record.get("id", ""))
+                label = record.get("id", "") if isinstance(record, Mapping) else record
                 raise DatasetError(f"{path.name}: record {label!r:.60} is not as expected: {error!r:.200}") from error
             if question:
                 yield question
@@ -303,14 +302,16 @@ class _Files:
         content = part.content
         if isinstance(content, Mapping) and content.get("bytes"):
             return bytes(content["bytes"])
-        return content if isinstance(content, bytes) else self._media[_name(part)].read_bytes()
+        name = content.get("path") if isinstance(content, Mapping) else content
+        return name if isinstance(name, bytes) else self._media[str(name).rpartition("/")[2]].read_bytes()
 
     def problems(self, question: MediaQuestion) -> dict[str, str]:
         """Return what is wrong with the files of a question, by name."""
         found: dict[str, str] = {}
-        for part in (*question.parts, *question.options):
+        for number, part in enumerate((*question.parts, *question.options)):
             if isinstance(part, Part) and part.kind != "abc":
-                name = _name(part) or question.id
+                # Cells of different rows may have the same name.
+                name = part.content if isinstance(part.content, str) else f"file {number} of {question.id}"
                 if name not in self._known:
                     self._known[name] = self._problem(part)
                 found |= {name: self._known[name]} if self._known[name] else {}
@@ -328,8 +329,3 @@ class _Files:
         except ValueError as error:
             return " ".join(str(error).split())[:100]
         return ""
-
-
-def _name(part: Part) -> str:
-    name = part.content.get("path") if isinstance(part.content, Mapping) else part.content
-    return name.rpartition("/")[2] if isinstance(name, str) else ""
