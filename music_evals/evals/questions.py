@@ -160,7 +160,8 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     """Make the task of a name, which is that of the config in the benchmark's dataset.
 
     The benchmark's ``prompts.toml`` has a table per prompt style: ``prompt`` with the question and its options,
-    ``option`` for one of them, ``layout`` (lines, or one line), and ``form``, the form of the answer.
+    ``option`` for one of them, ``layout`` (lines, or one line), and ``form``, the form of the answer; ``answer`` is
+    ``text`` if that is the option's text and no letter.
     """
     benchmark = benchmarks.load(dataset.name)
     styles = load_prompts(benchmark.name, params.prompts)
@@ -251,17 +252,21 @@ def question_to_sample(
     letters: dict[str, Any] = dict(zip(ascii_lowercase, options, strict=False))
     text = Template(style["prompt"]).substitute(question=row["question"], options=block, **letters)
     content, spans = _content(text, row, seconds)
+    answers = [*ascii_uppercase[: len(options)]]
+    majority = majority if majority in answers or not options else "A"
+    if style.get("answer") == "text":
+        majority, answers = dict(zip(answers, options, strict=True)).get(majority, majority), options
     metadata = question_metadata(
         benchmark,
         name,
         answer_type="choice" if options else "text",
-        answers=[*ascii_uppercase[: len(options)]] if options else None,
+        answers=answers or None,
         form=style["form"],
         question=MARK.sub("", row["question"]).strip(),
         options=options or None,
         option_form=list(form) if options and form != LINES else None,
         kind=row["theme"],
-        majority=majority if majority in ascii_uppercase[: len(options)] or not options else "A",
+        majority=majority,
         notation="abc" if spans else None,
         music=spans or None,
     )

@@ -10,7 +10,7 @@ from inspect_ai.model import ChatMessage
 from inspect_ai.solver import Generate, Solver, TaskState
 
 LINES: Final = ("$letter. $text", "\n")
-"""An option, and what stands between two options, in a prompt without music."""
+"""An option, and what stands between two options, in a prompt without music; there may be no letters."""
 
 
 def options_block(options: Sequence[str], form: Sequence[str]) -> str:
@@ -48,7 +48,7 @@ def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False
 
 def _reordered(message: ChatMessage, options: Sequence[str], shuffled: Sequence[str]) -> ChatMessage:
     facts = (message.metadata or {})["asks"]
-    for form in (facts.get("option_form", LINES), LINES):
+    for form in (facts.get("option_form", LINES), LINES, ("$text", "\n")):
         old, new = options_block(options, form), options_block(shuffled, form)
         if old in message.text:
             content: Any = [

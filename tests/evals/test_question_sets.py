@@ -460,7 +460,7 @@ def test_each_copy_of_the_right_option_is_right(tmp_path: Path) -> None:
 # --- questions made here ---
 
 
-def test_clips_made_here_are_the_default_and_no_option_is_likelier() -> None:
+def test_clips_made_here_are_the_default_and_no_option_is_likelier(tmp_path: Path) -> None:
     origin = describe_dataset("generated", benchmark=mmau.BENCHMARK)
     rows = load_split("generated", "music", "test", benchmark=mmau.BENCHMARK).to_list()
     assert Counter(row["theme"] for row in rows) == dict.fromkeys(
@@ -472,6 +472,11 @@ def test_clips_made_here_are_the_default_and_no_option_is_likelier() -> None:
     )
     floors = origin.provenance.floors["music"]["test"]["all"]
     assert floors["blind"] == floors["shortest"] == floors["chance"]
-    task = mmau.music(prompt="paper", protocol="paper")
+    task = mmau.music(prompt="paper", protocol="paper", options="shuffled")
+    assert {*task.dataset[0].input[0].metadata["asks"]["answers"]} == {*task.dataset[0].choices}
     assert task.name == "mmau_like_music_generated-seed1"
     assert isinstance(task.dataset[0].input[0].content[0], ContentAudio)
+    (log,) = run(task, tmp_path, "baseline/chance", limit=20)
+    assert metrics(log)["strict_choice"]["answered"] == 1
+    (log,) = run(mmau.music(prompt="paper", options="shuffled", stimulus="none"), tmp_path, "baseline/chance", limit=20)
+    assert metrics(log)["strict_choice"]["answered"] == 1
