@@ -87,18 +87,8 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
 
 def record_to_sample(benchmark: str, name: str, row: QuestionRow, prompt: str, majority: str) -> Sample:
     """Map a row to a sample; the prompt is a template of what comes ahead of all questions, and of the question."""
-    media_row = MediaQuestionRow(
-        id=row["id"],
-        question=row["question"] + ("\n\n<abc 1>" if row["abc"] else ""),
-        options=row["options"],
-        answer=row["answer"],
-        audio=[],
-        images=[],
-        abc=[row["abc"]] if row["abc"] else [],
-        theme=row["kind"],
-        subtheme=None,
-        piece=None,
-    )
+    question = row["question"] + ("\n\n<abc 1>" if row["abc"] else "")
+    media_row: Any = {**row, "question": question, "abc": [row["abc"]], "theme": row["kind"]}
     style = {"prompt": prompt, "option": LINES[0], "layout": "lines", "form": "Final Answer: $answer"}
     shown = ShownOptions(row["options"], row["answer"])
     sample = question_to_sample(benchmark, name, media_row, shown, style, 0, majority)
@@ -270,7 +260,7 @@ def question_to_sample(
         notation="abc" if spans else None,
         music=spans or None,
     )
-    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row[key]}
+    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)}
     return Sample(
         id=row["id"] + shown.suffix,
         input=[ChatMessageUser(content=content, metadata=metadata)],

@@ -1,6 +1,8 @@
 """Clips of sound as a server takes them: checked by decoding, in WAV or MP3, bounded in length and sample rate."""
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final, Literal, NamedTuple
 
 MAX_RATE: Final = 48_000  # Hz; above it a clip is resampled
@@ -55,22 +57,20 @@ def sendable_clip(data: bytes, seconds: float) -> Clip:
     return Clip(buffer.getvalue(), "wav")
 
 
-def _opened(data: bytes) -> Any:
+@contextmanager
+def _opened(data: bytes) -> Iterator[Any]:
+    """Open a file; an error of the library within the block becomes a ValueError."""
     import soundfile
 
     try:
-        return soundfile.SoundFile(io.BytesIO(data))
+        with soundfile.SoundFile(io.BytesIO(data)) as file:
+            yield file
     except (soundfile.SoundFileError, RuntimeError) as error:
         raise ValueError(f"it cannot be decoded: {str(error).rpartition('>: ')[2]}") from error
 
 
-def _blocks(file: Any, frames: int) -> Any:
-    """Yield the first frames of an open file, block by block."""
-    import soundfile
-
-    try:
-        while frames > 0 and len(block := file.read(min(_BLOCK, frames), dtype="float32", always_2d=True)):
-            frames -= len(block)
-            yield block
-    except (soundfile.SoundFileError, RuntimeError) as error:
-        raise ValueError(f"it cannot be decoded: {error}") from error
+def _blocks(file: Any, frames: int) -> Iterator[Any]:
+    """Yield the first frames of an open file, block by block, as long as there are any."""
+    while frames > 0 and len(block := file.read(min(_BLOCK, frames), dtype="float32", always_2d=True)):
+        frames -= len(block)
+        yield block
