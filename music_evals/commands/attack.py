@@ -28,15 +28,15 @@ def attack(
 ) -> None:
     """Guess the answers of a dataset from options and questions alone, without the music."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders import builder
     from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, benchmark_of
     from music_evals.datasets_builders.questions.attack import ALL, best
     from music_evals.datasets_builders.questions.attack import attack as guess
+    from music_evals.evals.registry import dataset_module
 
     console = Console()
     try:
         is_name = dataset in dataset_names()
-        spec = builder(dataset if is_name else benchmark_of(dataset)).BENCHMARK
+        spec = dataset_module(dataset if is_name else benchmark_of(dataset)).BENCHMARK
         with console.status("guessing"):
             items, training_items = _items(GENERATED if is_name else dataset, spec)
             if not items:

@@ -59,14 +59,14 @@ def _plan_data(
     console: Console, name: str, folder: Path | None, repo: str, branch: str, temporary: Path
 ) -> "tuple[Plan, str]":
     """Show what publishing a dataset changes, and return the plan with the message of its commit."""
-    from music_evals.datasets_builders import builder
     from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset
     from music_evals.datasets_builders.dataset_io.hub import plan_dataset
     from music_evals.datasets_builders.dataset_io.provenance import source_facts
     from music_evals.evals.hub_prompts import write_prompts
+    from music_evals.evals.registry import dataset_module
 
     with console.status("reading the dataset and rendering prompts"):
-        origin = describe_dataset(str(folder or GENERATED), benchmark=builder(name).BENCHMARK)
+        origin = describe_dataset(str(folder or GENERATED), benchmark=dataset_module(name).BENCHMARK)
         prompts = write_prompts(origin.folder, temporary)
         plan = plan_dataset(origin, prompts.files, repo, branch)
     terms, repository = source_facts(name, origin.provenance.source), plan.repository

@@ -1,15 +1,23 @@
 """Builders of datasets: from a source to typed rows to a dataset folder to the Hub.
 
-Every benchmark has a module or folder of its name. The module of a dataset ``NAME`` has ``BENCHMARK``, which loads its
+A benchmark has a module or folder of its name; for questions that are asked as they are published, that is the module
+of its tasks (see `questions.question_set`). The module of a dataset ``NAME`` has ``BENCHMARK``, which loads its
 folders. If it has a function ``build(out, *, source, seed, overwrite)``, that is ``music-evals build NAME``.
 """
 
 import tomllib
 from functools import cache
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from importlib.resources import files
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
+
+
+def find_builder(dataset: str) -> ModuleSpec | None:
+    """Find the module of a dataset; None for questions whose records the module of their tasks reads."""
+    return find_spec(f"{__name__}.{dataset}")
 
 
 def builder(dataset: str) -> ModuleType:

@@ -1,21 +1,36 @@
-"""Tasks on banks of four-option questions, the common kind of benchmark: a letter is asked for, and read strictly."""
+"""Tasks on questions, the common kind of benchmark: text, sound, pictures or notation, and options to choose from.
 
-from collections.abc import Sequence
+`question_set_task` is for any of these, with any number of options. `question_task` is for banks of four-option
+questions of text with worked examples.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from string import Template
-from typing import Any, Literal
+from random import Random
+from string import Template, ascii_lowercase, ascii_uppercase
+from typing import Any, Final, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessageUser, GenerateConfig
+from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImage, ContentText, GenerateConfig
 
 from music_evals import benchmarks
-from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
-from music_evals.datasets_builders.questions.question_rows import LETTERS, QuestionRow
+from music_evals.benchmarks.prompts import load_prompts
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    DatasetSpec,
+    describe_dataset,
+    load_split,
+)
+from music_evals.datasets_builders.questions.question_rows import QuestionRow
+from music_evals.datasets_builders.questions.question_set import MARK, MediaQuestionRow, check_complete
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import commonest, declared_task, question_metadata, samples_view
+from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, samples_view
+from music_evals.notation.audio.clips import sendable_clip
 from music_evals.scorers.choice import final_answer
+from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
+from music_evals.solvers.option_order import LINES, options_block, with_shuffled_options
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
@@ -52,13 +67,14 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
     opening = [wording["instruction"]]
     if params.shots == "five":
         opening += [wording["examples"], *(_worded(wording["example"], row) for row in dev)]
+    prompt = "\n\n".join([*(text.replace("$", "$$") for text in opening), wording["question"]])
     majority = commonest(("", row["answer"]) for row in dev)[""]
     return declared_task(
         params,
         benchmark.name,
         name,
         origin,
-        [record_to_sample(benchmark.name, name, row, opening, wording, majority) for row in test],
+        [record_to_sample(benchmark.name, name, row, prompt, majority) for row in test],
         solver=reply(),
         scorer=final_answer(),
         config=GenerateConfig(temperature=0.0),
@@ -69,36 +85,218 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
     )
 
 
-def record_to_sample(
-    benchmark: str, name: str, row: QuestionRow, opening: Sequence[str], wording: Prompts, majority: str
-) -> Sample:
-    """Map a row to a sample: what comes ahead of all questions, then the question with its score and options."""
-    prompt = "\n\n".join([*opening, _worded(wording["question"], row)])
-    tune = (row["abc"] or "").strip()
-    start = prompt.rindex(tune)
-    metadata = question_metadata(
-        benchmark,
-        name,
-        answer_type="choice",
-        answers=list(LETTERS),
-        form="Final Answer: $answer",
-        question=row["question"],
-        options=row["options"],
-        kind=row["kind"],
-        majority=majority,
-        notation="abc" if tune else None,
-        music=[[start, start + len(tune)]] if tune else None,
-    )
-    return Sample(
-        id=row["id"],
-        input=[ChatMessageUser(content=prompt, metadata=metadata)],
-        choices=row["options"],
-        target=row["answer"],
-        metadata={"options": row["options"], "kind": row["kind"]},
-    )
+def record_to_sample(benchmark: str, name: str, row: QuestionRow, prompt: str, majority: str) -> Sample:
+    """Map a row to a sample; the prompt is a template of what comes ahead of all questions, and of the question."""
+    question = row["question"] + ("\n\n<abc 1>" if row["abc"] else "")
+    media_row: Any = {**row, "question": question, "abc": [row["abc"]], "theme": row["kind"]}
+    style = {"prompt": prompt, "option": LINES[0], "layout": "lines", "form": "Final Answer: $answer"}
+    shown = ShownOptions(row["options"], row["answer"])
+    sample = question_to_sample(benchmark, name, media_row, shown, style, 0, majority)
+    sample.metadata = {"options": row["options"], "kind": row["kind"]}
+    return sample
 
 
 def _worded(text: str, row: QuestionRow) -> str:
     question = row["question"] + (f"\n\n{row['abc'].strip()}" if row["abc"] else "")
     options: dict[str, Any] = dict(zip("abcd", row["options"], strict=True))
     return Template(text).substitute(question=question, answer=row["answer"], **options)
+
+
+# --- questions of text, sound, pictures and notation, with any number of options ---
+
+NOTA: Final = "None of the above"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionSetParameters:
+    """Parameters of a task on questions of the common kind.
+
+    Args:
+        dataset: ``generated`` where the benchmark has such data; a dataset folder, a folder with the published files,
+            or ``hf://datasets/ORG/NAME[@REVISION]`` with either.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with noise, or with another item's
+            music, of another answer.
+        prompt: a style of the benchmark's ``prompts.toml``: ``letter``, ``paper``, or one of your own.
+        protocol: which reading of the replies is the main metric: ``strict``, or the authors' own (``paper``). The log
+            has both.
+        options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask each question once
+            without each of its wrong options, if it has two.
+        nota: put "None of the above" last, in the place of another option. It is right as often as any other.
+        seed: of the shuffling, and of what "None of the above" replaces.
+        seconds: of sound that are sent, from the beginning of a clip.
+        allow_partial: ask the questions that are complete if files are missing or damaged.
+        prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
+    """
+
+    dataset: str = GENERATED
+    stimulus: Stimulus = "given"
+    prompt: str = "letter"
+    protocol: Protocol = "strict"
+    options: Literal["given", "shuffled", "leave_one_out"] = "given"
+    nota: bool = False
+    seed: int = 0
+    seconds: int = 120
+    allow_partial: bool = False
+    prompts: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what goes together."""
+        check_positive(seconds=self.seconds)
+        if self.nota and self.options == "leave_one_out":
+            raise ValueError("nota=true leaves out options itself; with it options=given and shuffled are valid")
+
+
+def question_set_task(params: QuestionSetParameters, name: str, dataset: DatasetSpec) -> Task:
+    """Make the task of a name, which is that of the config in the benchmark's dataset.
+
+    The benchmark's ``prompts.toml`` has a table per prompt style: ``prompt`` with the question and its options,
+    ``option`` for one of them, ``layout`` (lines, or one line), and ``form``, the form of the answer; ``answer`` is
+    ``text`` if that is the option's text and no letter.
+    """
+    benchmark = benchmarks.load(dataset.name)
+    styles = load_prompts(benchmark.name, params.prompts)
+    if params.prompt not in styles:
+        raise ValueError(f"prompt={params.prompt!r} is not valid; valid values are: {', '.join(styles)}")
+    origin = describe_dataset(params.dataset, benchmark=dataset)
+    if not params.allow_partial:
+        check_complete(origin.provenance, params.dataset, "allow_partial=true")
+    rows: list[MediaQuestionRow] = load_split(params.dataset, name, "test", benchmark=dataset).to_list()
+    is_shuffled, is_reduced = params.options == "shuffled", params.nota or params.options == "leave_one_out"
+    if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):
+        raise ValueError("options=shuffled is not valid where options are pictures; valid are given, leave_one_out")
+    majority = commonest(("", row["answer"]) for row in rows)[""]
+    reading = benchmark.table.get("official_reading")
+    if not reading and params.protocol == "paper":
+        raise ValueError(f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is strict")
+    return declared_task(
+        params,
+        benchmark.name,
+        name,
+        origin,
+        [
+            question_to_sample(benchmark.name, name, row, shown, styles[params.prompt], params.seconds, majority)
+            for row in rows
+            for shown in option_sets(row, params)
+        ],
+        solver=with_shuffled_options(reply(), params.seed, last_stays=params.nota) if is_shuffled else reply(),
+        scorer=[strict_choice(), *([official_choice(reading)] if reading else [])],
+        config=GenerateConfig(temperature=0.0),
+        viewer=samples_view(benchmark.title),
+        metadata={},
+        floors={} if is_reduced else {"": floors_of(origin, name, {"test": rows})},
+        is_like=origin.provenance.source == GENERATED,
+        metric=MAIN[params.protocol],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOptions:
+    """The options of a row as one sample shows them."""
+
+    options: list[str]
+    answer: str  # letter of the right one, or the text of a short answer
+    suffix: str = ""  # of the sample's id
+
+
+def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[ShownOptions]:
+    """Return the options that a row is asked with, once each.
+
+    >>> row = {"id": "1", "options": ["lute", "harp", "bell"], "answer": "B"}
+    >>> [shown.options for shown in option_sets(row, QuestionSetParameters(options="leave_one_out"))]
+    [['harp', 'bell'], ['lute', 'harp']]
+    """
+    options = row["options"]
+    if not options or (params.options != "leave_one_out" and not params.nota):
+        return [ShownOptions(options, row["answer"])]
+    place = ascii_uppercase.index(row["answer"])
+    wrong = [at for at in range(len(options)) if at != place]
+    if not params.nota:
+        if len(wrong) < 2:
+            return [ShownOptions(options, row["answer"])]
+        return [_without(options, place, at, f"-without-{ascii_uppercase[at]}") for at in wrong]
+    rng = Random(f"{params.seed} {row['id']} nota")
+    if rng.randrange(len(options)) == 0:
+        return [ShownOptions([*(options[at] for at in wrong), NOTA], ascii_uppercase[len(wrong)])]
+    shown = _without(options, place, rng.choice(wrong))
+    return [ShownOptions([*shown.options, NOTA], shown.answer)]
+
+
+def _without(options: Sequence[str], place: int, left_out: int, suffix: str = "") -> ShownOptions:
+    kept = [option for at, option in enumerate(options) if at != left_out]
+    return ShownOptions(kept, ascii_uppercase[place - (left_out < place)], suffix)
+
+
+def question_to_sample(
+    benchmark: str,
+    name: str,
+    row: MediaQuestionRow,
+    shown: ShownOptions,
+    style: Mapping[str, str],
+    seconds: int,
+    majority: str,
+) -> Sample:
+    """Map a row to a sample: the wording of a style, with the files where the question and its options have marks."""
+    options = shown.options
+    form = (style["option"], "\n" if style["layout"] == "lines" else " ")
+    block = options_block(options, form)
+    letters: dict[str, Any] = dict(zip(ascii_lowercase, options, strict=False))
+    text = Template(style["prompt"]).substitute(question=row["question"], options=block, **letters)
+    content, spans = _content(text, row, seconds)
+    answers = [*ascii_uppercase[: len(options)]]
+    majority = majority if majority in answers or not options else "A"
+    if style.get("answer") == "text":
+        majority, answers = dict(zip(answers, options, strict=True)).get(majority, majority), options
+    metadata = question_metadata(
+        benchmark,
+        name,
+        answer_type="choice" if options else "text",
+        answers=answers or None,
+        form=style["form"],
+        question=MARK.sub("", row["question"]).strip(),
+        options=options or None,
+        option_form=list(form) if options and form != LINES else None,
+        kind=row["theme"],
+        majority=majority,
+        notation="abc" if spans else None,
+        music=spans or None,
+    )
+    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)}
+    return Sample(
+        id=row["id"] + shown.suffix,
+        input=[ChatMessageUser(content=content, metadata=metadata)],
+        choices=options or None,
+        target=shown.answer,
+        metadata={"options": options, **groups, **({"question": row["id"]} if shown.suffix else {})},
+    )
+
+
+def _content(text: str, row: MediaQuestionRow, seconds: int) -> tuple[str | list[Content], list[list[int]]]:
+    """Put files and notation where a text has their marks; return also the spans of the notation in a plain text."""
+    parts: list[Content] = []
+    spans: list[list[int]] = []
+    written, end = "", 0
+    for mark in MARK.finditer(text):
+        kind, place = mark[1], int(mark[2]) - 1
+        written, end = written + text[end : mark.start()], mark.end()
+        if kind == "abc":
+            tune = row["abc"][place].strip()
+            spans.append([len(written), len(written) + len(tune)])
+            written += tune
+            continue
+        parts += [ContentText(text=written.strip())] if written.strip() else []
+        written = ""
+        parts.append(_media(row["audio" if kind == "audio" else "images"][place]["bytes"], kind, seconds))
+    written += text[end:]
+    if not parts:
+        return written, spans
+    return [*parts, *([ContentText(text=written.strip())] if written.strip() else [])], []
+
+
+def _media(data: bytes, kind: str, seconds: int) -> Content:
+    clip = sendable_clip(data, seconds) if kind == "audio" else None
+    encoded = base64.b64encode(clip.data if clip else data).decode("ascii")
+    if clip:
+        mime = "mpeg" if clip.format == "mp3" else "wav"
+        return ContentAudio(audio=f"data:audio/{mime};base64,{encoded}", format=clip.format)
+    mime = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(data[:2], "webp")
+    return ContentImage(image=f"data:image/{mime};base64,{encoded}")

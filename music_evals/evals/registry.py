@@ -12,11 +12,17 @@ from typing import Any, Final
 from inspect_ai.model import ModelAPI, modelapi
 
 from music_evals import benchmarks
+from music_evals.datasets_builders import builder, find_builder
 
 MODULES: Final[dict[str, ModuleType]] = {
     name: import_module(f"music_evals.evals.{name}") for name in benchmarks.names()
 }
 """Benchmark → the module of its tasks."""
+
+
+def dataset_module(dataset: str) -> ModuleType:
+    """Return the module with a dataset's ``BENCHMARK``: of the builders, or that of the tasks on a question set."""
+    return MODULES[dataset] if dataset in MODULES and find_builder(dataset) is None else builder(dataset)
 
 
 def defaults_of(benchmark: str, task: str) -> dict[str, Any]:

@@ -45,7 +45,7 @@ VERSION = "1.2.0"  # of all tasks; a change that alters scores changes it
 MOST_ERRORS: Final = 0.1
 """The share of samples with errors, such as a response that cannot be parsed, at which a run stops."""
 
-_NO_CONDITION: Final = ("dataset", "media")
+_NO_CONDITION: Final = ("dataset", "media", "allow_partial")
 
 
 class ParameterError(click.ClickException, ValueError):
@@ -251,7 +251,7 @@ def declared_task(
 
 
 def condition(params: Any) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults, in order, without the dataset and the viewer's media.
+    """Return the parameters that differ from their defaults, in order, without those of data and media.
 
     Example:
         >>> @dataclasses.dataclass

@@ -11,7 +11,14 @@ from music_evals.reports.sanitize import reason
 from music_evals.reports.summary import summary_table
 from music_evals.reports.table import Table
 from music_evals.reports.tables import lilybench, msu, muse, ziqi
-from music_evals.reports.tables.common import cost_table, floors_table, replies_table, score_table, third_party_table
+from music_evals.reports.tables.common import (
+    cost_table,
+    floors_table,
+    protocols_table,
+    replies_table,
+    score_table,
+    third_party_table,
+)
 
 _TABLES: Final = {
     "MUSE": muse.tables,
@@ -61,7 +68,7 @@ def section_tables(records: Records, section: str) -> list[Table]:
     if not len(records.current(section)):
         return []
     own = _TABLES[section](records) if section in _TABLES else [score_table(records, section)]
-    shared = [make(records, section) for make in (third_party_table, floors_table, replies_table)]
+    shared = [make(records, section) for make in (protocols_table, third_party_table, floors_table, replies_table)]
     return [table for table in [*own, *shared] if table is not None and table.rows]
 
 

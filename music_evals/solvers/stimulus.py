@@ -147,7 +147,8 @@ def _without_music(sample: Sample, music: _Music, note: str) -> Sample:
     lines = [ALONE, facts.get("question", "")] if "questions" not in facts else [ALONE, BATCH]
     lines += [f"{number}. {one['text']}" for number, one in enumerate(facts.get("questions", ()), 1)]
     answers, options = facts.get("answers", ()), facts.get("options") or sample.choices or ()
-    lines += [f"{answer}. {option}" for answer, option in zip(answers, options, strict=False)]
+    pairs = zip(answers, options, strict=False)
+    lines += [option if answer == option else f"{answer}. {option}" for answer, option in pairs]
     reply = Template(REPLIES[facts.get("answer_type", "text")]).substitute(answers=", ".join(answers) or "0123")
     if (form := facts.get("form", "$answer")) != "$answer":
         reply = "Close with a single line of the form: " + form.replace("$answer", "X")

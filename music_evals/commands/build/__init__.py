@@ -42,18 +42,28 @@ def _command(name: str) -> Callable[..., None]:
             str | None, typer.Option(help="Take the published data: a folder with a copy, or 'hub' to download it.")
         ] = None,
         seed: Annotated[int | None, typer.Option(help="Seed of generated rows.")] = None,
+        allow_partial: Annotated[
+            bool, typer.Option("--allow-partial", help="Take what is complete if published files are missing.")
+        ] = False,
         overwrite: Overwrite = False,
     ) -> None:
-        # Here, so that `music-evals --help` need not wait for it.
-        from music_evals.datasets_builders import builder
+        # Here, so that `music-evals --help` need not wait for them.
+        from music_evals.datasets_builders.dataset_io import build_dataset
+        from music_evals.evals.registry import dataset_module
 
         if source is None and generated is None:
             raise typer.BadParameter(f"{name} has published data only; give a copy, or 'hub'", param_hint="--source")
         if source is not None and seed is not None:
             raise typer.BadParameter("a seed is for generated rows, not for published ones", param_hint="--seed")
         with building(out, overwrite=overwrite) as console:
-            options = {} if seed is None else {"seed": seed}
-            provenance = builder(name).build(out, source=source, overwrite=overwrite, **options)
+            module = dataset_module(name)
+            if hasattr(module, "build"):
+                options = {} if seed is None else {"seed": seed}
+                provenance = module.build(out, source=source, overwrite=overwrite, **options)
+            elif seed is not None:
+                raise typer.BadParameter(f"the generated questions of {name} have one seed", param_hint="--seed")
+            else:
+                provenance = build_dataset(module.BENCHMARK, out, source, allow_partial=allow_partial)
             say_counts(console, provenance.counts)
 
     title = load(facts.benchmark).title

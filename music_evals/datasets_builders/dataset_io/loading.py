@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -38,7 +38,7 @@ _HUB_URI: Final = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<re
 
 @dataclass(frozen=True, slots=True)
 class DatasetSpec:
-    """The facts of a dataset that `load_split` needs."""
+    """What a builder says of its dataset, so that the dataset can be loaded."""
 
     name: str  # e.g. ``"muse"``
     version: str  # of the builder, raised with any change of a row; a cached dataset of another version is built anew
@@ -47,11 +47,14 @@ class DatasetSpec:
     # Builds the default generated dataset in a folder, replaces what is there, and reports progress. None if all data
     # is published.
     generate: Callable[[Path, OnPiece], object] | None = None
+    # Writes published files in a folder as a dataset folder, in the place of what is there: source, target, commit on
+    # the Hub, and whether files may be missing. None if only dataset folders of ours are taken.
+    convert: Callable[[Path, Path, str | None, bool], Provenance] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The data that a dataset argument names."""
+    """Which data a dataset argument names."""
 
     dataset: str  # the argument
     folder: Path  # where the data is on this machine
@@ -60,7 +63,7 @@ class Origin:
 
     @property
     def label(self) -> str:
-        """A short name for tables and log names; generated, recorded and partial data have different names.
+        """A short name for tables and log names, which differs for generated, recorded and partial data.
 
         >>> provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
         >>> Origin("generated", Path("."), None, provenance).label
@@ -68,10 +71,13 @@ class Origin:
         """
         if self.provenance.source == GENERATED:
             return f"{GENERATED}-seed{self.provenance.seed}"
-        return f"{self.provenance.source}-partial" if self.provenance.missing else self.provenance.source
+        # A repository of published files has no version of its own but its commit.
+        is_foreign = self.revision and self.folder.name != self.revision
+        source = f"{self.provenance.source}-{(self.revision or '')[:7]}" if is_foreign else self.provenance.source
+        return f"{source}-partial" if self.provenance.missing else source
 
     def metadata(self) -> dict[str, Any]:
-        """Return plain values that a task records: its data, and the version of this project."""
+        """Return what a task should record of its data, and by which version of this project: plain values."""
         provenance = self.provenance
         entries = {
             "music_evals_version": version("music-evals"),
@@ -100,11 +106,11 @@ def load_split(
             ``hf://datasets/ORG/NAME[@REVISION]``.
         config: name of the config.
         split: name of the split.
-        benchmark: the benchmark that the dataset must belong to.
+        benchmark: whose dataset it must be.
         columns: the columns to read, None for all; other columns cost no time.
 
     Raises:
-        DatasetError: there is no such dataset, config, split or column, or a file has changed since it was written.
+        DatasetError: there is no such dataset, config, split or column, or a file is not the one that was written.
     """
     from datasets import Dataset
 
@@ -121,7 +127,8 @@ def load_split(
     file, where = origin.folder / path, f"{path} of {dataset}"
     if not file.is_file():
         raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
-    if (digest := file_sha256(file)) != provenance.files.get(path):
+    digest = file_sha256(file)
+    if digest != provenance.files.get(path):
         raise DatasetError(f"{where} is not the file that its {PROVENANCE_FILE} names; build it again")
     declared = benchmark.features[config]
     schema = as_files({name: declared[name] for name in columns or declared}).arrow_schema
@@ -155,75 +162,136 @@ def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table"
 
 
 def describe_dataset(dataset: str, *, benchmark: DatasetSpec, files: Sequence[str] = ()) -> Origin:
-    """Describe the data that a dataset argument names; it is built or downloaded first if need be.
+    """Say which data a dataset argument names; what is needed for that, and `files`, is built or downloaded.
 
     Args:
         dataset: as for `load_split`.
-        benchmark: the benchmark that the dataset must belong to.
-        files: patterns of the data files to download; the provenance and the card are always downloaded.
+        benchmark: whose dataset it must be.
+        files: patterns of files to download too.
 
     Raises:
-        DatasetError: there is no such dataset, or it belongs to another benchmark.
+        DatasetError: there is no such dataset, or it is of another benchmark.
     """
-    origin = _open(str(_generated_folder(benchmark)) if dataset == GENERATED else dataset, files)
-    if origin.provenance.benchmark != benchmark.name:
-        raise DatasetError(f"'{dataset}' is a dataset of {origin.provenance.benchmark}, not of {benchmark.name}")
-    return replace(origin, dataset=dataset)
+    if dataset == GENERATED:
+        folder, revision = _generated_folder(benchmark), None
+    else:
+        folder, revision = _locate(dataset, files)
+        if benchmark.convert and not (folder / PROVENANCE_FILE).is_file():
+            folder = _converted_folder(dataset, folder, revision, benchmark)
+    provenance = _read_provenance(dataset, folder)
+    if provenance.benchmark != benchmark.name:
+        raise DatasetError(f"'{dataset}' is a dataset of {provenance.benchmark}, not of {benchmark.name}")
+    return Origin(dataset, folder, revision, provenance)
 
 
 def benchmark_of(dataset: str) -> str:
     """Return the name of the benchmark of a dataset folder or a repository on the Hub; DatasetError if it has none."""
-    return _open(dataset).provenance.benchmark
+    return _read_provenance(dataset, _locate(dataset, ())[0]).benchmark
 
 
-def _open(dataset: str, files: Sequence[str] = ()) -> Origin:
-    """Describe a dataset folder or a repository on the Hub, of any benchmark."""
-    revision = None
-    folder = Path(dataset).expanduser()
+def _locate(dataset: str, files: Sequence[str]) -> tuple[Path, str | None]:
+    """Return the folder of a dataset that is not generated, and the commit if it is from the Hub."""
     if dataset.startswith("hf:"):
         match = _HUB_URI.fullmatch(dataset)
         if match is None:
             raise DatasetError(f"{dataset} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]")
         folder = download(match["repo"], match["revision"], [PROVENANCE_FILE, CARD_FILE, *files])
-        revision = folder.name
-    elif not folder.is_dir():
+        return folder, folder.name
+    folder = Path(dataset).expanduser()
+    if not folder.is_dir():
         problem = "is not a folder" if folder.exists() else "does not exist"
         raise DatasetError(f"dataset '{dataset}' {problem}; accepted: {ACCEPTED}")
+    return folder, None
+
+
+def _read_provenance(dataset: str, folder: Path) -> Provenance:
     try:
-        return Origin(dataset, folder, revision, read_provenance(folder))
+        return read_provenance(folder)
     except DatasetError as error:
         raise DatasetError(f"'{dataset}' is no dataset of ours: {error}; accepted: {ACCEPTED}") from error
 
 
 def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or damaged."""
-    if benchmark.generate is None:
+    generate = benchmark.generate
+    if generate is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PUBLISHED}")
+    label = f"the default dataset of {benchmark.name}"
+    return _cached_folder(benchmark, f"seed{benchmark.seed}", (GENERATED, benchmark.seed), label, generate)
+
+
+def _converted_folder(dataset: str, source: Path, revision: str | None, benchmark: DatasetSpec) -> Path:
+    """Return the cached dataset folder of published files; it is written first if any of them has changed."""
+    source = _published_files(dataset, source, revision)
+    files = [(path.relative_to(source).as_posix(), path.stat()) for path in sorted(source.rglob("*")) if path.is_file()]
+    listing = "\n".join(f"{name} {status.st_size} {status.st_mtime_ns}" for name, status in files)
+    key = revision or hashlib.sha256(f"{source.resolve()}\n{listing}".encode()).hexdigest()
+
+    def write(out: Path, _: OnPiece) -> object:
+        assert benchmark.convert
+        return benchmark.convert(source, out, revision, True)
+
+    return _cached_folder(benchmark, key[:16], ("published", None), f"a dataset of {dataset}", write)
+
+
+def build_dataset(benchmark: DatasetSpec, out: Path, source: str | None, *, allow_partial: bool = False) -> Provenance:
+    """Write a benchmark's generated or published questions as a dataset folder, in the place of what is there.
+
+    Args:
+        benchmark: whose questions they are.
+        out: the dataset folder.
+        source: a folder with the published files, or ``hf://datasets/ORG/NAME[@REVISION]``; None for generated ones.
+        allow_partial: whether questions are left out whose files are missing or damaged; DatasetError otherwise.
+    """
+    if source is None and benchmark.generate:
+        benchmark.generate(out, lambda *_: None)
+        return read_provenance(out)
+    if source is None or benchmark.convert is None:
+        raise DatasetError(
+            f"{benchmark.name} has no {'generated' if source is None else 'published'} data that is built"
+        )
+    folder, revision = _locate(source, ())
+    return benchmark.convert(_published_files(source, folder, revision), out, revision, allow_partial)
+
+
+def _published_files(dataset: str, folder: Path, revision: str | None) -> Path:
+    """Return the folder of published files; those of a repository on the Hub are downloaded, all at one commit."""
+    return download(dataset.removeprefix("hf://datasets/").partition("@")[0], revision, ["*"]) if revision else folder
+
+
+def _cached_folder(
+    benchmark: DatasetSpec,
+    key: str,
+    source: tuple[str, int | None],
+    label: str,
+    write: Callable[[Path, OnPiece], object],
+) -> Path:
+    """Return a dataset folder in the cache, written first if it is not there as it should be."""
     from filelock import FileLock
 
-    folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-seed{benchmark.seed}"
-    if _is_current(folder, benchmark):
+    folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-{key}"
+    if _is_current(folder, benchmark, source):
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{folder.name}.lock")):
-            if not _is_current(folder, benchmark):  # another process may have built it meanwhile
-                with announced(f"the default dataset of {benchmark.name}") as on_piece:
-                    benchmark.generate(folder, on_piece)
+            if not _is_current(folder, benchmark, source):  # another process may have built it meanwhile
+                with announced(label) as on_piece:
+                    write(folder, on_piece)
     except OSError as error:
         advice = "name another folder in MUSIC_EVALS_CACHE"
-        raise DatasetError(f"cannot write the generated dataset to {folder}: {error}; {advice}") from error
+        raise DatasetError(f"cannot write {label} to {folder}: {error}; {advice}") from error
     return folder
 
 
-def _is_current(folder: Path, benchmark: DatasetSpec) -> bool:
+def _is_current(folder: Path, benchmark: DatasetSpec, source: tuple[str, int | None]) -> bool:
     try:
         present = read_provenance(folder)
-        current = (benchmark.name, benchmark.version, GENERATED, benchmark.seed)
-        is_current = (present.benchmark, present.builder_version, present.source, present.seed) == current
-        return is_current and all(file_sha256(folder / path) == sha for path, sha in present.files.items())
+        is_whole = all(file_sha256(folder / path) == digest for path, digest in present.files.items())
     except (DatasetError, FileNotFoundError):
         return False
+    expected = (benchmark.name, benchmark.version, *source)
+    return is_whole and (present.benchmark, present.builder_version, present.source, present.seed) == expected
 
 
 def download(repo: str, revision: str | None = None, files: Sequence[str] | None = None) -> Path:

@@ -36,8 +36,9 @@ class FileCell(TypedDict):
     path: None
 
 
-FileKind = Literal["audio", "images", "vector"]
-"""A kind of column that the type of its values does not name: a sound, a list of pictures, a list of 32-bit numbers."""
+FileKind = Literal["audio", "audios", "images", "vector"]
+"""A kind of column that the type of its values does not name: a sound, a list of sounds or pictures, a list of 32-bit
+numbers."""
 
 
 class Columns(Mapping[str, Any]):
@@ -67,7 +68,7 @@ class Columns(Mapping[str, Any]):
         """The columns as `datasets` describes them."""
         from datasets import Audio, Features, Image, List, Value
 
-        of_kind = {"audio": Audio(), "images": List(Image()), "vector": List(Value("float32"))}
+        of_kind = {"audio": Audio(), "audios": List(Audio()), "images": List(Image()), "vector": List(Value("float32"))}
         return Features(
             {
                 name: of_kind[self._kinds[name]] if name in self._kinds else _column(hint)

@@ -86,9 +86,11 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Any, whe
     `where` names the rows in errors; `mark` is the canary for the file's metadata.
     """
     import pyarrow.parquet as pq
-    from datasets import Audio, Image, Value
+    from datasets import Audio, Image, List, Value
 
-    has_files = any(isinstance(kind, Audio | Image) or kind == Value("binary") for kind in features.values())
+    has_files = any(
+        isinstance(kind, Audio | Image) or kind in (Value("binary"), List(Audio())) for kind in features.values()
+    )
     size = _ROWS_WITH_FILES_PER_GROUP if has_files else _ROWS_PER_GROUP
     rows = iter(rows)
     groups = iter(lambda: list(islice(rows, size)), [])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io.provenance import Floors, data_file
-from music_evals.datasets_builders.questions.attack import READERS, answers_of, chance_of, earnings, fold
+from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, READERS, answers_of, chance_of, earnings, fold
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of
 
 _EXAMPLES: Final = ("dev", "fewshot")
@@ -54,6 +54,19 @@ def compute_floors(
                     forms[form] |= known
                 computed.setdefault(config, {})[split] = forms
     return computed
+
+
+def rule_floors(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Return further floors by form: *shortest* and *longest* option, and *options alone*.
+
+    The last is the best guesser of those that see nothing but the options, chosen and taught on other questions.
+    """
+    items = [item for item in items_of(dataset, config, rows) if item.options]
+    earned = earnings(items, guessers=OPTIONS_ALONE)
+    chance = np.array([chance_of(item, {}) for item in items])
+    rules = ("shortest", "longest")
+    floors = {**{rule: earned[rule] for rule in rules if rule in earned}, "options alone": _best(items, earned, chance)}
+    return _by_form(items, floors, range(len(items)))
 
 
 def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]], form: str = "") -> list[Item]:

@@ -14,6 +14,8 @@ from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table, c
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
 
+STRICT: Final = "strict_choice/accuracy"
+OFFICIAL: Final = "official_choice/accuracy"
 THIRD_PARTY: Final = "third_party"
 """The published table of figures that are not the authors'."""
 LABELS: Final = ("Model", "Source", "Condition", "Data")
@@ -202,6 +204,26 @@ def third_party_table(records: Records, section: str) -> Table | None:
         f"{section}: accuracy over all questions in percent, beside figures of a third party",
     )
     return make_table(name, title, ["Accuracy"], measured, runs, published=paper, note=THIRD_PARTY)
+
+
+def protocols_table(records: Records, section: str) -> Table | None:
+    """Make the table of scores by this project's reading of replies and by the authors'; None without the latter."""
+    runs = records.current(section)
+    official = {run: records.score(run, OFFICIAL) for run in runs.index}
+    runs = runs[[official[run] is not None for run in runs.index]]
+    if not len(runs):
+        return None
+    answers = records.items[records.items["run"].isin(runs.index)].pivot_table(
+        index=["run", "sample", "epoch"], columns="scorer", values="value", aggfunc="first"
+    )
+    differs = (answers["strict_choice"] != answers["official_choice"]).groupby("run").mean()
+    figures: dict[str, Figure] = {
+        "Strict": lambda run: percent(records.score(run, STRICT)),
+        "Official": lambda run: percent(official[run]),
+        "Read otherwise": lambda run: Estimate(100 * float(differs[run]), decimals=1),
+    }
+    name, title = f"{runs['benchmark'].iloc[0]}_protocols", f"{section}: scores by two readings of replies, in percent"
+    return run_table(name, title, runs, figures, groups={"Task": "task"}, note="protocols")
 
 
 def floors_table(records: Records, section: str) -> Table | None:

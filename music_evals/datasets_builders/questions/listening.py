@@ -1,0 +1,93 @@
+"""Questions on short clips that are rendered here: a stand-in for published questions with sound.
+
+Six kinds: tempo, metre, instrument, mode, number of voices, and which of two notes is higher. The right option is drawn
+evenly from the options of a kind, so that nothing but the sound tells it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import Random
+from typing import Final
+
+from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part
+from music_evals.notation.audio.rendering import render_wav
+from music_evals.notation.midi.files import write_midi
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
+
+PER_KIND: Final = 20
+SECONDS: Final = 4.0
+TEMPI: Final = (50, 72, 104, 150)
+METRES: Final = (2, 3, 4, 5)
+INSTRUMENTS: Final = {"piano": 0, "church organ": 19, "violin": 40, "trumpet": 56, "flute": 73}
+MODES: Final = {"major": (0, 2, 4, 5, 7, 9, 11, 12), "harmonic minor": (0, 2, 3, 5, 7, 8, 11, 12)}
+VOICES: Final = (1, 2, 3, 4)
+_KICK, _HIHAT = 36, 42
+_CHORD: Final = (0, 7, 16, 24)  # intervals above the lowest voice, wide enough to be told apart
+
+
+def listening_questions(seed: int) -> Iterator[MediaQuestion]:
+    """Compose questions with their clips; the same seed gives the same bytes."""
+    places = {
+        kind: Random(f"{seed}/{kind}").sample([number % len(options) for number in range(PER_KIND)], PER_KIND)
+        for kind, (_, options, _) in _KINDS.items()
+    }
+    for number in range(PER_KIND):  # so that the first questions of a dataset are of all kinds
+        for kind, (text, options, compose) in _KINDS.items():
+            place = places[kind][number]
+            performance = compose(place, Random(f"{seed}/{kind}/{number}"))
+            clip = render_wav(write_midi(performance), seconds=SECONDS)
+            yield MediaQuestion(f"{kind}-{number:02}", [Part("audio", clip), text], options, place, theme=kind)
+
+
+def _tempo(place: int, rng: Random) -> Performance:
+    beats = [Note(beat * TICKS_PER_BEAT, _KICK, 120, rng.randint(90, 110)) for beat in range(12)]
+    return Performance(tuple(beats), TEMPI[place] * rng.uniform(0.97, 1.03), (4, 4), None, percussion=True)
+
+
+def _metre(place: int, rng: Random) -> Performance:
+    beats, tempo = METRES[place], rng.uniform(170, 230)
+    notes = [
+        Note(beat * TICKS_PER_BEAT, pitch, 120, velocity)
+        for beat in range(20)
+        for pitch, velocity in ((_HIHAT, 70), (_KICK, 120))
+        if pitch == _HIHAT or beat % beats == 0
+    ]
+    return Performance(tuple(notes), tempo, (beats, 4), None, percussion=True)
+
+
+def _instrument(place: int, rng: Random) -> Performance:
+    program = list(INSTRUMENTS.values())[place]
+    pitches = [rng.randint(62, 79) for _ in range(6)]
+    return _line(pitches, 100, program)
+
+
+def _mode(place: int, rng: Random) -> Performance:
+    scale, tonic = list(MODES.values())[place], rng.randint(55, 67)
+    return _line([tonic + step for step in scale], 130)
+
+
+def _voices(place: int, rng: Random) -> Performance:
+    lowest = rng.randint(45, 52)
+    notes = [Note(0, lowest + step, 4 * TICKS_PER_BEAT, 90) for step in _CHORD[: VOICES[place]]]
+    return Performance(tuple(notes), 80, (4, 4), "C", program=19)
+
+
+def _higher(place: int, rng: Random) -> Performance:
+    low, distance = rng.randint(50, 70), rng.choice([1, 2, 4, 7])
+    return _line([low + distance, low] if place == 0 else [low, low + distance], 60)
+
+
+def _line(pitches: list[int], tempo: float, program: int = 0) -> Performance:
+    """Notes one after the other, a quarter each."""
+    notes = [Note(at * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT, 95) for at, pitch in enumerate(pitches)]
+    return Performance(tuple(notes), tempo, (4, 4), "C", program=program)
+
+
+_KINDS: Final[Mapping[str, tuple[str, Sequence[str], Callable[[int, Random], Performance]]]] = {
+    "tempo": ("How fast is the beat?", [f"about {tempo} beats a minute" for tempo in TEMPI], _tempo),
+    "metre": ("After how many beats does the strong beat come again?", [*map(str, METRES)], _metre),
+    "instrument": ("Which instrument plays?", [*INSTRUMENTS], _instrument),
+    "mode": ("Which scale is played?", [*MODES], _mode),
+    "voices": ("How many notes sound at the same time?", [*map(str, VOICES)], _voices),
+    "higher": ("Which of the two notes is higher?", ["the first", "the second"], _higher),
+}
+"""Kind → question, options, and what composes a clip for the place of the right option."""

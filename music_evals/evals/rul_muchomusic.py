@@ -1,0 +1,41 @@
+"""RUL-MuChoMusic: facts about recordings, with wrong options that the text does not give away.
+
+"Are you really listening? Boosting Perceptual Awareness in Music-QA Benchmarks"
+Yongyi Zang, Sean O'Brien, Taylor Berg-Kirkpatrick, Julian McAuley, Zachary Novack
+https://arxiv.org/abs/2504.00369
+
+inspect eval evals/rul_muchomusic.py --model google/gemini-2.5-pro
+inspect eval evals/rul_muchomusic.py --model openai-api/local/qwen3-omni -T dataset=data/rul -T prompt=paper
+inspect eval evals/rul_muchomusic.py --model google/gemini-2.5-pro -T dataset=data/rul -T options=leave_one_out
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from inspect_ai import Task
+
+from music_evals.datasets_builders.questions.listening import listening_questions
+from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Records, mixed, question_set
+from music_evals.evals.questions import QuestionSetParameters, question_set_task
+from music_evals.evals.tasks import task
+
+
+def read_record(record: Mapping[str, Any]) -> MediaQuestion:
+    """Read an entry of ``RUL-MuchoMusic.json``, whose recording is ``ID.mp3``."""
+    options, right = mixed(record["id"], record["correct_answer"], record["distractors"])
+    theme = "PI below 0.5" if record["PI"] < 0.5 else "PI from 0.5"
+    return MediaQuestion(record["id"], [Part("audio", record["id"]), record["question"]], options, right, theme)
+
+
+BENCHMARK = question_set(
+    "rul_muchomusic",
+    "1.0.0",
+    {"muchomusic": Records("RUL-MuchoMusic.json", read_record)},
+    stand_in={"muchomusic": listening_questions},
+)
+
+
+@task
+def muchomusic(params: QuestionSetParameters) -> Task:
+    """Answer questions about recordings: five options (sections 3 and 4)."""
+    return question_set_task(params, "muchomusic", BENCHMARK)

@@ -1,0 +1,64 @@
+"""SSMR-Bench: theory applied to sheet music, in ABC or as pictures, with four options.
+
+"Synthesizing Sheet Music Problems for Evaluation and Reinforcement Learning"
+Zhilin Wang, Zhe Yang, Yun Luo, Yafu Li, Haoran Zhang, Runzhe Zhang, Derek F. Wong, Jizhe Zhou, Yu Cheng
+https://arxiv.org/abs/2509.04059
+
+inspect eval evals/ssmr.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=data/ssmr
+inspect eval evals/ssmr.py@visual --model openai/gpt-4o -T dataset=data/ssmr -T prompt=paper -T protocol=paper
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Literal
+
+from inspect_ai import Task
+
+from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Records, mixed, question_set
+from music_evals.evals.questions import QuestionSetParameters, question_set_task
+from music_evals.evals.tasks import task
+
+_WRONG = ("incorrect_answer1", "incorrect_answer2", "incorrect_answer3")
+
+
+def read_textual(record: Mapping[str, Any]) -> MediaQuestion:
+    """Read a line of a file of questions with ABC."""
+    return _read(record, "abc")
+
+
+def read_visual(record: Mapping[str, Any]) -> MediaQuestion:
+    """Read a line of a file of questions with names of pictures."""
+    return _read(record, "image")
+
+
+def _read(record: Mapping[str, Any], kind: Literal["abc", "image"]) -> MediaQuestion:
+    music, kind_of_question = record["abc_context"], record["class_name"].removesuffix("Question")
+    key = f"{record['question']}\n{music}\n{record['correct_answer']}"
+    name = f"{kind_of_question}-{sha256(key.encode()).hexdigest()[:10]}"
+    right, *wrong = (_option(record[column]) for column in ("correct_answer", *_WRONG))
+    options, place = mixed(name, right, wrong)
+    parts = [record["question"], *([Part(kind, music)] if music else [])]
+    return MediaQuestion(name, parts, options, place, record["category"], kind_of_question)
+
+
+def _option(text: str) -> str | Part:
+    return Part("image", text) if text.endswith((".jpg", ".png")) else text
+
+
+BENCHMARK = question_set(
+    "ssmr",
+    "1.0.0",
+    {"textual": Records("[!v]*.jsonl", read_textual), "visual": Records("vqa_*.jsonl", read_visual)},
+)
+
+
+@task
+def textual(params: QuestionSetParameters) -> Task:
+    """Answer questions on music in ABC: four options (section 3)."""
+    return question_set_task(params, "textual", BENCHMARK)
+
+
+@task
+def visual(params: QuestionSetParameters) -> Task:
+    """Answer questions on pictures of music, some with pictures as options (section 3)."""
+    return question_set_task(params, "visual", BENCHMARK)

@@ -1,0 +1,76 @@
+"""Clips of sound as a server takes them: checked by decoding, in WAV or MP3, bounded in length and sample rate."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Literal, NamedTuple
+
+MAX_RATE: Final = 48_000  # Hz; above it a clip is resampled
+_BLOCK: Final = 1 << 16  # frames that are decoded at a time
+_UNKNOWN_SIZE: Final = 0x7FFF0000  # sizes from here on are what programs write that do not know the size yet
+
+
+class Clip(NamedTuple):
+    """A file of sound, and its format as the OpenAI API names it."""
+
+    data: bytes
+    format: Literal["wav", "mp3"]
+
+
+def check_clip(data: bytes) -> float:
+    """Decode a file of any format that libsndfile reads to its end, and return its seconds.
+
+    ValueError if the file cannot be decoded, holds no samples, or ends before its header says.
+    """
+    promised = int.from_bytes(data[4:8], "little") + 8
+    if data[:4] == b"RIFF" and len(data) < promised < _UNKNOWN_SIZE:  # libsndfile shortens such a file in silence
+        raise ValueError(f"it ends after {len(data)} of {promised} bytes")
+    with _opened(data) as file:
+        frames = sum(len(block) for block in _blocks(file, file.frames))
+        if not frames:
+            raise ValueError("it holds no samples")
+        if frames < file.frames:
+            raise ValueError(f"it ends after {frames} of {file.frames} frames")
+        return float(frames / file.samplerate)
+
+
+def sendable_clip(data: bytes, seconds: float) -> Clip:
+    """Return a clip as it can be sent: the same bytes if they are WAV or MP3, short enough, and at most `MAX_RATE`.
+
+    Otherwise the clip becomes 16-bit WAV with the same channels: its first seconds, resampled only above `MAX_RATE`.
+    ValueError if the file cannot be decoded.
+    """
+    import numpy as np
+    import soundfile
+
+    with _opened(data) as file:
+        kind, rate = {"WAV": "wav", "WAVEX": "wav", "MP3": "mp3"}.get(file.format), file.samplerate
+        if kind and rate <= MAX_RATE and file.frames <= seconds * rate:
+            return Clip(data, "mp3" if kind == "mp3" else "wav")
+        samples = np.concatenate([*_blocks(file, round(seconds * rate))] or [np.zeros((0, 1), "float32")])
+    if rate > MAX_RATE:
+        from scipy.signal import resample_poly
+
+        samples, rate = resample_poly(samples, MAX_RATE, rate), MAX_RATE
+    buffer = io.BytesIO()
+    soundfile.write(buffer, np.clip(samples, -1, 1), rate, format="WAV", subtype="PCM_16")
+    return Clip(buffer.getvalue(), "wav")
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[Any]:
+    """Open a file; an error of the library within the block becomes a ValueError."""
+    import soundfile
+
+    try:
+        with soundfile.SoundFile(io.BytesIO(data)) as file:
+            yield file
+    except (soundfile.SoundFileError, RuntimeError) as error:
+        raise ValueError(f"it cannot be decoded: {str(error).rpartition('>: ')[2]}") from error
+
+
+def _blocks(file: Any, frames: int) -> Iterator[Any]:
+    """Yield the first frames of an open file, block by block, as long as there are any."""
+    while frames > 0 and len(block := file.read(min(_BLOCK, frames), dtype="float32", always_2d=True)):
+        frames -= len(block)
+        yield block

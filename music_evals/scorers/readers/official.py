@@ -1,0 +1,96 @@
+"""How the authors of question sets read a reply: their procedures with all their warts, for ``protocol=paper``.
+
+Each reader takes the reply, the options as shown, and the place of the right one, and returns the letter of an option.
+The place counts only where two options read alike. Linear time; a reply's first `MAX_REPLY` characters are read.
+
+Sources: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py`` (`last_brackets`); github.com/mulab-mir/
+muchomusic, ``scoring.py`` (`only_letter`); github.com/Sakshi113/MMAU and github.com/ddlBoJack/MMAR, ``evaluation.py``
+(`all_words`). The authors of SSMR-Bench publish no reader: `last_box` takes the form that their prompt asks for.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from string import ascii_uppercase
+from typing import Final
+
+from music_evals.scorers.readers import Reading
+
+MAX_REPLY: Final = 20_000
+_CHOSEN: Final = re.compile(r"(?i)(?:answer is|chose|choose|select|guess is|I guess) ([A-Z])\b")
+
+
+def last_brackets(reply: str, options: Sequence[str], right: int = 0) -> Reading:
+    """Read the last ``[[B]]``; else the last "answer is B"; else the first named letter; else the first quoted option.
+
+    >>> last_brackets("[[A]], no: [[B]]", ["Lute", "Harp"]).answer
+    'B'
+    """
+    reply, letters = reply[:MAX_REPLY], ascii_uppercase[: len(options)]
+    for rule, found in (
+        ("the last [[…]]", re.findall(rf"\[\[([{letters}])\]\]", reply)),
+        ("“answer is …”", [letter.upper() for letter in _CHOSEN.findall(reply) if letter.upper() in letters]),
+    ):
+        if found:
+            return Reading("answered", found[-1], rule)
+    for letter in letters:
+        if any(named in reply for named in (f"option {letter}", f"Option {letter}", f"({letter})")):
+            return Reading("answered", letter, "the first letter that is named")
+    return _quoted(reply, options)
+
+
+def only_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
+    """Read the one capital letter of an option that occurs anywhere, also in a word; else the first quoted option.
+
+    >>> only_letter("Because of the banjo", ["Lute", "Harp"]).answer, only_letter("(A) or (B)", ["Lute", "Harp"]).answer
+    ('B', None)
+    """
+    reply = reply[:MAX_REPLY].split("The correct answer is:")[-1]
+    found = {*ascii_uppercase[: len(options)]} & {*reply}
+    return Reading("answered", found.pop(), "the only capital letter") if len(found) == 1 else _quoted(reply, options)
+
+
+def all_words(reply: str, options: Sequence[str], right: int = 0) -> Reading:
+    """Read the option all of whose words occur, while no other word of another option does; letters do not count.
+
+    >>> all_words("a slow waltz", ["Waltz", "Slow march"]).answer, all_words("Waltz!", ["Waltz", "Slow march"]).answer
+    (None, 'A')
+    """
+    words, texts = _words(reply[:MAX_REPLY]), [_words(option) for option in options]
+    for place in sorted(range(len(options)), key=lambda place: place != right):
+        others = set().union(*(text - texts[place] for text in texts))
+        if words and texts[place] <= words and not words & others:
+            return Reading("answered", ascii_uppercase[place], "all words of one option and no word of another")
+    return _unread(reply)
+
+
+def last_box(reply: str, options: Sequence[str], right: int = 0) -> Reading:
+    r"""Read the letter in the last ``\boxed{}``.
+
+    >>> last_box(r"\boxed{A}, rather \boxed{B}", ["Lute", "Harp"]).answer
+    'B'
+    """
+    found = re.findall(rf"\\boxed\{{\s*([{ascii_uppercase[: len(options)]}])\b", reply[:MAX_REPLY])
+    return Reading("answered", found[-1], r"the last \boxed{}") if found else _unread(reply)
+
+
+def _words(text: str) -> set[str]:
+    return {*re.findall(r"\b\w+\b", text.lower())}
+
+
+def _quoted(reply: str, options: Sequence[str]) -> Reading:
+    """The first option, in their order, whose text stands in the reply."""
+    lowered = reply.lower()
+    for letter, option in zip(ascii_uppercase, options, strict=False):
+        if option.lower().strip() in lowered:
+            return Reading("answered", letter, "the first option that is quoted")
+    return _unread(reply)
+
+
+def _unread(reply: str) -> Reading:
+    return Reading("unreadable" if reply.strip() else "empty")
+
+
+READERS: Final[Mapping[str, Callable[[str, Sequence[str], int], Reading]]] = {
+    reader.__name__: reader for reader in (last_brackets, only_letter, all_words, last_box)
+}
+"""Readers by the name that ``benchmark.toml`` gives as ``official_reading``."""

@@ -1,0 +1,61 @@
+"""The order of a question's options, drawn anew for each question and epoch."""
+
+from collections.abc import Sequence
+from functools import wraps
+from random import Random
+from string import Template, ascii_uppercase
+from typing import Any, Final
+
+from inspect_ai.model import ChatMessage
+from inspect_ai.solver import Generate, Solver, TaskState
+
+LINES: Final = ("$letter. $text", "\n")
+"""An option, and what stands between two options, in a prompt without music; there may be no letters."""
+
+
+def options_block(options: Sequence[str], form: Sequence[str]) -> str:
+    """Write options with their letters: the form is a template of one option, and what stands between two.
+
+    >>> options_block(["major", "minor"], ("($letter) $text", " "))
+    '(A) major (B) minor'
+    """
+    template, between = Template(form[0]), form[1]
+    lettered = zip(ascii_uppercase, options, strict=False)
+    return between.join(template.substitute(letter=letter, text=text) for letter, text in lettered)
+
+
+def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False) -> Solver:
+    """Have a solver shuffle the options of each sample first; scorers find the order under ``option_order``.
+
+    The message that asks the question says in its metadata ``asks`` how its options are written (``option_form``, by
+    default `LINES`). This is no solver of its own: Inspect copies and compares the whole state of every sample, with
+    its sound, at both ends of one.
+    """
+
+    @wraps(solver)
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        options: list[str] = state.metadata["options"]
+        order = [*range(len(options) - last_stays)]
+        Random(f"{seed} {state.sample_id} {state.epoch}").shuffle(order)
+        order += range(len(order), len(options))
+        place = next(at for at in reversed(range(len(state.messages))) if "asks" in (state.messages[at].metadata or {}))
+        state.messages[place] = _reordered(state.messages[place], options, [options[at] for at in order])
+        state.metadata["option_order"] = order
+        return await solver(state, generate)
+
+    return solve
+
+
+def _reordered(message: ChatMessage, options: Sequence[str], shuffled: Sequence[str]) -> ChatMessage:
+    facts = (message.metadata or {})["asks"]
+    for form in (facts.get("option_form", LINES), LINES, ("$text", "\n")):
+        old, new = options_block(options, form), options_block(shuffled, form)
+        if old in message.text:
+            content: Any = [
+                part.model_copy(update={"text": new.join(part.text.rsplit(old, 1))}) if part.type == "text" else part
+                for part in ([] if isinstance(message.content, str) else message.content)
+            ]
+            metadata = {**(message.metadata or {}), "asks": {**facts, "options": [*shuffled]}}
+            text = new.join(message.text.rsplit(old, 1))
+            return message.model_copy(update={"content": content or text, "metadata": metadata})
+    raise ValueError("the options of a question are not in its prompt as one block of text; they cannot be shuffled")
