@@ -312,7 +312,7 @@ def _conditions(
                 condition = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
     if not tasks:
-        raise ValueError("; ".join(left_out))
+        raise failed(ValueError("; ".join(left_out)))
     for why, conditions in left_out.items():
         Console().print(Text(f"Left out: {', '.join(conditions)}: {why}", style="yellow"), soft_wrap=True)
     return tasks

@@ -33,15 +33,17 @@ NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
 def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
-    """Leave `MEDIA` to the samples that the viewer lists first, by their ids, and return whether any has it.
+    """Leave `MEDIA` to the samples that are asked first or listed first in the viewer; return whether any has it.
 
     ValueError for a negative number.
     """
     if isinstance(most, int) and most < 0:
         raise ValueError(f"media={most} is not valid; valid values are: all, and whole numbers from 0")
+    count = len(samples) if most == "all" else most
     listed = sorted((sample for sample in samples if (sample.metadata or {}).get(MEDIA)), key=lambda one: str(one.id))
-    for sample in listed[len(listed) if most == "all" else most :]:
-        if sample.metadata:
+    shown = {sample.id for sample in (*samples[:count], *listed[:count])}
+    for sample in samples:
+        if sample.metadata and sample.id not in shown and MEDIA in sample.metadata:
             sample.metadata[MEDIA] = None
     return any(isinstance((sample.metadata or {}).get(MEDIA), Mapping) for sample in samples)
 

@@ -47,7 +47,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     assert all(path.read_bytes() == content for path, content in done.items())
     assert [log.status for log in headers(logs)].count("success") == 6
     # Under each condition there is a line for each of the two tasks.
-    assert output.count("accuracy      1.000 (0.342–1.000; n 2)") == 6
+    assert output.count("accuracy      1.00 (0.34–1.00; n 2)") == 6
     assert output.count("imited by --limit 2:") == 2
     assert output.count("MUSE, baseline/reader, strategy=cot, shots=few, in part, generated-seed1") == 1
 

@@ -32,7 +32,7 @@ from music_evals.evals import mmar, mmau, muchomusic, rul_muchomusic, ssmr
 from music_evals.evals.questions import NOTA, QuestionSetParameters, option_sets
 from music_evals.evals.tasks import ParameterError
 from music_evals.reports.records import read_records
-from music_evals.reports.tables import section_tables
+from music_evals.reports.report import section_tables
 from music_evals.scorers.readers.official import READERS
 from tests.datasets_builders.dataset_io.test_hub_http import NAME, HubServer
 from tests.harness import metrics, run, run_scripted, samples
