@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelName, ModelOutput
@@ -16,6 +17,8 @@ from music_evals.scorers.completion import completed
 from music_evals.scorers.judge import judged
 from music_evals.scorers.lettered_choice import lettered_choice
 from music_evals.scorers.logiclm import solver_decision
+from music_evals.scorers.option_choice import official_choice, strict_choice
+from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.reference_pieces import ReferencePieces
 from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
 from music_evals.scorers.written_music import music_scorer
@@ -114,5 +117,8 @@ CASES: dict[str, Case] = {
     **{f"judged on {kind}": Case(judged, "", {"score_id": "s", "questions": [question(kind)]}) for kind in REFERENCES},
     "judged on a batch": Case(judged, "", BATCH),
     "written_music": Case(written_music, ""),
+    "strict_choice": Case(strict_choice, "B", LETTERED),
+    "strict_choice of a short answer": Case(strict_choice, "twenty-one", {"options": []}),
+    **{f"official_choice by {name}": Case(partial(official_choice, name), "B", LETTERED) for name in READERS},
     "completed": Case(completed, "B", {"hidden": OPTIONS[:2]}),
 }
