@@ -33,6 +33,7 @@ from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import Origin
 from music_evals.evals.floors import Floors
 from music_evals.notation.extras import MissingLibraryError
+from music_evals.scorers import readers
 from music_evals.scorers.completion import completed
 from music_evals.solvers.abilities import check_abilities, model_at_hand
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
@@ -241,6 +242,7 @@ def declared_task(
             **metadata,
             "condition": condition(params),
             "main_metric": metric or facts.metric,
+            "readers": readers.VERSION,
             "generation": config.model_dump(mode="json", exclude_none=True),
             **({"prompts_sha256": sha256(Path(prompts).expanduser().read_bytes()).hexdigest()} if prompts else {}),
             "floors": {"": chance, **{name: values for name, values in floors.items() if values}},

@@ -23,7 +23,7 @@ from inspect_ai.scorer import Score
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from music_evals.benchmarks import TaskFacts, load, names, published, published_names
-from music_evals.reports.run_metadata import DEFAULT, RunFingerprint, fingerprints, run_facts, shown
+from music_evals.reports.run_metadata import DEFAULT, RunFingerprint, fingerprints, run_facts, shown, signature
 from music_evals.reports.sanitize import plain, reason
 from music_evals.scorers.items import items_of
 from music_evals.scorers.metrics.estimates import Estimate, estimate
@@ -418,6 +418,7 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
     return params | {
         "params": {name: shown(name, value) for name, value in params.items()},
         "settings": fingerprint.settings,
+        "signature": signature(log),
         "words": words,
         "section": facts.section_title,
         "benchmark": about["benchmark"],

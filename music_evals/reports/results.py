@@ -15,7 +15,10 @@ from music_evals.reports.summary import aggregates
 from music_evals.scorers.metrics.estimates import Estimate
 
 SCHEMA: Final = 2
-FACTS: Final = ("benchmark", "task", "model", "condition", "data", "is_published_test", "is_complete", "created", "log")
+FACTS: Final = (
+    *("benchmark", "task", "model", "condition", "data", "signature", "is_published_test", "is_complete"),
+    *("created", "log"),
+)
 """Facts of a run that its records have."""
 
 

@@ -168,6 +168,23 @@ def _data(about: Mapping[str, Any]) -> dict[str, Any]:
     return {name: about.get(key) for name, key in _DATA.items()}
 
 
+def signature(log: EvalLog) -> str:
+    """Return in one line what a score must have in common with another one to be compared with it.
+
+    These are task, parameters and settings that are not as by default, data with version or revision, the version of
+    the readers, and that of the tasks: ``muse/syncopation|strategy=cot|data:generated-seed1@1.3.0|readers:3|v1.1.0``.
+    """
+    about = log.eval.metadata or {}
+    settings = {name: value for name, value in _settings(log).items() if value is not None and name != "task_version"}
+    changed = [f"{name}={shown(name, value)}" for name, value in {**(about.get("condition") or {}), **settings}.items()]
+    revision = shortened(about.get("dataset_revision") or about.get("dataset_source_revision"))
+    data = f"data:{about['dataset_label']}@{revision or about.get('dataset_builder_version', '?')}"
+    if selection := _selection(log):
+        changed.append(f"only {selection}")
+    parts = [f"{about['benchmark']}/{about['config']}", ",".join(changed) or DEFAULT, data]
+    return "|".join([*parts, f"readers:{about.get('readers', '?')}", f"v{log.eval.task_version}"])
+
+
 # --- tables of what the numbers rest on ---
 
 
@@ -210,6 +227,7 @@ def run_facts(log: EvalLog) -> dict[str, Cell]:
         for name, key in {"source": "dataset_source", **_DATA, "licence": "dataset_licence"}.items()
     }
     return {
+        "Signature": signature(log),
         "Task": log.eval.task,
         "Arguments": _listed({name: value for name, value in log.eval.task_args_passed.items() if name != "dataset"}),
         "Model": log.eval.model,

@@ -197,3 +197,17 @@ def test_frames_have_scores_by_group_floors_and_published_figures(golden: Record
     assert paper.set_index("model")["value"]["GPT-4"] == 63.04
     assert json.loads(scores.head(3).to_json(orient="records"))
     assert rows(Table("t", "T", ("a",), [["b"]])) == [{"a": "b"}]
+
+
+def test_a_signature_differs_where_scores_must_not_be_compared(tmp_path: Path) -> None:
+    about = {"readers": 3, "dataset_builder_version": "1.3.0"}
+    write_log(tmp_path, "C", about=about)
+    write_log(tmp_path, "C", about=about, params={"shots": "five"})
+    write_log(tmp_path, "C", about={**about, "readers": 2})
+    write_log(tmp_path, "C", about={**about, "dataset_revision": "0123456789abcdef0123456789abcdef01234567"})
+    write_log(tmp_path, "C", about=about, limit=1, in_dataset=4)
+    write_log(tmp_path, "C", about=about, settings=GenerateConfig(temperature=0.5))
+    signatures = read_records(tmp_path).runs["signature"].tolist()
+    assert signatures[0] == "ziqi/comprehension|default|data:generated-seed1@1.3.0|readers:3|v0"
+    assert signatures[3] == "ziqi/comprehension|default|data:generated-seed1@0123456789ab|readers:3|v0"
+    assert len(set(signatures)) == 6

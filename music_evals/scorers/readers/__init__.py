@@ -15,6 +15,8 @@ Text ahead of ``</think>`` is a model's thinking and does not count. All pattern
 from typing import Final, Literal, NamedTuple, get_args
 
 Status = Literal["answered", "refused", "several", "unreadable", "empty", "cut"]
+VERSION: Final = 3
+"""Changes with every change of what replies are read as; logs record it, and signatures of scores name it."""
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 
