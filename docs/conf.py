@@ -11,7 +11,15 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 root_doc = "docs/index"
-include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "logs/README.md", "perf/README.md"]
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/*.md",
+    "docs/api/*.md",
+    "logs/README.md",
+    "perf/README.md",
+]
 exclude_patterns = [".*", "build", "data", "music_evals", "tests"]  # not searched for pages: large, or linked twice
 myst_heading_anchors = 4
 html_theme = "furo"

@@ -24,7 +24,7 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "logs" / "README.md",
     ROOT / "perf" / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 SCORERS = {
     name
@@ -166,7 +166,7 @@ def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     front = (tmp_path / "site" / "docs" / "index.html").read_text(encoding="utf-8")
     assert all(benchmarks.load(name).title in front for name in benchmarks.names())
-    api = (tmp_path / "site" / "docs" / "api.html").read_text(encoding="utf-8")
+    api = (tmp_path / "site" / "docs" / "api" / "readers.html").read_text(encoding="utf-8")
     assert 'id="music_evals.scorers.readers.choices.read_choice"' in api
     for page in PAGES:
         html = (tmp_path / "site" / page.relative_to(ROOT)).with_suffix(".html").read_text(encoding="utf-8")
