@@ -1,7 +1,9 @@
 """The pages for users: links lead somewhere, commands name what exists, the small benchmark runs, the site builds."""
 
 import inspect
+import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -131,6 +133,29 @@ def test_commands_name_what_exists(page: Path) -> None:
                 assert value.partition("=")[0] in set().union(*targets), f"{said}: no parameter {value}"
             elif flag == "--scorer" and value.startswith("music_evals/"):
                 assert value.removeprefix("music_evals/") in SCORERS, f"{said}: no scorer {value}"
+
+
+def test_the_tables_that_the_code_decides_are_up_to_date() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "generated.py"))
+    for page in ("models.md", "parameters.md"):
+        assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made["with_table"](page), "python docs/generated.py"
+    costs = re.findall(r"^\| `(.*)` \| (\d+) \| ([\d,]+)(?:, (\d+) pictures)? \|", made["costs"](), re.MULTILINE)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for benchmark in map(benchmarks.load, benchmarks.names()):
+        names = {task.registry_name for task in benchmark.tasks.values()}
+        columns = zip(*(row[1:] for row in costs if row[0] in names), strict=True)
+        requests, tokens, pictures = (sum(int(cell.replace(",", "") or 0) for cell in column) for column in columns)
+        run = f"{requests} requests, {round(tokens, -3):,} tokens" + (f", {pictures} pictures" if pictures else "")
+        assert f"| {run} |" in readme
+
+
+def test_the_image_runs_the_main_command() -> None:
+    image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    set_up = re.search(r"^RUN (.*)$", image, re.MULTILINE)
+    run = re.search(r"^CMD (.*)$", image, re.MULTILINE)
+    assert set_up
+    assert run
+    assert f"\n{set_up[1]} && {' '.join(json.loads(run[1]))} && " in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_is_short_and_its_commands_for_machines_are_where_they_are_looked_for() -> None:
