@@ -8,13 +8,14 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 from inspect_ai._cli.main import inspect as inspect_command
+from inspect_ai.log import read_eval_log
 
 from music_evals import benchmarks, scorers
 from music_evals.commands.main import app
@@ -66,7 +67,9 @@ def commands(path: Path) -> Iterator[list[str]]:
         words = shlex.split(line, comments=True)
         for start, word in enumerate(words):
             if word.rpartition("/")[2] in COMMANDS:
-                ends = [place for place, other in enumerate(words) if place > start and other in ("&&", "||", "|", ">")]
+                ends = [
+                    place for place, other in enumerate(words) if place > start and other in ("&&", "||", "|", ">", "&")
+                ]
                 yield [word.rpartition("/")[2], *words[start + 1 : min(ends, default=len(words))]]
                 break
 
@@ -84,6 +87,38 @@ def parameters(target: str) -> set[str] | None:
         return None
     tasks = [getattr(registry.MODULES[benchmark], name) for name in only]
     return {name for each in tasks for name in inspect.signature(each).parameters}
+
+
+def without_key(words: list[str]) -> list[str] | None:
+    """A command as it runs without a key and a network: the baselines on two samples, other models by a dry run.
+
+    None where it needs data that a reader brings, or a log.
+    """
+    verb, *rest = words[1:]
+    if "NAME" in rest or any(word.startswith(("dataset=", "folder=")) for word in rest):
+        return None
+    if verb == "list" or (verb == "build" and "--source" not in rest and "--seed" in rest):
+        return words
+    if "--model" not in rest or verb not in ("eval", "run", "grid"):
+        return None
+    if verb == "eval" and rest[rest.index("--model") + 1].startswith("baseline/"):
+        return [*words, "--limit", "2", "--display", "none"]
+    targets = [re.fullmatch(r"(?:evals/(\w+)\.py(?:@(\w+))?|music_evals/(\w+))", word) for word in rest]
+    if verb == "eval" and not any(targets):  # of another package
+        return None
+    names = ["_".join(filter(None, target.groups())) if target else "" for target in targets]
+    rest = [name or word for name, word in zip(names, rest, strict=True) if word != "--dry-run"]
+    return ["music-evals", "grid" if verb == "grid" else "run", *rest, "--dry-run"]
+
+
+RUN = sorted(
+    {
+        tuple(runnable)
+        for page in PAGES
+        for words in commands(page)
+        if len(words) > 1 and (runnable := without_key(words))
+    }
+)
 
 
 def test_pages_and_their_commands_are_found() -> None:
@@ -135,10 +170,22 @@ def test_commands_name_what_exists(page: Path) -> None:
                 assert value.removeprefix("music_evals/") in SCORERS, f"{said}: no scorer {value}"
 
 
+@pytest.mark.parametrize("words", RUN, ids=" ".join)
+def test_commands_run(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals").symlink_to(ROOT / "evals")
+    assert not COMMANDS[words[0]].main([*words[1:]], standalone_mode=False)
+    logs = [*tmp_path.glob("logs/**/*.eval")]
+    assert {read_eval_log(str(log), header_only=True).status for log in logs} == ({"success"} if logs else set())
+    assert bool(logs) == (words[1] == "eval")
+
+
 def test_the_tables_that_the_code_decides_are_up_to_date() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "generated.py"))
     for page in ("models.md", "parameters.md"):
-        assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made["with_table"](page), "python docs/generated.py"
+        assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made["with_table"](page), (
+            "python docs/generated.py"
+        )
     costs = re.findall(r"^\| `(.*)` \| (\d+) \| ([\d,]+)(?:, (\d+) pictures)? \|", made["costs"](), re.MULTILINE)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for benchmark in map(benchmarks.load, benchmarks.names()):
