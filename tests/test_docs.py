@@ -67,10 +67,8 @@ def commands(path: Path) -> Iterator[list[str]]:
         words = shlex.split(line, comments=True)
         for start, word in enumerate(words):
             if word.rpartition("/")[2] in COMMANDS:
-                ends = [
-                    place for place, other in enumerate(words) if place > start and other in ("&&", "||", "|", ">", "&")
-                ]
-                yield [word.rpartition("/")[2], *words[start + 1 : min(ends, default=len(words))]]
+                rest = takewhile(lambda other: other not in ("&&", "||", "|", ">", "&"), words[start + 1 :])
+                yield [word.rpartition("/")[2], *rest]
                 break
 
 
