@@ -78,20 +78,21 @@ class LilyBenchParameters:
     """Parameters of the tasks on understanding.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test, a dataset folder, or
+        dataset: ``generated`` (another test of the same form), a dataset folder, or
             ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for random music of the same
-            length; ``other`` for the music of a question with another answer.
-        twin: ``original``; ``completion`` to show half of the options and ask for the others word for word.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
+        twin: ``original``; or ``completion`` to show half of the options and ask for the others word for word.
         protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form
             asked for; ``paper`` for rows, prompts, readings and figures as published
             (``music_evals/scorers/readers/written.py`` says how replies are read under both).
         strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step
-            first; ``logiclm`` to let the model call tools that parse the score (only `bar_count`, `metadata_qa` and
-            `error_detection`; elsewhere tools would give the answer away, or have nothing to parse).
-        max_score_tokens: leave out rows with a longer score; tokens are estimated as half the characters. The log has
-            the number of such rows. Scores are never cut, because that would change the answers.
-        media: how many samples have their opening page in the log, counted from the first: a number, or ``all``.
+            first; or, for the tasks `WITH_TOOLS`, ``logiclm``: the model may call tools that parse the score. On the
+            other tasks tools have nothing to parse, or would tell what is to be recognised.
+        max_score_tokens: rows whose score is longer, in tokens estimated as half its characters, are left out, and
+            their number is in the task's metadata. Scores are never cut: the answer to a part of a score is another.
+        media: of how many samples, the first ones, the log shows the opening page, which LilyPond draws: a number, or
+            ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``, whose table
             ``paper`` is for that protocol.
     """

@@ -67,15 +67,13 @@ class GenerationParameters:
         protocol: ``strict`` for prompts that tell key and metre too, and descriptors on a grid; ``paper`` for prompts,
             reading of replies, rule of what compiles and descriptors as published
             (``music_evals/notation/lilypond/writing.py``), and prompts drawn from files where the dataset has those.
-        n_prompts: how many prompts are asked, from the first on. The published figures are for 1000. If the dataset has
-            fewer than the default, all are asked.
-        reference: reference sets to compare with, separated by commas; by default all of the dataset.
-        encoder: a model or folder for the Fréchet Music Distance, such as ``csc-unipd/lilybert``. Without it there is
-            no distance.
+        n_prompts: how many prompts of the bank are asked, from its first on; the published figures are of 1000. A bank
+            that has fewer than the default is asked whole.
+        reference: reference sets of the dataset to compare with, separated by commas; default is all that it has.
+        encoder: for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a folder; without one, no distance.
         pooling: how the vectors of a text's tokens become one: the ``first_token``'s, as published, or their ``mean``.
-        attempts: how often a model may try; if a piece does not compile, the model sees LilyPond's message. The paper
-            has 1.
-        media: how many samples have the first system and a piano roll in the log, counted from the first: a number, or
+        attempts: replies that a model has; it is told what LilyPond says of one that does not compile. The paper has 1.
+        media: of how many samples, the first ones, the log shows the first system and a piano roll: a number, or
             ``all``.
         prompts: a TOML file with other wording.
     """

@@ -83,22 +83,20 @@ class VisualParameters:
     """Parameters of `visual`.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test, a dataset folder, or
+        dataset: ``generated`` (another test of the same form), a dataset folder, or
             ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for random music of the same
-            length; ``other`` for the music of a question with another answer.
-        asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single`` for one at
-            a time.
-        levels: ask only these levels, e.g. ``1,2``.
-        content: ``full``, or ``title`` to give only title and composer: does the model know the piece?
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
+        asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single``.
+        levels: only these, e.g. ``1,2``.
+        content: ``full``, or ``title`` to give nothing but title and composer (does the model know the piece?).
         split: ``all``, ``train``, ``validation`` or ``test``.
         judges: ``rules`` for no model, or an odd number of models (or roles), separated by commas, whose majority
             decides.
-        judge_max_tokens: the most tokens per reply of a judge. Judges that reason need thousands; ``null`` sets no
-            limit.
+        judge_max_tokens: of a judge's reply; one that reasons needs thousands; ``null`` sets no limit.
         judge_deadline: seconds that a judge has for a reply before it abstains.
-        human_labels: a CSV file with the columns id and label, to compare the judges with people.
-        cache: take answers from Inspect's cache if the same was asked within a week. A run that was cut off resumes
+        human_labels: a CSV file with the columns id and label, to hold the judges against people.
+        cache: take answers from Inspect's cache when the same was asked within a week; a run that was cut off goes on
             without generating again.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/msu/prompts.toml``.
     """
@@ -122,10 +120,11 @@ class TextualParameters(VisualParameters):
     """Parameters of `textual`: those of `visual`, and two more.
 
     Args:
-        twin: ``original``; ``transposed`` to move scores and answers by a major second; ``renamed`` to give scores the
-            title and composer of another score.
+        twin: ``original``; ``transposed`` for scores a major second higher or lower, and answers moved along; or
+            ``renamed`` for scores under title and composer of another.
         max_score_tokens: the longest score, in tokens, estimated as half its characters.
-        too_long: ``refuse`` leaves the questions on longer scores out, ``truncate`` cuts such scores after a measure.
+        too_long: what becomes of longer ones: ``refuse`` leaves their questions out, ``truncate`` cuts them after a
+            measure.
     """
 
     twin: Twin = "original"

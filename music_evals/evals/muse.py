@@ -69,21 +69,20 @@ class MuseParameters:
     """Parameters of all three tasks.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test, a dataset folder, or
-            ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for random music of the same
-            length; ``other`` for the music of a question with another answer.
+        dataset: ``generated``, a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
         modality: ``midi`` (as text) or ``audio``.
         strategy: ``standalone`` (answer only), ``cot`` (chain of thought) or ``logiclm`` (symbolic lines, solver,
             answer).
-        shots: ``zero``, or ``few`` to show worked examples as earlier turns.
-        seed: decides the order of the trials.
-        media: how many samples have a piano roll and sound in the log, counted from the first: a number, or ``all``.
+        shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier turns.
+        seed: of the order of the trials.
+        media: of how many samples, the first ones, the log shows piano roll and sound of their MIDI: a number, or
+            ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/muse/prompts.toml``.
-        structured_output: (logiclm) the server constrains the symbolic lines to their schema.
+        structured_output: (logiclm) have the server constrain the symbolic lines to their schema.
         tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver itself.
-        refinement_tokens: (logiclm) the most tokens per refinement. The default is the paper's; models that think need
-            more.
+        refinement_tokens: (logiclm) most tokens of a refinement, as in the paper; models that think need more.
     """
 
     dataset: str = GENERATED

@@ -48,22 +48,22 @@ class ZiqiParameters:
     """Parameters of both tasks.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test, a dataset folder, or
+        dataset: ``generated`` (another test of the same form), a dataset folder, or
             ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for random music of the same
-            length; ``other`` for the music of a question with another answer.
-        twin: ``original``; ``transposed`` to move the tune and its options by a major second (`generation`);
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
+        twin: ``original``; ``transposed`` for the tune and its options a major second higher or lower (`generation`);
             ``completion`` to show half of the options and ask for the others word for word.
-        shots: ``zero``, or ``five`` to show five worked examples of the question's theme ahead of it.
+        shots: ``zero``, or ``five`` for the five worked examples of the question's theme ahead of it.
         themes: only these themes, by their Chinese or English names, separated by commas.
         protocol: how the answer is read from the reply: ``paper`` takes its first capital A to D, ``strict`` a letter
             that stands as an answer (``music_evals/scorers/readers/choices.py`` says what does).
-        rotations: 1, or 4 to ask each question under all rotations of its options. An option such as "all of the above"
-            stays last, and three rotations remain. Questions with an option such as "both A and B" are left out.
-        deduplicate: leave out questions that repeat an earlier one.
-        subset: ``human`` for two questions per sub-theme, as in the paper's study with people.
-        language: ``zh`` or ``en`` for the instruction, and for the questions if the dataset has both.
-        seed: decides the questions of the subset, and nothing else.
+        rotations: 1, or 4 to ask each question under all rotations of its options: four, or three where one speaks of
+            those above, which stays last. Questions with an option that names others by their letters are left out.
+        deduplicate: leave out questions that come earlier in the dataset already.
+        subset: ``human`` for two questions a sub-theme, as in the paper's study with people.
+        language: of the instruction, ``zh`` or ``en``; the questions come in it too where the dataset has them in both.
+        seed: of the subset, and of nothing else.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/ziqi/prompts.toml``.
     """
 
