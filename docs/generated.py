@@ -21,10 +21,13 @@ def costs() -> str:
     """Return the table of what each task sends that runs with its benchmark."""
     lines = ["| task | requests | tokens of prompts | most new tokens |", "|---|---|---|---|"]
     for name in benchmarks.names():
+        if not any("generated" in dataset.sources for dataset in benchmarks.load(name).datasets.values()):
+            continue
         for task, facts in benchmarks.load(name).tasks.items():
             if not facts.by_name:
                 sent = requests_of(getattr(registry.MODULES[name], task)())
-                tokens = f"{sent.tokens:,}" + (f", {sent.pictures} pictures" if sent.pictures else "")
+                media = (f", {n} {kind}" for n, kind in ((sent.sounds, "sounds"), (sent.pictures, "pictures")) if n)
+                tokens = f"{sent.tokens:,}" + "".join(media)
                 most = f"{sent.new_tokens:,}" if sent.new_tokens else "no limit"
                 lines.append(f"| `{facts.registry_name}` | {sent.requests} | {tokens} | {most} |")
     return "\n".join(lines)

@@ -184,14 +184,14 @@ def test_the_tables_that_the_code_decides_are_up_to_date() -> None:
         assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made["with_table"](page), (
             "python docs/generated.py"
         )
-    costs = re.findall(r"^\| `(.*)` \| (\d+) \| ([\d,]+)(?:, (\d+) pictures)? \|", made["costs"](), re.MULTILINE)
+    costs = re.findall(r"^\| `(.*)` \| (\d+) \| ([\d,]+)(.*?) \|", made["costs"](), re.MULTILINE)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for benchmark in map(benchmarks.load, benchmarks.names()):
         names = {task.registry_name for task in benchmark.tasks.values()}
-        columns = zip(*(row[1:] for row in costs if row[0] in names), strict=True)
-        requests, tokens, pictures = (sum(int(cell.replace(",", "") or 0) for cell in column) for column in columns)
-        run = f"{requests} requests, {round(tokens, -3):,} tokens" + (f", {pictures} pictures" if pictures else "")
-        assert f"| {run} |" in readme
+        rows = [row[1:] for row in costs if row[0] in names]
+        requests, tokens = (sum(int(row[column].replace(",", "")) for row in rows) for column in (0, 1))
+        run = f"{requests} requests, {round(tokens, -3):,} tokens{''.join(row[2] for row in rows)}"
+        assert not rows or f"| {run} |" in readme
 
 
 def test_the_image_runs_the_main_command() -> None:
