@@ -11,7 +11,15 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 root_doc = "docs/index"
-include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "logs/README.md", "perf/README.md"]
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/*.md",
+    "docs/api/*.md",
+    "logs/README.md",
+    "perf/README.md",
+]
 exclude_patterns = [".*", "build", "data", "music_evals", "tests"]  # not searched for pages: large, or linked twice
 myst_heading_anchors = 4
 html_theme = "furo"
@@ -23,10 +31,10 @@ html_extra_path = ["site"]
 
 def _with_benchmarks(_app: object, page: str, source: list[str]) -> None:
     """Put the list of benchmarks, as their folders have it, where the front page leaves room for it."""
-    lines = ["| benchmark | paper | tasks |", "|---|---|---|"]
+    lines = ["| benchmark and paper | tasks |", "|---|---|"]
     for facts in map(benchmarks.load, benchmarks.names()):
         tasks = ", ".join(f"`{task.registry_name}`" for task in facts.tasks.values())
-        lines.append(f"| {facts.title} | [{facts.paper}]({facts.url}) | {tasks} |")
+        lines.append(f"| {facts.title}: [{facts.paper}]({facts.url}) | {tasks} |")
     if page == root_doc:
         source[0] = source[0].replace("<!-- all benchmarks -->", "\n".join(lines))
 

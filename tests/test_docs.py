@@ -1,18 +1,21 @@
 """The pages for users: links lead somewhere, commands name what exists, the small benchmark runs, the site builds."""
 
 import inspect
+import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 from inspect_ai._cli.main import inspect as inspect_command
+from inspect_ai.log import read_eval_log
 
 from music_evals import benchmarks, scorers
 from music_evals.commands.main import app
@@ -24,7 +27,7 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "logs" / "README.md",
     ROOT / "perf" / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 SCORERS = {
     name
@@ -64,8 +67,8 @@ def commands(path: Path) -> Iterator[list[str]]:
         words = shlex.split(line, comments=True)
         for start, word in enumerate(words):
             if word.rpartition("/")[2] in COMMANDS:
-                ends = [place for place, other in enumerate(words) if place > start and other in ("&&", "||", "|", ">")]
-                yield [word.rpartition("/")[2], *words[start + 1 : min(ends, default=len(words))]]
+                rest = takewhile(lambda other: other not in ("&&", "||", "|", ">", "&"), words[start + 1 :])
+                yield [word.rpartition("/")[2], *rest]
                 break
 
 
@@ -82,6 +85,38 @@ def parameters(target: str) -> set[str] | None:
         return None
     tasks = [getattr(registry.MODULES[benchmark], name) for name in only]
     return {name for each in tasks for name in inspect.signature(each).parameters}
+
+
+def without_key(words: list[str]) -> list[str] | None:
+    """A command as it runs without a key and a network: the baselines on two samples, other models by a dry run.
+
+    None where it needs data that a reader brings, or a log.
+    """
+    verb, *rest = words[1:]
+    if "NAME" in rest or any(word.startswith(("dataset=", "folder=")) for word in rest):
+        return None
+    if verb == "list" or (verb == "build" and "--source" not in rest and "--seed" in rest):
+        return words
+    if "--model" not in rest or verb not in ("eval", "run", "grid"):
+        return None
+    if verb == "eval" and rest[rest.index("--model") + 1].startswith("baseline/"):
+        return [*words, "--limit", "2", "--display", "none"]
+    targets = [re.fullmatch(r"(?:evals/(\w+)\.py(?:@(\w+))?|music_evals/(\w+))", word) for word in rest]
+    if verb == "eval" and not any(targets):  # of another package
+        return None
+    names = ["_".join(filter(None, target.groups())) if target else "" for target in targets]
+    rest = [name or word for name, word in zip(names, rest, strict=True) if word != "--dry-run"]
+    return ["music-evals", "grid" if verb == "grid" else "run", *rest, "--dry-run"]
+
+
+RUN = sorted(
+    {
+        tuple(runnable)
+        for page in PAGES
+        for words in commands(page)
+        if len(words) > 1 and (runnable := without_key(words))
+    }
+)
 
 
 def test_pages_and_their_commands_are_found() -> None:
@@ -133,6 +168,41 @@ def test_commands_name_what_exists(page: Path) -> None:
                 assert value.removeprefix("music_evals/") in SCORERS, f"{said}: no scorer {value}"
 
 
+@pytest.mark.parametrize("words", RUN, ids=" ".join)
+def test_commands_run(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals").symlink_to(ROOT / "evals")
+    assert not COMMANDS[words[0]].main([*words[1:]], standalone_mode=False)
+    logs = [*tmp_path.glob("logs/**/*.eval")]
+    assert {read_eval_log(str(log), header_only=True).status for log in logs} == ({"success"} if logs else set())
+    assert bool(logs) == (words[1] == "eval")
+
+
+def test_the_tables_that_the_code_decides_are_up_to_date() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "generated.py"))
+    for page in ("models.md", "parameters.md"):
+        assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made["with_table"](page), (
+            "python docs/generated.py"
+        )
+    costs = re.findall(r"^\| `(.*)` \| (\d+) \| (\d[\d,]*\d)(.*?) \|", made["costs"](), re.MULTILINE)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for benchmark in map(benchmarks.load, benchmarks.names()):
+        names = {task.registry_name for task in benchmark.tasks.values()}
+        rows = [row[1:] for row in costs if row[0] in names]
+        requests, tokens = (sum(int(row[column].replace(",", "")) for row in rows) for column in (0, 1))
+        run = f"{requests} requests, {round(tokens, -3):,} tokens{''.join(row[2] for row in rows)}"
+        assert not rows or f"| {run} |" in readme
+
+
+def test_the_image_runs_the_main_command() -> None:
+    image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    set_up = re.search(r"^RUN (.*)$", image, re.MULTILINE)
+    run = re.search(r"^CMD (.*)$", image, re.MULTILINE)
+    assert set_up
+    assert run
+    assert f"\n{set_up[1]} && {' '.join(json.loads(run[1]))} && " in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_readme_is_short_and_its_commands_for_machines_are_where_they_are_looked_for() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
@@ -166,7 +236,7 @@ def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     front = (tmp_path / "site" / "docs" / "index.html").read_text(encoding="utf-8")
     assert all(benchmarks.load(name).title in front for name in benchmarks.names())
-    api = (tmp_path / "site" / "docs" / "api.html").read_text(encoding="utf-8")
+    api = (tmp_path / "site" / "docs" / "api" / "readers.html").read_text(encoding="utf-8")
     assert 'id="music_evals.scorers.readers.choices.read_choice"' in api
     for page in PAGES:
         html = (tmp_path / "site" / page.relative_to(ROOT)).with_suffix(".html").read_text(encoding="utf-8")

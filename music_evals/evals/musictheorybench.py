@@ -4,7 +4,7 @@
 Ruibin Yuan, Hanfeng Lin, Yi Wang, Zeyue Tian, Shangda Wu, Tianhao Shen, Ge Zhang and others
 https://arxiv.org/abs/2402.16153
 
-inspect eval evals/musictheorybench.py --model baseline/reader
+inspect eval evals/musictheorybench.py --model baseline/chance
 inspect eval evals/musictheorybench.py@reasoning --model openai/gpt-4o -T dataset=data/musictheorybench -T shots=five
 """
 

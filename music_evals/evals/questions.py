@@ -40,11 +40,12 @@ class QuestionParameters:
     """Parameters of a task on a bank.
 
     Args:
-        dataset: ``generated`` (another test of the same form), a dataset folder, or
+        dataset: ``generated`` for a look-alike of the published test, a dataset folder, or
             ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
-            another item's, of another answer.
-        shots: ``zero``, or ``five`` for the worked examples of dev ahead of the question.
+        stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for random music of the same
+            length; ``other`` for the music of a question with another answer.
+        twin: ``original``; ``completion`` to show half of the options and ask for the others word for word.
+        shots: ``zero``, or ``five`` to show five worked examples ahead of the question.
         prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
     """
 
