@@ -104,8 +104,10 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
             finished += samples
             report(samples)
             if finished > 40 * (len(killed) + 1) and len(killed) < 3:
-                oldest = min(child.pid or 0 for child in multiprocessing.active_children() if child.is_alive())
-                killed.append(oldest)  # it has begun to ask
+                children = [child for child in multiprocessing.active_children() if child.is_alive()]
+                # The oldest has begun to ask. Its number tells its age; numbers of the system begin anew.
+                oldest = min(children, key=lambda child: int(child.name.rpartition("-")[2]))
+                killed.append(oldest.pid or 0)
                 os.kill(killed[-1], signal.SIGKILL)
 
         return run_processes(shards, count)
