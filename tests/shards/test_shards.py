@@ -95,6 +95,7 @@ def test_a_log_of_shards_is_the_log_of_the_whole_run(
 def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
     asked = [Asked("ziqi", "comprehension", {}), Asked("ziqi", "generation", {})]
     killed: list[int] = []
+    seen: list[int] = []
 
     def engine(shards: Sequence[Shard], report: Report) -> list[str]:
         finished = 0
@@ -103,11 +104,12 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
             nonlocal finished
             finished += samples
             report(samples)
+            # In the order in which they came: the system's numbers begin anew at their end.
+            alive = [child.pid or 0 for child in multiprocessing.active_children() if child.is_alive()]
+            seen.extend(pid for pid in alive if pid not in seen)
             if finished > 40 * (len(killed) + 1) and len(killed) < 3:
-                children = [child for child in multiprocessing.active_children() if child.is_alive()]
-                # The oldest has begun to ask. Its number tells its age; numbers of the system begin anew.
-                oldest = min(children, key=lambda child: int(child.name.rpartition("-")[2]))
-                killed.append(oldest.pid or 0)
+                oldest = next(pid for pid in seen if pid in alive)
+                killed.append(oldest)  # it has begun to ask
                 os.kill(killed[-1], signal.SIGKILL)
 
         return run_processes(shards, count)
