@@ -41,12 +41,14 @@ MOST_BYTES = 200_000  # of a picture that the repository holds
 PORT = 7581
 READ = {  # what `baseline/reader` answers → the sample that is looked at in the viewer
     "muse": [muse.syncopation, muse.transposition, muse.chord_quality],
-    "ziqi": [ziqi.comprehension],
-    "musictheorybench": [musictheorybench.knowledge, musictheorybench.reasoning],
     "msu": [msu.textual],
     "lilybench": [lilybench.metadata_qa, lilybench.bar_count],
 }
-GUESSED = {"msu-pages": [msu.visual], "ziqi-tunes": [ziqi.generation]}  # what only chance and majority answer
+GUESSED = {  # what only chance and majority answer
+    "msu-pages": [msu.visual],
+    "ziqi": [ziqi.comprehension, ziqi.generation],
+    "musictheorybench": [musictheorybench.knowledge, musictheorybench.reasoning],
+}
 
 
 def main() -> None:
@@ -98,13 +100,12 @@ def _run_baselines(logs: Path) -> dict[str, str]:
             done = inspect_eval(made, model=model, log_dir=str(logs), display="none", log_realtime=False)
             if failed := [log.error.message for log in done if log.error]:
                 sys.exit(f"{model} failed on {name}: {failed[0]}")
-            if model == "baseline/reader" or name == "msu-pages":
-                place = Path(done[0].location)
+            if model == "baseline/reader" or name in ("msu-pages", "ziqi"):
+                place = Path(done[-1].location)
                 seen = read_eval_log(str(place)).samples or []
                 # One of those whose music the log shows, where there are any.
                 sample = max(seen[:40], key=lambda one: one.messages[-1].role == "user")
                 found[name] = f"{place.name}/samples/sample/{quote(str(sample.id), safe='')}/{sample.epoch}"
-    found.pop("musictheorybench", None)  # looks as ZIQI-Eval's
     return found
 
 

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import product
 from typing import Final
 
@@ -20,6 +21,7 @@ MEASURES: Final[dict[str, Callable[[Performance], int]]] = {
 """Floor → the size that the guess uses: the number of notes, or of characters of the MIDI text."""
 
 
+@cache
 def surface_floors(seed: int, n_variants: int) -> dict[str, dict[str, float]]:
     """Return the share of answers to `syncopation` and `chord_quality` that each of `MEASURES` gives away, 0 to 1.
 
