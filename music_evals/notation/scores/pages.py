@@ -71,6 +71,8 @@ def engrave_svgs(musicxml: str) -> list[str]:
 def _engrave(musicxml: str) -> Iterator[str]:
     verovio = require("verovio", "scores")
     verovio.enableLog(verovio.LOG_OFF)
+    # verovio keeps the place of its fonts per thread, and sets it in the thread that imports it.
+    verovio.setDefaultResourcePath(str(Path(verovio.__file__).parent / "data"))
     tool = verovio.toolkit()
     tool.setOptions(
         {

@@ -2,6 +2,7 @@
 
 import io
 import re
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -82,3 +83,8 @@ def test_lyrics_do_not_overprint_each_other(monkeypatch: pytest.MonkeyPatch) -> 
                 assert end < start, (text, following)
                 count += 1
     assert count > 20
+
+
+def test_pages_are_the_same_in_another_thread() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(engrave_pages, chorale()).result() == engrave_pages(chorale())
