@@ -6,6 +6,7 @@
 import re
 import tomllib
 import unicodedata
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ MAX_CHARACTERS: Final = 4_000  # of an answer that are read
 _APOSTROPHES: Final = str.maketrans("’ʼ`´‘＇", "''''''")
 
 
+@cache  # compiled when the first reply is read, and not by whoever imports this
 def _patterns() -> list[re.Pattern[str]]:
     tables: dict[str, Any] = tomllib.loads(files(__package__).joinpath("refusals.toml").read_text(encoding="utf-8"))
     medium, see = rf"(?:{'|'.join(tables.pop('medium'))})s?\b", rf"(?:{'|'.join(tables.pop('see'))})\b"
@@ -20,9 +22,6 @@ def _patterns() -> list[re.Pattern[str]]:
     texts += [rf"\b(?:{'|'.join(language['words'])})\b" for language in tables.values() if "words" in language]
     filled = (text.replace("{medium}", medium).replace("{see}", see) for text in texts)
     return [re.compile(unicodedata.normalize("NFKC", text), re.IGNORECASE | re.DOTALL) for text in filled]
-
-
-_REFUSALS: Final = _patterns()
 
 
 def unaccented(text: str) -> str:
@@ -39,4 +38,4 @@ def is_refusal(text: str) -> bool:
         (True, True, False)
     """
     plain = " ".join(unaccented(text[:MAX_CHARACTERS]).split()).strip("*_\"“”'「」 ")
-    return any(pattern.search(plain) for pattern in _REFUSALS)
+    return any(pattern.search(plain) for pattern in _patterns())
