@@ -30,7 +30,7 @@ def read_record(record: Mapping[str, Any]) -> MediaQuestion | None:
 
 BENCHMARK = question_set(
     "mmar",
-    "1.0.0",
+    "1.1.0",
     {"music": Records("MMAR-meta.jsonl", read_record)},
     stand_in={"music": listening_questions},
 )

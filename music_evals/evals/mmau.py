@@ -31,7 +31,7 @@ def read_record(record: Mapping[str, Any]) -> MediaQuestion | None:
 
 BENCHMARK = question_set(
     "mmau",
-    "1.0.0",
+    "1.1.0",
     {"music": Records("mmau-test-mini.json", read_record)},
     stand_in={"music": listening_questions},
 )

@@ -34,7 +34,7 @@ def read_record(record: Mapping[str, Any]) -> MediaQuestion:
 
 BENCHMARK = question_set(
     "muchomusic",
-    "1.0.0",
+    "1.1.0",
     {"listening": Records("muchomusic.csv", read_record)},
     stand_in={"listening": listening_questions},
 )

@@ -6,7 +6,7 @@ questions of text with worked examples.
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from string import Template, ascii_lowercase, ascii_uppercase
 from typing import Any, Final, Literal
@@ -24,10 +24,10 @@ from music_evals.datasets_builders.dataset_io import (
     load_split,
 )
 from music_evals.datasets_builders.questions.question_rows import QuestionRow
-from music_evals.datasets_builders.questions.question_set import MARK, MediaQuestionRow, check_complete
+from music_evals.datasets_builders.questions.question_set import ABSENT, MARK, MediaQuestionRow, check_complete
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, samples_view
-from music_evals.notation.audio.clips import sendable_clip
+from music_evals.notation.audio.clips import Clip, sendable_clip
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
 from music_evals.solvers.option_order import LINES, options_block, with_shuffled_options
@@ -158,9 +158,13 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     if params.prompt not in styles:
         raise ValueError(f"prompt={params.prompt!r} is not valid; valid values are: {', '.join(styles)}")
     origin = describe_dataset(params.dataset, benchmark=dataset)
-    if not params.allow_partial:
-        check_complete(origin.provenance, params.dataset, "allow_partial=true")
     rows: list[MediaQuestionRow] = load_split(params.dataset, name, "test", benchmark=dataset).to_list()
+    if params.stimulus == "none":  # needs no file, so that none is missing
+        origin = replace(origin, provenance=replace(origin.provenance, missing=()))
+    else:
+        rows = [row for row in rows if all(cell["bytes"] != ABSENT for cell in row["audio"] + row["images"])]
+    if not (params.allow_partial and rows):
+        check_complete(origin.provenance, params.dataset, "allow_partial=true, or all without files: stimulus=none")
     is_shuffled, is_reduced = params.options == "shuffled", params.nota or params.options == "leave_one_out"
     if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):
         raise ValueError("options=shuffled is not valid where options are pictures; valid are given, leave_one_out")
@@ -186,6 +190,7 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         floors={} if is_reduced else {"": floors_of(origin, name, {"test": rows})},
         is_like=origin.provenance.source == GENERATED,
         metric=MAIN[params.protocol],
+        own_noise=True,
     )
 
 
@@ -293,10 +298,10 @@ def _content(text: str, row: MediaQuestionRow, seconds: int) -> tuple[str | list
 
 
 def _media(data: bytes, kind: str, seconds: int) -> Content:
-    clip = sendable_clip(data, seconds) if kind == "audio" else None
-    encoded = base64.b64encode(clip.data if clip else data).decode("ascii")
-    if clip:
+    if kind == "audio":
+        clip = Clip(data, "wav") if data == ABSENT else sendable_clip(data, seconds)
         mime = "mpeg" if clip.format == "mp3" else "wav"
+        encoded = base64.b64encode(clip.data).decode("ascii")
         return ContentAudio(audio=f"data:audio/{mime};base64,{encoded}", format=clip.format)
     mime = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(data[:2], "webp")
-    return ContentImage(image=f"data:image/{mime};base64,{encoded}")
+    return ContentImage(image=f"data:image/{mime};base64,{base64.b64encode(data).decode('ascii')}")

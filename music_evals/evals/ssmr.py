@@ -47,7 +47,7 @@ def _option(text: str) -> str | Part:
 
 BENCHMARK = question_set(
     "ssmr",
-    "1.0.0",
+    "1.1.0",
     {"textual": Records("[!v]*.jsonl", read_textual), "visual": Records("vqa_*.jsonl", read_visual)},
 )
 

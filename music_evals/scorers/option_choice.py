@@ -6,17 +6,27 @@ and ``option_order`` if a solver shuffled them; answers in scores are letters in
 
 import re
 import unicodedata
+from collections import Counter
 from string import ascii_uppercase
 from typing import Final, Literal
 
-from inspect_ai.scorer import Score, Scorer, Target
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import explained
+from music_evals.scorers.metrics.estimates import estimate, flatten
 from music_evals.scorers.readers import Reading, without_thinking
 from music_evals.scorers.readers.choices import read_choice
 from music_evals.scorers.readers.official import READERS
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer
+from music_evals.scorers.scores import (
+    main_metric,
+    make_score,
+    read_reply,
+    readings,
+    required_metadata,
+    sample_metric,
+    scorer,
+)
 
 Protocol = Literal["strict", "paper"]
 MAIN: Final = {"strict": "strict_choice/accuracy", "paper": "official_choice/accuracy"}
@@ -26,7 +36,28 @@ _ANSWER: Final = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
 _MAX_REPLY: Final = 20_000
 
 
-@scorer(metrics=[main_metric(), readings()])
+@sample_metric
+def vote(scores: list[SampleScore]) -> dict[str, float]:
+    """The share of questions whose commonest answer is right, if each question is asked without one option at a time.
+
+    Answers count by their text, those of all epochs together; of equally common answers the first counts. A reply
+    without an answer has no vote. Source: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py``.
+    """
+    votes: dict[str, Counter[str]] = {}
+    right: dict[str, str] = {}
+    for sample in sorted(scores, key=lambda sample: str(sample.sample_id)):
+        about, details = sample.sample_metadata or {}, sample.score.metadata or {}
+        if "question" not in about or "key" not in details:
+            continue
+        texts = dict(zip(ascii_uppercase, map(_plain, about["options"]), strict=False))
+        right[about["question"]] = texts[details["key"]]
+        counts = votes.setdefault(about["question"], Counter())
+        counts.update([texts[sample.score.answer]] if sample.score.answer else [])
+    winners = {question: next(iter(counts.most_common(1)), ("", 0))[0] for question, counts in votes.items()}
+    return flatten({"vote": estimate([float(winners[question] == right[question]) for question in votes])})
+
+
+@scorer(metrics=[main_metric(), readings(), vote()])
 def strict_choice() -> Scorer:
     """Score the option that a reply gives as its answer, by letter or text, or its short answer.
 
@@ -45,7 +76,7 @@ def strict_choice() -> Scorer:
     return score
 
 
-@scorer(metrics=[main_metric(), readings()])
+@scorer(metrics=[main_metric(), readings(), vote()])
 def official_choice(reader: str) -> Scorer:
     """Score the option that the authors' procedure reads, one of `music_evals.scorers.readers.official`."""
     if reader not in READERS:

@@ -42,6 +42,8 @@ MARK: Final = re.compile(r"<(audio|image|abc) (\d+)>")
 """Where a question or an option has a file, or notation: its kind, and its number in the row's column."""
 SEED: Final = 1
 """Of composed questions."""
+ABSENT: Final = b"-"
+"""The bytes of a file in a row that lacks files."""
 _MEDIA: Final = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp")
 _PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF")  # how files of the three accepted formats begin
 _ROWS: Final = 64  # of a Parquet file at a time; a row may have megabytes
@@ -203,6 +205,7 @@ def _convert(
 ) -> Provenance:
     """Write the questions of published files as a dataset folder; its provenance names what is missing.
 
+    A question with a missing or damaged file has `ABSENT` for its files: it can be asked without music.
     The files are read twice, so that the sound of one question at a time is in memory.
     """
     from music_evals.datasets_builders.questions.floors import rule_floors
@@ -215,17 +218,17 @@ def _convert(
     digest = digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
     problems: dict[str, str] = {}
     anomalies: Counter[str] = Counter()
-    whole: dict[str, set[str]] = {}
+    lacking: set[tuple[str, str]] = set()
     floors = {}
     for task, group in paths.items():
         rows = []
         for question in _questions(group, tasks[task]):
-            if not (found := files.problems(question)):
-                rows.append(row_of(question, lambda _: b"-"))
-                texts = [option.casefold().strip() for option in rows[-1]["options"]]
-                anomalies.update([f"{task}: equal options in {question.id}"] if len({*texts}) < len(texts) else [])
-            problems |= found
-        whole[task] = {row["id"] for row in rows}
+            rows.append(row_of(question, lambda _: ABSENT))
+            texts = [option.casefold().strip() for option in rows[-1]["options"]]
+            anomalies.update([f"{task}: equal options in {question.id}"] if len({*texts}) < len(texts) else [])
+            if found := files.problems(question):
+                problems |= found
+                lacking.add((task, question.id))
         floors[task] = {"test": rule_floors(name, task, rows)}
     provenance = make_provenance(
         name,
@@ -237,13 +240,14 @@ def _convert(
         anomalies=dict(anomalies),
         floors=floors,
     )
-    if not allow_partial or not any(whole.values()):
+    if not allow_partial:
         check_complete(provenance, str(files.folder), "--allow-partial")
 
     def rows_of(task: str) -> Iterator[MediaQuestionRow]:
-        return (row_of(one, files.load) for one in _questions(paths[task], tasks[task]) if one.id in whole[task])
+        for question in _questions(paths[task], tasks[task]):
+            yield row_of(question, (lambda _: ABSENT) if (task, question.id) in lacking else files.load)
 
-    rows_of_tasks = {task: {"test": rows_of(task)} for task in whole}
+    rows_of_tasks = {task: {"test": rows_of(task)} for task in paths}
     features = dict.fromkeys(tasks, FEATURES)
     return write_dataset(out, rows_of_tasks, features=features, provenance=provenance, overwrite=True)
 
