@@ -28,12 +28,7 @@ def read_record(record: Mapping[str, Any]) -> MediaQuestion | None:
     return MediaQuestion(record["id"], parts, options, right, record["category"], record["sub-category"])
 
 
-BENCHMARK = question_set(
-    "mmar",
-    "1.1.0",
-    {"music": Records("MMAR-meta.jsonl", read_record)},
-    stand_in={"music": listening_questions},
-)
+BENCHMARK = question_set("mmar", "1.1.0", {"music": Records("MMAR-meta.jsonl", read_record)}, listening_questions)
 
 
 @task

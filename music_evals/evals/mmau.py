@@ -29,12 +29,7 @@ def read_record(record: Mapping[str, Any]) -> MediaQuestion | None:
     return MediaQuestion(record["id"], parts, options, right, record["category"], record["sub-category"])
 
 
-BENCHMARK = question_set(
-    "mmau",
-    "1.1.0",
-    {"music": Records("mmau-test-mini.json", read_record)},
-    stand_in={"music": listening_questions},
-)
+BENCHMARK = question_set("mmau", "1.1.0", {"music": Records("mmau-test-mini.json", read_record)}, listening_questions)
 
 
 @task

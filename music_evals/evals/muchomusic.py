@@ -33,10 +33,7 @@ def read_record(record: Mapping[str, Any]) -> MediaQuestion:
 
 
 BENCHMARK = question_set(
-    "muchomusic",
-    "1.1.0",
-    {"listening": Records("muchomusic.csv", read_record)},
-    stand_in={"listening": listening_questions},
+    "muchomusic", "1.1.0", {"listening": Records("muchomusic.csv", read_record)}, listening_questions
 )
 
 

@@ -164,7 +164,9 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     else:
         rows = [row for row in rows if all(cell["bytes"] != ABSENT for cell in row["audio"] + row["images"])]
     if not (params.allow_partial and rows):
-        check_complete(origin.provenance, params.dataset, "allow_partial=true, or all without files: stimulus=none")
+        check_complete(
+            origin.provenance.missing, params.dataset, "allow_partial=true, or all without files: stimulus=none"
+        )
     is_shuffled, is_reduced = params.options == "shuffled", params.nota or params.options == "leave_one_out"
     if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):
         raise ValueError("options=shuffled is not valid where options are pictures; valid are given, leave_one_out")

@@ -28,10 +28,7 @@ def read_record(record: Mapping[str, Any]) -> MediaQuestion:
 
 
 BENCHMARK = question_set(
-    "rul_muchomusic",
-    "1.1.0",
-    {"muchomusic": Records("RUL-MuchoMusic.json", read_record)},
-    stand_in={"muchomusic": listening_questions},
+    "rul_muchomusic", "1.1.0", {"muchomusic": Records("RUL-MuchoMusic.json", read_record)}, listening_questions
 )
 
 

@@ -9,6 +9,7 @@ inspect eval evals/ssmr.py@visual --model openai/gpt-4o -T dataset=data/ssmr -T 
 """
 
 from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -21,17 +22,8 @@ from music_evals.evals.tasks import task
 _WRONG = ("incorrect_answer1", "incorrect_answer2", "incorrect_answer3")
 
 
-def read_textual(record: Mapping[str, Any]) -> MediaQuestion:
-    """Read a line of a file of questions with ABC."""
-    return _read(record, "abc")
-
-
-def read_visual(record: Mapping[str, Any]) -> MediaQuestion:
-    """Read a line of a file of questions with names of pictures."""
-    return _read(record, "image")
-
-
-def _read(record: Mapping[str, Any], kind: Literal["abc", "image"]) -> MediaQuestion:
+def read_record(record: Mapping[str, Any], kind: Literal["abc", "image"]) -> MediaQuestion:
+    """Read a line of a file of questions, with ABC or with names of pictures."""
     music, kind_of_question = record["abc_context"], record["class_name"].removesuffix("Question")
     key = f"{record['question']}\n{music}\n{record['correct_answer']}"
     name = f"{kind_of_question}-{sha256(key.encode()).hexdigest()[:10]}"
@@ -45,11 +37,11 @@ def _option(text: str) -> str | Part:
     return Part("image", text) if text.endswith((".jpg", ".png")) else text
 
 
-BENCHMARK = question_set(
-    "ssmr",
-    "1.1.0",
-    {"textual": Records("[!v]*.jsonl", read_textual), "visual": Records("vqa_*.jsonl", read_visual)},
-)
+RECORDS = {
+    "textual": Records("[!v]*.jsonl", partial(read_record, kind="abc")),
+    "visual": Records("vqa_*.jsonl", partial(read_record, kind="image")),
+}
+BENCHMARK = question_set("ssmr", "1.1.0", RECORDS)
 
 
 @task
