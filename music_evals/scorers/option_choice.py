@@ -17,7 +17,7 @@ from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import estimate, flatten
 from music_evals.scorers.readers import Reading, without_thinking
 from music_evals.scorers.readers.choices import read_choice
-from music_evals.scorers.readers.official import READERS
+from music_evals.scorers.readers.official import MAX_REPLY, READERS
 from music_evals.scorers.scores import (
     main_metric,
     make_score,
@@ -33,7 +33,6 @@ MAIN: Final = {"strict": "strict_choice/accuracy", "paper": "official_choice/acc
 """Protocol → main metric."""
 
 _ANSWER: Final = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
-_MAX_REPLY: Final = 20_000
 
 
 @sample_metric
@@ -105,9 +104,8 @@ async def _scored(state: TaskState, target: str, reader: str) -> Score:
     if reading.answer is None:
         return make_score(reading, target, explained(state, options, target, reading), key=target)
     taken = order[ascii_uppercase.index(reading.answer)]
-    keyed = taken if _plain(options[taken]) == _plain(options[place]) else place
+    right = ascii_uppercase[taken if _plain(options[taken]) == _plain(options[place]) else place]
     reading = reading._replace(answer=ascii_uppercase[taken])
-    right = ascii_uppercase[keyed]
     return make_score(reading, right, explained(state, options, right, reading), key=target)
 
 
@@ -117,7 +115,7 @@ def short_answer(reply: str) -> Reading:
     >>> short_answer("I hear three beats.\\nFinal Answer: 3/4").answer, short_answer("waltz").answer
     ('3/4', 'waltz')
     """
-    reply = without_thinking(reply)[-_MAX_REPLY:]
+    reply = without_thinking(reply)[-MAX_REPLY:]
     if found := _ANSWER.findall(reply):
         return Reading("answered", found[-1].strip(" .*`"), "what follows the last label")
     lines = reply.strip().splitlines()

@@ -79,7 +79,10 @@ def apply_stimulus(
     for sample, music in shown:
         if (key := _key(music)) not in substitutes:
             notation = question_message(sample)[1].get("notation", "")
-            substitutes[key] = tuple(_noise(place, models[at], notation, own_noise) for at, place in enumerate(music))
+            substitutes[key] = tuple(
+                _noise(place, place if own_noise and not isinstance(place, str) else models[at], notation)
+                for at, place in enumerate(music)
+            )
     return [_with_music(sample, stimulus, substitutes[_key(music)]) for sample, music in shown]
 
 
@@ -119,19 +122,18 @@ def _size(place: _Place) -> tuple[int, int]:
     return len(place), sum(len(part.audio) for part in place if isinstance(part, ContentAudio))
 
 
-def _noise(place: _Place, model: _Place, notation: str, own_noise: bool) -> _Place:
-    """Noise for a place, as long as the model; with `own_noise` sound is as long as it was."""
+def _noise(place: _Place, model: _Place, notation: str) -> _Place:
+    """Noise for a place, as long as the model."""
     if isinstance(place, str) or isinstance(model, str):
         return noise_text(str(place), notation, str(model))
-    return tuple(_noise_parts(place, model, own_noise))
+    return tuple(_noise_parts(place, model))
 
 
-def _noise_parts(place: Sequence[Content], model: Sequence[Content], own_noise: bool) -> Iterator[Content]:
+def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator[Content]:
     pages = [part for part in model if isinstance(part, ContentImage)]
     for page, image in zip(pages, noise_pages(len(pages)) if pages else (), strict=True):
         yield page.model_copy(update={"image": f"data:image/png;base64,{base64.b64encode(image).decode()}"})
-    models = place if own_noise else model
-    sounds = ([part for part in parts if isinstance(part, ContentAudio)] for parts in (place, models))
+    sounds = ([part for part in parts if isinstance(part, ContentAudio)] for parts in (place, model))
     for own, other in zip(*sounds, strict=False):
         data, long = (base64.b64decode(part.audio.partition(",")[2]) for part in (own, other))
         sound = base64.b64encode(noise_audio(data, long)).decode()

@@ -103,12 +103,16 @@ class MediaQuestion:
     piece: str | None = None
 
 
+Record = Mapping[str, Any]
+"""An entry of a published file: field → value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Records:
     """Where the records of a task are, and how one becomes a question; None for a record of another task."""
 
     files: str  # pattern of names
-    read: Callable[[Mapping[str, Any]], MediaQuestion | None]
+    read: Callable[[Record], MediaQuestion | None]
 
 
 Composed = Callable[[int], Iterable[MediaQuestion]]
@@ -197,7 +201,7 @@ def row_of(question: MediaQuestion, load: Callable[[Part], bytes]) -> MediaQuest
     )
 
 
-def _records(path: Path) -> Iterator[Mapping[str, Any]]:
+def _records(path: Path) -> Iterator[Record]:
     """The records of a file, by its ending."""
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq

@@ -17,8 +17,8 @@ class Clip(NamedTuple):
     format: Literal["wav", "mp3"]
 
 
-def check_clip(data: bytes) -> float:
-    """Decode a file of any format that libsndfile reads to its end, and return its seconds.
+def check_clip(data: bytes) -> None:
+    """Decode a file of any format that libsndfile reads to its end.
 
     ValueError if the file cannot be decoded, holds no samples, or ends before its header says.
     """
@@ -33,7 +33,6 @@ def check_clip(data: bytes) -> float:
             raise ValueError("it holds no samples")
         if frames < file.frames:
             raise ValueError(f"it ends after {frames} of {file.frames} frames")
-        return float(frames / file.samplerate)
 
 
 def sendable_clip(data: bytes, seconds: float) -> Clip:
