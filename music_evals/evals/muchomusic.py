@@ -13,14 +13,7 @@ from hashlib import sha256
 from inspect_ai import Task
 
 from music_evals.datasets_builders.questions.listening import listening_questions
-from music_evals.datasets_builders.questions.question_set import (
-    MediaQuestion,
-    Part,
-    Record,
-    Records,
-    mixed,
-    question_set,
-)
+from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.tasks import task
 
@@ -31,9 +24,8 @@ def read_record(record: Record) -> MediaQuestion:
     clip = f"{name}.2min" if source == "sdd" else name.rpartition("_")[0]
     question_id = f"{name}-{sha256(record['question'].encode()).hexdigest()[:8]}"
     wrong = [record[f"distractor_{number}_answer"] for number in (1, 2, 3)]
-    options, right = mixed(question_id, record["correct_answer"], wrong)
-    parts = [Part("audio", clip), record["question"]]
-    return MediaQuestion(question_id, parts, options, right, source, record["genre"] or None, piece=clip)
+    parts, groups = [Part("audio", clip), record["question"]], {"theme": source, "subtheme": record["genre"] or None}
+    return MediaQuestion.mixed(question_id, parts, record["correct_answer"], wrong, piece=clip, **groups)
 
 
 BENCHMARK = question_set(

@@ -17,12 +17,7 @@ from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImag
 
 from music_evals import benchmarks
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.dataset_io import (
-    GENERATED,
-    DatasetSpec,
-    describe_dataset,
-    load_split,
-)
+from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
 from music_evals.datasets_builders.questions.question_rows import QuestionRow
 from music_evals.datasets_builders.questions.question_set import ABSENT, MARK, MediaQuestionRow, check_complete
 from music_evals.evals.floors import floors_of
@@ -237,9 +232,10 @@ def question_to_sample(
     """Map a row to a sample: the wording of a style, with the files where the question and its options have marks."""
     options = shown.options
     form = (style["option"], "\n" if style["layout"] == "lines" else " ")
-    block = options_block(options, form)
     letters: dict[str, Any] = dict(zip(ascii_lowercase, options, strict=False))
-    text = Template(style["prompt"]).substitute(question=row["question"], options=block, **letters)
+    text = Template(style["prompt"]).substitute(
+        question=row["question"], options=options_block(options, form), **letters
+    )
     content, spans = _content(text, row, seconds)
     answers = [*ascii_uppercase[: len(options)]]
     majority = majority if majority in answers or not options else "A"
@@ -293,7 +289,8 @@ def _media(data: bytes, kind: str, seconds: int) -> Content:
     if kind == "audio":
         clip = Clip(data, "wav") if data == ABSENT else sendable_clip(data, seconds)
         mime = "mpeg" if clip.format == "mp3" else "wav"
-        encoded = base64.b64encode(clip.data).decode("ascii")
-        return ContentAudio(audio=f"data:audio/{mime};base64,{encoded}", format=clip.format)
+        return ContentAudio(
+            audio=f"data:audio/{mime};base64,{base64.b64encode(clip.data).decode()}", format=clip.format
+        )
     mime = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(data[:2], "webp")
-    return ContentImage(image=f"data:image/{mime};base64,{base64.b64encode(data).decode('ascii')}")
+    return ContentImage(image=f"data:image/{mime};base64,{base64.b64encode(data).decode()}")

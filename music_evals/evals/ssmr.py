@@ -14,14 +14,7 @@ from typing import Literal
 
 from inspect_ai import Task
 
-from music_evals.datasets_builders.questions.question_set import (
-    MediaQuestion,
-    Part,
-    Record,
-    Records,
-    mixed,
-    question_set,
-)
+from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.tasks import task
 
@@ -33,9 +26,8 @@ def read_record(record: Record, kind: Literal["abc", "image"]) -> MediaQuestion:
     name = f"{kind_of_question}-{sha256(key.encode()).hexdigest()[:10]}"
     answers = [record[column] for column in ("correct_answer", *(f"incorrect_answer{number}" for number in (1, 2, 3)))]
     right, *wrong = (Part("image", text) if text.endswith((".jpg", ".png")) else text for text in answers)
-    options, place = mixed(name, right, wrong)
     parts = [record["question"], *([Part(kind, music)] if music else [])]
-    return MediaQuestion(name, parts, options, place, record["category"], kind_of_question)
+    return MediaQuestion.mixed(name, parts, right, wrong, theme=record["category"], subtheme=kind_of_question)
 
 
 RECORDS = {

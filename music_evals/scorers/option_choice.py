@@ -42,18 +42,16 @@ def vote(scores: list[SampleScore]) -> dict[str, float]:
     Answers count by their text, those of all epochs together; of equally common answers the first counts. A reply
     without an answer has no vote. Source: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py``.
     """
-    votes: dict[str, Counter[str]] = {}
-    right: dict[str, str] = {}
+    ballots: dict[str, tuple[str, Counter[str]]] = {}  # question → its right answer, and the votes for each answer
     for sample in sorted(scores, key=lambda sample: str(sample.sample_id)):
         about, details = sample.sample_metadata or {}, sample.score.metadata or {}
         if "question" not in about or "key" not in details:
             continue
         texts = dict(zip(ascii_uppercase, map(_plain, about["options"]), strict=False))
-        right[about["question"]] = texts[details["key"]]
-        counts = votes.setdefault(about["question"], Counter())
-        counts.update([texts[sample.score.answer]] if sample.score.answer else [])
-    winners = {question: next(iter(counts.most_common(1)), ("", 0))[0] for question, counts in votes.items()}
-    return flatten({"vote": estimate([float(winners[question] == right[question]) for question in votes])})
+        _, votes = ballots.setdefault(about["question"], (texts[details["key"]], Counter()))
+        votes.update([texts[sample.score.answer]] if sample.score.answer else [])
+    verdicts = [[right] == [text for text, _ in votes.most_common(1)] for right, votes in ballots.values()]
+    return flatten({"vote": estimate([*map(float, verdicts)])})
 
 
 @scorer(metrics=[main_metric(), readings(), vote()])
@@ -68,8 +66,7 @@ def strict_choice() -> Scorer:
         if options:
             return await _scored(state, target.text, "read_choice")
         reading = await read_reply(short_answer, state.output.completion)
-        is_right = reading.answer is not None and _plain(reading.answer) == _plain(target.text)
-        right = reading.answer if is_right and reading.answer else target.text
+        right = reading.answer if _plain(reading.answer or "") == _plain(target.text) else target.text
         return make_score(reading, right, explained(state, (), target.text, reading))
 
     return score

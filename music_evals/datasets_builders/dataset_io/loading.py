@@ -213,11 +213,10 @@ def _read_provenance(dataset: str, folder: Path) -> Provenance:
 
 def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or damaged."""
-    generate = benchmark.generate
-    if generate is None:
+    if benchmark.generate is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PUBLISHED}")
     label = f"the default dataset of {benchmark.name}"
-    return _cached_folder(benchmark, f"seed{benchmark.seed}", label, generate)
+    return _cached_folder(benchmark, f"seed{benchmark.seed}", label, benchmark.generate)
 
 
 def _converted_folder(dataset: str, source: Path, revision: str | None, benchmark: DatasetSpec) -> Path:
@@ -247,9 +246,7 @@ def build_dataset(benchmark: DatasetSpec, out: Path, source: str | None, *, allo
         benchmark.generate(out, lambda *_: None)
         return read_provenance(out)
     if source is None or benchmark.convert is None:
-        raise DatasetError(
-            f"{benchmark.name} has no {'generated' if source is None else 'published'} data that is built"
-        )
+        raise DatasetError(f"{benchmark.name} has no {'published' if source else 'generated'} data that is built")
     folder, revision = _locate(source, ())
     return benchmark.convert(_published_files(source, folder, revision), out, revision, allow_partial)
 

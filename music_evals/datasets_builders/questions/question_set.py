@@ -102,6 +102,24 @@ class MediaQuestion:
     subtheme: str | None = None
     piece: str | None = None
 
+    @classmethod
+    def mixed(
+        cls,
+        name: str,
+        parts: Sequence[str | Part],
+        right: str | Part,
+        wrong: Sequence[str | Part],
+        **groups: str | None,
+    ) -> "MediaQuestion":
+        """Make a question of a source that names the right option first: always in the same order for an id.
+
+        >>> MediaQuestion.mixed("7", ["Which drum?"], "Bongo", ["Djembe", "Taiko"]).options
+        ['Bongo', 'Taiko', 'Djembe']
+        """
+        place = Random(f"{name} right").randrange(len(wrong) + 1)
+        others = Random(f"{name} wrong").sample(wrong, len(wrong))
+        return cls(name, parts, [*others[:place], right, *others[place:]], place, **groups)
+
 
 Record = Mapping[str, Any]
 """An entry of a published file: field → value."""
@@ -117,17 +135,6 @@ class Records:
 
 Composed = Callable[[int], Iterable[MediaQuestion]]
 """Composes questions from a seed."""
-
-
-def mixed(question_id: str, right: str | Part, wrong: Sequence[str | Part]) -> tuple[list[str | Part], int]:
-    """Order the options of a source that names the right one first: always the same order for an id.
-
-    >>> mixed("7", "Bongo", ["Djembe", "Taiko"])
-    (['Bongo', 'Taiko', 'Djembe'], 0)
-    """
-    place = Random(f"{question_id} right").randrange(len(wrong) + 1)
-    others = Random(f"{question_id} wrong").sample(wrong, len(wrong))
-    return [*others[:place], right, *others[place:]], place
 
 
 def question_set(
@@ -156,7 +163,7 @@ def question_set(
     def convert(folder: Path, out: Path, revision: str | None, allow_partial: bool) -> Provenance:
         """Write published questions; the files are read twice, so that the sound of one is in memory at a time."""
         source = _Published(folder, tasks)
-        missing = tuple(f"{ascii(file)[1:-1]} ({why})" for file, why in source.problems.items())
+        missing = tuple(f"{ascii(file)[1:-1]} ({why})" for file, why in source.checked.items() if why)
         entries = {"source_revision": revision, "source_sha256": source.digest, "missing": missing}
         if not allow_partial:
             check_complete(missing, str(folder), "--allow-partial")
@@ -243,16 +250,11 @@ class _Published:
         digests = [file_sha256(path) for group in self.paths.values() for path in group]
         self.digest = digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
         self.anomalies: Counter[str] = Counter()
-        self._checked: dict[str, str] = {}  # name of a file → what is wrong with it
+        self.checked: dict[str, str] = {}  # name of a file → what is wrong with it
         self._lacking: set[tuple[str, str]] = set()
         for task in self.paths:
             for question in self._questions(task):
                 self._check(task, question)
-
-    @property
-    def problems(self) -> dict[str, str]:
-        """What is wrong with files, by name."""
-        return {name: problem for name, problem in self._checked.items() if problem}
 
     def rows(self, task: str) -> Iterator[MediaQuestionRow]:
         """Yield the rows of a task."""
@@ -279,9 +281,9 @@ class _Published:
             if isinstance(part, Part) and part.kind != "abc":
                 # Cells of different rows may have the same name.
                 name = part.content if isinstance(part.content, str) else f"file {number} of {question.id}"
-                if name not in self._checked:
-                    self._checked[name] = self._problem(part)
-                if self._checked[name]:
+                if name not in self.checked:
+                    self.checked[name] = self._problem(part)
+                if self.checked[name]:
                     self._lacking.add((task, question.id))
 
     def _load(self, part: Part) -> bytes:
