@@ -233,9 +233,8 @@ def question_to_sample(
     options = shown.options
     form = (style["option"], "\n" if style["layout"] == "lines" else " ")
     letters: dict[str, Any] = dict(zip(ascii_lowercase, options, strict=False))
-    text = Template(style["prompt"]).substitute(
-        question=row["question"], options=options_block(options, form), **letters
-    )
+    block = options_block(options, form)
+    text = Template(style["prompt"]).substitute(question=row["question"], options=block, **letters)
     content, spans = _content(text, row, seconds)
     answers = [*ascii_uppercase[: len(options)]]
     majority = majority if majority in answers or not options else "A"
@@ -289,8 +288,7 @@ def _media(data: bytes, kind: str, seconds: int) -> Content:
     if kind == "audio":
         clip = Clip(data, "wav") if data == ABSENT else sendable_clip(data, seconds)
         mime = "mpeg" if clip.format == "mp3" else "wav"
-        return ContentAudio(
-            audio=f"data:audio/{mime};base64,{base64.b64encode(clip.data).decode()}", format=clip.format
-        )
+        encoded = base64.b64encode(clip.data).decode("ascii")
+        return ContentAudio(audio=f"data:audio/{mime};base64,{encoded}", format=clip.format)
     mime = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(data[:2], "webp")
     return ContentImage(image=f"data:image/{mime};base64,{base64.b64encode(data).decode()}")

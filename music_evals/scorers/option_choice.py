@@ -66,7 +66,8 @@ def strict_choice() -> Scorer:
         if options:
             return await _scored(state, target.text, "read_choice")
         reading = await read_reply(short_answer, state.output.completion)
-        right = reading.answer if _plain(reading.answer or "") == _plain(target.text) else target.text
+        answer = reading.answer or ""
+        right = answer if _plain(answer) == _plain(target.text) else target.text
         return make_score(reading, right, explained(state, (), target.text, reading))
 
     return score

@@ -79,10 +79,7 @@ def apply_stimulus(
     for sample, music in shown:
         if (key := _key(music)) not in substitutes:
             notation = question_message(sample)[1].get("notation", "")
-            substitutes[key] = tuple(
-                _noise(place, place if own_noise and not isinstance(place, str) else models[at], notation)
-                for at, place in enumerate(music)
-            )
+            substitutes[key] = tuple(_noise(place, models[at], notation, own_noise) for at, place in enumerate(music))
     return [_with_music(sample, stimulus, substitutes[_key(music)]) for sample, music in shown]
 
 
@@ -122,11 +119,11 @@ def _size(place: _Place) -> tuple[int, int]:
     return len(place), sum(len(part.audio) for part in place if isinstance(part, ContentAudio))
 
 
-def _noise(place: _Place, model: _Place, notation: str) -> _Place:
-    """Noise for a place, as long as the model."""
+def _noise(place: _Place, model: _Place, notation: str, own_noise: bool) -> _Place:
+    """Noise for a place, as long as the model; with `own_noise` only text is."""
     if isinstance(place, str) or isinstance(model, str):
         return noise_text(str(place), notation, str(model))
-    return tuple(_noise_parts(place, model))
+    return tuple(_noise_parts(place, place if own_noise else model))
 
 
 def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator[Content]:
