@@ -8,16 +8,9 @@ folders. If it has a function ``build(out, *, source, seed, overwrite)``, that i
 import tomllib
 from functools import cache
 from importlib import import_module
-from importlib.machinery import ModuleSpec
 from importlib.resources import files
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
-
-
-def find_builder(dataset: str) -> ModuleSpec | None:
-    """Find the module of a dataset; None for questions whose records the module of their tasks reads."""
-    return find_spec(f"{__name__}.{dataset}")
 
 
 def builder(dataset: str) -> ModuleType:

@@ -8,18 +8,15 @@ inspect eval evals/mmar.py --model google/gemini-2.5-pro
 inspect eval evals/mmar.py --model openai-api/local/qwen3-omni -T dataset=data/mmar -T protocol=paper
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from inspect_ai import Task
 
 from music_evals.datasets_builders.questions.listening import listening_questions
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Records, question_set
+from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.tasks import task
 
 
-def read_record(record: Mapping[str, Any]) -> MediaQuestion | None:
+def read_record(record: Record) -> MediaQuestion | None:
     """Read a line of ``MMAR-meta.jsonl``; questions on speech, other sound and mixtures are left out."""
     if record["modality"] != "music":
         return None
@@ -28,12 +25,7 @@ def read_record(record: Mapping[str, Any]) -> MediaQuestion | None:
     return MediaQuestion(record["id"], parts, options, right, record["category"], record["sub-category"])
 
 
-BENCHMARK = question_set(
-    "mmar",
-    "1.0.0",
-    {"music": Records("MMAR-meta.jsonl", read_record)},
-    stand_in={"music": listening_questions},
-)
+BENCHMARK = question_set("mmar", "1.1.0", {"music": Records("MMAR-meta.jsonl", read_record)}, listening_questions)
 
 
 @task

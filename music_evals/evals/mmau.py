@@ -9,18 +9,15 @@ inspect eval evals/mmau.py --model google/gemini-2.5-pro
 inspect eval evals/mmau.py --model openai-api/local/af3 -T dataset=data/mmau -T prompt=paper -T protocol=paper
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from inspect_ai import Task
 
 from music_evals.datasets_builders.questions.listening import listening_questions
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Records, question_set
+from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.tasks import task
 
 
-def read_record(record: Mapping[str, Any]) -> MediaQuestion | None:
+def read_record(record: Record) -> MediaQuestion | None:
     """Read an entry of ``mmau-test-mini.json``; speech and other sound are left out."""
     if record["task"] != "music":
         return None
@@ -29,12 +26,7 @@ def read_record(record: Mapping[str, Any]) -> MediaQuestion | None:
     return MediaQuestion(record["id"], parts, options, right, record["category"], record["sub-category"])
 
 
-BENCHMARK = question_set(
-    "mmau",
-    "1.0.0",
-    {"music": Records("mmau-test-mini.json", read_record)},
-    stand_in={"music": listening_questions},
-)
+BENCHMARK = question_set("mmau", "1.1.0", {"music": Records("mmau-test-mini.json", read_record)}, listening_questions)
 
 
 @task

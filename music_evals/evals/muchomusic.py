@@ -8,35 +8,28 @@ inspect eval evals/muchomusic.py --model google/gemini-2.5-pro
 inspect eval evals/muchomusic.py --model google/gemini-2.5-pro -T dataset=data/muchomusic -T stimulus=none
 """
 
-from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
 
 from inspect_ai import Task
 
 from music_evals.datasets_builders.questions.listening import listening_questions
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Records, mixed, question_set
+from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.tasks import task
 
-_WRONG = ("distractor_1_answer", "distractor_2_answer", "distractor_3_answer")
 
-
-def read_record(record: Mapping[str, Any]) -> MediaQuestion:
+def read_record(record: Record) -> MediaQuestion:
     """Read a line of ``muchomusic.csv``; recordings are ``TRACK.2min.mp3`` and ``[VIDEO]-[START-END].wav``."""
     name, source = record["dataset_identifier"].removesuffix(".json"), record["dataset"]
     clip = f"{name}.2min" if source == "sdd" else name.rpartition("_")[0]
     question_id = f"{name}-{sha256(record['question'].encode()).hexdigest()[:8]}"
-    options, right = mixed(question_id, record["correct_answer"], [record[column] for column in _WRONG])
-    parts = [Part("audio", clip), record["question"]]
-    return MediaQuestion(question_id, parts, options, right, source, record["genre"] or None, piece=clip)
+    wrong = [record[f"distractor_{number}_answer"] for number in (1, 2, 3)]
+    parts, groups = [Part("audio", clip), record["question"]], {"theme": source, "subtheme": record["genre"] or None}
+    return MediaQuestion.mixed(question_id, parts, record["correct_answer"], wrong, piece=clip, **groups)
 
 
 BENCHMARK = question_set(
-    "muchomusic",
-    "1.0.0",
-    {"listening": Records("muchomusic.csv", read_record)},
-    stand_in={"listening": listening_questions},
+    "muchomusic", "1.1.0", {"listening": Records("muchomusic.csv", read_record)}, listening_questions
 )
 
 

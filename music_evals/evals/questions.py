@@ -5,8 +5,8 @@ questions of text with worked examples.
 """
 
 import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from random import Random
 from string import Template, ascii_lowercase, ascii_uppercase
 from typing import Any, Final, Literal
@@ -17,17 +17,12 @@ from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImag
 
 from music_evals import benchmarks
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.dataset_io import (
-    GENERATED,
-    DatasetSpec,
-    describe_dataset,
-    load_split,
-)
+from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
 from music_evals.datasets_builders.questions.question_rows import QuestionRow
-from music_evals.datasets_builders.questions.question_set import MARK, MediaQuestionRow, check_complete
+from music_evals.datasets_builders.questions.question_set import ABSENT, MARK, MediaQuestionRow, check_complete
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, samples_view
-from music_evals.notation.audio.clips import sendable_clip
+from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata
+from music_evals.notation.audio.clips import Clip, sendable_clip
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
 from music_evals.solvers.option_order import LINES, options_block, with_shuffled_options
@@ -79,8 +74,6 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
         solver=reply(),
         scorer=final_answer(),
         config=GenerateConfig(temperature=0.0),
-        viewer=samples_view(benchmarks.load(benchmark.name).title),
-        metadata={},
         floors={"": floors_of(origin, name, {"test": test})},
         is_like=origin.provenance.source == GENERATED,
     )
@@ -159,9 +152,15 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     if params.prompt not in styles:
         raise ValueError(f"prompt={params.prompt!r} is not valid; valid values are: {', '.join(styles)}")
     origin = describe_dataset(params.dataset, benchmark=dataset)
-    if not params.allow_partial:
-        check_complete(origin.provenance, params.dataset, "allow_partial=true")
     rows: list[MediaQuestionRow] = load_split(params.dataset, name, "test", benchmark=dataset).to_list()
+    if params.stimulus == "none":  # needs no file, so that none is missing
+        origin = replace(origin, provenance=replace(origin.provenance, missing=()))
+    else:
+        rows = [row for row in rows if all(cell["bytes"] != ABSENT for cell in row["audio"] + row["images"])]
+    if not (params.allow_partial and rows):
+        check_complete(
+            origin.provenance.missing, params.dataset, "allow_partial=true, or all without files: stimulus=none"
+        )
     is_shuffled, is_reduced = params.options == "shuffled", params.nota or params.options == "leave_one_out"
     if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):
         raise ValueError("options=shuffled is not valid where options are pictures; valid are given, leave_one_out")
@@ -182,11 +181,10 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         solver=with_shuffled_options(reply(), params.seed, last_stays=params.nota) if is_shuffled else reply(),
         scorer=[strict_choice(), *([official_choice(reading)] if reading else [])],
         config=GenerateConfig(temperature=0.0),
-        viewer=samples_view(benchmark.title),
-        metadata={},
         floors={} if is_reduced else {"": floors_of(origin, name, {"test": rows})},
         is_like=origin.provenance.source == GENERATED,
         metric=MAIN[params.protocol],
+        own_noise=True,
     )
 
 
@@ -206,25 +204,21 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
     >>> [shown.options for shown in option_sets(row, QuestionSetParameters(options="leave_one_out"))]
     [['harp', 'bell'], ['lute', 'harp']]
     """
-    options = row["options"]
-    if not options or (params.options != "leave_one_out" and not params.nota):
-        return [ShownOptions(options, row["answer"])]
-    place = ascii_uppercase.index(row["answer"])
+    options, place = row["options"], ascii_uppercase.find(row["answer"])
     wrong = [at for at in range(len(options)) if at != place]
-    if not params.nota:
-        if len(wrong) < 2:
-            return [ShownOptions(options, row["answer"])]
-        return [_without(options, place, at, f"-without-{ascii_uppercase[at]}") for at in wrong]
-    rng = Random(f"{params.seed} {row['id']} nota")
-    if rng.randrange(len(options)) == 0:
-        return [ShownOptions([*(options[at] for at in wrong), NOTA], ascii_uppercase[len(wrong)])]
-    shown = _without(options, place, rng.choice(wrong))
-    return [ShownOptions([*shown.options, NOTA], shown.answer)]
-
-
-def _without(options: Sequence[str], place: int, left_out: int, suffix: str = "") -> ShownOptions:
-    kept = [option for at, option in enumerate(options) if at != left_out]
-    return ShownOptions(kept, ascii_uppercase[place - (left_out < place)], suffix)
+    if params.nota and options:
+        rng = Random(f"{params.seed} {row['id']} nota")
+        left_out = [place if rng.randrange(len(options)) == 0 else rng.choice(wrong)]
+    elif params.options == "leave_one_out" and len(wrong) > 1:
+        left_out = wrong
+    else:
+        return [ShownOptions(options, row["answer"])]
+    shown = []
+    for out in left_out:
+        kept = [option for at, option in enumerate(options) if at != out] + [NOTA] * params.nota
+        letter = ascii_uppercase[len(kept) - 1 if out == place else place - (out < place)]
+        shown.append(ShownOptions(kept, letter, "" if params.nota else f"-without-{ascii_uppercase[out]}"))
+    return shown
 
 
 def question_to_sample(
@@ -239,8 +233,8 @@ def question_to_sample(
     """Map a row to a sample: the wording of a style, with the files where the question and its options have marks."""
     options = shown.options
     form = (style["option"], "\n" if style["layout"] == "lines" else " ")
-    block = options_block(options, form)
     letters: dict[str, Any] = dict(zip(ascii_lowercase, options, strict=False))
+    block = options_block(options, form)
     text = Template(style["prompt"]).substitute(question=row["question"], options=block, **letters)
     content, spans = _content(text, row, seconds)
     answers = [*ascii_uppercase[: len(options)]]
@@ -275,29 +269,27 @@ def _content(text: str, row: MediaQuestionRow, seconds: int) -> tuple[str | list
     """Put files and notation where a text has their marks; return also the spans of the notation in a plain text."""
     parts: list[Content] = []
     spans: list[list[int]] = []
-    written, end = "", 0
-    for mark in MARK.finditer(text):
-        kind, place = mark[1], int(mark[2]) - 1
-        written, end = written + text[end : mark.start()], mark.end()
+    written, *marked = MARK.split(text)
+    for kind, number, following in zip(marked[::3], marked[1::3], marked[2::3], strict=True):
+        place = int(number) - 1
         if kind == "abc":
             tune = row["abc"][place].strip()
             spans.append([len(written), len(written) + len(tune)])
-            written += tune
+            written += tune + following
             continue
         parts += [ContentText(text=written.strip())] if written.strip() else []
-        written = ""
         parts.append(_media(row["audio" if kind == "audio" else "images"][place]["bytes"], kind, seconds))
-    written += text[end:]
+        written = following
     if not parts:
         return written, spans
     return [*parts, *([ContentText(text=written.strip())] if written.strip() else [])], []
 
 
 def _media(data: bytes, kind: str, seconds: int) -> Content:
-    clip = sendable_clip(data, seconds) if kind == "audio" else None
-    encoded = base64.b64encode(clip.data if clip else data).decode("ascii")
-    if clip:
+    if kind == "audio":
+        clip = Clip(data, "wav") if data == ABSENT else sendable_clip(data, seconds)
         mime = "mpeg" if clip.format == "mp3" else "wav"
+        encoded = base64.b64encode(clip.data).decode("ascii")
         return ContentAudio(audio=f"data:audio/{mime};base64,{encoded}", format=clip.format)
     mime = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(data[:2], "webp")
-    return ContentImage(image=f"data:image/{mime};base64,{encoded}")
+    return ContentImage(image=f"data:image/{mime};base64,{base64.b64encode(data).decode()}")

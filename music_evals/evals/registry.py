@@ -5,6 +5,7 @@ of its name; importing that module registers its tasks, scorers, metrics and sol
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import signature
 from types import ModuleType
 from typing import Any, Final
@@ -12,7 +13,7 @@ from typing import Any, Final
 from inspect_ai.model import ModelAPI, modelapi
 
 from music_evals import benchmarks
-from music_evals.datasets_builders import builder, find_builder
+from music_evals.datasets_builders import builder
 
 MODULES: Final[dict[str, ModuleType]] = {
     name: import_module(f"music_evals.evals.{name}") for name in benchmarks.names()
@@ -22,7 +23,8 @@ MODULES: Final[dict[str, ModuleType]] = {
 
 def dataset_module(dataset: str) -> ModuleType:
     """Return the module with a dataset's ``BENCHMARK``: of the builders, or that of the tasks on a question set."""
-    return MODULES[dataset] if dataset in MODULES and find_builder(dataset) is None else builder(dataset)
+    is_built = find_spec(f"music_evals.datasets_builders.{dataset}") is not None
+    return MODULES[dataset] if dataset in MODULES and not is_built else builder(dataset)
 
 
 def defaults_of(benchmark: str, task: str) -> dict[str, Any]:

@@ -8,48 +8,33 @@ inspect eval evals/ssmr.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T data
 inspect eval evals/ssmr.py@visual --model openai/gpt-4o -T dataset=data/ssmr -T prompt=paper -T protocol=paper
 """
 
-from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 from inspect_ai import Task
 
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Records, mixed, question_set
+from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.tasks import task
 
-_WRONG = ("incorrect_answer1", "incorrect_answer2", "incorrect_answer3")
 
-
-def read_textual(record: Mapping[str, Any]) -> MediaQuestion:
-    """Read a line of a file of questions with ABC."""
-    return _read(record, "abc")
-
-
-def read_visual(record: Mapping[str, Any]) -> MediaQuestion:
-    """Read a line of a file of questions with names of pictures."""
-    return _read(record, "image")
-
-
-def _read(record: Mapping[str, Any], kind: Literal["abc", "image"]) -> MediaQuestion:
+def read_record(record: Record, kind: Literal["abc", "image"]) -> MediaQuestion:
+    """Read a line of a file of questions, with ABC or with names of pictures."""
     music, kind_of_question = record["abc_context"], record["class_name"].removesuffix("Question")
     key = f"{record['question']}\n{music}\n{record['correct_answer']}"
     name = f"{kind_of_question}-{sha256(key.encode()).hexdigest()[:10]}"
-    right, *wrong = (_option(record[column]) for column in ("correct_answer", *_WRONG))
-    options, place = mixed(name, right, wrong)
+    answers = [record[column] for column in ("correct_answer", *(f"incorrect_answer{number}" for number in (1, 2, 3)))]
+    right, *wrong = (Part("image", text) if text.endswith((".jpg", ".png")) else text for text in answers)
     parts = [record["question"], *([Part(kind, music)] if music else [])]
-    return MediaQuestion(name, parts, options, place, record["category"], kind_of_question)
+    return MediaQuestion.mixed(name, parts, right, wrong, theme=record["category"], subtheme=kind_of_question)
 
 
-def _option(text: str) -> str | Part:
-    return Part("image", text) if text.endswith((".jpg", ".png")) else text
-
-
-BENCHMARK = question_set(
-    "ssmr",
-    "1.0.0",
-    {"textual": Records("[!v]*.jsonl", read_textual), "visual": Records("vqa_*.jsonl", read_visual)},
-)
+RECORDS = {
+    "textual": Records("[!v]*.jsonl", partial(read_record, kind="abc")),
+    "visual": Records("vqa_*.jsonl", partial(read_record, kind="image")),
+}
+BENCHMARK = question_set("ssmr", "1.1.0", RECORDS)
 
 
 @task

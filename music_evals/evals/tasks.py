@@ -187,6 +187,7 @@ def declared_task(
     metric: str | None = None,
     tools: bool = False,
     constrained: bool = False,
+    own_noise: bool = False,
 ) -> Task:
     """Make a task whose log records what reports need; solver, scorer, config and viewer are those of Inspect's `Task`.
 
@@ -203,6 +204,7 @@ def declared_task(
         metric: the main metric, ``SCORER/METRIC``, if it is not the one that the benchmark declares.
         tools: whether the model calls tools.
         constrained: whether the server constrains the model's text.
+        own_noise: whether noise is as long and loud as the clip that it replaces, and not as the median clip.
 
     Raises:
         ValueError: an id is not unique, the parameter ``stimulus`` needs music that the dataset lacks, or the model
@@ -215,7 +217,7 @@ def declared_task(
     chance: Floors = {} if facts.chance is None else {"chance": {"value": facts.chance}}
     stimulus: Stimulus = getattr(params, "stimulus", "given")
     language, prompts = getattr(params, "language", "en"), getattr(params, "prompts", None)
-    samples = apply_stimulus(stimulus, samples, language)
+    samples = apply_stimulus(stimulus, samples, language, own_noise=own_noise)
     if getattr(params, "twin", "") == "completion":
         if stimulus != "given":
             raise ValueError(f"twin=completion shows no music that stimulus={stimulus} could be in the place of")

@@ -6,27 +6,55 @@ and ``option_order`` if a solver shuffled them; answers in scores are letters in
 
 import re
 import unicodedata
+from collections import Counter
 from string import ascii_uppercase
 from typing import Final, Literal
 
-from inspect_ai.scorer import Score, Scorer, Target
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import explained
+from music_evals.scorers.metrics.estimates import estimate, flatten
 from music_evals.scorers.readers import Reading, without_thinking
 from music_evals.scorers.readers.choices import read_choice
-from music_evals.scorers.readers.official import READERS
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer
+from music_evals.scorers.readers.official import MAX_REPLY, READERS
+from music_evals.scorers.scores import (
+    main_metric,
+    make_score,
+    read_reply,
+    readings,
+    required_metadata,
+    sample_metric,
+    scorer,
+)
 
 Protocol = Literal["strict", "paper"]
 MAIN: Final = {"strict": "strict_choice/accuracy", "paper": "official_choice/accuracy"}
 """Protocol → main metric."""
 
 _ANSWER: Final = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
-_MAX_REPLY: Final = 20_000
 
 
-@scorer(metrics=[main_metric(), readings()])
+@sample_metric
+def vote(scores: list[SampleScore]) -> dict[str, float]:
+    """The share of questions whose commonest answer is right, if each question is asked without one option at a time.
+
+    Answers count by their text, those of all epochs together; of equally common answers the first counts. A reply
+    without an answer has no vote. Source: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py``.
+    """
+    ballots: dict[str, tuple[str, Counter[str]]] = {}  # question → its right answer, and the votes for each answer
+    for sample in sorted(scores, key=lambda sample: str(sample.sample_id)):
+        about, details = sample.sample_metadata or {}, sample.score.metadata or {}
+        if "question" not in about or "key" not in details:
+            continue
+        texts = dict(zip(ascii_uppercase, map(_plain, about["options"]), strict=False))
+        _, votes = ballots.setdefault(about["question"], (texts[details["key"]], Counter()))
+        votes.update([texts[sample.score.answer]] if sample.score.answer else [])
+    verdicts = [[right] == [text for text, _ in votes.most_common(1)] for right, votes in ballots.values()]
+    return flatten({"vote": estimate([*map(float, verdicts)])})
+
+
+@scorer(metrics=[main_metric(), readings(), vote()])
 def strict_choice() -> Scorer:
     """Score the option that a reply gives as its answer, by letter or text, or its short answer.
 
@@ -38,14 +66,14 @@ def strict_choice() -> Scorer:
         if options:
             return await _scored(state, target.text, "read_choice")
         reading = await read_reply(short_answer, state.output.completion)
-        is_right = reading.answer is not None and _plain(reading.answer) == _plain(target.text)
-        right = reading.answer if is_right and reading.answer else target.text
+        answer = reading.answer or ""
+        right = answer if _plain(answer) == _plain(target.text) else target.text
         return make_score(reading, right, explained(state, (), target.text, reading))
 
     return score
 
 
-@scorer(metrics=[main_metric(), readings()])
+@scorer(metrics=[main_metric(), readings(), vote()])
 def official_choice(reader: str) -> Scorer:
     """Score the option that the authors' procedure reads, one of `music_evals.scorers.readers.official`."""
     if reader not in READERS:
@@ -74,9 +102,8 @@ async def _scored(state: TaskState, target: str, reader: str) -> Score:
     if reading.answer is None:
         return make_score(reading, target, explained(state, options, target, reading), key=target)
     taken = order[ascii_uppercase.index(reading.answer)]
-    keyed = taken if _plain(options[taken]) == _plain(options[place]) else place
+    right = ascii_uppercase[taken if _plain(options[taken]) == _plain(options[place]) else place]
     reading = reading._replace(answer=ascii_uppercase[taken])
-    right = ascii_uppercase[keyed]
     return make_score(reading, right, explained(state, options, right, reading), key=target)
 
 
@@ -86,7 +113,7 @@ def short_answer(reply: str) -> Reading:
     >>> short_answer("I hear three beats.\\nFinal Answer: 3/4").answer, short_answer("waltz").answer
     ('3/4', 'waltz')
     """
-    reply = without_thinking(reply)[-_MAX_REPLY:]
+    reply = without_thinking(reply)[-MAX_REPLY:]
     if found := _ANSWER.findall(reply):
         return Reading("answered", found[-1].strip(" .*`"), "what follows the last label")
     lines = reply.strip().splitlines()

@@ -48,11 +48,14 @@ _Place = str | tuple[Content, ...]  # a text, or adjacent parts
 _Music = tuple[_Place, ...]
 
 
-def apply_stimulus(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -> list[Sample]:
+def apply_stimulus(
+    stimulus: Stimulus, samples: Sequence[Sample], language: str = "en", *, own_noise: bool = False
+) -> list[Sample]:
     """Return the samples of a task with other music; samples without music are left out.
 
     The music is in the last message with the metadata ``asks``. The metadata ``score`` of a sample, which tools read,
-    changes with it. `language`, ``en`` or ``zh``, is the language of the note that there is no music.
+    changes with it. `language`, ``en`` or ``zh``, is the language of the note that there is no music. With `own_noise`
+    noise is as long and loud as the very clip that it replaces.
 
     Raises:
         ValueError: no sample has music, none has another answer, or tools would have no score.
@@ -76,7 +79,7 @@ def apply_stimulus(stimulus: Stimulus, samples: Sequence[Sample], language: str 
     for sample, music in shown:
         if (key := _key(music)) not in substitutes:
             notation = question_message(sample)[1].get("notation", "")
-            substitutes[key] = tuple(_noise(place, models[at], notation) for at, place in enumerate(music))
+            substitutes[key] = tuple(_noise(place, models[at], notation, own_noise) for at, place in enumerate(music))
     return [_with_music(sample, stimulus, substitutes[_key(music)]) for sample, music in shown]
 
 
@@ -116,11 +119,11 @@ def _size(place: _Place) -> tuple[int, int]:
     return len(place), sum(len(part.audio) for part in place if isinstance(part, ContentAudio))
 
 
-def _noise(place: _Place, model: _Place, notation: str) -> _Place:
-    """Noise for a place, as long as the model."""
+def _noise(place: _Place, model: _Place, notation: str, own_noise: bool) -> _Place:
+    """Noise for a place, as long as the model; with `own_noise` only text is."""
     if isinstance(place, str) or isinstance(model, str):
         return noise_text(str(place), notation, str(model))
-    return tuple(_noise_parts(place, model))
+    return tuple(_noise_parts(place, place if own_noise else model))
 
 
 def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator[Content]:

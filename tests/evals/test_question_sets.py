@@ -27,7 +27,14 @@ from typer.testing import CliRunner
 
 from music_evals.commands import build
 from music_evals.datasets_builders.dataset_io import DatasetError, DatasetSpec, describe_dataset, load_split
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Records, question_set, row_of
+from music_evals.datasets_builders.questions.question_set import (
+    ABSENT,
+    MediaQuestion,
+    Part,
+    Records,
+    question_set,
+    row_of,
+)
 from music_evals.evals import mmar, mmau, muchomusic, rul_muchomusic, ssmr
 from music_evals.evals.questions import NOTA, QuestionSetParameters, option_sets
 from music_evals.evals.tasks import ParameterError
@@ -41,8 +48,10 @@ ROOT = Path(__file__).parents[2]
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def sound(kind: str = "WAV", rate: int = 8000, channels: int = 1, seconds: float = 0.5, seed: int = 0) -> bytes:
-    samples = np.random.default_rng(seed).normal(0, 0.05, (round(rate * seconds), channels))
+def sound(
+    kind: str = "WAV", rate: int = 8000, channels: int = 1, seconds: float = 0.5, seed: int = 0, level: float = 0.05
+) -> bytes:
+    samples = np.random.default_rng(seed).normal(0, level, (round(rate * seconds), channels))
     buffer = io.BytesIO()
     soundfile.write(buffer, samples.clip(-1, 1), rate, format=kind)
     return buffer.getvalue()
@@ -158,7 +167,9 @@ def test_a_rate_above_48_khz_is_resampled(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stimulus", ["none", "noise", "other"])
 def test_sound_can_be_replaced(stimulus: str, tmp_path: Path) -> None:
-    files = {**rul_files(4), "audio/3.mp3": sound("MP3", 44_100, 1, 2.0, 3)}
+    quiet, loud = sound("FLAC", 16_000, 2, 1.0, 2, level=0.01), sound("MP3", 44_100, 1, 2.0, 3, level=0.25)
+    files = {**rul_files(4), "audio/3.mp3": loud, "audio/2.flac": quiet}
+    del files["audio/2.mp3"]
     source = str(write(tmp_path, files))
     given, other = (rul_muchomusic.muchomusic(dataset=source, stimulus=arm).dataset for arm in ("given", stimulus))
     if stimulus == "none":
@@ -171,8 +182,10 @@ def test_sound_can_be_replaced(stimulus: str, tmp_path: Path) -> None:
     assert ({*second} <= {*first}) == (stimulus == "other")
     assert all(one != another for one, another in zip(first, second, strict=True))
     if stimulus == "noise":
-        levels = {round(float(np.sqrt(np.mean(soundfile.read(io.BytesIO(clip))[0] ** 2))), 2) for clip in second}
-        assert levels == {0.05}
+        heard = [[soundfile.read(io.BytesIO(clip), always_2d=True) for clip in clips] for clips in (first, second)]
+        for (own, own_rate), (noise, rate) in zip(*heard, strict=True):
+            assert (rate, noise.shape) == (own_rate, own.shape)
+            assert np.sqrt(np.mean(noise**2)) == pytest.approx(np.sqrt(np.mean(own**2)), rel=0.03)
 
 
 # --- published files ---
@@ -292,7 +305,8 @@ def test_parquet_holds_sound_in_its_rows(tmp_path: Path) -> None:
         return MediaQuestion(record["id"], [Part("audio", record["context"])], ["a", "b", "c"], record["answer"])
 
     spec = question_set("mmar", "12", {"music": Records("*.parquet", read)})
-    assert [row["audio"][0]["bytes"] for row in rows_of(tmp_path, spec, "music")] == [sound(seed=1), sound(seed=2)]
+    sounds = [row["audio"][0]["bytes"] for row in rows_of(tmp_path, spec, "music")]
+    assert sounds == [sound(seed=1), ABSENT, sound(seed=2)]
     (missing,) = describe_dataset(str(tmp_path), benchmark=spec).provenance.missing
     assert missing == "file 0 of 1 (it ends after 4 of 8 bytes)"
 
@@ -306,8 +320,8 @@ def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path: Path) -> None:
         return MediaQuestion("1", [Part("audio", "../secret.wav")], ["a", "b"], 0)
 
     spec = question_set("mmar", "11", {"music": Records("RUL-MuchoMusic.json", read)})
-    with pytest.raises(DatasetError, match=r"1 files of .* are missing or damaged: \.\./secret.wav \(missing\)"):
-        describe_dataset(str(source), benchmark=spec)
+    assert describe_dataset(str(source), benchmark=spec).provenance.missing == ("../secret.wav (missing)",)
+    assert rows_of(source, spec, "music")[0]["audio"][0]["bytes"] == ABSENT
 
 
 def test_a_build_names_what_is_missing_and_floors_are_computed(tmp_path: Path) -> None:
@@ -325,7 +339,10 @@ def test_a_build_names_what_is_missing_and_floors_are_computed(tmp_path: Path) -
     assert CliRunner().invoke(build.app, [*command, "--allow-partial"]).exit_code == 0
     provenance = describe_dataset(str(out), benchmark=rul_muchomusic.BENCHMARK).provenance
     assert (provenance.source, provenance.missing) == ("published", ("8 (missing)",))
-    assert len([name for name in provenance.anomalies if "equal options in" in name]) == 8
+    assert len([name for name in provenance.anomalies if "equal options in" in name]) == 9
+    for arm, questions in (("given", 8), ("none", 9), ("noise", 8)):
+        task = rul_muchomusic.muchomusic(dataset=str(out), allow_partial=True, stimulus=arm)
+        assert len(task.dataset) == questions
     floors = provenance.floors["muchomusic"]["test"]["all"]
     assert (floors["chance"], floors["shortest"], floors["longest"], floors["options alone"]) == (0.2, 1.0, 0.0, 1.0)
 
@@ -352,6 +369,19 @@ def test_a_repository_at_a_pinned_revision_is_asked_without_a_file_of_ours(tmp_p
     assert table.rows[0][3] == "published-aaaaaaa"
 
 
+def test_questions_without_recordings_are_asked_as_text_alone(tmp_path: Path) -> None:
+    records = {"RUL-MuchoMusic.json": rul_files(5)["RUL-MuchoMusic.json"]}
+    source = str(write(tmp_path / "rul", records))
+    for arm, allowed in (("given", False), ("noise", True), ("other", True)):
+        with pytest.raises(ParameterError, match=r"5 files of .* are missing or damaged: .*stimulus=none"):
+            rul_muchomusic.muchomusic(dataset=source, stimulus=arm, allow_partial=allowed)
+    task = rul_muchomusic.muchomusic(dataset=source, stimulus="none")
+    assert "dataset_missing_files" not in (task.metadata or {})
+    (log,) = run(task, tmp_path / "logs", "baseline/chance")
+    assert (log.eval.task, log.eval.dataset.samples) == ("rul_muchomusic_published", 5)
+    assert all(isinstance(sample.input[0].content, str) for sample in samples(log))  # type: ignore[union-attr]
+
+
 # --- options ---
 
 ROW: Any = row_of(MediaQuestion("1", ["Which?"], ["lute", "harp", "bell", "drum"], 1), lambda _: b"")
@@ -371,6 +401,32 @@ def test_one_wrong_option_at_a_time_is_left_out() -> None:
     assert all(one.options[ord(one.answer) - 65] == "harp" and len(one.options) == 3 for one in shown)
     two: Any = {**ROW, "options": ["yes", "no"]}
     assert [one.options for one in option_sets(two, QuestionSetParameters(options="leave_one_out"))] == [["yes", "no"]]
+
+
+def test_passes_without_one_option_vote(tmp_path: Path) -> None:
+    source = str(write(tmp_path / "rul", rul_files(3)))
+    task = rul_muchomusic.muchomusic(dataset=source, options="leave_one_out", prompt="paper")
+
+    def reply(messages: Any, _: Any) -> str:
+        """Question 0: right in two passes of four. Question 1: two wrong answers alike. Question 2: no answer."""
+        text = messages[-1].text
+        number = text[text.index("plays in ") + 9]
+        wanted = {"0": ["Bongo"], "1": ["Djembe", "Bongo"], "2": []}[number]
+        if number == "0" and "Taiko" in text and "Conga" in text:
+            wanted = ["Taiko"] if "Djembe" in text else ["Conga"]
+        word = next((word for word in wanted if word in text), None)
+        return f"[[{text[text.index(f') {word}') - 1]}]]" if word else "no idea"
+
+    log = run_scripted(task, tmp_path / "logs", reply, limit=12)
+    assert metrics(log)["official_choice"]["accuracy"] == pytest.approx(3 / 12)
+    assert metrics(log)["official_choice"]["vote"] == pytest.approx(1 / 3)
+    (table,) = (
+        one for one in section_tables(read_records(str(tmp_path / "logs")), "RUL-MuChoMusic") if "protocols" in one.name
+    )
+    figures = dict(zip(table.columns, table.rows[0], strict=True))
+    assert [round(figures[name].value, 1) for name in ("Official", "Official, vote")] == [25.0, 33.3]
+    once = run_scripted(rul_muchomusic.muchomusic(dataset=source), tmp_path / "once", lambda *_: "[[A]]", limit=3)
+    assert "vote" not in metrics(once)["official_choice"]
 
 
 @pytest.mark.parametrize("stimulus", ["given", "none"])

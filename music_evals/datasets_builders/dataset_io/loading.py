@@ -213,11 +213,10 @@ def _read_provenance(dataset: str, folder: Path) -> Provenance:
 
 def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or damaged."""
-    generate = benchmark.generate
-    if generate is None:
+    if benchmark.generate is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PUBLISHED}")
     label = f"the default dataset of {benchmark.name}"
-    return _cached_folder(benchmark, f"seed{benchmark.seed}", (GENERATED, benchmark.seed), label, generate)
+    return _cached_folder(benchmark, f"seed{benchmark.seed}", label, benchmark.generate)
 
 
 def _converted_folder(dataset: str, source: Path, revision: str | None, benchmark: DatasetSpec) -> Path:
@@ -231,7 +230,7 @@ def _converted_folder(dataset: str, source: Path, revision: str | None, benchmar
         assert benchmark.convert
         return benchmark.convert(source, out, revision, True)
 
-    return _cached_folder(benchmark, key[:16], ("published", None), f"a dataset of {dataset}", write)
+    return _cached_folder(benchmark, key[:16], f"a dataset of {dataset}", write)
 
 
 def build_dataset(benchmark: DatasetSpec, out: Path, source: str | None, *, allow_partial: bool = False) -> Provenance:
@@ -247,9 +246,7 @@ def build_dataset(benchmark: DatasetSpec, out: Path, source: str | None, *, allo
         benchmark.generate(out, lambda *_: None)
         return read_provenance(out)
     if source is None or benchmark.convert is None:
-        raise DatasetError(
-            f"{benchmark.name} has no {'generated' if source is None else 'published'} data that is built"
-        )
+        raise DatasetError(f"{benchmark.name} has no {'published' if source else 'generated'} data that is built")
     folder, revision = _locate(source, ())
     return benchmark.convert(_published_files(source, folder, revision), out, revision, allow_partial)
 
@@ -259,23 +256,17 @@ def _published_files(dataset: str, folder: Path, revision: str | None) -> Path:
     return download(dataset.removeprefix("hf://datasets/").partition("@")[0], revision, ["*"]) if revision else folder
 
 
-def _cached_folder(
-    benchmark: DatasetSpec,
-    key: str,
-    source: tuple[str, int | None],
-    label: str,
-    write: Callable[[Path, OnPiece], object],
-) -> Path:
+def _cached_folder(benchmark: DatasetSpec, key: str, label: str, write: Callable[[Path, OnPiece], object]) -> Path:
     """Return a dataset folder in the cache, written first if it is not there as it should be."""
     from filelock import FileLock
 
     folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-{key}"
-    if _is_current(folder, benchmark, source):
+    if _is_current(folder, benchmark):
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{folder.name}.lock")):
-            if not _is_current(folder, benchmark, source):  # another process may have built it meanwhile
+            if not _is_current(folder, benchmark):  # another process may have built it meanwhile
                 with announced(label) as on_piece:
                     write(folder, on_piece)
     except OSError as error:
@@ -284,14 +275,14 @@ def _cached_folder(
     return folder
 
 
-def _is_current(folder: Path, benchmark: DatasetSpec, source: tuple[str, int | None]) -> bool:
+def _is_current(folder: Path, benchmark: DatasetSpec) -> bool:
+    """Whether a folder of the cache, whose name has its seed or source, is as it was written."""
     try:
         present = read_provenance(folder)
         is_whole = all(file_sha256(folder / path) == digest for path, digest in present.files.items())
     except (DatasetError, FileNotFoundError):
         return False
-    expected = (benchmark.name, benchmark.version, *source)
-    return is_whole and (present.benchmark, present.builder_version, present.source, present.seed) == expected
+    return is_whole and (present.benchmark, present.builder_version) == (benchmark.name, benchmark.version)
 
 
 def download(repo: str, revision: str | None = None, files: Sequence[str] | None = None) -> Path:

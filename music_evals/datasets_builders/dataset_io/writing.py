@@ -39,6 +39,7 @@ def write_dataset(
     overwrite: bool = False,
     extra_files: Mapping[str, bytes] | None = None,
     card: Callable[[Provenance], str] = make_card,
+    option_floors: bool = False,
 ) -> Provenance:
     """Write a dataset folder, all of it or nothing, and return its completed provenance.
 
@@ -46,11 +47,11 @@ def write_dataset(
         out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder of ours.
         rows: config → split → rows, written in order; a split without rows is left out.
         features: config → declared columns.
-        provenance: who builds it from what; its `counts` and `files` are filled in here. Computed floors of the
-            questions are added to its `floors`.
+        provenance: who builds it from what; its `counts`, `floors` and `files` are filled in here.
         overwrite: whether a dataset folder of ours may be replaced.
         extra_files: further files by path in the folder, such as the licence of the source.
         card: makes the content of ``README.md`` from the completed provenance.
+        option_floors: whether floors have those of rules that see the options alone.
 
     Raises:
         DatasetError: the target may not be written, a row does not fit its columns, or there are no rows at all.
@@ -73,7 +74,7 @@ def write_dataset(
         for name, content in (extra_files or {}).items():
             (folder / name).write_bytes(content)
             files[name] = file_sha256(folder / name)
-        floors = compute_floors(provenance.benchmark, folder, counts, provenance.floors)
+        floors = compute_floors(provenance.benchmark, folder, counts, option_floors=option_floors)
         complete = dataclasses.replace(provenance, counts=counts, floors=floors, files=files)
         (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
         (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")

@@ -33,9 +33,13 @@ Array = NDArray[np.float64]
 
 
 def compute_floors(
-    dataset: str, folder: Path, counts: Mapping[str, Mapping[str, int]], further: Floors | None = None
+    dataset: str, folder: Path, counts: Mapping[str, Mapping[str, int]], *, option_floors: bool = False
 ) -> Floors:
-    """Compute the floors of a dataset's folder, given its counts of rows by config and split, and add `further`."""
+    """Compute the floors of a dataset's folder, given its counts of rows by config and split.
+
+    With `option_floors`, for questions with options, these are added: *shortest* and *longest* option, and *options
+    alone*, the best guesser of those that see nothing but the options.
+    """
     computed: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for config, splits in counts.items():
         for pool in pools(splits):
@@ -48,25 +52,13 @@ def compute_floors(
                 items += items_of(dataset, config, pq.read_table(path, columns=columns).to_pylist())
                 places[split] = range(start, len(items))
             floors = _floors(items)
+            if option_floors and all(item.options for item in items):
+                earned = earnings(items, guessers=OPTIONS_ALONE)
+                floors |= {rule: earned[rule] for rule in ("shortest", "longest") if rule in earned}
+                floors["options alone"] = _best(items, earned, floors["chance"])
             for split in [split for split in pool if places[split]]:
-                forms = _by_form(items, floors, places[split])
-                for form, known in (further or {}).get(config, {}).get(split, {}).items():
-                    forms[form] |= known
-                computed.setdefault(config, {})[split] = forms
+                computed.setdefault(config, {})[split] = _by_form(items, floors, places[split])
     return computed
-
-
-def rule_floors(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """Return further floors by form: *shortest* and *longest* option, and *options alone*.
-
-    The last is the best guesser of those that see nothing but the options, chosen and taught on other questions.
-    """
-    items = [item for item in items_of(dataset, config, rows) if item.options]
-    earned = earnings(items, guessers=OPTIONS_ALONE)
-    chance = np.array([chance_of(item, {}) for item in items])
-    rules = ("shortest", "longest")
-    floors = {**{rule: earned[rule] for rule in rules if rule in earned}, "options alone": _best(items, earned, chance)}
-    return _by_form(items, floors, range(len(items)))
 
 
 def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]], form: str = "") -> list[Item]:

@@ -33,8 +33,7 @@ def listening_questions(seed: int) -> Iterator[MediaQuestion]:
     for number in range(PER_KIND):  # so that the first questions of a dataset are of all kinds
         for kind, (text, options, compose) in _KINDS.items():
             place = places[kind][number]
-            performance = compose(place, Random(f"{seed}/{kind}/{number}"))
-            clip = render_wav(write_midi(performance), seconds=SECONDS)
+            clip = render_wav(write_midi(compose(place, Random(f"{seed}/{kind}/{number}"))), seconds=SECONDS)
             yield MediaQuestion(f"{kind}-{number:02}", [Part("audio", clip), text], options, place, theme=kind)
 
 
@@ -55,9 +54,7 @@ def _metre(place: int, rng: Random) -> Performance:
 
 
 def _instrument(place: int, rng: Random) -> Performance:
-    program = list(INSTRUMENTS.values())[place]
-    pitches = [rng.randint(62, 79) for _ in range(6)]
-    return _line(pitches, 100, program)
+    return _line([rng.randint(62, 79) for _ in range(6)], 100, program=[*INSTRUMENTS.values()][place])
 
 
 def _mode(place: int, rng: Random) -> Performance:

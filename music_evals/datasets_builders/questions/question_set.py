@@ -42,6 +42,8 @@ MARK: Final = re.compile(r"<(audio|image|abc) (\d+)>")
 """Where a question or an option has a file, or notation: its kind, and its number in the row's column."""
 SEED: Final = 1
 """Of composed questions."""
+ABSENT: Final = b"-"
+"""The bytes of a file in a row that lacks files."""
 _MEDIA: Final = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp")
 _PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF")  # how files of the three accepted formats begin
 _ROWS: Final = 64  # of a Parquet file at a time; a row may have megabytes
@@ -100,32 +102,43 @@ class MediaQuestion:
     subtheme: str | None = None
     piece: str | None = None
 
+    @classmethod
+    def mixed(
+        cls,
+        name: str,
+        parts: Sequence[str | Part],
+        right: str | Part,
+        wrong: Sequence[str | Part],
+        **groups: str | None,
+    ) -> "MediaQuestion":
+        """Make a question of a source that names the right option first: always in the same order for an id.
+
+        >>> MediaQuestion.mixed("7", ["Which drum?"], "Bongo", ["Djembe", "Taiko"]).options
+        ['Bongo', 'Taiko', 'Djembe']
+        """
+        place = Random(f"{name} right").randrange(len(wrong) + 1)
+        others = Random(f"{name} wrong").sample(wrong, len(wrong))
+        return cls(name, parts, [*others[:place], right, *others[place:]], place, **groups)
+
+
+Record = Mapping[str, Any]
+"""An entry of a published file: field → value."""
+
 
 @dataclass(frozen=True, slots=True)
 class Records:
     """Where the records of a task are, and how one becomes a question; None for a record of another task."""
 
     files: str  # pattern of names
-    read: Callable[[Mapping[str, Any]], MediaQuestion | None]
+    read: Callable[[Record], MediaQuestion | None]
 
 
 Composed = Callable[[int], Iterable[MediaQuestion]]
 """Composes questions from a seed."""
 
 
-def mixed(question_id: str, right: str | Part, wrong: Sequence[str | Part]) -> tuple[list[str | Part], int]:
-    """Order the options of a source that names the right one first: always the same order for an id.
-
-    >>> mixed("7", "Bongo", ["Djembe", "Taiko"])
-    (['Bongo', 'Taiko', 'Djembe'], 0)
-    """
-    place = Random(f"{question_id} right").randrange(len(wrong) + 1)
-    others = Random(f"{question_id} wrong").sample(wrong, len(wrong))
-    return [*others[:place], right, *others[place:]], place
-
-
 def question_set(
-    name: str, version: str, tasks: Mapping[str, Records], stand_in: Mapping[str, Composed] | None = None
+    name: str, version: str, tasks: Mapping[str, Records], stand_in: Composed | None = None
 ) -> DatasetSpec:
     """Describe the dataset of a benchmark: the published records of each task, and questions composed in their place.
 
@@ -133,38 +146,41 @@ def question_set(
         name: of the dataset.
         version: of its rows.
         tasks: task → its published records.
-        stand_in: task → what composes questions from a seed, for the default dataset; without it there is none.
+        stand_in: composes the questions of all tasks from a seed, for the default dataset; without it there is none.
     """
+    features = dict.fromkeys(tasks, FEATURES)
 
-    def convert(folder: Path, out: Path, revision: str | None, allow_partial: bool) -> Provenance:
-        return _convert(name, version, tasks, _Files(folder), out, revision, allow_partial)
+    def write(out: Path, rows: Mapping[str, Iterable[MediaQuestionRow]], source: str, **entries: Any) -> Provenance:
+        provenance = make_provenance(name, version, source, **entries)
+        splits = {task: {"test": task_rows} for task, task_rows in rows.items()}
+        return write_dataset(out, splits, features=features, provenance=provenance, overwrite=True, option_floors=True)
 
     def generate(out: Path, _: OnPiece) -> Provenance:
-        from music_evals.datasets_builders.questions.floors import rule_floors
+        questions = stand_in(SEED) if stand_in else ()
+        rows = [row_of(question, lambda part: bytes(part.content)) for question in questions]  # type: ignore[arg-type]
+        return write(out, dict.fromkeys(tasks, rows), GENERATED, seed=SEED)
 
-        rows = {task: [row_of(one, _own_bytes) for one in compose(SEED)] for task, compose in (stand_in or {}).items()}
-        floors = {task: {"test": rule_floors(name, task, group)} for task, group in rows.items()}
-        provenance = make_provenance(name, version, GENERATED, seed=SEED, floors=floors)
-        splits = {task: {"test": group} for task, group in rows.items()}
-        features = dict.fromkeys(tasks, FEATURES)
-        return write_dataset(out, splits, features=features, provenance=provenance, overwrite=True)
+    def convert(folder: Path, out: Path, revision: str | None, allow_partial: bool) -> Provenance:
+        """Write published questions; the files are read twice, so that the sound of one is in memory at a time."""
+        source = _Published(folder, tasks)
+        missing = tuple(f"{ascii(file)[1:-1]} ({why})" for file, why in source.checked.items() if why)
+        entries = {"source_revision": revision, "source_sha256": source.digest, "missing": missing}
+        if not allow_partial:
+            check_complete(missing, str(folder), "--allow-partial")
+        rows = {task: source.rows(task) for task in source.paths}
+        return write(out, rows, "published", anomalies=dict(source.anomalies), **entries)
 
     seed, make = (SEED, generate) if stand_in else (None, None)
-    return DatasetSpec(name, version, seed, dict.fromkeys(tasks, FEATURES), make, convert)
+    return DatasetSpec(name, version, seed, features, make, convert)
 
 
-def check_complete(provenance: Provenance, dataset: str, allow_partial: str) -> None:
+def check_complete(missing: Sequence[str], dataset: str, allow_partial: str) -> None:
     """Raise DatasetError if files were missing or damaged, which names the parameter that allows it."""
-    if missing := provenance.missing:
+    if missing:
         raise DatasetError(
             f"{len(missing)} files of {dataset} are missing or damaged: {list_names(missing)}; complete them, or take "
             f"the other questions with {allow_partial}"
         )
-
-
-def _own_bytes(part: Part) -> bytes:
-    assert isinstance(part.content, bytes)
-    return part.content
 
 
 def row_of(question: MediaQuestion, load: Callable[[Part], bytes]) -> MediaQuestionRow:
@@ -192,75 +208,7 @@ def row_of(question: MediaQuestion, load: Callable[[Part], bytes]) -> MediaQuest
     )
 
 
-def _convert(
-    name: str,
-    version: str,
-    tasks: Mapping[str, Records],
-    files: "_Files",
-    out: Path,
-    revision: str | None,
-    allow_partial: bool,
-) -> Provenance:
-    """Write the questions of published files as a dataset folder; its provenance names what is missing.
-
-    The files are read twice, so that the sound of one question at a time is in memory.
-    """
-    from music_evals.datasets_builders.questions.floors import rule_floors
-
-    paths = {task: matching for task, records in tasks.items() if (matching := files.matching(records.files))}
-    if not paths:
-        names = ", ".join(records.files for records in tasks.values())
-        raise DatasetError(f"{files.folder} holds no {names}; a copy of the published files is needed")
-    digests = [file_sha256(path) for group in paths.values() for path in group]
-    digest = digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
-    problems: dict[str, str] = {}
-    anomalies: Counter[str] = Counter()
-    whole: dict[str, set[str]] = {}
-    floors = {}
-    for task, group in paths.items():
-        rows = []
-        for question in _questions(group, tasks[task]):
-            if not (found := files.problems(question)):
-                rows.append(row_of(question, lambda _: b"-"))
-                texts = [option.casefold().strip() for option in rows[-1]["options"]]
-                anomalies.update([f"{task}: equal options in {question.id}"] if len({*texts}) < len(texts) else [])
-            problems |= found
-        whole[task] = {row["id"] for row in rows}
-        floors[task] = {"test": rule_floors(name, task, rows)}
-    provenance = make_provenance(
-        name,
-        version,
-        "published",
-        source_revision=revision,
-        source_sha256=digest,
-        missing=tuple(f"{ascii(file)[1:-1]} ({why})" for file, why in problems.items()),
-        anomalies=dict(anomalies),
-        floors=floors,
-    )
-    if not allow_partial or not any(whole.values()):
-        check_complete(provenance, str(files.folder), "--allow-partial")
-
-    def rows_of(task: str) -> Iterator[MediaQuestionRow]:
-        return (row_of(one, files.load) for one in _questions(paths[task], tasks[task]) if one.id in whole[task])
-
-    rows_of_tasks = {task: {"test": rows_of(task)} for task in whole}
-    features = dict.fromkeys(tasks, FEATURES)
-    return write_dataset(out, rows_of_tasks, features=features, provenance=provenance, overwrite=True)
-
-
-def _questions(paths: Sequence[Path], records: Records) -> Iterator[MediaQuestion]:
-    for path in paths:
-        for record in _records(path):
-            try:
-                question = records.read(record)
-            except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-                label = record.get("id", "") if isinstance(record, Mapping) else record
-                raise DatasetError(f"{path.name}: record {label!r:.60} is not as expected: {error!r:.200}") from error
-            if question:
-                yield question
-
-
-def _records(path: Path) -> Iterator[Mapping[str, Any]]:
+def _records(path: Path) -> Iterator[Record]:
     """The records of a file, by its ending."""
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
@@ -282,22 +230,63 @@ def _records(path: Path) -> Iterator[Mapping[str, Any]]:
         raise DatasetError(f"{path.name} cannot be read: {error}") from error
 
 
-class _Files:
-    """The files of a folder by name; a name in a record never leads out of the folder."""
+class _Published:
+    """The published files in a folder, read once; a name in a record never leads out of the folder.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._paths = sorted(path for path in folder.rglob("*") if path.is_file())
-        media = [path for path in self._paths if path.suffix.lower() in _MEDIA]
+    A question with a missing or damaged file has `ABSENT` for its files: it can be asked without music.
+    """
+
+    def __init__(self, folder: Path, tasks: Mapping[str, Records]) -> None:
+        names = sorted(path for path in folder.rglob("*") if path.is_file())
+        media = [path for path in names if path.suffix.lower() in _MEDIA]
         bracketed = {path.stem[1:].partition("]")[0]: path for path in media if path.stem.startswith("[")}
         self._media = bracketed | {path.stem: path for path in media} | {path.name: path for path in media}
-        self._known: dict[str, str] = {}
+        self._tasks = tasks
+        matching = {task: [p for p in names if fnmatch(p.name, records.files)] for task, records in tasks.items()}
+        self.paths = {task: group for task, group in matching.items() if group}
+        if not self.paths:
+            patterns = ", ".join(records.files for records in tasks.values())
+            raise DatasetError(f"{folder} holds no {patterns}; a copy of the published files is needed")
+        digests = [file_sha256(path) for group in self.paths.values() for path in group]
+        self.digest = digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
+        self.anomalies: Counter[str] = Counter()
+        self.checked: dict[str, str] = {}  # name of a file → what is wrong with it
+        self._lacking: set[tuple[str, str]] = set()
+        for task in self.paths:
+            for question in self._questions(task):
+                self._check(task, question)
 
-    def matching(self, pattern: str) -> list[Path]:
-        """Return the files whose name matches a pattern."""
-        return [path for path in self._paths if fnmatch(path.name, pattern)]
+    def rows(self, task: str) -> Iterator[MediaQuestionRow]:
+        """Yield the rows of a task."""
+        for question in self._questions(task):
+            yield row_of(question, (lambda _: ABSENT) if (task, question.id) in self._lacking else self._load)
 
-    def load(self, part: Part) -> bytes:
+    def _questions(self, task: str) -> Iterator[MediaQuestion]:
+        for path in self.paths[task]:
+            for record in _records(path):
+                try:
+                    question = self._tasks[task].read(record)
+                except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+                    label = record.get("id", "") if isinstance(record, Mapping) else record
+                    raise DatasetError(
+                        f"{path.name}: record {label!r:.60} is not as expected: {error!r:.200}"
+                    ) from error
+                if question:
+                    yield question
+
+    def _check(self, task: str, question: MediaQuestion) -> None:
+        texts = [option.casefold().strip() for option in question.options if isinstance(option, str)]
+        self.anomalies.update([f"{task}: equal options in {question.id}"] if len({*texts}) < len(texts) else [])
+        for number, part in enumerate((*question.parts, *question.options)):
+            if isinstance(part, Part) and part.kind != "abc":
+                # Cells of different rows may have the same name.
+                name = part.content if isinstance(part.content, str) else f"file {number} of {question.id}"
+                if name not in self.checked:
+                    self.checked[name] = self._problem(part)
+                if self.checked[name]:
+                    self._lacking.add((task, question.id))
+
+    def _load(self, part: Part) -> bytes:
         """Return the bytes of a sound or a picture; KeyError if there is no such file."""
         content = part.content
         if isinstance(content, Mapping) and content.get("bytes"):
@@ -305,21 +294,9 @@ class _Files:
         name = content.get("path") if isinstance(content, Mapping) else content
         return name if isinstance(name, bytes) else self._media[str(name).rpartition("/")[2]].read_bytes()
 
-    def problems(self, question: MediaQuestion) -> dict[str, str]:
-        """Return what is wrong with the files of a question, by name."""
-        found: dict[str, str] = {}
-        for number, part in enumerate((*question.parts, *question.options)):
-            if isinstance(part, Part) and part.kind != "abc":
-                # Cells of different rows may have the same name.
-                name = part.content if isinstance(part.content, str) else f"file {number} of {question.id}"
-                if name not in self._known:
-                    self._known[name] = self._problem(part)
-                found |= {name: self._known[name]} if self._known[name] else {}
-        return found
-
     def _problem(self, part: Part) -> str:
         try:
-            data = self.load(part)
+            data = self._load(part)
             if part.kind == "audio":
                 check_clip(data)
             elif not data.startswith(_PICTURES):

@@ -17,8 +17,8 @@ class Clip(NamedTuple):
     format: Literal["wav", "mp3"]
 
 
-def check_clip(data: bytes) -> float:
-    """Decode a file of any format that libsndfile reads to its end, and return its seconds.
+def check_clip(data: bytes) -> None:
+    """Decode a file of any format that libsndfile reads to its end.
 
     ValueError if the file cannot be decoded, holds no samples, or ends before its header says.
     """
@@ -26,12 +26,13 @@ def check_clip(data: bytes) -> float:
     if data[:4] == b"RIFF" and len(data) < promised < _UNKNOWN_SIZE:  # libsndfile shortens such a file in silence
         raise ValueError(f"it ends after {len(data)} of {promised} bytes")
     with _opened(data) as file:
-        frames = sum(len(block) for block in _blocks(file, file.frames))
+        frames = 0
+        while count := len(file.read(_BLOCK, dtype="float32")):
+            frames += count
         if not frames:
             raise ValueError("it holds no samples")
         if frames < file.frames:
             raise ValueError(f"it ends after {frames} of {file.frames} frames")
-        return float(frames / file.samplerate)
 
 
 def sendable_clip(data: bytes, seconds: float) -> Clip:
@@ -47,7 +48,7 @@ def sendable_clip(data: bytes, seconds: float) -> Clip:
         kind, rate = {"WAV": "wav", "WAVEX": "wav", "MP3": "mp3"}.get(file.format), file.samplerate
         if kind and rate <= MAX_RATE and file.frames <= seconds * rate:
             return Clip(data, "mp3" if kind == "mp3" else "wav")
-        samples = np.concatenate([*_blocks(file, round(seconds * rate))] or [np.zeros((0, 1), "float32")])
+        samples = file.read(round(seconds * rate), dtype="float32", always_2d=True)
     if rate > MAX_RATE:
         from scipy.signal import resample_poly
 
@@ -67,10 +68,3 @@ def _opened(data: bytes) -> Iterator[Any]:
             yield file
     except (soundfile.SoundFileError, RuntimeError) as error:
         raise ValueError(f"it cannot be decoded: {str(error).rpartition('>: ')[2]}") from error
-
-
-def _blocks(file: Any, frames: int) -> Iterator[Any]:
-    """Yield the first frames of an open file, block by block, as long as there are any."""
-    while frames > 0 and len(block := file.read(min(_BLOCK, frames), dtype="float32", always_2d=True)):
-        frames -= len(block)
-        yield block

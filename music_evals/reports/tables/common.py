@@ -191,26 +191,24 @@ def third_party_table(records: Records, section: str) -> Table | None:
     benchmark = runs["benchmark"].iloc[0]
     if THIRD_PARTY not in published_names(benchmark):
         return None
-    paper: list[Row] = [
-        (paper_labels(row.labels["model"], "third party, 500 sampled"), {"Accuracy": Estimate(row.figures["accuracy"])})
-        for row in published(benchmark, THIRD_PARTY).rows
-    ]
+    rows = published(benchmark, THIRD_PARTY).rows
+    note = f"{THIRD_PARTY}_reports" if "source" in rows[0].labels else THIRD_PARTY
+    paper: list[Row] = []
+    for row in rows:
+        source = row.labels.get("source", "third party, 500 sampled")
+        paper.append((paper_labels(row.labels["model"], source), {"Accuracy": Estimate(row.figures["accuracy"])}))
     measured: list[Row] = []
     for cells, group in condition_rows(runs):
         items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
         measured.append((cells, {"Accuracy": percent(score_of(items))}))
-    name, title = (
-        f"{benchmark}_{THIRD_PARTY}",
-        f"{section}: accuracy over all questions in percent, beside figures of a third party",
-    )
-    return make_table(name, title, ["Accuracy"], measured, runs, published=paper, note=THIRD_PARTY)
+    title = f"{section}: accuracy over all questions in percent, beside figures of a third party"
+    return make_table(f"{benchmark}_{THIRD_PARTY}", title, ["Accuracy"], measured, runs, published=paper, note=note)
 
 
 def protocols_table(records: Records, section: str) -> Table | None:
     """Make the table of scores by this project's reading of replies and by the authors'; None without the latter."""
     runs = records.current(section)
-    official = {run: records.score(run, OFFICIAL) for run in runs.index}
-    runs = runs[[official[run] is not None for run in runs.index]]
+    runs = runs[[records.score(run, OFFICIAL) is not None for run in runs.index]]
     if not len(runs):
         return None
     answers = records.items[records.items["run"].isin(runs.index)].pivot_table(
@@ -218,10 +216,13 @@ def protocols_table(records: Records, section: str) -> Table | None:
     )
     differs = (answers["strict_choice"] != answers["official_choice"]).groupby("run").mean()
     figures: dict[str, Figure] = {
-        "Strict": lambda run: percent(records.score(run, STRICT)),
-        "Official": lambda run: percent(official[run]),
+        "Strict": partial(records.percent, metric=STRICT),
+        "Official": partial(records.percent, metric=OFFICIAL),
         "Read otherwise": lambda run: Estimate(100 * float(differs[run]), decimals=1),
     }
+    for heading, metric in (("Strict, vote", "strict_choice/vote"), ("Official, vote", "official_choice/vote")):
+        if any(records.score(run, metric) for run in runs.index):
+            figures[heading] = partial(records.percent, metric=metric)
     name, title = f"{runs['benchmark'].iloc[0]}_protocols", f"{section}: scores by two readings of replies, in percent"
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="protocols")
 
