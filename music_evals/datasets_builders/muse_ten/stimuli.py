@@ -59,7 +59,11 @@ def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
     clips = []
     for number in range(2):
         notes = [
-            replace(note, pitch=note.pitch + step * (index == at and number == altered), velocity=_louder(note, rng))
+            replace(
+                note,
+                pitch=note.pitch + step * (index == at and number == altered),
+                velocity=note.velocity + rng.randint(-4, 4),
+            )
             for index, note in enumerate(melody.performance.notes)
         ]
         program = rng.choice(PROGRAMS[instrument])
@@ -204,10 +208,6 @@ def _performance(notes: Sequence[Note], instrument: str, tempo: int, rng: Random
     is_drums = instrument == "drums"
     program = 0 if is_drums else rng.choice(PROGRAMS[instrument])
     return Performance(tuple(notes), tempo, (4, 4), None, program=program, percussion=is_drums)
-
-
-def _louder(note: Note, rng: Random) -> int:
-    return note.velocity + rng.randint(-4, 4)
 
 
 def _numbers(values: Sequence[int]) -> str:
