@@ -10,6 +10,8 @@ from inspect_ai.model import ChatMessageUser, ContentAudio
 
 from music_evals.benchmarks import load
 from music_evals.evals import muse_ten
+from music_evals.reports.records import read_records
+from music_evals.reports.report import section_tables
 from tests.harness import metrics, run, run_scripted, samples
 
 TASKS: dict[str, Callable[..., Task]] = {name: getattr(muse_ten, name) for name in load("muse_ten").tasks}
@@ -91,7 +93,24 @@ def test_replies_are_read(name: str, reply: str, answer: str | None, tmp_path: P
     log = run_scripted(TASKS[name](), tmp_path, lambda *_: reply, limit=4)
     for sample in samples(log):
         assert sample.scores is not None
-        assert sample.scores["final_answer"].value == ("N" if answer is None else "C" if answer == sample.target else "I")
+        assert sample.scores["final_answer"].value == (
+            "N" if answer is None else "C" if answer == sample.target else "I"
+        )
+
+
+def test_people_are_rows_beside_runs_by_ear(tmp_path: Path) -> None:
+    logs = {"audio": tmp_path / "audio", "midi": tmp_path / "midi"}
+    for modality, folder in logs.items():
+        run(TASKS["oddball"](modality=modality), folder, "baseline/chance")
+    by_ear, by_midi = (section_tables(read_records([str(folder)]), "The MUSE Benchmark")[0] for folder in logs.values())
+    column = by_ear.columns.index("Oddball")
+    people = {row[0]: (row[1], row[column].value) for row in by_ear.rows if "N =" in str(row[0])}
+    assert people == {
+        "Listeners (N = 200)": ("read off a figure", 74),
+        "Musicians (N = 6)": ("read off a figure", 90),
+    }
+    assert len(by_ear.rows) == 11
+    assert [row[0] for row in by_midi.rows] == ["baseline/chance"]
 
 
 @pytest.mark.parametrize("arm", ["none", "noise", "other"])

@@ -94,7 +94,9 @@ def test_meters_have_one_note_a_beat_and_a_neutral_signature() -> None:
         assert [note.onset for note in notes] == [480 * beat for beat in range(len(notes))]
         loud = [beat for beat, note in enumerate(notes) if note.velocity > 80]
         assert {b - a for a, b in pairwise(loud)} == {"A": {3}, "B": {4}, "C": {5}}[row["target"]]
-        signature = next(message for message in MidiFile(file=io.BytesIO(row["midi"])) if message.type == "time_signature")
+        signature = next(
+            message for message in MidiFile(file=io.BytesIO(row["midi"])) if message.type == "time_signature"
+        )
         assert (signature.numerator, signature.denominator) == (1, 4)
 
 
