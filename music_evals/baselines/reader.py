@@ -30,8 +30,8 @@ def check(request: Request) -> None:
         return
     notation = f" from {keys['notation']}" if request.task in TASKS and "notation" in keys else ""
     raise BaselineError(
-        f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse, muse_ten), ABC (msu textual) and "
-        "LilyPond (lilybench bar_count, metadata_qa). To leave other tasks of a file out, name one, as in "
+        f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse, muse_ten), ABC (msu "
+        "textual) and LilyPond (lilybench bar_count, metadata_qa). To leave other tasks of a file out, name one, as in "
         "evals/msu.py@textual, or use `music-evals run`, which leaves them out; valid for other tasks: "
         "baseline/chance, baseline/majority"
     )

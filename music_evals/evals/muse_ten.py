@@ -5,7 +5,7 @@ Brandon James Carone, Iran R. Roman, Pablo Ripollés
 https://arxiv.org/abs/2510.19055
 
 inspect eval evals/muse_ten.py --model google/gemini-2.5-pro -T modality=audio
-inspect eval evals/muse_ten.py@oddball --model openai/gpt-4o-audio-preview -T modality=audio -T strategy=cot -T shots=few
+inspect eval evals/muse_ten.py@oddball --model baseline/reader -T strategy=cot -T shots=few
 """
 
 import random
@@ -17,7 +17,7 @@ from inspect_ai import Task
 from inspect_ai.model import ChatMessage, ChatMessageSystem, GenerateConfig
 
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset
+from music_evals.datasets_builders.dataset_io import describe_dataset
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
 from music_evals.evals.floors import floors_of
 from music_evals.evals.muse import (

@@ -136,11 +136,11 @@ def _meter(place: int, serial: int, rng: Random) -> Stimulus:
     """One note a beat; the first of each group is low and loud. The file's own metre is one beat."""
     instrument, group, n_beats = ("drums", "piano", "guitar")[serial % 3], GROUPS[place], rng.randint(24, 40)
     lowest = rng.randint(40, 47)
-    notes, chord = [], (0, (0, 4, 7))
+    notes, chord = [], DEGREES["I"]
     for beat in range(n_beats):
         is_first = beat % group == 0
         if is_first:
-            chord = DEGREES["I" if beat == 0 else rng.choice(("I", "IV", "V", "vi"))]
+            chord = chord if beat == 0 else DEGREES[rng.choice(("I", "IV", "V", "vi"))]
         if instrument == "drums":
             pitch = drum_loops.KICK if is_first else drum_loops.HI_HAT
         else:
