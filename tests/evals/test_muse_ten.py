@@ -53,13 +53,14 @@ def test_options_clips_and_worked_examples(name: str) -> None:
         assert isinstance(message, ChatMessageUser)
         clips = [part.audio for part in message.content if isinstance(part, ContentAudio)]
         assert len({*clips}) == len(clips) == (2 if name in PAIRS else 1)
-    shown = [option if len(option) > 30 else f"{letter}. {option}" for letter, option in zip("ABCD", OPTIONS[name])]
+    is_sentence = name in ("oddball", "rhythm_matching")
+    letters = ["" if is_sentence else f"{letter}. " for letter in "ABCD"[: len(OPTIONS[name])]]
+    shown = [letter + option for letter, option in zip(letters, OPTIONS[name], strict=True)]
     places = [system.text.index(option) for option in shown]
     assert places == sorted(places)
     options = (task.dataset[0].metadata or {})["options"]
     assert all(option.startswith(start) for option, start in zip(options, OPTIONS[name], strict=True))
     answers = [message.text.splitlines()[-1].removeprefix("Final Answer: ") for message in examples[1::2]]
-    is_sentence = name in ("oddball", "rhythm_matching")
     assert answers == (OPTIONS[name] if is_sentence else list("ABCD"[: len(OPTIONS[name])]))
 
 
@@ -77,7 +78,7 @@ def test_midi_prompts_have_each_clip_and_no_answer(name: str) -> None:
 
 REPLIES = [
     ("oddball", "Yes, these are the same exact melody.", "Yes, these are the same exact melody."),
-    ("oddball", "Bar 2 differs.\nFinal Answer: No, these are not the same exact melody.", "No, these are not the same exact melody."),
+    ("oddball", "Final Answer: No, these are not the same exact melody.", "No, these are not the same exact melody."),
     ("contour", "It rises.\nFinal Answer: C", "C"),
     ("contour", "B. Inverted Arch (descending and then ascending)", "B"),
     ("instrument", "D. Drums", "D"),

@@ -101,7 +101,14 @@ def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str,
         yield form.targets[place], stimulus
 
 
-def build(out: Path, *, source: str | None = None, seed: int = DEFAULT_SEED, overwrite: bool = False) -> Provenance:
+def build(
+    out: Path,
+    *,
+    source: str | None = None,
+    seed: int = DEFAULT_SEED,
+    per_task: int = PER_TASK,
+    overwrite: bool = False,
+) -> Provenance:
     """Write the generated stimuli as a dataset folder; the same seed gives the same bytes.
 
     DatasetError if a source is named, because recordings are not read, or if the folder cannot be written.
@@ -109,7 +116,7 @@ def build(out: Path, *, source: str | None = None, seed: int = DEFAULT_SEED, ove
     if source is not None:
         raise DatasetError(f"the recordings of {NAME} cannot be built; leave --source out for generated stimuli")
     rows = {
-        name: {"test": _rows(seed, name, "test", PER_TASK), "fewshot": _rows(seed, name, "fewshot", len(form.options))}
+        name: {"test": _rows(seed, name, "test", per_task), "fewshot": _rows(seed, name, "fewshot", len(form.options))}
         for name, form in FORMS.items()
     }
     floors = {name: {"test": {"all": _floors(seed, name)}} for name in FORMS}

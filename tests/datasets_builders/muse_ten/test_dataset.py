@@ -50,9 +50,9 @@ def test_size_gives_no_answer_away(name: str) -> None:
 
 
 def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset, "PER_TASK", 2)
     monkeypatch.setattr(dataset, "_PER_FLOOR", 10)
-    first, again, other = (build(tmp_path / name, seed=seed).files for name, seed in (("a", 3), ("b", 3), ("c", 4)))
+    seeds = {"a": 3, "b": 3, "c": 4}
+    first, again, other = (build(tmp_path / name, seed=seed, per_task=2).files for name, seed in seeds.items())
     assert first == again
     assert all(first[path] != other[path] for path in first if path.endswith(".parquet"))
     with pytest.raises(DatasetError, match="recordings of muse_ten cannot be built"):

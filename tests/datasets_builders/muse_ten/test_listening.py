@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import librosa
@@ -103,7 +104,7 @@ def triads(row: Row, suffix: str) -> list[tuple[int, int]]:
     chroma = librosa.feature.chroma_cqt(y=sound(row, suffix), sr=RATE, hop_length=1024, fmin=librosa.note_to_hz("C2"))
     edges = (np.arange(9) * 2 * beat(row, suffix) * RATE / 1024).round().astype(int)
     chords = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         segment = chroma[:, start:end].mean(axis=1)
         fits = {
             (root, third): 1.2 * segment[root] + segment[(root + third) % 12] + segment[(root + 7) % 12]
