@@ -86,19 +86,20 @@ def _contour(place: int, serial: int, rng: Random) -> Stimulus:
 
 
 def _instrument(place: int, serial: int, rng: Random) -> Stimulus:
-    """A melody in the register of an instrument, or drums; the number of notes is drawn in the same way."""
+    """A melody in the register of an instrument, or drums; number of notes and length are about the same."""
     n_notes = rng.randint(12, 20)
     name = [*PROGRAMS, "drums"][place]
     if name == "drums":
         loop = drum_loops.compose_drum_loop(rng.choice(drum_loops.OFFBEATS), rng).performance
-        clips = [(replace(loop, notes=tuple(sorted(loop.notes)[:n_notes]), length=None), "drums")]
+        notes = tuple(sorted(loop.notes)[:n_notes])
+        clips = [(replace(loop, notes=notes, tempo=rng.randint(75, 115), length=None), "drums")]
     else:
         scale = _SCALES[rng.choice(list(_SCALES))]
         lowest, degree, line = _LOWEST[name] + rng.randrange(6), rng.randrange(8), []
         for _ in range(n_notes):
             degree = min(10, max(0, degree + rng.choice((-2, -1, 1, 2))))
             line.append(lowest + 12 * (degree // 7) + scale[degree % 7])
-        clips = [_line(line, name, rng)]
+        clips = [_line(line, name, rng, TICKS_PER_BEAT // 2)]
     return Stimulus(clips, name, f"the {'drums play' if name == 'drums' else f'{name} plays'}.")
 
 
@@ -183,12 +184,11 @@ def _progression(place: int, serial: int, rng: Random) -> Stimulus:
     return Stimulus(clips, variant, f"the first is {names[0]}, the second {names[1]}.")
 
 
-def _line(pitches: Sequence[int], instrument: str, rng: Random) -> tuple[Performance, str]:
-    """Play notes of a beat each."""
-    notes = [
-        Note(beat * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT - _GAP, rng.randint(78, 96))
-        for beat, pitch in enumerate(pitches)
-    ]
+def _line(
+    pitches: Sequence[int], instrument: str, rng: Random, length: int = TICKS_PER_BEAT
+) -> tuple[Performance, str]:
+    """Play notes of the same length."""
+    notes = [Note(number * length, pitch, length - _GAP, rng.randint(78, 96)) for number, pitch in enumerate(pitches)]
     return _performance(notes, instrument, rng.randint(110, 170), rng), instrument
 
 

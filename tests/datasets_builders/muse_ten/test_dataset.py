@@ -10,7 +10,7 @@ import pytest
 from mido import MidiFile
 
 from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
-from music_evals.datasets_builders.muse.surface import MEASURES
+from music_evals.datasets_builders.muse.surface import MEASURES, share_guessed
 from music_evals.datasets_builders.muse_ten import dataset
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK, FORMS, build, compose
 from music_evals.datasets_builders.muse_ten.stimuli import DEGREES, PROGRESSIONS
@@ -47,6 +47,21 @@ def test_size_gives_no_answer_away(name: str) -> None:
     chance = pytest.approx(1 / len(FORMS[name].options), abs=1e-4)
     assert {*MEASURES, "chance", "majority"} <= {*floors}
     assert [floors[measure] for measure in (*MEASURES, "chance", "majority", "blind")] == [chance] * 5
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_duration_gives_no_answer_away(name: str) -> None:
+    """Tenths of a second of a clip or, for pairs, between the clips, as the other sizes are tried."""
+    stimuli = []
+    for number, (target, stimulus) in enumerate(compose(5, name, "floor", 40 * len(FORMS[name].options))):
+        first, *second = (
+            round(600 * max(note.onset + note.duration for note in clip.notes) / 480 / clip.tempo)
+            for clip, _ in stimulus.clips
+        )
+        stimuli.append((str(number), target, first - sum(second)))
+    assert share_guessed(stimuli) == pytest.approx(
+        1 / len(FORMS[name].options), abs=0.01 if name != "instrument" else 0.15
+    )
 
 
 def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,14 +56,15 @@ def contour(row: Row) -> int:
 
 
 def instrument(row: Row) -> int:
-    """Drums are noise, basses dark, and struck strings less pure than plucked ones."""
+    """Drums are noise, basses dark, steel strings bright; struck strings are less pure than plucked nylon."""
     samples = sound(row)
     flatness = librosa.feature.spectral_flatness(y=samples).mean()
+    centroid = librosa.feature.spectral_centroid(y=samples, sr=RATE).mean()
     if flatness > 0.1:
         return 3
-    if librosa.feature.spectral_centroid(y=samples, sr=RATE).mean() < 690:
+    if centroid < 715:
         return 2
-    return 0 if flatness > 0.001 else 1
+    return 0 if flatness > 0.0006 and centroid < 1600 else 1
 
 
 def strokes(samples: Array, times: Array) -> Array:
