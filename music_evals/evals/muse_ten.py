@@ -19,6 +19,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, GenerateConfig
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import describe_dataset
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
+from music_evals.datasets_builders.muse_ten.stimuli import FORMS
 from music_evals.evals.floors import floors_of
 from music_evals.evals.muse import (
     MAX_TOKENS,
@@ -53,53 +54,50 @@ class MuseTenParameters(TrialParameters):
     strategy: Literal["standalone", "cot"] = "standalone"
 
 
-_ONE, _TWO = [""], ["_1", "_2"]
-
-
 @task
 def oddball(params: MuseTenParameters) -> Task:
     """Tell whether two melodies are the same, or one note was changed: yes or no."""
-    return _task("oddball", "Are the two exactly the same melody?", _TWO, params)
+    return _task("oddball", "Are the two exactly the same melody?", params)
 
 
 @task
 def contour(params: MuseTenParameters) -> Task:
     """Name the contour of a melody: four options."""
-    return _task("contour", "Which contour has the melody?", _ONE, params)
+    return _task("contour", "Which contour has the melody?", params)
 
 
 @task
 def instrument(params: MuseTenParameters) -> Task:
     """Name the instrument that plays: four options."""
-    return _task("instrument", "Which instrument plays?", _ONE, params)
+    return _task("instrument", "Which instrument plays?", params)
 
 
 @task
 def rhythm_matching(params: MuseTenParameters) -> Task:
     """Tell whether two drum patterns are the same: yes or no."""
-    return _task("rhythm_matching", "Are the two exactly the same drum pattern?", _TWO, params)
+    return _task("rhythm_matching", "Are the two exactly the same drum pattern?", params)
 
 
 @task
 def meter(params: MuseTenParameters) -> Task:
     """Find out by how many beats are grouped: three options."""
-    return _task("meter", "By how many are the beats grouped?", _ONE, params)
+    return _task("meter", "By how many are the beats grouped?", params)
 
 
 @task
 def key_modulation(params: MuseTenParameters) -> Task:
     """Tell whether the key changes: two options."""
-    return _task("key_modulation", "Does a key modulation occur?", _ONE, params)
+    return _task("key_modulation", "Does a key modulation occur?", params)
 
 
 @task
 def progression(params: MuseTenParameters) -> Task:
     """Tell whether two excerpts have the same chord progression: two options."""
-    return _task("progression", "Do the two have the same chord progression?", _TWO, params)
+    return _task("progression", "Do the two have the same chord progression?", params)
 
 
-def _task(name: str, question: str, clips: list[str], params: MuseTenParameters) -> Task:
-    trials = Trials(name, question, clips, BENCHMARK, lambda row: str(row["why"]))
+def _task(name: str, question: str, params: MuseTenParameters) -> Task:
+    trials = Trials(name, question, FORMS[name].clips, BENCHMARK, lambda row: str(row["why"]))
     texts = load_prompts(BENCHMARK.name, params.prompts)[name]
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
     rows = load_trials(trials, params, "test")

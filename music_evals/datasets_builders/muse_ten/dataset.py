@@ -42,6 +42,7 @@ _MidiText = Annotated[Text, AfterValidator(check_midi_text)]
 
 
 class _Question(TypedDict):
+    id: str
     variant: str  # kind of stimulus, such as the kind of foil
     why: str
     target: str
@@ -49,15 +50,17 @@ class _Question(TypedDict):
     source: str
 
 
-class _Clip(TypedDict):
-    id: str
+class ClipRow(_Question):
+    """A question on one clip."""
+
     audio: FileCell
     midi: bytes
     midi_text: _MidiText
 
 
-class _Pair(TypedDict):
-    id: str
+class PairRow(_Question):
+    """A question on two clips."""
+
     audio_1: FileCell
     audio_2: FileCell
     midi_1: bytes
@@ -66,18 +69,10 @@ class _Pair(TypedDict):
     midi_text_2: _MidiText
 
 
-class ClipRow(_Clip, _Question):
-    """A question on one clip."""
-
-
-class PairRow(_Pair, _Question):
-    """A question on two clips."""
-
-
 FEATURES: Final = {
     name: (
         features_of(ClipRow, check_row(form.options, form.targets), audio="audio")
-        if form.n_clips == 1
+        if len(form.clips) == 1
         else features_of(PairRow, check_row(form.options, form.targets), audio_1="audio", audio_2="audio")
     )
     for name, form in FORMS.items()
@@ -102,12 +97,7 @@ def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str,
 
 
 def build(
-    out: Path,
-    *,
-    source: str | None = None,
-    seed: int = DEFAULT_SEED,
-    per_task: int = PER_TASK,
-    overwrite: bool = False,
+    out: Path, *, source: str | None = None, seed: int = DEFAULT_SEED, per_task: int = PER_TASK, overwrite: bool = False
 ) -> Provenance:
     """Write the generated stimuli as a dataset folder; the same seed gives the same bytes.
 
@@ -133,10 +123,9 @@ BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
 
 def _rows(seed: int, name: str, split: str, count: int) -> Iterator[Mapping[str, Any]]:
     form, soundfont = FORMS[name], default_soundfont()
-    suffixes = [""] if form.n_clips == 1 else ["_1", "_2"]
     for number, (target, stimulus) in enumerate(compose(seed, name, split, count), 1):
         row: dict[str, Any] = {"id": f"{name.partition('_')[0]}-{'' if split == 'test' else 'example-'}{number:03d}"}
-        for suffix, (performance, instrument) in zip(suffixes, stimulus.clips, strict=True):
+        for suffix, (performance, instrument) in zip(form.clips, stimulus.clips, strict=True):
             clip = render_clip(performance, instrument, soundfont)
             row |= {f"audio{suffix}": clip.audio, f"midi{suffix}": clip.midi, f"midi_text{suffix}": clip.midi_text}
         question = {"variant": stimulus.variant, "why": stimulus.why, "target": target}

@@ -159,11 +159,7 @@ def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
     variant = f"{shift} semitones up" if shift else ("same key", "borrowed chord")[serial % 2]
     if variant == "borrowed chord":
         halves[1] = ["iv" if chord in ("IV", "ii") else chord for chord in halves[1]]
-    chords = [
-        (tonic + key + DEGREES[chord][0], DEGREES[chord][1])
-        for half, key in zip(halves, (0, shift), strict=True)
-        for chord in half
-    ]
+    chords = [(tonic + key, chord) for half, key in zip(halves, (0, shift), strict=True) for chord in half]
     texts = ["-".join(half) for half in halves]
     why = f"{texts[0]}, then {texts[1]}{f' {shift} semitones higher' if shift else ' in the same key'}."
     return Stimulus([_play_chords(chords, rng)], variant, why)
@@ -176,10 +172,10 @@ def _progression(place: int, serial: int, rng: Random) -> Stimulus:
     names = [first, rng.choice(others) if place else first]
     tonic = rng.randrange(12)
     tonics = [tonic, tonic + (0 if serial % 2 else rng.randint(1, 11))]
-    clips = []
-    for name, key in zip(names, tonics, strict=True):
-        chords = [(key + DEGREES[chord][0], DEGREES[chord][1]) for chord in name.split("-")]
-        clips.append(_play_chords(chords * 2, rng))
+    clips = [
+        _play_chords([(key, chord) for chord in 2 * name.split("-")], rng)
+        for name, key in zip(names, tonics, strict=True)
+    ]
     variant = "same key" if serial % 2 else "other key"
     return Stimulus(clips, variant, f"the first is {names[0]}, the second {names[1]}.")
 
@@ -192,12 +188,13 @@ def _line(
     return _performance(notes, instrument, rng.randint(110, 170), rng), instrument
 
 
-def _play_chords(chords: Sequence[tuple[int, Sequence[int]]], rng: Random) -> tuple[Performance, str]:
-    """Play triads (pitch class of the root, notes above it) over their root, as blocks or broken, two beats each."""
+def _play_chords(chords: Sequence[tuple[int, str]], rng: Random) -> tuple[Performance, str]:
+    """Play triads (tonic, degree) over their root, as blocks or broken, two beats each."""
     instrument, broken = rng.choice(("piano", "guitar")), rng.random() < 0.5
     low, length, notes = rng.randint(52, 60), 2 * TICKS_PER_BEAT, []
-    for number, (root, tones) in enumerate(chords):
-        upper = sorted(low + (root + tone - low) % 12 for tone in tones)
+    for number, (tonic, degree) in enumerate(chords):
+        root = tonic + DEGREES[degree][0]
+        upper = sorted(low + (root + tone - low) % 12 for tone in DEGREES[degree][1])
         for step, pitch in enumerate([36 + root % 12, *upper]):
             delay = step * length // 4 if broken else 0
             notes.append(Note(number * length + delay, pitch, length - delay - _GAP, rng.randint(74, 90)))
@@ -220,7 +217,7 @@ class TaskForm:
 
     options: Sequence[str]
     compose: Compose
-    n_clips: int = 1
+    clips: Sequence[str] = ("",)  # what the names of the columns of each clip end with
     is_lettered: bool = True  # whether the answer is the letter of an option, or its text
 
     @property
@@ -229,6 +226,7 @@ class TaskForm:
         return list("ABCD"[: len(self.options)]) if self.is_lettered else list(self.options)
 
 
+_PAIR: Final = ("_1", "_2")
 _MELODIES: Final = ("Yes, these are the same exact melody.", "No, these are not the same exact melody.")
 _DRUMS: Final = (
     "Yes, these are the same exact drum set patterns.",
@@ -242,12 +240,12 @@ _CONTOURS: Final = (
     "Descending (pitch falls over time)",
 )
 FORMS: Final[Mapping[str, TaskForm]] = {
-    "oddball": TaskForm(_MELODIES, _oddball, 2, is_lettered=False),
+    "oddball": TaskForm(_MELODIES, _oddball, _PAIR, is_lettered=False),
     "contour": TaskForm(_CONTOURS, _contour),
     "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument),
-    "rhythm_matching": TaskForm(_DRUMS, _rhythm_matching, 2, is_lettered=False),
+    "rhythm_matching": TaskForm(_DRUMS, _rhythm_matching, _PAIR, is_lettered=False),
     "meter": TaskForm(("Groups of 3", "Groups of 4", "Groups of 5"), _meter),
     "key_modulation": TaskForm(("Yes, a key modulation occurs.", "No, the key stays the same."), _key_modulation),
-    "progression": TaskForm(_CHORDS, _progression, 2),
+    "progression": TaskForm(_CHORDS, _progression, _PAIR),
 }
 """Task → its form."""
