@@ -150,6 +150,8 @@ def write_small(name: str, folder: Path) -> None:
     if name == "muse":
         muse = builder("muse")
         muse.write(muse.build_generated(3, muse.Counts(1, 1, 4)), folder)
+    elif name == "muse_ten":
+        builder("muse_ten").build(folder, per_task=4)
     elif name == "ziqi":
         from music_evals.datasets_builders.ziqi.published import build_published
         from tests.ziqi_source import write_source

@@ -5,7 +5,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from music_evals.baselines import lilybench, msu, muse
+from music_evals.baselines import lilybench, msu, muse, muse_ten
 from music_evals.baselines.asking import BaselineError, Request
 from music_evals.baselines.chance import guess, numbered
 from music_evals.notation.lilypond.compiler import LilyPondError
@@ -13,6 +13,7 @@ from music_evals.notation.lilypond.sandbox import SandboxError
 
 TASKS: Final = (
     *(f"muse {task}" for task in muse.SOLVERS),
+    *(f"muse_ten {task}" for task in muse_ten.ANSWERS),
     "msu textual",
     "lilybench bar_count",
     "lilybench metadata_qa",
@@ -29,8 +30,8 @@ def check(request: Request) -> None:
         return
     notation = f" from {keys['notation']}" if request.task in TASKS and "notation" in keys else ""
     raise BaselineError(
-        f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse), ABC (msu textual) and "
-        "LilyPond (lilybench bar_count, metadata_qa). To leave other tasks of a file out, name one, as in "
+        f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse, muse_ten), ABC (msu "
+        "textual) and LilyPond (lilybench bar_count, metadata_qa). To leave other tasks of a file out, name one, as in "
         "evals/msu.py@textual, or use `music-evals run`, which leaves them out; valid for other tasks: "
         "baseline/chance, baseline/majority"
     )
@@ -48,9 +49,9 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
     keys = request.keys
     if keys.get("stimulus") == "none":
         return guess(request)
-    if keys["benchmark"] == "muse":
+    if keys["benchmark"] in ("muse", "muse_ten"):
         try:
-            return muse.read(request, error_rate)
+            return muse.read(request, error_rate) if keys["benchmark"] == "muse" else muse_ten.read(request)
         except ValueError:
             if keys.get("stimulus") != "noise":  # noise may fit no option
                 raise

@@ -12,8 +12,9 @@ inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro -T modali
 
 import base64
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from string import Template
 from typing import Any, Final, Literal
 
@@ -33,8 +34,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
-from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
+from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
+from music_evals.datasets_builders.muse.rows import BENCHMARK, reason
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, task
 from music_evals.notation.midi.files import parse_midi_text
@@ -57,7 +58,21 @@ The paper limits refinements only. Without a limit, some models write until thei
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MuseParameters:
+class TrialParameters:
+    """What all tasks of trials have: which stimuli are asked, and how they are shown."""
+
+    dataset: str = GENERATED
+    stimulus: Stimulus = "given"
+    modality: Literal["midi", "audio"] = "midi"
+    strategy: str = "standalone"
+    shots: Literal["zero", "few"] = "zero"
+    seed: int = 0
+    media: int | Literal["all"] = SHOWN
+    prompts: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MuseParameters(TrialParameters):
     """Parameters of all three tasks.
 
     Args:
@@ -76,14 +91,7 @@ class MuseParameters:
         refinement_tokens: (logiclm) most tokens of a refinement, by default as in the paper; reasoning needs more.
     """
 
-    dataset: str = GENERATED
-    stimulus: Stimulus = "given"
-    modality: Literal["midi", "audio"] = "midi"
     strategy: Literal["standalone", "cot", "logiclm"] = "standalone"
-    shots: Literal["zero", "few"] = "zero"
-    seed: int = 0
-    media: int | Literal["all"] = SHOWN
-    prompts: str | None = None
     structured_output: bool = False
     tools: Literal["text", "native"] = "text"
     refinement_tokens: int = REFINEMENT_TOKENS
@@ -104,24 +112,35 @@ class MuseParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class _MuseTask:
-    """What differs between the tasks: name, question, clips per trial, solver, and the true transcription of a row."""
+class Trials:
+    """What differs between tasks of trials."""
 
-    name: ConfigName
+    name: str  # of the config, and of the table of prompts
     question: str
-    clips: Sequence[str]
-    solver: SymbolicSolver
-    transcription: Callable[[Row], list[list[int] | None]]
+    clips: Sequence[str]  # what the names of the columns of each clip end with
+    dataset: DatasetSpec
+    reason: Callable[[Row], str]  # why the answer of a row is right
 
     @property
     def identifiers(self) -> list[str]:
+        """How a trial names its clips."""
         return [f"Excerpt{number}" for number in range(1, len(self.clips) + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class _MuseTask(Trials):
+    """Trials with a solver, and with the true transcription of a row."""
+
+    solver: SymbolicSolver
+    transcription: Callable[[Row], list[list[int] | None]]
 
 
 _SYNCOPATION = _MuseTask(
     "syncopation",
     "How many kick and snare hits, taken together, land on an off-beat?",
     [""],
+    BENCHMARK,
+    partial(reason, "syncopation"),
     SYNCOPATION,
     lambda row: [sorted(row["kick"] + (row["snare"] or [])) if row["kick"] else None],
 )
@@ -129,11 +148,19 @@ _TRANSPOSITION = _MuseTask(
     "transposition",
     "Are the two one and the same melody, but for the key?",
     ["_1", "_2"],
+    BENCHMARK,
+    partial(reason, "transposition"),
     TRANSPOSITION,
     lambda row: [row["pitches_1"], row["pitches_2"]],
 )
 _CHORD_QUALITY = _MuseTask(
-    "chord_quality", "Which quality has the chord?", [""], CHORD_QUALITY, lambda row: [_sounding(row["midi_text"])]
+    "chord_quality",
+    "Which quality has the chord?",
+    [""],
+    BENCHMARK,
+    partial(reason, "chord_quality"),
+    CHORD_QUALITY,
+    lambda row: [_sounding(row["midi_text"])],
 )
 
 
@@ -158,21 +185,23 @@ def chord_quality(params: MuseParameters) -> Task:
 def _task(muse: _MuseTask, params: MuseParameters) -> Task:
     wording = load_prompts("muse", params.prompts)
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
-    rows = _rows(muse, params, "test")
-    examples = _rows(muse, params, "fewshot") if params.shots == "few" else []
+    rows = load_trials(muse, params, "test")
+    examples = load_trials(muse, params, "fewshot") if params.shots == "few" else []
     if params.tools == "native":
         _check_native(muse, wording, f"prompts={params.prompts}")
     opening = _opening(muse, wording, params, examples)
     majority = commonest(("", row["target"]) for row in rows)[""]
     random.Random(params.seed).shuffle(rows)
     logic = params.strategy == "logiclm"
+    symbols = {"answer_type": "symbols", "functor": muse.solver.schema.functor, "identifiers": muse.identifiers}
+    answer_type = symbols if logic else {"answer_type": "choice"}
     followup = {**wording["logiclm"], "final": wording[muse.name]["final"]}
     return declared_task(
         params,
         "muse",
         muse.name,
         origin,
-        [record_to_sample(muse, row, opening, params, majority) for row in rows],
+        [record_to_sample(muse, row, opening, params, majority, answer_type) for row in rows],
         solver=(
             logiclm(muse.solver, followup, params.tools, params.structured_output, params.refinement_tokens)
             if logic
@@ -189,14 +218,22 @@ def _task(muse: _MuseTask, params: MuseParameters) -> Task:
 
 
 def record_to_sample(
-    muse: _MuseTask, row: Row, opening: Sequence[ChatMessage], params: MuseParameters, majority: str
+    muse: Trials,
+    row: Row,
+    opening: Sequence[ChatMessage],
+    params: TrialParameters,
+    majority: str,
+    answer_type: Mapping[str, Any],
 ) -> Sample:
-    """Map a row to a sample: the opening that all trials share, then the trial; metadata is all but the stimulus."""
+    """Map a row to a sample: the opening that all trials share, then the trial; metadata is all but the stimulus.
+
+    `answer_type` has the facts of the question that depend on the strategy.
+    """
     hidden = ("id", "target", "options", "audio", "midi")  # no other column begins with one of these words
     metadata = {key: value for key, value in row.items() if value is not None and not key.startswith(hidden)}
     lettered = len(row["target"]) == 1
     bare = params.strategy == "standalone" and not lettered
-    trial = _trial(
+    message = trial(
         muse,
         row,
         params,
@@ -205,42 +242,39 @@ def record_to_sample(
         majority=majority,
         notation=params.modality,
         question=muse.question,
-        **(
-            {"answer_type": "symbols", "functor": muse.solver.schema.functor, "identifiers": muse.identifiers}
-            if params.strategy == "logiclm"
-            else {"answer_type": "choice"}
-        ),
+        **answer_type,
     )
     return Sample(
         # All ids of a task's rows begin with its name, or the first word of that.
         id=row["id"].removeprefix(f"{muse.name.partition('_')[0]}-"),
-        input=[*opening, trial],
+        input=[*opening, message],
         target=row["target"],
         metadata={
             **metadata,
             "row": row["id"],
             "options": row["options"],
             "identifiers": muse.identifiers,
-            WHY: reason(muse.name, row),
+            WHY: muse.reason(row),
             **({MEDIA: {"midi": _midi(muse, row)}} if params.modality == "midi" else {}),
         },
     )
 
 
-def _rows(muse: _MuseTask, params: MuseParameters, split: str) -> list[Row]:
+def load_trials(muse: Trials, params: TrialParameters, split: str) -> list[Row]:
+    """Load the rows of a split; ValueError if they lack the modality."""
     # Files are by far the largest part of a row; only those of the modality are read.
     unused = {"midi" if params.modality == "audio" else "audio"}
     columns = [
-        name for name in BENCHMARK.features[muse.name] if name.removesuffix("_1").removesuffix("_2") not in unused
+        name for name in muse.dataset.features[muse.name] if name.removesuffix("_1").removesuffix("_2") not in unused
     ]
-    rows: list[Row] = load_split(params.dataset, muse.name, split, benchmark=BENCHMARK, columns=columns).to_list()
+    rows: list[Row] = load_split(params.dataset, muse.name, split, benchmark=muse.dataset, columns=columns).to_list()
     for row in rows:
         if params.modality == "midi" and any(row["midi_text" + clip] is None for clip in muse.clips):
             raise ValueError(f"{params.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
     return rows
 
 
-def _midi(muse: _MuseTask, row: Row) -> dict[str, str]:
+def _midi(muse: Trials, row: Row) -> dict[str, str]:
     """The files of a trial in Base64, by identifier."""
     files = {name: row["midi" + clip] for name, clip in zip(muse.identifiers, muse.clips, strict=True)}
     return {name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file}
@@ -275,18 +309,14 @@ def _opening(muse: _MuseTask, wording: Prompts, params: MuseParameters, examples
         system += "\n\n" + Template(wording["logiclm"]["native"]).substitute(tool=muse.solver.schema.functor)
     messages: list[ChatMessage] = [ChatMessageSystem(content=system)]
     for row in examples:
-        messages += [_trial(muse, row, params), *_worked(muse, wording, params, row, len(messages))]
+        messages += [trial(muse, row, params), *_worked(muse, wording, params, row, len(messages))]
     return messages
 
 
 def _worked(muse: _MuseTask, wording: Prompts, params: MuseParameters, row: Row, place: int) -> list[ChatMessage]:
-    texts, strategy, schema = wording[muse.name], params.strategy, muse.solver.schema
-    sentences_only = strategy == "standalone" and len(row["target"]) > 1
-    answer = row["target"] if sentences_only else f"Final Answer: {row['target']}"
-    if strategy == "standalone":
-        return [ChatMessageAssistant(content=answer)]
-    if strategy == "cot":
-        return [ChatMessageAssistant(content=f"{texts['worked'][row['target']]}\n{answer}")]
+    texts, schema = wording[muse.name], muse.solver.schema
+    if params.strategy != "logiclm":
+        return [worked_reply(texts, params.strategy, row["target"])]
     lists = [numbers for numbers in muse.transcription(row) if numbers is not None]
     if len(lists) != len(muse.clips):
         raise ValueError(
@@ -304,12 +334,20 @@ def _worked(muse: _MuseTask, wording: Prompts, params: MuseParameters, row: Row,
     return [
         *formulation,
         ChatMessageUser(content=Template(texts["final"]).substitute(finding=finding)),
-        ChatMessageAssistant(content=answer),
+        ChatMessageAssistant(content=f"Final Answer: {row['target']}"),
     ]
 
 
-def _trial(muse: _MuseTask, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:
-    """The message with the stimuli of a trial, and with the facts as metadata unless it is a worked example."""
+def worked_reply(texts: Prompts, strategy: str, target: str) -> ChatMessageAssistant:
+    """Answer a worked example: the answer alone, or after a chain of thought."""
+    answer = f"Final Answer: {target}"
+    if strategy == "standalone":
+        return ChatMessageAssistant(content=target if len(target) > 1 else answer)
+    return ChatMessageAssistant(content=f"{texts['worked'][target]}\n{answer}")
+
+
+def trial(muse: Trials, row: Row, params: TrialParameters, **facts: Any) -> ChatMessageUser:
+    """Make the message with the stimuli of a trial, and with the facts as metadata unless it is a worked example."""
     content: list[Content] = []
     text, music = "", []
     for identifier, clip in zip(muse.identifiers, muse.clips, strict=True):
@@ -321,5 +359,5 @@ def _trial(muse: _MuseTask, row: Row, params: MuseParameters, **facts: Any) -> C
             encoded = base64.b64encode(row["audio" + clip]["bytes"]).decode("ascii")
             content.append(ContentText(text=f"{identifier}:\n"))
             content.append(ContentAudio(audio=f"data:audio/wav;base64,{encoded}", format="wav"))
-    metadata = question_metadata("muse", muse.name, music=music or None, **facts) if facts else None
+    metadata = question_metadata(muse.dataset.name, muse.name, music=music or None, **facts) if facts else None
     return ChatMessageUser(content=content or text, metadata=metadata)

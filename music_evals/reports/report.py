@@ -10,7 +10,7 @@ from music_evals.reports.run_metadata import metadata_tables
 from music_evals.reports.sanitize import reason
 from music_evals.reports.summary import summary_table
 from music_evals.reports.table import Table
-from music_evals.reports.tables import lilybench, msu, muse, ziqi
+from music_evals.reports.tables import lilybench, msu, muse, muse_ten, ziqi
 from music_evals.reports.tables.common import (
     cost_table,
     floors_table,
@@ -22,6 +22,7 @@ from music_evals.reports.tables.common import (
 
 _TABLES: Final = {
     "MUSE": muse.tables,
+    "The MUSE Benchmark": muse_ten.tables,
     "ZIQI-Eval": ziqi.tables,
     "MSU-Bench": msu.tables,
     "LilyBench": lilybench.tables,

@@ -43,7 +43,11 @@ def test_every_table_names_its_source_and_holds_percentages(name: str) -> None:
     table = load(name)
     commit = "31924fb755fafb351c76385403d176a9ab7fce76"
     papers = ("2406.15885", "2606.08722", "2510.22455", "2511.20697", "2604.15804")
-    others = ("github.com/thevertexlab/MuTheoryEval", "OpenMOSS/MOSS-Music, README.md at commit 96ca3a51")
+    others = (
+        "github.com/thevertexlab/MuTheoryEval",
+        "OpenMOSS/MOSS-Music, README.md at commit 96ca3a51",
+        "arXiv 2510.19055, from github.com/brandoncarone/MUSE_music_benchmark",
+    )
     assert any(known in table.source for known in (*(f"{paper}, Table" for paper in papers), commit, *others))
     assert all(0 <= figure <= 100 for row in table.rows for figure in row.figures.values())
 
@@ -279,6 +283,15 @@ def test_muse_figures_are_shares_of_the_trials_or_of_some_of_them() -> None:
         *(("Gemini 2.5 Flash", share) for share in (55.56, 76.92, 94.74, 31.58, 63.16, 84.21, 88.89)),
         *(("Gemini 2.5 Pro", share) for share in (94.74, 63.16)),
     }
+
+
+def test_models_of_the_muse_benchmark_have_shares_of_60_replies_and_people_say_how_many() -> None:
+    *models, listeners, musicians = load("muse_ten_table1").rows
+    assert {*models[0].figures} == {*benchmarks.load("muse_ten").tasks}
+    assert len(models) == 8
+    assert all(figure in shares_of(60) for row in models for figure in row.figures.values())
+    assert [row.labels["model"] for row in (listeners, musicians)] == ["Listeners (N = 200)", "Musicians (N = 6)"]
+    assert {row.labels["origin"] for row in (listeners, musicians)} == {"read off a figure"}
 
 
 @pytest.mark.parametrize(("name", "rows"), [("msu_table2", 15), ("msu_table5", 10)])

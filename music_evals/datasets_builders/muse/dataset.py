@@ -138,7 +138,7 @@ def _draw(
 
 def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
     def row(name: str, loop: drum_loops.DrumLoop) -> rows.SyncopationRow:
-        clip = _clip(loop.performance, "drums", soundfont)
+        clip = render_clip(loop.performance, "drums", soundfont)
         return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare))
 
     # The examples come first, so that they do not depend on the number of test rows.
@@ -157,7 +157,7 @@ def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker
 def _pairs(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
     def row(name: str, pair: melodies.MelodyPair) -> rows.TranspositionRow:
         both = pair.first, pair.second
-        clip_1, clip_2 = (_clip(melody.performance, melody.instrument, soundfont) for melody in both)
+        clip_1, clip_2 = (render_clip(melody.performance, melody.instrument, soundfont) for melody in both)
         pitches = list(pair.first.pitches), list(pair.second.pitches)
         keys = pair.first.key, pair.second.key
         return rows.transposition_row(name, (clip_1, clip_2), keys, pair.foil, GENERATED, pair.semitones, pitches)
@@ -187,7 +187,7 @@ def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
 def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
     def row(chord: chords.Chord, variant: int) -> rows.ChordQualityRow:
         name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
-        clip = _clip(chord.performance, "piano", soundfont)
+        clip = render_clip(chord.performance, "piano", soundfont)
         return rows.chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches))
 
     roots = [root for root in chords.ROOTS if root != rows.EXAMPLE_ROOT]
@@ -202,7 +202,8 @@ def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Make
         yield "fewshot", partial(row, chords.compose_chord(rows.EXAMPLE_ROOT, quality), 0)
 
 
-def _clip(performance: Performance, instrument: str, soundfont: Path) -> rows.Clip:
+def render_clip(performance: Performance, instrument: str, soundfont: Path) -> rows.Clip:
+    """Play a performance as WAV, MIDI and MIDI text; DatasetError if the soundfont cannot be read."""
     midi = write_midi(performance)
     seconds = None if performance.length is None else performance.length / TICKS_PER_BEAT * 60 / performance.tempo
     try:

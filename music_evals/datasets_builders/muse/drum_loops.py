@@ -59,7 +59,7 @@ def compose_drum_loop(offbeats: int, rng: random.Random) -> DrumLoop:
     while True:
         kick, snare = _compose_strokes(offbeats, rng)
         if len(kick) + len(snare) == n_strokes:
-            return DrumLoop(kick, snare, _perform(kick, snare, rng))
+            return DrumLoop(kick, snare, perform_drum_loop(kick, snare, rng))
 
 
 def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -135,7 +135,7 @@ def _strokes(bar: _Bar, remainder: int) -> _Bar:
     return {position: drum for position, drum in bar.items() if position % 2 == remainder}
 
 
-def _perform(kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random) -> Performance:
+def perform_drum_loop(kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random) -> Performance:
     """Play the loop in strict time, with a drummer's accents."""
     notes = []
     for slot in range(1, SLOTS + 1):

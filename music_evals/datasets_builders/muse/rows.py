@@ -38,14 +38,15 @@ EXAMPLE_ROOT: Final = "Ab"
 EXAMPLE_OFFBEATS: Final = (0, 6)
 
 
-def _check_midi_text(text: str) -> str:
+def check_midi_text(text: str) -> str:
+    """Return MIDI text; ValueError if it is none."""
     parse_midi_text(text)
     return text
 
 
 _Pitch = Annotated[int, Field(ge=0, le=127)]
 _Slot = Annotated[int, Field(ge=1, le=32)]
-_MidiText = Annotated[Text, AfterValidator(_check_midi_text)]
+_MidiText = Annotated[Text, AfterValidator(check_midi_text)]
 
 
 class _Clip(TypedDict):
@@ -106,7 +107,9 @@ class ChordQualityRow(_Chord, _Question):
     """A chord, struck and then arpeggiated; pitches are ascending."""
 
 
-def _check_row(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:
+def check_row(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:
+    """Return a check of a row's target and options."""
+
     def check(target: str, options: list[str]) -> str | None:
         if options != list(shown):
             return f"its options are not {', '.join(shown)}"
@@ -119,11 +122,11 @@ _CHORDS: Final = [quality.capitalize() for quality in QUALITIES]
 _SAME_OR_NOT: Final = (SAME, DIFFERENT)
 
 FEATURES: Final = {
-    "syncopation": features_of(SyncopationRow, _check_row(SYNCOPATION_OPTIONS, LETTERS), audio="audio"),
+    "syncopation": features_of(SyncopationRow, check_row(SYNCOPATION_OPTIONS, LETTERS), audio="audio"),
     "transposition": features_of(
-        TranspositionRow, _check_row(_SAME_OR_NOT, _SAME_OR_NOT), audio_1="audio", audio_2="audio"
+        TranspositionRow, check_row(_SAME_OR_NOT, _SAME_OR_NOT), audio_1="audio", audio_2="audio"
     ),
-    "chord_quality": features_of(ChordQualityRow, _check_row(_CHORDS, LETTERS[: len(_CHORDS)]), audio="audio"),
+    "chord_quality": features_of(ChordQualityRow, check_row(_CHORDS, LETTERS[: len(_CHORDS)]), audio="audio"),
 }
 """Config → declared columns."""
 

@@ -44,12 +44,20 @@ def surface_floors(seed: int, n_variants: int) -> dict[str, dict[str, float]]:
         stimuli["syncopation"].append((name, str(level), loop.performance))
     for root, quality, variant in product(chords.ROOTS, chords.QUALITIES, range(n_variants)):
         stimuli["chord_quality"].append((root, quality, chords.compose_chord(root, quality, variant).performance))
-    return {task: {name: _share(own, measure) for name, measure in MEASURES.items()} for task, own in stimuli.items()}
+    return {
+        task: {
+            name: share_guessed([(group, answer, measure(performance)) for group, answer, performance in own])
+            for name, measure in MEASURES.items()
+        }
+        for task, own in stimuli.items()
+    }
 
 
-def _share(performances: Sequence[_Stimulus], measure: Callable[[Performance], int]) -> float:
-    """The share of stimuli that is guessed right by a measure."""
-    stimuli = [(group, answer, measure(performance)) for group, answer, performance in performances]
+def share_guessed(stimuli: Sequence[tuple[str, str, int]]) -> float:
+    """Return the share of stimuli (group, answer, size) whose answer others of about the same size give away, 0 to 1.
+
+    A share within three standard errors of chance counts as chance.
+    """
     chance = 1 / len({answer for _, answer, _ in stimuli})
     right = 0.0
     for group, answer, size in stimuli:

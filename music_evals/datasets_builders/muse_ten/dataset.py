@@ -1,0 +1,148 @@
+"""The MUSE Benchmark: seven more listening tasks, on stimuli that are generated from a seed.
+
+Title: The MUSE Benchmark: Probing Music Perception and Auditory Relational Reasoning in Audio LLMs
+Paper: https://arxiv.org/abs/2510.19055
+Licence: generated stimuli have the licence of this project.
+
+Every config has the splits `test` (20 rows, the options in turn) and `fewshot` (a worked example of each option).
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any, Final, TypedDict
+
+from pydantic import AfterValidator
+
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    DatasetError,
+    DatasetSpec,
+    FileCell,
+    Provenance,
+    Text,
+    features_of,
+    make_provenance,
+    write_dataset,
+)
+from music_evals.datasets_builders.muse.dataset import render_clip
+from music_evals.datasets_builders.muse.rows import check_midi_text, check_row
+from music_evals.datasets_builders.muse.surface import MEASURES, share_guessed
+from music_evals.datasets_builders.muse_ten.stimuli import FORMS, Stimulus
+from music_evals.datasets_builders.progress import OnPiece
+from music_evals.notation.audio.soundfont import default_soundfont
+
+NAME: Final = "muse_ten"
+VERSION: Final = "1.0.0"
+DEFAULT_SEED: Final = 1
+PER_TASK: Final = 20
+_PER_FLOOR: Final = 40  # stimuli of each option that are tried for floors
+
+_MidiText = Annotated[Text, AfterValidator(check_midi_text)]
+
+
+class _Question(TypedDict):
+    id: str
+    variant: str  # kind of stimulus, such as the kind of foil
+    why: str
+    target: str
+    options: list[str]
+    source: str
+
+
+class ClipRow(_Question):
+    """A question on one clip."""
+
+    audio: FileCell
+    midi: bytes
+    midi_text: _MidiText
+
+
+class PairRow(_Question):
+    """A question on two clips."""
+
+    audio_1: FileCell
+    audio_2: FileCell
+    midi_1: bytes
+    midi_2: bytes
+    midi_text_1: _MidiText
+    midi_text_2: _MidiText
+
+
+FEATURES: Final = {
+    name: (
+        features_of(ClipRow, check_row(form.options, form.targets), audio="audio")
+        if len(form.clips) == 1
+        else features_of(PairRow, check_row(form.options, form.targets), audio_1="audio", audio_2="audio")
+    )
+    for name, form in FORMS.items()
+}
+"""Config → declared columns."""
+
+
+def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str, Stimulus]]:
+    """Compose stimuli of a task with their answers; the options take turns, and all stimuli of a split differ."""
+    form, seen = FORMS[name], set()
+    for number in range(count):
+        serial, place = divmod(number, len(form.options))
+        for attempt in range(100):
+            stimulus = form.compose(place, serial, Random(f"{seed}/{name}/{split}/{number}/{attempt}"))
+            key = tuple(performance.notes for performance, _ in stimulus.clips)
+            if key not in seen:
+                break
+        else:
+            raise DatasetError(f"{name}: no new stimulus in 100 draws")
+        seen.add(key)
+        yield form.targets[place], stimulus
+
+
+def build(
+    out: Path, *, source: str | None = None, seed: int = DEFAULT_SEED, per_task: int = PER_TASK, overwrite: bool = False
+) -> Provenance:
+    """Write the generated stimuli as a dataset folder; the same seed gives the same bytes.
+
+    DatasetError if a source is named, because recordings are not read, or if the folder cannot be written.
+    """
+    if source is not None:
+        raise DatasetError(f"the recordings of {NAME} cannot be built; leave --source out for generated stimuli")
+    rows = {
+        name: {"test": _rows(seed, name, "test", per_task), "fewshot": _rows(seed, name, "fewshot", len(form.options))}
+        for name, form in FORMS.items()
+    }
+    floors = {name: {"test": {"all": _floors(seed, name)}} for name in FORMS}
+    provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, floors=floors)
+    return write_dataset(out, rows, features=FEATURES, provenance=provenance, overwrite=overwrite)
+
+
+def _generate(out: Path, _: OnPiece) -> Provenance:
+    return build(out, overwrite=True)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+
+
+def _rows(seed: int, name: str, split: str, count: int) -> Iterator[Mapping[str, Any]]:
+    form, soundfont = FORMS[name], default_soundfont()
+    for number, (target, stimulus) in enumerate(compose(seed, name, split, count), 1):
+        row: dict[str, Any] = {"id": f"{name.partition('_')[0]}-{'' if split == 'test' else 'example-'}{number:03d}"}
+        for suffix, (performance, instrument) in zip(form.clips, stimulus.clips, strict=True):
+            clip = render_clip(performance, instrument, soundfont)
+            row |= {f"audio{suffix}": clip.audio, f"midi{suffix}": clip.midi, f"midi_text{suffix}": clip.midi_text}
+        question = {"variant": stimulus.variant, "why": stimulus.why, "target": target}
+        yield {**row, **question, "options": list(form.options), "source": GENERATED}
+
+
+def _floors(seed: int, name: str) -> dict[str, float]:
+    """The share of answers that the size of a clip gives away or, for pairs, the difference of the sizes."""
+    stimuli = list(compose(seed, name, "floor", _PER_FLOOR * len(FORMS[name].options)))
+    return {
+        measure: share_guessed(
+            [(str(number), answer, _size(stimulus, size)) for number, (answer, stimulus) in enumerate(stimuli)]
+        )
+        for measure, size in MEASURES.items()
+    }
+
+
+def _size(stimulus: Stimulus, size: Any) -> int:
+    first, *second = (size(performance) for performance, _ in stimulus.clips)
+    return int(first - sum(second))

@@ -1,0 +1,251 @@
+"""Stimuli of the seven tasks, composed so that nothing but the music gives the answer away.
+
+The right option decides what is compared or played. All else is drawn in the same way for every option: instrument,
+tempo, register, number of notes. Two clips of a pair never have the same bytes, because each is performed anew.
+
+Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those of its runners.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final, NamedTuple
+
+from music_evals.datasets_builders.muse import drum_loops, melodies
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
+
+
+class Stimulus(NamedTuple):
+    """One or two clips with their instruments; the kind of stimulus, and why the answer is right."""
+
+    clips: Sequence[tuple[Performance, str]]
+    variant: str
+    why: str
+
+
+Compose = Callable[[int, int, Random], Stimulus]
+"""Composes a stimulus: place of the right option, number of the stimulus among those of this option, randomness."""
+
+PROGRAMS: Final[Mapping[str, Sequence[int]]] = {"piano": (0, 1), "guitar": (24, 25), "bass": (32, 33)}
+"""Instrument → General MIDI programs, counted from 0."""
+GROUPS: Final = (3, 4, 5)
+DEGREES: Final[Mapping[str, tuple[int, Sequence[int]]]] = {
+    "I": (0, (0, 4, 7)),
+    "ii": (2, (0, 3, 7)),
+    "IV": (5, (0, 4, 7)),
+    "iv": (5, (0, 3, 7)),
+    "V": (7, (0, 4, 7)),
+    "vi": (9, (0, 3, 7)),
+}
+"""Chord → semitones from the tonic to its root, and from its root to its notes."""
+PROGRESSIONS: Final = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-IV-V")
+_ROTATIONS: Final = {"I-V-vi-IV", "vi-IV-I-V"}  # of each other: whether they differ depends on where one begins
+_MODULATIONS: Final = (2, 7, 5, 1, 3)  # semitones upward
+_LOWEST: Final = {"piano": 55, "guitar": 48, "bass": 28}
+_DRUM_FOILS: Final = ("other pattern", "moved stroke", "swapped drum")
+_SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
+_TRIADS: Final = {"major": (0, 4, 7), "minor": (0, 3, 7)}
+_GAP: Final = TICKS_PER_BEAT // 16  # silence before the next note
+
+
+def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
+    """A melody twice; in one of them, a note is changed to a pitch class that the melody does not have."""
+    instrument = melodies.INSTRUMENTS[serial % 2]
+    melody = melodies.compose_pair(foil=None, instrument=instrument, rng=rng).first
+    pitch_classes = {pitch % 12 for pitch in melody.pitches}
+    at, altered = rng.randrange(1, len(melody.pitches) - 1), rng.randrange(2)
+    foreign = [step for step in (-1, 1, -2, 2) if (melody.pitches[at] + step) % 12 not in pitch_classes]
+    step = rng.choice(foreign[:2]) if place else 0
+    clips = []
+    for number in range(2):
+        notes = [
+            replace(
+                note,
+                pitch=note.pitch + step * (index == at and number == altered),
+                velocity=note.velocity + rng.randint(-4, 4),
+            )
+            for index, note in enumerate(melody.performance.notes)
+        ]
+        program = rng.choice(PROGRAMS[instrument])
+        clips.append((replace(melody.performance, notes=tuple(notes), program=program), instrument))
+    why = f"note {at + 1} of excerpt {altered + 1} is {step:+} semitones off." if step else "all pitches are equal."
+    return Stimulus(clips, "oddball" if step else "same", why)
+
+
+def _contour(place: int, serial: int, rng: Random) -> Stimulus:
+    """A scale or an arpeggio of seven or nine notes."""
+    texture, instrument = ("scale", "arpeggio")[serial % 2], list(PROGRAMS)[serial % 3]
+    mode, n_notes = rng.choice(list(_SCALES)), rng.choice((7, 9)) if texture == "scale" else 7
+    steps = (_SCALES if texture == "scale" else _TRIADS)[mode]
+    height = n_notes if place >= 2 else (n_notes + 1) // 2
+    ladder = [12 * (i // len(steps)) + steps[i % len(steps)] for i in range(height)]
+    lines = (ladder + ladder[-2::-1], ladder[::-1] + ladder[1:], ladder, ladder[::-1])
+    lowest = _LOWEST[instrument] + rng.randrange(8)
+    line = [lowest + step for step in lines[place]]
+    return Stimulus([_line(line, instrument, rng)], f"{mode} {texture}", f"its pitches are {_numbers(line)}.")
+
+
+def _instrument(place: int, serial: int, rng: Random) -> Stimulus:
+    """A melody in the register of an instrument, or drums; number of notes and length are about the same."""
+    n_notes = rng.randint(12, 20)
+    name = [*PROGRAMS, "drums"][place]
+    if name == "drums":
+        loop = drum_loops.compose_drum_loop(rng.choice(drum_loops.OFFBEATS), rng).performance
+        notes = tuple(sorted(loop.notes)[:n_notes])
+        clips = [(replace(loop, notes=notes, tempo=rng.randint(75, 115), length=None), "drums")]
+    else:
+        scale = _SCALES[rng.choice(list(_SCALES))]
+        lowest, degree, line = _LOWEST[name] + rng.randrange(6), rng.randrange(8), []
+        for _ in range(n_notes):
+            degree = min(10, max(0, degree + rng.choice((-2, -1, 1, 2))))
+            line.append(lowest + 12 * (degree // 7) + scale[degree % 7])
+        clips = [_line(line, name, rng, TICKS_PER_BEAT // 2)]
+    return Stimulus(clips, name, f"the {'drums play' if name == 'drums' else f'{name} plays'}.")
+
+
+def _rhythm_matching(place: int, serial: int, rng: Random) -> Stimulus:
+    """A drum loop twice, or two loops with equally many strokes."""
+    loop = drum_loops.compose_drum_loop(rng.choice(drum_loops.OFFBEATS), rng)
+    first = kick, snare = loop.kick, loop.snare
+    variant = _DRUM_FOILS[serial % len(_DRUM_FOILS)] if place else "same"
+    match variant:
+        case "other pattern":
+            while {*kick} == {*loop.kick} or len(kick + snare) != len(loop.kick + loop.snare):
+                kick, snare, _ = drum_loops.compose_drum_loop(loop.offbeats, rng)
+        case "moved stroke":
+            free = [
+                (slot, slot + step)
+                for slot in kick
+                for step in (-2, -1, 1, 2)
+                if slot > 2 and slot + step <= drum_loops.SLOTS and slot + step not in kick + snare
+            ]
+            old, new = rng.choice(free)
+            kick = tuple(sorted({*kick, new} - {old}))
+        case "swapped drum":
+            slot = rng.choice(kick[1:])
+            kick, snare = tuple(other for other in kick if other != slot), tuple(sorted((*snare, slot)))
+    patterns = [first, (kick, snare)]
+    if rng.random() < 0.5:
+        patterns.reverse()
+    clips = [(drum_loops.perform_drum_loop(*pattern, rng), "drums") for pattern in patterns]
+    texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
+    why = f"{'both have' if not place else 'the first has'} {texts[0]}"
+    return Stimulus(clips, variant, f"{why}{f'; the second {texts[1]}' if place else ''} (eighths, counted from 1).")
+
+
+def _meter(place: int, serial: int, rng: Random) -> Stimulus:
+    """One note a beat; the first of each group is low and loud. The file's own metre is one beat."""
+    instrument, group, n_beats = ("drums", "piano", "guitar")[serial % 3], GROUPS[place], rng.randint(24, 40)
+    lowest = rng.randint(40, 47)
+    notes, chord = [], DEGREES["I"]
+    for beat in range(n_beats):
+        is_first = beat % group == 0
+        if is_first:
+            chord = chord if beat == 0 else DEGREES[rng.choice(("I", "IV", "V", "vi"))]
+        if instrument == "drums":
+            pitch = drum_loops.KICK if is_first else drum_loops.HI_HAT
+        else:
+            pitch = lowest + chord[0] + (0 if is_first else 12 + rng.choice(chord[1][1:]))
+        velocity = rng.randint(92, 99) if is_first else rng.randint(58, 66)
+        notes.append(Note(beat * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT - _GAP, velocity))
+    clip = _performance(notes, instrument, rng.randint(120, 200), rng)
+    return Stimulus([(replace(clip, meter=(1, 4)), instrument)], instrument, f"every {group} beats, one is accented.")
+
+
+def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
+    """Two progressions that close on their tonic; the second may be in another key, or borrow a chord."""
+    tonic, shift = rng.randrange(12), 0 if place else _MODULATIONS[serial % len(_MODULATIONS)]
+    halves = [[*rng.choice(PROGRESSIONS).split("-"), "I"] for _ in range(2)]
+    variant = f"{shift} semitones up" if shift else ("same key", "borrowed chord")[serial % 2]
+    if variant == "borrowed chord":
+        halves[1] = ["iv" if chord in ("IV", "ii") else chord for chord in halves[1]]
+    chords = [(tonic + key, chord) for half, key in zip(halves, (0, shift), strict=True) for chord in half]
+    texts = ["-".join(half) for half in halves]
+    why = f"{texts[0]}, then {texts[1]}{f' {shift} semitones higher' if shift else ' in the same key'}."
+    return Stimulus([_play_chords(chords, rng)], variant, why)
+
+
+def _progression(place: int, serial: int, rng: Random) -> Stimulus:
+    """Two progressions, each played twice through, in the same key or in two keys."""
+    first = rng.choice(PROGRESSIONS)
+    others = [name for name in PROGRESSIONS if name != first and {name, first} != _ROTATIONS]
+    names = [first, rng.choice(others) if place else first]
+    tonic = rng.randrange(12)
+    tonics = [tonic, tonic + (0 if serial % 2 else rng.randint(1, 11))]
+    clips = [
+        _play_chords([(key, chord) for chord in 2 * name.split("-")], rng)
+        for name, key in zip(names, tonics, strict=True)
+    ]
+    variant = "same key" if serial % 2 else "other key"
+    return Stimulus(clips, variant, f"the first is {names[0]}, the second {names[1]}.")
+
+
+def _line(
+    pitches: Sequence[int], instrument: str, rng: Random, length: int = TICKS_PER_BEAT
+) -> tuple[Performance, str]:
+    """Play notes of the same length."""
+    notes = [Note(number * length, pitch, length - _GAP, rng.randint(78, 96)) for number, pitch in enumerate(pitches)]
+    return _performance(notes, instrument, rng.randint(110, 170), rng), instrument
+
+
+def _play_chords(chords: Sequence[tuple[int, str]], rng: Random) -> tuple[Performance, str]:
+    """Play triads (tonic, degree) over their root, as blocks or broken, two beats each."""
+    instrument, broken = rng.choice(("piano", "guitar")), rng.random() < 0.5
+    low, length, notes = rng.randint(52, 60), 2 * TICKS_PER_BEAT, []
+    for number, (tonic, degree) in enumerate(chords):
+        root = tonic + DEGREES[degree][0]
+        upper = sorted(low + (root + tone - low) % 12 for tone in DEGREES[degree][1])
+        for step, pitch in enumerate([36 + root % 12, *upper]):
+            delay = step * length // 4 if broken else 0
+            notes.append(Note(number * length + delay, pitch, length - delay - _GAP, rng.randint(74, 90)))
+    return _performance(notes, instrument, rng.randint(90, 150), rng), instrument
+
+
+def _performance(notes: Sequence[Note], instrument: str, tempo: int, rng: Random) -> Performance:
+    is_drums = instrument == "drums"
+    program = 0 if is_drums else rng.choice(PROGRAMS[instrument])
+    return Performance(tuple(notes), tempo, (4, 4), None, program=program, percussion=is_drums)
+
+
+def _numbers(values: Sequence[int]) -> str:
+    return ", ".join(map(str, values))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskForm:
+    """What the rows of a task are made of."""
+
+    options: Sequence[str]
+    compose: Compose
+    clips: Sequence[str] = ("",)  # what the names of the columns of each clip end with
+    is_lettered: bool = True  # whether the answer is the letter of an option, or its text
+
+    @property
+    def targets(self) -> list[str]:
+        """The answers in the order of the options."""
+        return list("ABCD"[: len(self.options)]) if self.is_lettered else list(self.options)
+
+
+_PAIR: Final = ("_1", "_2")
+_MELODIES: Final = ("Yes, these are the same exact melody.", "No, these are not the same exact melody.")
+_DRUMS: Final = (
+    "Yes, these are the same exact drum set patterns.",
+    "No, these are not the same exact drum set patterns.",
+)
+_CHORDS: Final = ("Yes, these are the same chord progression.", "No, these are not the same chord progression.")
+_CONTOURS: Final = (
+    "Arch (ascending and then descending)",
+    "Inverted Arch (descending and then ascending)",
+    "Ascending (pitch rises over time)",
+    "Descending (pitch falls over time)",
+)
+FORMS: Final[Mapping[str, TaskForm]] = {
+    "oddball": TaskForm(_MELODIES, _oddball, _PAIR, is_lettered=False),
+    "contour": TaskForm(_CONTOURS, _contour),
+    "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument),
+    "rhythm_matching": TaskForm(_DRUMS, _rhythm_matching, _PAIR, is_lettered=False),
+    "meter": TaskForm(("Groups of 3", "Groups of 4", "Groups of 5"), _meter),
+    "key_modulation": TaskForm(("Yes, a key modulation occurs.", "No, the key stays the same."), _key_modulation),
+    "progression": TaskForm(_CHORDS, _progression, _PAIR),
+}
+"""Task → its form."""

@@ -1,0 +1,31 @@
+"""The table of The MUSE Benchmark: accuracy by task, of models and of people.
+
+Source: arXiv 2510.19055; its repository has the figures of models.
+"""
+
+from typing import Final
+
+from music_evals.benchmarks import load, published
+from music_evals.reports.records import Records
+from music_evals.reports.table import Table
+from music_evals.reports.tables.common import Row, condition_rows, make_table, paper_labels, title_of
+from music_evals.scorers.metrics.estimates import Estimate
+
+SECTION: Final = "The MUSE Benchmark"
+
+
+def tables(records: Records) -> list[Table]:
+    """Make the table of The MUSE Benchmark; published rows, which are by ear, are shown beside runs by ear only."""
+    runs = records.current(SECTION)
+    columns = {task: title_of(task) for task in load("muse_ten").tasks}
+    paper: list[Row] = []
+    for row in published("muse_ten", "table1").rows if (runs["modality"] == "audio").any() else ():
+        model, source, _, data = paper_labels(row.labels["model"], row.labels["origin"])
+        figures = {heading: Estimate(row.figures[task], decimals=1) for task, heading in columns.items()}
+        paper.append(([model, source, row.labels["strategy"] or None, data], figures))
+    measured: list[Row] = [
+        (cells, {columns[run["task"]]: records.percent(number) for number, run in group.iterrows()})
+        for cells, group in condition_rows(runs)
+    ]
+    title = f"{SECTION}: accuracy in percent"
+    return [make_table("muse_ten_table1", title, [*columns.values()], measured, runs, published=paper)]

@@ -1,0 +1,121 @@
+"""Rows of the seven tasks: balanced, different, reproducible, and with answers that only the music gives away."""
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.muse.surface import MEASURES, share_guessed
+from music_evals.datasets_builders.muse_ten import dataset
+from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK, FORMS, build, compose
+from music_evals.datasets_builders.muse_ten.stimuli import DEGREES, PROGRESSIONS
+
+PAIRS = [name for name, form in FORMS.items() if len(form.clips) == 2]
+
+
+def rows_of(name: str, split: str = "test") -> list[dict[str, Any]]:
+    return load_split("generated", name, split, benchmark=BENCHMARK).to_list()
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_answers_take_turns_and_stimuli_differ(name: str) -> None:
+    targets = FORMS[name].targets
+    rows, examples = rows_of(name), rows_of(name, "fewshot")
+    assert [row["target"] for row in rows] == [targets[number % len(targets)] for number in range(20)]
+    assert [row["target"] for row in examples] == targets
+    texts = [tuple(row[key] for key in row if key.startswith("midi_text")) for row in rows + examples]
+    assert len({*texts}) == len(texts)
+    assert len({row["id"] for row in rows + examples}) == len(texts)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_same_is_never_the_same_file_twice(name: str) -> None:
+    for row in rows_of(name):
+        assert row["audio_1"]["bytes"] != row["audio_2"]["bytes"]
+        assert row["midi_text_1"] != row["midi_text_2"]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_size_gives_no_answer_away(name: str) -> None:
+    floors = describe_dataset("generated", benchmark=BENCHMARK).provenance.floors[name]["test"]["all"]
+    chance = pytest.approx(1 / len(FORMS[name].options), abs=1e-4)
+    assert {*MEASURES, "chance", "majority"} <= {*floors}
+    assert [floors[measure] for measure in (*MEASURES, "chance", "majority", "blind")] == [chance] * 5
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_duration_gives_no_answer_away(name: str) -> None:
+    """Tenths of a second of a clip or, for pairs, between the clips, as the other sizes are tried."""
+    stimuli = []
+    for number, (target, stimulus) in enumerate(compose(5, name, "floor", 40 * len(FORMS[name].options))):
+        first, *second = (
+            round(600 * max(note.onset + note.duration for note in clip.notes) / 480 / clip.tempo)
+            for clip, _ in stimulus.clips
+        )
+        stimuli.append((str(number), target, first - sum(second)))
+    assert share_guessed(stimuli) == pytest.approx(
+        1 / len(FORMS[name].options), abs=0.01 if name != "instrument" else 0.15
+    )
+
+
+def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset, "_PER_FLOOR", 10)
+    seeds = {"a": 3, "b": 3, "c": 4}
+    first, again, other = (build(tmp_path / name, seed=seed, per_task=2).files for name, seed in seeds.items())
+    assert first == again
+    assert all(first[path] != other[path] for path in first if path.endswith(".parquet"))
+    with pytest.raises(DatasetError, match="recordings of muse_ten cannot be built"):
+        build(tmp_path / "d", source="clone")
+
+
+def test_one_pitch_is_changed_in_an_oddball() -> None:
+    for target, stimulus in compose(5, "oddball", "test", 40):
+        first, second = (performance.notes for performance, _ in stimulus.clips)
+        steps = [b.pitch - a.pitch for a, b in zip(first, second, strict=True) if a.pitch != b.pitch]
+        assert [a.onset for a in first] == [b.onset for b in second]
+        assert len(steps) == target.startswith("No")
+        assert all(1 <= abs(step) <= 2 for step in steps)
+
+
+def test_contours_have_one_turn_or_none() -> None:
+    turns = {"A": "+-", "B": "-+", "C": "+", "D": "-"}
+    for target, stimulus in compose(5, "contour", "test", 80):
+        ((performance, _),) = stimulus.clips
+        signs = ["+" if b.pitch > a.pitch else "-" for a, b in pairwise(performance.notes)]
+        assert "".join(sign for at, sign in enumerate(signs) if at == 0 or sign != signs[at - 1]) == turns[target]
+    textures = Counter((target, stimulus.variant.split()[1]) for target, stimulus in compose(5, "contour", "test", 80))
+    assert {*textures.values()} == {10}
+
+
+def test_drum_patterns_have_equally_many_strokes() -> None:
+    variants = Counter()
+    for target, stimulus in compose(5, "rhythm_matching", "test", 60):
+        first, second = ({(note.onset, note.pitch) for note in performance.notes} for performance, _ in stimulus.clips)
+        assert len(first) == len(second)
+        assert (first == second) == target.startswith("Yes")
+        variants[stimulus.variant] += 1
+    assert variants == {"same": 30, "other pattern": 10, "moved stroke": 10, "swapped drum": 10}
+
+
+def test_keys_and_progressions_are_as_explained() -> None:
+    """Chords of C major by their notes, as in any textbook."""
+    notes = {"I": "CEG", "ii": "DFA", "IV": "FAC", "V": "GBD", "vi": "ACE"}
+    for name, letters in notes.items():
+        root, tones = DEGREES[name]
+        assert [(root + tone) % 12 for tone in tones] == ["C.D.EF.G.A.B".index(letter) for letter in letters]
+    for target, stimulus in compose(5, "progression", "test", 60):
+        first, second = stimulus.why.removeprefix("the first is ").removesuffix(".").split(", the second ")
+        assert (first == second) == (target == "A")
+        assert {first, second} <= {*PROGRESSIONS}
+        assert {first, second} != {"I-V-vi-IV", "vi-IV-I-V"}  # each is the other, begun in the middle
+    tonics = []
+    for target, stimulus in compose(5, "key_modulation", "test", 60):
+        ((performance, _),) = stimulus.clips
+        halves = [[note for note in performance.notes if (note.onset >= 4800) == late] for late in (False, True)]
+        first, second = (max(half, key=lambda note: (note.onset // 960, -note.pitch)).pitch % 12 for half in halves)
+        assert (first != second) == (target == "A")
+        tonics.append(first)
+    assert len({*tonics}) == 12

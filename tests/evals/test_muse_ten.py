@@ -1,0 +1,121 @@
+"""The seven tasks of The MUSE Benchmark end to end: prompts, baselines, and scripted replies."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import Task
+from inspect_ai.model import ChatMessageUser, ContentAudio
+
+from music_evals.benchmarks import load
+from music_evals.evals import muse_ten
+from music_evals.reports.records import read_records
+from music_evals.reports.report import section_tables
+from tests.harness import metrics, run, run_scripted, samples
+
+TASKS: dict[str, Callable[..., Task]] = {name: getattr(muse_ten, name) for name in load("muse_ten").tasks}
+PAIRS = ("oddball", "rhythm_matching", "progression")
+# As the authors' runners list them, in this order.
+OPTIONS = {
+    "oddball": ["Yes, these are the same exact melody.", "No, these are not the same exact melody."],
+    "contour": ["Arch", "Inverted Arch", "Ascending", "Descending"],
+    "instrument": ["Piano", "Guitar", "Bass", "Drums"],
+    "rhythm_matching": [
+        "Yes, these are the same exact drum set patterns.",
+        "No, these are not the same exact drum set patterns.",
+    ],
+    "meter": ["Groups of 3", "Groups of 4", "Groups of 5"],
+    "key_modulation": ["Yes, a key modulation occurs.", "No, the key stays the same."],
+    "progression": ["Yes, these are the same chord progression.", "No, these are not the same chord progression."],
+}
+
+
+@pytest.mark.parametrize("condition", [{}, {"strategy": "cot", "shots": "few"}], ids=str)
+def test_the_reader_answers_from_midi(condition: dict[str, Any], tmp_path: Path) -> None:
+    for log in run([task(**condition) for task in TASKS.values()], tmp_path, "baseline/reader"):
+        assert len(samples(log)) == 20
+        assert metrics(log)["final_answer"]["accuracy"] >= 0.95
+
+
+def test_the_commonest_answer_earns_chance(tmp_path: Path) -> None:
+    for name, log in zip(TASKS, run([task() for task in TASKS.values()], tmp_path, "baseline/majority"), strict=True):
+        expected = 7 / 20 if name == "meter" else load("muse_ten").tasks[name].chance
+        assert metrics(log)["final_answer"]["accuracy"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_options_clips_and_worked_examples(name: str) -> None:
+    task = TASKS[name](modality="audio", strategy="cot", shots="few")
+    system, *examples, trial = task.dataset[0].input
+    assert len(examples) == 2 * len(OPTIONS[name])
+    for message in (*examples[::2], trial):
+        assert isinstance(message, ChatMessageUser)
+        clips = [part.audio for part in message.content if isinstance(part, ContentAudio)]
+        assert len({*clips}) == len(clips) == (2 if name in PAIRS else 1)
+    is_sentence = name in ("oddball", "rhythm_matching")
+    letters = ["" if is_sentence else f"{letter}. " for letter in "ABCD"[: len(OPTIONS[name])]]
+    shown = [letter + option for letter, option in zip(letters, OPTIONS[name], strict=True)]
+    places = [system.text.index(option) for option in shown]
+    assert places == sorted(places)
+    options = (task.dataset[0].metadata or {})["options"]
+    assert all(option.startswith(start) for option, start in zip(options, OPTIONS[name], strict=True))
+    answers = [message.text.splitlines()[-1].removeprefix("Final Answer: ") for message in examples[1::2]]
+    assert answers == (OPTIONS[name] if is_sentence else list("ABCD"[: len(OPTIONS[name])]))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_midi_prompts_have_each_clip_and_no_answer(name: str) -> None:
+    task = TASKS[name]()
+    for sample in task.dataset:
+        _, trial = sample.input
+        assert isinstance(trial, ChatMessageUser)
+        assert trial.text.count("ticks_per_beat=480") == (2 if name in PAIRS else 1)
+        assert not any(option in trial.text for option in OPTIONS[name])
+        if name == "meter":
+            assert "numerator=1 denominator=4" in trial.text
+
+
+REPLIES = [
+    ("oddball", "Yes, these are the same exact melody.", "Yes, these are the same exact melody."),
+    ("oddball", "Final Answer: No, these are not the same exact melody.", "No, these are not the same exact melody."),
+    ("contour", "It rises.\nFinal Answer: C", "C"),
+    ("contour", "B. Inverted Arch (descending and then ascending)", "B"),
+    ("instrument", "D. Drums", "D"),
+    ("meter", "**Final Answer: B**", "B"),
+    ("key_modulation", "A. Yes, a key modulation occurs.", "A"),
+    ("progression", "Final Answer: B. No, these are not the same chord progression.", "B"),
+    ("rhythm_matching", "I cannot tell.", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "reply", "answer"), REPLIES)
+def test_replies_are_read(name: str, reply: str, answer: str | None, tmp_path: Path) -> None:
+    log = run_scripted(TASKS[name](), tmp_path, lambda *_: reply, limit=4)
+    for sample in samples(log):
+        assert sample.scores is not None
+        assert sample.scores["final_answer"].value == (
+            "N" if answer is None else "C" if answer == sample.target else "I"
+        )
+
+
+def test_people_are_rows_beside_runs_by_ear(tmp_path: Path) -> None:
+    logs = {"audio": tmp_path / "audio", "midi": tmp_path / "midi"}
+    for modality, folder in logs.items():
+        run(TASKS["oddball"](modality=modality), folder, "baseline/chance")
+    by_ear, by_midi = (section_tables(read_records([str(folder)]), "The MUSE Benchmark")[0] for folder in logs.values())
+    column = by_ear.columns.index("Oddball")
+    people = {row[0]: (row[1], row[column].value) for row in by_ear.rows if "N =" in str(row[0])}
+    assert people == {
+        "Listeners (N = 200)": ("read off a figure", 74),
+        "Musicians (N = 6)": ("read off a figure", 90),
+    }
+    assert len(by_ear.rows) == 11
+    assert [row[0] for row in by_midi.rows] == ["baseline/chance"]
+
+
+@pytest.mark.parametrize("arm", ["none", "noise", "other"])
+def test_other_stimuli(arm: str) -> None:
+    for name in ("oddball", "meter"):
+        for modality in ("midi", "audio"):
+            assert len(TASKS[name](stimulus=arm, modality=modality).dataset) == 20
