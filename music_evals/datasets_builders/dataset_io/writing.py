@@ -74,7 +74,7 @@ def write_dataset(
         for name, content in (extra_files or {}).items():
             (folder / name).write_bytes(content)
             files[name] = file_sha256(folder / name)
-        floors = compute_floors(provenance.benchmark, folder, counts, option_floors=option_floors)
+        floors = compute_floors(provenance.benchmark, folder, counts, provenance.floors, option_floors=option_floors)
         complete = dataclasses.replace(provenance, counts=counts, floors=floors, files=files)
         (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
         (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")

@@ -33,9 +33,14 @@ Array = NDArray[np.float64]
 
 
 def compute_floors(
-    dataset: str, folder: Path, counts: Mapping[str, Mapping[str, int]], *, option_floors: bool = False
+    dataset: str,
+    folder: Path,
+    counts: Mapping[str, Mapping[str, int]],
+    further: Floors | None = None,
+    *,
+    option_floors: bool = False,
 ) -> Floors:
-    """Compute the floors of a dataset's folder, given its counts of rows by config and split.
+    """Compute the floors of a dataset's folder, given its counts of rows by config and split; `further` are added.
 
     With `option_floors`, for questions with options, these are added: *shortest* and *longest* option, and *options
     alone*, the best guesser of those that see nothing but the options.
@@ -57,7 +62,10 @@ def compute_floors(
                 floors |= {rule: earned[rule] for rule in ("shortest", "longest") if rule in earned}
                 floors["options alone"] = _best(items, earned, floors["chance"])
             for split in [split for split in pool if places[split]]:
-                computed.setdefault(config, {})[split] = _by_form(items, floors, places[split])
+                forms = _by_form(items, floors, places[split])
+                for form, known in (further or {}).get(config, {}).get(split, {}).items():
+                    forms[form] |= known
+                computed.setdefault(config, {})[split] = forms
     return computed
 
 
