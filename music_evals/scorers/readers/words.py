@@ -25,10 +25,6 @@ def _load(name: str) -> dict[str, Any]:
 
 TERMS: Final = _load("terms.toml")
 PHRASES: Final = _load("phrases.toml")
-_REWRITES: Final = {
-    name: [(re.compile(old, re.IGNORECASE if name not in ("latex", "spelling") else 0), new) for old, new in pairs]
-    for name, pairs in _load("rewrites.toml").items()
-}
 _SIGNS: Final = str.maketrans(
     {
         **dict.fromkeys("–—−‐‑‒―", "-"),
@@ -76,9 +72,15 @@ def folded(text: str, *, numbers: bool = False) -> str:
     return re.sub(r"[ \t]+", " ", _QUESTION.sub(" ", plain[: 2 * MAX_CHARACTERS]).replace("*", " ")).strip()
 
 
+@cache
+def _rewrites(table: str) -> list[tuple[re.Pattern[str], str]]:
+    flags = 0 if table in ("latex", "spelling") else re.IGNORECASE
+    return [(re.compile(old, flags), new) for old, new in _load("rewrites.toml")[table]]
+
+
 def rewritten(text: str, table: str) -> str:
     """The text after the replacements of a table of `rewrites.toml`, one after the other."""
-    for pattern, replacement in _REWRITES[table]:
+    for pattern, replacement in _rewrites(table):
         text = pattern.sub(replacement, text)
     return text
 
