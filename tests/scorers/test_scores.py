@@ -72,6 +72,7 @@ def test_whatever_fails_a_score_comes_back(broken: str) -> None:
         patch("music_evals.notation.lilypond.writing.compile_text", return_value=COMPILED),
         patch("music_evals.notation.lilypond.pictures.compile_text", return_value=COMPILED),
     ):
+        CASES["written_music"].score(PIECE)  # reads the reference pieces: a set-up, whose failure does end a run
         failed = asyncio.run(unmeasured())
     parts_alone = ("describe", "read_note_arrays", "open", "Draw", "loads", "RomanNumeral.__init__")
     assert failed or broken.endswith(parts_alone)
