@@ -20,7 +20,7 @@ def read_record(record: Record) -> MediaQuestion | None:
     """Read a line of ``MMAR-meta.jsonl``; questions on speech, other sound and mixtures are left out."""
     if record["modality"] != "music":
         return None
-    options = [option for option in record["choices"] if option.strip()]  # one question has a blank option
+    options = [option for option in record["choices"] if option.strip()]  # two questions have a blank option
     right, parts = options.index(record["answer"]), [Part("audio", record["audio_path"]), record["question"]]
     return MediaQuestion(record["id"], parts, options, right, record["category"], record["sub-category"])
 

@@ -214,7 +214,8 @@ def _read_provenance(dataset: str, folder: Path) -> Provenance:
 def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or damaged."""
     if benchmark.generate is None:
-        raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PUBLISHED}")
+        raw = "a folder with the published files, " if benchmark.convert else ""
+        raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {raw}{_PUBLISHED}")
     label = f"the default dataset of {benchmark.name}"
     return _cached_folder(benchmark, f"seed{benchmark.seed}", label, benchmark.generate)
 
