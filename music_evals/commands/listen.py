@@ -1,9 +1,11 @@
 """`music-evals listen`: a person answers the questions of a task on a local page; the result is a log as a model's."""
 
 import webbrowser
+from collections.abc import Callable
 from inspect import signature, unwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_type_hints
+from socket import create_server
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
@@ -12,9 +14,6 @@ from music_evals import benchmarks
 from music_evals.commands.output import failed, path_of, say
 from music_evals.commands.run import conditions, folder_problem, parse_argument, show_scores
 
-if TYPE_CHECKING:
-    from music_evals.benchmarks import TaskFacts
-
 
 def listen(
     task: Annotated[str, typer.Argument(help="A task: muse_ten_oddball, or as `inspect eval` takes it.")],
@@ -22,13 +21,10 @@ def listen(
     task_arg: Annotated[list[str] | None, typer.Option("-T", help="Parameter of the task, as name=value.")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first questions of the task.", min=1)] = None,
     log_dir: Annotated[str, typer.Option(help="Folder of the logs, and of the file with the answers.")] = "logs",
-    port: Annotated[int, typer.Option(help="Port of the page on 127.0.0.1; 0 for any.", min=0, max=65535)] = 7577,
+    port: Annotated[int, typer.Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)] = 7577,
     open_page: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Ask a person the questions of a task, on a local page with sound, and write a log with the model human/NAME.
-
-    Each answer is kept at once; the same command goes on where it stopped.
-    """
+    """Ask a person the questions of a task on a local page; the log has the model human/NAME. Repeat it to go on."""
     facts, function = _task_named(task)
     arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
     if "modality" in signature(function).parameters:
@@ -36,7 +32,7 @@ def listen(
     # Here, so that `music-evals --help` need not wait for Inspect.
     from inspect_ai.model import get_model
 
-    from music_evals.listening.page import serve
+    from music_evals.listening.page import HOST, serve
     from music_evals.listening.session import open_session
     from music_evals.solvers.abilities import made_for
 
@@ -48,24 +44,20 @@ def listen(
             ((_, made),) = conditions([facts], arguments, {}, grid=False)
         session = open_session(made, model, Path(log_dir).expanduser(), limit)
         console, total = Console(), len(session.samples)
-        say(console, f"{facts.registry_name}: {total - len(session.unanswered)} of {total} questions are answered.")
-        say(console, f"Answers: {session.path}")
-
-        def announce(address: str) -> None:
-            say(console, f"Open {address} (Ctrl-C: stop and write the log)")
-            if open_page:
-                webbrowser.open(address)
-
+        say(console, f"{total - len(session.unanswered)} of {total} questions are answered, in {session.path}")
         if session.unanswered:
             try:
-                serve(session, port, announce)
+                listener = create_server((HOST, port))
             except OSError as error:
                 raise ValueError(f"port {port} cannot be used: {error.strerror}; take another --port") from None
+            say(console, f"Open http://{HOST}:{port}/ (Ctrl-C: stop and write the log)")
+            if open_page:
+                webbrowser.open(f"http://{HOST}:{port}/")
+            with listener:
+                serve(session, listener)
         if len(session.unanswered) == total:
             raise ValueError("no question was answered, so there is no log")
         log = session.write_log()
-        if log.status != "success":
-            raise ValueError(f"the log ended with the status {log.status}; the answers are kept in {session.path}")
         show_scores(log.location, limit)
         say(console, f"Log: {path_of(log.location)}")
         if session.unanswered:
@@ -74,7 +66,7 @@ def listen(
         raise failed(error) from None
 
 
-def _task_named(name: str) -> "tuple[TaskFacts, object]":
+def _task_named(name: str) -> tuple[benchmarks.TaskFacts, Callable[..., Any]]:
     """The task of a name, and its function; BadParameter with the names of all tasks that a person can be asked."""
     from music_evals.evals.muse import TrialParameters
     from music_evals.evals.questions import QuestionParameters, QuestionSetParameters

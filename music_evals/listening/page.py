@@ -4,10 +4,9 @@ Only requests to 127.0.0.1 or localhost are answered, and only answers that the 
 loads nothing and runs no script but its own, and all text is escaped.
 """
 
-import socket
-from collections.abc import Callable
 from importlib.resources import files
 from secrets import token_urlsafe
+from socket import socket
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -30,51 +29,39 @@ _POLICY: Final = (
 )
 
 
-def listening_app(session: Session, stop: Callable[[], None]) -> Starlette:
-    """Return the page as an application; `stop` is called after the page that ends the session is sent."""
+def serve(session: Session, listener: socket) -> None:
+    """Serve the page on a socket until all questions are answered, or until Ctrl-C."""
     text = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
-    first = session.unanswered[:1]
+    first = session.unanswered[0]
 
     async def page(request: Request) -> Response:
-        fields: dict[str, str] = {}
         if request.method == "POST":
             if request.headers.get("origin") != f"http://{request.headers['host']}":
                 return PlainTextResponse("Only this page can send answers.", 403)
             fields = dict(parse_qsl((await request.body()).decode(errors="replace")))
-            if "stop" not in fields:
-                try:
-                    session.keep(fields.get("id", ""), fields.get("answer", ""))
-                except ValueError as error:
-                    return PlainTextResponse(f"Error: {error}", 422)
-                if session.unanswered:
-                    return RedirectResponse("/", 303)
-        sample = None if "stop" in fields or not session.unanswered else session.unanswered[0]
-        nonce = token_urlsafe()
+            try:
+                session.keep(fields.get("id", ""), fields.get("answer", ""))
+            except ValueError as error:
+                return PlainTextResponse(f"Error: {error}", 422)
+            if session.unanswered:
+                return RedirectResponse("/", 303)
+        nonce, sample = token_urlsafe(), next(iter(session.unanswered), None)
         html = template.render(
-            {"nonce": nonce, "name": session.model.name, "longest": LONGEST, "is_first": [sample] == first},
+            {"nonce": nonce, "name": session.model.name, "longest": LONGEST, "is_first": sample is first},
             item=await session.shown(sample) if sample else None,
             done=len(session.samples) - len(session.unanswered),
             total=len(session.samples),
         )
-        headers = {
-            "Content-Security-Policy": _POLICY.format(nonce),
-            "Cache-Control": "no-store",
-            "Referrer-Policy": "same-origin",
-        }
-        return HTMLResponse(html, headers=headers, background=None if sample else BackgroundTask(stop))
+        headers = {"Content-Security-Policy": _POLICY.format(nonce), "Cache-Control": "no-store"}
+        return HTMLResponse(
+            html, 200, headers, background=None if sample else BackgroundTask(setattr, server, "should_exit", True)
+        )
 
     only_here = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"], www_redirect=False)
-    return Starlette(routes=[Route("/", page, methods=["GET", "POST"])], middleware=[only_here])
-
-
-def serve(session: Session, port: int, announce: Callable[[str], None]) -> None:
-    """Serve the page until it ends the session or Ctrl-C does; `announce` gets its address. OSError: no such port."""
-    with socket.create_server((HOST, port)) as listener:
-        app = listening_app(session, lambda: setattr(server, "should_exit", True))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2))
-        announce(f"http://{HOST}:{listener.getsockname()[1]}/")
-        try:
-            server.run(sockets=[listener])
-        except KeyboardInterrupt:
-            return
+    app = Starlette(routes=[Route("/", page, methods=["GET", "POST"])], middleware=[only_here])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2))
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        return

@@ -6,6 +6,7 @@ task, its parameters and its data, so that other parameters or other data begin 
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,7 +30,6 @@ from music_evals.solvers.media import MEDIA
 from music_evals.solvers.stimulus import question_message
 
 LONGEST: Final = 2000  # characters of an answer in words
-Parts = list[tuple[str, str]]  # of a message: kind (text, notation, audio, image) and content
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,42 +48,38 @@ class Session:
         return [sample for sample in self.samples if str(sample.id) not in self.replies]
 
     async def shown(self, sample: Sample) -> dict[str, Any]:
-        """Return a question as the task's solver asks a model: earlier messages, parts, answers with their labels."""
+        """Return a question as the task's solver asks a model: earlier messages, its parts, and answers with labels."""
+        assert isinstance(sample.input, list)
         assert isinstance(self.task.solver, Solver)
-        state = _state(self.model, sample)
-        state = await self.task.solver(state, _send_nothing)
-        place = next(at for at in reversed(range(len(state.messages))) if "asks" in (state.messages[at].metadata or {}))
-        facts = (state.messages[place].metadata or {})["asks"]
-        answers = facts.get("answers") or []
-        options = facts.get("options") or state.metadata.get("options") or answers
+
+        async def send_nothing(state: TaskState, *_: Any, **__: Any) -> TaskState:
+            return state
+
+        metadata = {**(sample.metadata or {}), MEDIA: None}
+        state = TaskState(ModelName(self.model), str(sample.id), 1, sample.input, [*sample.input], metadata=metadata)
+        messages = (await self.task.solver(state, send_nothing)).messages
+        place = next(at for at in reversed(range(len(messages))) if "asks" in (messages[at].metadata or {}))
+        facts = (messages[place].metadata or {})["asks"]
+        answers: list[str] = facts.get("answers") or []
+        options = facts.get("options") or metadata.get("options") or answers
         is_lettered = answers == [*ascii_uppercase[: len(answers)]]
+        labels = [MARK.sub("", option).strip() for option in options]
         return {
             "id": sample.id,
-            "opening": [(message.role, _parts(message)) for message in state.messages[:place]],
-            "question": (question := _parts(state.messages[place])),
-            "has_sound": any(kind == "audio" for kind, _ in question),
-            "choices": [
-                (answer, MARK.sub("", option).strip())
-                for answer, option in zip(answers if is_lettered else options, options, strict=False)
-                if answers
-            ],
+            "opening": [(message.role, _parts(message)) for message in messages[:place]],
+            "question": _parts(messages[place]),
+            "choices": [*zip(answers if is_lettered else options, labels, strict=False)],
         }
 
     def keep(self, sample_id: str, answer: str) -> None:
-        """Write an answer to the file before anything else happens; the first answer to a sample counts.
-
-        Raises:
-            ValueError: there is no such sample, or the answer is not among its answers.
-        """
+        """Write an answer to the file; the first one to a sample counts. ValueError: not an answer to a sample."""
         sample = next((sample for sample in self.samples if str(sample.id) == sample_id), None)
-        facts = question_message(sample)[1] if sample else {}
-        answers, answer = facts.get("answers") or [answer.strip()], answer.strip()
-        if not facts or answer not in answers or not 0 < len(answer) <= LONGEST:
+        facts, answer = question_message(sample)[1] if sample else {}, answer.strip()
+        if not facts or answer not in facts.get("answers", [answer]) or not 0 < len(answer) <= LONGEST:
             raise ValueError(f"{answer!r:.60} is not an answer to a question {sample_id!r:.60}")
         if sample_id not in self.replies:
             reply = Template(facts.get("form", "$answer")).safe_substitute(answer=answer)
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            _append(self.path, {"id": sample_id, "reply": reply, "at": now})
+            _append(self.path, {"id": sample_id, "reply": reply, "at": datetime.now(UTC).isoformat()})
             self.replies[sample_id] = reply
 
     def write_log(self) -> EvalLog:
@@ -96,32 +92,34 @@ class Session:
         elif len(self.samples) < len(self.task.dataset):
             selection["limit"] = len(self.samples)
         folder = str(self.path.parent)
-        return inspect_eval(self.task, self.model, log_dir=folder, display="none", log_level="error", **selection)[0]
+        (log,) = inspect_eval(self.task, self.model, log_dir=folder, display="none", log_level="error", **selection)
+        if log.status != "success":
+            raise ValueError(f"the log ended with the status {log.status}; the answers are kept in {self.path}")
+        return log
 
 
 def open_session(task: Task, model: Model, folder: Path, limit: int | None = None) -> Session:
-    """Open the session of ``human/NAME`` with the first samples of a task, or go on with it.
+    """Begin the session of ``human/NAME`` with the first samples of a task, or go on with it.
 
-    Raises:
-        ValueError: the task asks for more than one answer per sample.
+    ValueError: the name is not valid, or the task wants more than one answer per sample.
     """
     samples, about = list(task.dataset), task.metadata or {}
+    if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,39}", model.name):
+        accepted = "at most 40 of A to Z, a to z, 0 to 9, '.', '-' and '_', with a letter or digit first"
+        raise ValueError(f"the name {model.name!r:.60} is not valid; accepted: {accepted}")
     kinds = {question_message(sample)[1].get("answer_type") for sample in samples}
     if refused := kinds - {"choice", "text"}:
-        raise ValueError(
-            f"a person gives one answer per question; {task.name} with these parameters asks for {refused}"
-        )
-    identity = {key: value for key, value in about.items() if key.startswith(("dataset_", "prompts_"))}
-    identity |= {key: about[key] for key in ("benchmark", "config", "condition")}
+        raise ValueError(f"a person gives one answer per question; with these parameters, {task.name} wants {refused}")
+    wanted = ("benchmark", "config", "condition", "dataset_", "prompts_")
+    identity = {key: value for key, value in about.items() if key.startswith(wanted)}
     identity |= {"name": model.name, "task_version": task.version}
     identity["questions"] = sha256("\n".join(f"{one.id}\t{one.target}" for one in samples).encode()).hexdigest()
     checksum = sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
     path = folder / f"human-{model.name}-{about['benchmark']}-{about['config']}-{checksum}.jsonl"
     folder.mkdir(parents=True, exist_ok=True)
-    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    if lines and not lines[-1].endswith(b"\n"):  # a kill while it was written; the page had not gone on
-        os.truncate(path, sum(map(len, lines[:-1])))
-        lines.pop()
+    *lines, cut = (path.read_bytes() if path.exists() else b"").split(b"\n")
+    if cut:  # by a kill while it was written; the page had not gone on
+        os.truncate(path, path.stat().st_size - len(cut))
     if not lines:
         _append(path, identity)
     rows = [*map(json.loads, lines[1:])]
@@ -135,17 +133,8 @@ def _append(path: Path, row: dict[str, Any]) -> None:
         os.fsync(file.fileno())
 
 
-def _state(model: Model, sample: Sample) -> TaskState:
-    assert isinstance(sample.input, list)
-    metadata = {**(sample.metadata or {}), MEDIA: None}
-    return TaskState(ModelName(model), str(sample.id), 1, sample.input, [*sample.input], metadata=metadata)
-
-
-async def _send_nothing(state: TaskState, *_: Any, **__: Any) -> TaskState:
-    return state
-
-
-def _parts(message: ChatMessage) -> Parts:
+def _parts(message: ChatMessage) -> list[tuple[str, str]]:
+    """The parts of a message: kind (text, notation, audio or image) and content."""
     if not isinstance(message.content, str):
         return [(part.type, getattr(part, part.type)) for part in message.content]
     spans = (message.metadata or {}).get("asks", {}).get("music") or ()

@@ -131,6 +131,6 @@ def _listening(records: Records, models: Sequence[Aggregate]) -> str:
 
 
 def short(model: str) -> str:
-    """Return the name of a model without its provider and organisation; baselines keep their whole name."""
+    """Return the name of a model without provider and organisation; baselines and people keep their whole name."""
     name, bracket, arguments = model.partition(" [")
-    return model if model.startswith(BASELINE) else name.rpartition("/")[2] + bracket + arguments
+    return model if model.startswith((BASELINE, "human/")) else name.rpartition("/")[2] + bracket + arguments
