@@ -31,8 +31,6 @@ from music_evals.scorers.explanations import WHY
 from tests.commands.cli import run
 from tests.commands.test_run import RUN
 
-IS_PLAYING = "return !document.querySelector('section audio').paused"
-
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Chrome]:
@@ -78,8 +76,7 @@ def listen(port: int, folder: Path, user: Callable[[], None], *words: str) -> tu
     code, output = run("listen", *words, "--name", "ANNA", "--port", port, "--no-open", "--log-dir", folder)
     thread.join()
     assert (code, errors) == (0, []), output
-    (newest, *_) = list_eval_logs(str(folder))
-    return read_eval_log(newest), output
+    return read_eval_log(list_eval_logs(str(folder))[0]), output
 
 
 def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str]:
@@ -97,14 +94,19 @@ def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str
         else:
             if chrome.find_elements(By.CSS_SELECTOR, "section audio"):
                 ActionChains(chrome).send_keys(" ").perform()
-                WebDriverWait(chrome, 10).until(lambda driver: driver.execute_script(IS_PLAYING))
+                WebDriverWait(chrome, 10).until(
+                    lambda page: page.execute_script("return !document.querySelector('audio').paused")
+                )
             ActionChains(chrome).send_keys("ABCDE"[place] if number else str(place + 1)).send_keys(Keys.ENTER).perform()
         WebDriverWait(chrome, 20).until(staleness_of(radios[0]))
         chosen[f"page {sample}"] = chrome.page_source
     return chosen
 
 
-@pytest.mark.parametrize("name", ["muse_oddball", "muse_chord_quality", "musictheorybench_knowledge"])
+FORMS = {"muse_oddball": "$", "muse_chord_quality": "Final Answer: $", "ziqi_generation": "[[答案：$]]"}
+
+
+@pytest.mark.parametrize("name", FORMS)
 def test_a_task_is_answered_to_its_end(name: str, chromium: Chrome, port: int, tmp_path: Path) -> None:
     chosen: dict[str, str] = {}
     if name == "muse_oddball":  # with a kill after two answers
@@ -123,13 +125,12 @@ def test_a_task_is_answered_to_its_end(name: str, chromium: Chrome, port: int, t
     for sample in log.samples or []:
         answer = chosen[str(sample.id)]
         right.append(answer == sample.target)
-        assert sample.output.completion == (answer if len(answer) > 1 else f"Final Answer: {answer}")
-        assert (sample.scores or {})["final_answer"].value == ("C" if right[-1] else "I")
+        assert sample.output.completion == FORMS[name].replace("$", answer)
+        assert [score.value for score in (sample.scores or {}).values()] == ["C" if right[-1] else "I"]
         assert WHY not in sample.metadata or sample.metadata[WHY] not in "".join(chosen.values())
     records = read_records(tmp_path)
     (row,) = records.runs.to_dict("records")
-    condition = "modality=audio, in part" if name.startswith("muse_") else "in part"
-    assert (row["model"], row["n"], row["condition"]) == ("human/ANNA", 4, condition)
+    assert (row["model"], row["n"], "in part" in row["condition"]) == ("human/ANNA", 4, True)
     assert (len(right), records.scores.at[0, "value"]) == (4, sum(right) / 4)
     assert "human/ANNA" in run("report", tmp_path)[1]
 
@@ -200,10 +201,8 @@ def test_what_is_shown_is_what_a_model_is_asked(params: dict[str, Any], tmp_path
         (["muse"], "accepted: muse_syncopation, muse_transposition, muse_chord_quality"),
         (["lilybench_bar_count"], "is not one task that a person can answer"),
         (["oddball", "--name", "../x"], "the name '../x' is not valid; accepted: at most 40"),
-        (["oddball", "--name", "<b>"], "the name '<b>' is not valid"),
         (["evals/muse_ten.py@oddball", "-T", "tempo=3"], "none of the tasks takes tempo"),
         (["muse_syncopation", "-T", "strategy=logiclm"], "muse_syncopation_generated-seed1 wants {'symbols'}"),
-        (["oddball", "-T", "shots"], "name=value is needed"),
         (["oddball", "--log-dir", "s3://logs"], "s3://logs is not a folder of this machine"),
     ],
 )
