@@ -1,7 +1,7 @@
 """Pictures of the report, the viewer and the docs, by Chromium, and a check that no page scrolls sideways.
 
 Runs baselines on the default data, makes their report and the docs' site, opens all of them in a headless Chromium,
-and writes what is seen to ``build/pictures``. Those that the README shows go to ``docs/pictures``, with fewer colours.
+and writes what is seen to ``build/pictures``. Those that pages show go to ``docs/pictures``, with fewer colours.
 It needs no network; it needs the extras ``docs`` and ``pictures``, Chromium and its driver (``apt install chromium
 chromium-driver``), and LilyPond for the samples of LilyBench.
 
@@ -36,7 +36,8 @@ SEEN = ROOT / "build" / "pictures"
 SHOWN = ROOT / "docs" / "pictures"
 WIDTHS = {"wide": 1280, "phone": 390}  # pixels
 HEIGHT = 1400
-README = {"report-wide-light": (0, 900), "viewer-muse-scoring": (30, 830)}  # picture → rows of pixels that are shown
+PAGES = {"report-wide-light": (0, 900), "viewer-muse-scoring": (30, 830)}  # picture → rows of pixels that are shown
+PAGES |= {"listen-wide-light": (0, 770)}
 MOST_BYTES = 200_000  # of a picture that the repository holds
 PORT = 7581
 READ = {  # what `baseline/reader` answers → the sample that is looked at in the viewer
@@ -75,12 +76,15 @@ def main() -> None:
                 widest = driver.execute_script("return document.scrollingElement.scrollWidth")
                 if widest > width:  # innerWidth would not do: a phone's window widens to what is in it
                     too_wide.append(f"{page} is {widest} pixels wide in a window of {width}")
-        with _viewer(folder) as address:
+        with _server(folder, "inspect", "view", "--log-dir", "logs") as address:
             for name, sample in samples.items():
                 for tab in ("messages", "scoring"):
                     _open(driver, f"{address}/#/logs/{sample}/{tab}", WIDTHS["wide"], wait=6)
                     _write(driver, f"viewer-{name}-{tab}")
-    for name, (top, bottom) in README.items():
+        with _server(folder, "music-evals", "listen", "muse_oddball", "--name", "Anna", "--no-open") as address:
+            _open(driver, address, WIDTHS["wide"], wait=2)
+            _write(driver, "listen-wide-light")
+    for name, (top, bottom) in PAGES.items():
         _write_small(SEEN / f"{name}.png", SHOWN / f"{name}.png", top, bottom)
     print(f"Pictures: {SEEN}; for the pages: {SHOWN}")
     if too_wide:
@@ -133,8 +137,8 @@ def _chromium() -> Iterator[Chrome]:
 
 
 @contextmanager
-def _viewer(folder: Path) -> Iterator[str]:
-    command = [str(BIN / "inspect"), "view", "--log-dir", "logs", "--port", str(PORT)]
+def _server(folder: Path, program: str, *words: str) -> Iterator[str]:
+    command = [str(BIN / program), *words, "--port", str(PORT)]
     server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{PORT}"
     try:
@@ -145,7 +149,7 @@ def _viewer(folder: Path) -> Iterator[str]:
             except urllib.error.URLError:
                 time.sleep(0.5)
         else:
-            sys.exit(f"inspect view ended with status {server.returncode}: {' '.join(command)}")
+            sys.exit(f"{program} ended with status {server.returncode}: {' '.join(command)}")
         yield address
     finally:
         server.terminate()

@@ -22,10 +22,11 @@ MAY_IMPORT = {
     "reports": {"benchmarks", "notation", "encoders", "scorers"},
     "shards": {"benchmarks", "notation", "datasets_builders", "solvers", "evals", "reports"},
     "finetuning": {"datasets_builders"},
+    "listening": {"datasets_builders", "solvers", "baselines"},
     "commands": {
         "benchmarks",
         *("notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports"),
-        *("shards", "finetuning"),
+        *("shards", "finetuning", "listening"),
     },
 }
 PURE = ("benchmarks", "notation", "encoders", "solvers/symbolic", "scorers/metrics")

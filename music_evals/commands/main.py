@@ -16,6 +16,7 @@ from music_evals.commands import (
     finetune,
     finetune_data,
     leaderboard,
+    listen,
     listing,
     merge,
     publish,
@@ -42,6 +43,7 @@ app.command("finetune-data")(finetune_data.finetune_data)
 app.command("finetune")(finetune.finetune)
 app.command("leaderboard")(leaderboard.leaderboard)
 app.command("list")(listing.list_tasks)
+app.command("listen")(listen.listen)
 app.command("merge")(merge.merge)
 app.command("publish")(publish.publish)
 app.command("publish-results")(publish_results.publish_results)

@@ -91,8 +91,8 @@ def run(
 
     names, options = _inspect_options(names)
     options["max_tasks"] = max_tasks
-    arguments = dict(_argument(text, "-T") for text in task_arg or [])
-    provider = dict(_argument(text, "-M") for text in model_arg or [])
+    arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
+    provider = dict(parse_argument(text, "-M") for text in model_arg or [])
     axes = {"stimulus": _arms(arms)} if arms else {}
     facts = [task for name in names for task in _tasks(name)]
     logs = log_dir or "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
@@ -105,18 +105,18 @@ def run(
     base_url = options.pop("model_base_url", None) or provider.get("base_url")
     if "model_path" not in provider and not dry_run and not show:
         problem = provider_problem(model, base_url or "".join(addresses[:1]) or ("Ray" if model_servers else None))
-        if problem := problem or _folder_problem(logs):
+        if problem := problem or folder_problem(logs):
             raise failed(ValueError(problem))
     try:
         if dry_run or show:
-            tasks = _conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
+            tasks = conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
             _show_requests(tasks, limit, options, prices, show)
             return
         subject = get_model(
             model, base_url=base_url, **{name: one for name, one in provider.items() if name != "base_url"}
         )
         with made_for(subject):
-            tasks = _conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
+            tasks = conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
         if limit is not None:
             Console().print(
                 Text(f"Limited by --limit {limit}: only the beginning of each task's samples is asked.", "yellow")
@@ -153,7 +153,7 @@ def run(
         list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise failed(ValueError(text)) from None
     if _exists(logs):
-        _show_scores(logs, limit)
+        show_scores(logs, limit)
     say(Console(), f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if errors:
         raise failed(ValueError(f"{'; '.join(errors)}; the same command takes up where it stopped"))
@@ -193,7 +193,7 @@ def _shorten_tracebacks() -> None:
     shown.rich_traceback = lambda kind, value, _: Text(f"{kind.__name__}: {str(value).strip().rpartition(chr(10))[2]}")
 
 
-def _folder_problem(logs: str) -> str:
+def folder_problem(logs: str) -> str:
     """Why no log can be written to a folder of this machine."""
     if "://" in logs:
         return ""
@@ -283,7 +283,7 @@ def _arms(names: str) -> list[str]:
     return arms
 
 
-def _conditions(
+def conditions(
     facts: list[TaskFacts], arguments: dict[str, Any], axes: dict[str, list[Any]], *, grid: bool
 ) -> list[tuple["Asked", "Task"]]:
     """Make the tasks under each condition; a condition that a task refuses is left out, with the reason."""
@@ -339,7 +339,7 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
     return faults
 
 
-def _show_scores(folder: str, limit: int | None) -> None:
+def show_scores(folder: str, limit: int | None) -> None:
     """Show the main metric of each run that ended in success, a line per task under each condition."""
     from music_evals.reports.records import read_records
     from music_evals.reports.table import text
@@ -358,7 +358,8 @@ def _show_scores(folder: str, limit: int | None) -> None:
             say(Console(), f"  {run['task']:{width}}  {metric:12}  {text(score)}")
 
 
-def _argument(text: str, option: str) -> tuple[str, Any]:
+def parse_argument(text: str, option: str) -> tuple[str, Any]:
+    """Read ``name=value``; a value that is not JSON is text."""
     name, separator, value = text.partition("=")
     if not separator or not name:
         raise typer.BadParameter(f"{text!r} is not valid; name=value is needed", param_hint=option)

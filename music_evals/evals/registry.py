@@ -1,4 +1,4 @@
-"""Everything that Inspect finds by name (``music_evals/...``, ``baseline/...``) from any folder.
+"""Everything that Inspect finds by name (``music_evals/...``, ``baseline/...``, ``human/...``) from any folder.
 
 Every ``inspect`` command imports this module, so it loads no heavy library. The tasks of a benchmark are in the module
 of its name; importing that module registers its tasks, scorers, metrics and solvers.
@@ -38,3 +38,11 @@ def baseline() -> type[ModelAPI]:
     from music_evals.baselines.provider import BaselineAPI
 
     return BaselineAPI
+
+
+@modelapi(name="human")
+def human() -> type[ModelAPI]:
+    """Provide the answers of people, which `music-evals listen` takes."""
+    from music_evals.baselines.human import HumanAPI
+
+    return HumanAPI

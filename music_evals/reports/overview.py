@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from music_evals.benchmarks import load
 from music_evals.reports.plots import table_figure
 from music_evals.reports.records import Records
-from music_evals.reports.summary import BASELINE, SUITE, Aggregate, aggregate, aggregates, chosen, with_music
+from music_evals.reports.summary import BASELINE, PERSON, SUITE, Aggregate, aggregate, aggregates, chosen, with_music
 from music_evals.reports.table import FLOOR, MEASURED, Cell, Table, notes, text
 from music_evals.scorers.metrics.estimates import Estimate
 
@@ -131,6 +131,6 @@ def _listening(records: Records, models: Sequence[Aggregate]) -> str:
 
 
 def short(model: str) -> str:
-    """Return the name of a model without its provider and organisation; baselines keep their whole name."""
+    """Return the name of a model without provider and organisation; baselines and people keep their whole name."""
     name, bracket, arguments = model.partition(" [")
-    return model if model.startswith(BASELINE) else name.rpartition("/")[2] + bracket + arguments
+    return model if model.startswith((BASELINE, PERSON)) else name.rpartition("/")[2] + bracket + arguments

@@ -22,6 +22,7 @@ from music_evals.scorers.metrics.estimates import Estimate, average
 
 SUITE: Final = "Suite"
 BASELINE: Final = "baseline/"
+PERSON: Final = "human/"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     found.sort(key=lambda one: (one.model, sections.index(one.section)))
     lines: list[str] = []
     counted = [one for one in found if one.normalised]
-    ranked = [one for one in counted if not one.model.startswith(BASELINE)] or counted
+    ranked = [one for one in counted if not one.model.startswith((BASELINE, PERSON))] or counted
     needed = {(one.section, task) for one in ranked for task in one.runs["task"]}
     data = {section: _commonest(one.data for one in ranked if one.section == section) for section, _ in needed}
     suites, without = [], []

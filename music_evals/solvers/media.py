@@ -59,8 +59,7 @@ def with_media(solver: Solver) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state = await solver(state, generate)
         media = state.metadata.get(MEDIA)
-        room = sample_limits().message.remaining
-        if isinstance(media, Mapping) and (room is None or room >= 1):
+        if isinstance(media, Mapping) and ((room := sample_limits().message.remaining) is None or room >= 1):
             with suspend_working_limit():  # not part of the sample's working time, which reports compare
                 content = await anyio.to_thread.run_sync(render_media, media, limiter=limiter)
             if content:

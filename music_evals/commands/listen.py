@@ -1,0 +1,88 @@
+"""`music-evals listen`: a person answers the questions of a task on a local page; the result is a log as a model's."""
+
+import webbrowser
+from collections.abc import Callable
+from inspect import signature, unwrap
+from pathlib import Path
+from socket import create_server
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from rich.console import Console
+
+from music_evals import benchmarks
+from music_evals.commands.output import failed, path_of, say
+from music_evals.commands.run import conditions, folder_problem, parse_argument, show_scores
+
+
+def listen(
+    task: Annotated[str, typer.Argument(help="A task: muse_ten_oddball, or as `inspect eval` takes it.")],
+    name: Annotated[str, typer.Option(help="Name of the person; the model in the log is human/NAME.")],
+    task_arg: Annotated[list[str] | None, typer.Option("-T", help="Parameter of the task, as name=value.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first questions of the task.", min=1)] = None,
+    log_dir: Annotated[str, typer.Option(help="Folder of the logs, and of the file with the answers.")] = "logs",
+    port: Annotated[int, typer.Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)] = 7577,
+    open_page: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
+) -> None:
+    """Ask a person the questions of a task on a local page; the log has the model human/NAME. Repeat it to go on."""
+    facts, function = _task_named(task)
+    arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
+    if "modality" in signature(function).parameters:
+        arguments = {"modality": "audio", **arguments}
+    # Here, so that `music-evals --help` need not wait for Inspect.
+    from inspect_ai.model import get_model
+
+    from music_evals.listening.page import HOST, serve
+    from music_evals.listening.session import open_session
+    from music_evals.solvers.abilities import made_for
+
+    try:
+        if problem := f"{log_dir} is not a folder of this machine" if "://" in log_dir else folder_problem(log_dir):
+            raise ValueError(problem)
+        model = get_model(f"human/{name}", memoize=False)
+        with made_for(model):
+            ((_, made),) = conditions([facts], arguments, {}, grid=False)
+        session = open_session(made, model, Path(log_dir).expanduser(), limit)
+        console, total = Console(), len(session.samples)
+        say(console, f"{total - len(session.unanswered)} of {total} questions are answered, in {session.path}")
+        if session.unanswered:
+            try:
+                listener = create_server((HOST, port))
+            except OSError as error:
+                raise ValueError(f"port {port} cannot be used: {error.strerror}; take another --port") from None
+            say(console, f"Open http://{HOST}:{port}/ (Ctrl-C: stop and write the log)")
+            if open_page:
+                webbrowser.open(f"http://{HOST}:{port}/")
+            with listener:
+                serve(session, listener)
+        if len(session.unanswered) == total:
+            raise ValueError("no question was answered, so there is no log")
+        log = session.write_log()
+        show_scores(log.location, limit)
+        say(console, f"Log: {path_of(log.location)}")
+        if session.unanswered:
+            say(console, f"{len(session.unanswered)} questions are not answered; the same command goes on with them.")
+    except (ValueError, OSError) as error:
+        raise failed(error) from None
+
+
+def _task_named(name: str) -> tuple[benchmarks.TaskFacts, Callable[..., Any]]:
+    """The task of a name, and its function; BadParameter with the names of all tasks that a person can be asked."""
+    from music_evals.evals.muse import TrialParameters
+    from music_evals.evals.questions import QuestionParameters, QuestionSetParameters
+    from music_evals.evals.registry import MODULES
+    from music_evals.evals.ziqi import ZiqiParameters
+
+    kinds = (TrialParameters, QuestionParameters, QuestionSetParameters, ZiqiParameters)
+    known = [facts for benchmark in benchmarks.names() for facts in benchmarks.load(benchmark).tasks.values()]
+    functions = {facts: getattr(MODULES[facts.benchmark], facts.name) for facts in known}
+    tasks = [task for task in known if issubclass(get_type_hints(unwrap(functions[task]))["params"], kinds)]
+    short = name.removeprefix("music_evals/").removeprefix("evals/").replace(".py@", "_").removesuffix(".py")
+    # The tasks of `muse_ten` can be called muse_oddball as well.
+    named = [task for task in tasks if short in (task.registry_name, f"{task.benchmark}_{task.name}")] or [
+        task for task in tasks if short in (task.benchmark, task.name, f"{task.benchmark.split('_')[0]}_{task.name}")
+    ]
+    if len(named) == 1:
+        return named[0], functions[named[0]]
+    accepted = ", ".join(task.registry_name for task in named or tasks)
+    raise typer.BadParameter(f"{name} is not one task that a person can answer; accepted: {accepted}")

@@ -1,0 +1,1 @@
+"""A person answers the questions of a task on a page of their own machine, as a model would."""

@@ -1,0 +1,67 @@
+"""The page of a session: one question at a time, from this machine for this machine.
+
+Only requests to 127.0.0.1 or localhost are answered, and only answers that the page itself sends are taken. The page
+loads nothing and runs no script but its own, and all text is escaped.
+"""
+
+from importlib.resources import files
+from secrets import token_urlsafe
+from socket import socket
+from typing import Final
+from urllib.parse import parse_qsl
+
+import uvicorn
+from jinja2 import Environment
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from music_evals.listening.session import LONGEST, Session
+
+HOST: Final = "127.0.0.1"
+_POLICY: Final = (
+    "default-src 'none'; img-src data:; media-src data:; script-src 'nonce-{0}'; style-src 'nonce-{0}'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+
+
+def serve(session: Session, listener: socket) -> None:
+    """Serve the page on a socket until all questions are answered, or until Ctrl-C."""
+    text = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
+    first = session.unanswered[0]
+
+    async def page(request: Request) -> Response:
+        if request.method == "POST":
+            if request.headers.get("origin") != f"http://{request.headers['host']}":
+                return PlainTextResponse("Only this page can send answers.", 403)
+            fields = dict(parse_qsl((await request.body()).decode(errors="replace")))
+            try:
+                session.keep(fields.get("id", ""), fields.get("answer", ""))
+            except ValueError as error:
+                return PlainTextResponse(f"Error: {error}", 422)
+            if session.unanswered:
+                return RedirectResponse("/", 303)
+        nonce, sample = token_urlsafe(), next(iter(session.unanswered), None)
+        html = template.render(
+            {"nonce": nonce, "name": session.model.name, "longest": LONGEST, "is_first": sample is first},
+            item=await session.shown(sample) if sample else None,
+            done=len(session.samples) - len(session.unanswered),
+            total=len(session.samples),
+        )
+        headers = {"Content-Security-Policy": _POLICY.format(nonce), "Cache-Control": "no-store"}
+        return HTMLResponse(
+            html, 200, headers, background=None if sample else BackgroundTask(setattr, server, "should_exit", True)
+        )
+
+    only_here = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"], www_redirect=False)
+    app = Starlette(routes=[Route("/", page, methods=["GET", "POST"])], middleware=[only_here])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2))
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        return

@@ -1,0 +1,219 @@
+"""`music-evals listen` as a person uses it, in Chromium and by requests; what is clicked is what the log scores."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.model import get_model
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService, Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.expected_conditions import staleness_of
+from selenium.webdriver.support.wait import WebDriverWait
+
+from music_evals import task
+from music_evals.listening.session import Session, open_session
+from music_evals.reports.records import read_records
+from music_evals.scorers.explanations import WHY
+from tests.commands.cli import run
+from tests.commands.test_run import RUN
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Chrome]:
+    browser, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if not browser or not driver:
+        pytest.skip("Chromium and its driver are needed")
+    options = ChromeOptions()
+    options.binary_location = browser
+    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--mute-audio"):
+        options.add_argument(flag)
+    chrome = Chrome(options, ChromeService(driver))
+    yield chrome
+    chrome.quit()
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def wait_for(port: int) -> str:
+    """The address of the page, once it is served."""
+    for _ in range(1200):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return f"http://127.0.0.1:{port}"
+        time.sleep(0.05)
+    raise TimeoutError(f"port {port}")
+
+
+def listen(port: int, folder: Path, user: Callable[[], None], *words: str) -> tuple[EvalLog, str]:
+    """Run the command while a user does something."""
+    errors: list[Exception] = []
+
+    def guarded() -> None:
+        try:
+            user()
+        except Exception as error:  # else the command would wait for ever
+            errors.append(error)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    (thread := Thread(target=guarded)).start()
+    code, output = run("listen", *words, "--name", "ANNA", "--port", port, "--no-open", "--log-dir", folder)
+    thread.join()
+    assert (code, errors) == (0, []), output
+    return read_eval_log(list_eval_logs(str(folder))[0]), output
+
+
+def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str]:
+    """Answer so many questions, by keys and by the mouse in turn; id → the answer chosen, which differ in turn."""
+    chosen = {}
+    chrome.get(address)
+    for number in range(count):
+        radios = chrome.find_elements(By.CSS_SELECTOR, "input[type=radio]")
+        sample = chrome.find_element(By.NAME, "id").get_attribute("value")
+        place = (number + len(sample)) % len(radios)
+        chosen[sample] = radios[place].get_attribute("value")
+        if number % 2:
+            radios[place].find_element(By.XPATH, "..").click()
+            chrome.find_element(By.CSS_SELECTOR, "main form button").click()
+        else:
+            if chrome.find_elements(By.CSS_SELECTOR, "section audio"):
+                ActionChains(chrome).send_keys(" ").perform()
+                WebDriverWait(chrome, 10).until(
+                    lambda page: page.execute_script("return !document.querySelector('audio').paused")
+                )
+            ActionChains(chrome).send_keys("ABCDE"[place] if number else str(place + 1)).send_keys(Keys.ENTER).perform()
+        WebDriverWait(chrome, 20).until(staleness_of(radios[0]))
+        chosen[f"page {sample}"] = chrome.page_source
+    return chosen
+
+
+FORMS = {"muse_oddball": "$", "muse_chord_quality": "Final Answer: $", "ziqi_generation": "[[答案：$]]"}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_task_is_answered_to_its_end(name: str, chromium: Chrome, port: int, tmp_path: Path) -> None:
+    chosen: dict[str, str] = {}
+    if name == "muse_oddball":  # with a kill after two answers
+        words = [name, "--name", "ANNA", "--limit", "4", "--port", str(port), "--no-open", "--log-dir", str(tmp_path)]
+        with subprocess.Popen([sys.executable, "-c", RUN, "listen", *words]) as process:
+            chosen |= answer_in_browser(chromium, wait_for(port), 2)
+            process.kill()
+        assert "3 of 4" in chromium.page_source
+
+    def user() -> None:
+        chosen.update(answer_in_browser(chromium, wait_for(port), 2 if chosen else 4))
+
+    log, output = listen(port, tmp_path, user, name, "--limit", "4")
+    assert (log.status, log.eval.model, log.eval.config.limit) == ("success", "human/ANNA", 4), output
+    right = []
+    for sample in log.samples or []:
+        answer = chosen[str(sample.id)]
+        right.append(answer == sample.target)
+        assert sample.output.completion == FORMS[name].replace("$", answer)
+        assert [score.value for score in (sample.scores or {}).values()] == ["C" if right[-1] else "I"]
+        assert WHY not in sample.metadata or sample.metadata[WHY] not in "".join(chosen.values())
+    records = read_records(tmp_path)
+    (row,) = records.runs.to_dict("records")
+    assert (row["model"], row["n"], "in part" in row["condition"]) == ("human/ANNA", 4, True)
+    assert (len(right), records.scores.at[0, "value"]) == (4, sum(right) / 4)
+    assert "human/ANNA" in run("report", tmp_path)[1]
+
+
+def test_a_person_may_stop_and_nobody_else_may_answer(port: int, tmp_path: Path) -> None:
+    statuses: list[int] = []
+
+    def user() -> None:
+        own = {"origin": (address := wait_for(port))}
+        sample = httpx.get(address).text.partition('name="id" value="')[2].partition('"')[0]
+        for headers, data in (
+            ({"host": f"evil.example:{port}", "origin": f"http://evil.example:{port}"}, {"id": sample, "answer": "A"}),
+            ({"origin": "https://evil.example"}, {"id": sample, "answer": "A"}),
+            ({}, {"id": sample, "answer": "A"}),
+            (own, {"id": sample, "answer": "<script>"}),
+            (own, {"id": "nothing", "answer": "A"}),
+            (own, {"id": sample, "answer": "B"}),
+            (own, {"id": sample, "answer": "C"}),  # as after the browser's Back: the first answer counts
+        ):
+            statuses.append(httpx.post(address, headers=headers, data=data).status_code)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    log, output = listen(port, tmp_path, user, "ziqi_comprehension", "-T", "language=en", "--limit", "3")
+    assert statuses == [400, 403, 403, 422, 422, 303, 303]
+    assert "2 questions are not answered" in output
+    (sample,) = log.samples or []
+    assert (log.eval.config.sample_id, sample.output.completion) == ([sample.id], "[[answer: B]]")
+    assert read_records(tmp_path).runs["condition"].tolist() == ["language=en, in part"]
+
+
+def session(folder: Path, name: str = "musictheorybench_knowledge", limit: int = 2, **params: Any) -> Session:
+    return open_session(task(name, **params), get_model("human/ANNA", memoize=False), folder, limit)
+
+
+def test_a_session_is_one_of_its_parameters_and_data(tmp_path: Path) -> None:
+    first = session(tmp_path)
+    sample = str(first.samples[0].id)
+    first.keep(sample, "B")
+    with first.path.open("ab") as file:
+        file.write(b'{"id": "cut by a ki')
+    assert session(tmp_path).replies == {sample: "Final Answer: B"}
+    session(tmp_path).keep(str(first.samples[1].id), "C")
+    assert not session(tmp_path).unanswered
+    assert session(tmp_path, shots="five").replies == {}
+    rows = [json.loads(line) for line in first.path.read_text().splitlines()]
+    assert [row.get("reply") for row in rows] == [None, "Final Answer: B", "Final Answer: C"]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"options": "shuffled"}, {"options": "shuffled", "prompt": "paper"}, {"nota": True}, {"stimulus": "none"}],
+)
+def test_what_is_shown_is_what_a_model_is_asked(params: dict[str, Any], tmp_path: Path) -> None:
+    own = session(tmp_path, "mmau_music", 4, **params)
+    for sample in own.samples:
+        shown = anyio.run(own.shown, sample)
+        right = (sample.metadata or {})["options"]["ABCDEFGH".index(str(sample.target))]
+        own.keep(str(sample.id), next(answer for answer, label in shown["choices"] if label == right))
+        assert ("stimulus" in params) != ("audio" in dict(shown["question"]))
+        assert right in "".join(content for kind, content in shown["question"] if kind == "text")
+    assert [(one.scores or {})["strict_choice"].value for one in own.write_log().samples or []] == ["C"] * 4
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nothing"], "nothing is not one task that a person can answer; accepted: mmar_music, mmau_music"),
+        (["muse"], "accepted: muse_syncopation, muse_transposition, muse_chord_quality"),
+        (["lilybench_bar_count"], "is not one task that a person can answer"),
+        (["oddball", "--name", "../x"], "the name '../x' is not valid; accepted: at most 40"),
+        (["evals/muse_ten.py@oddball", "-T", "tempo=3"], "none of the tasks takes tempo"),
+        (["muse_syncopation", "-T", "strategy=logiclm"], "muse_syncopation_generated-seed1 wants {'symbols'}"),
+        (["oddball", "--log-dir", "s3://logs"], "s3://logs is not a folder of this machine"),
+    ],
+)
+def test_bad_input_is_named(words: list[str], message: str, tmp_path: Path, port: int) -> None:
+    code, output = run("listen", "--name", "ANNA", "--log-dir", tmp_path, "--no-open", "--port", port, *words)
+    assert code in (1, 2)
+    assert message in " ".join(output.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_taken_port_is_named(tmp_path: Path, port: int) -> None:
+    with socket.create_server(("127.0.0.1", port)):
+        code, output = run("listen", "oddball", "--name", "A", "--log-dir", tmp_path, "--port", port)
+    assert (code, f"port {port} cannot be used: Address already in use" in output) == (1, True), output
