@@ -1,4 +1,4 @@
-"""The MUSE Benchmark: seven listening tasks beyond those of `muse`, by ear or from MIDI.
+"""The MUSE Benchmark: ten listening tasks, by ear or from MIDI; none of them is one of the three of `muse`.
 
 "The MUSE Benchmark: Probing Music Perception and Auditory Relational Reasoning in Audio LLMs"
 Brandon James Carone, Iran R. Roman, Pablo Ripollés
@@ -37,7 +37,7 @@ from music_evals.solvers.replies import reply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MuseTenParameters(TrialParameters):
-    """Parameters of all seven tasks.
+    """Parameters of all ten tasks.
 
     Args:
         dataset: ``generated``, a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
@@ -94,6 +94,24 @@ def key_modulation(params: MuseTenParameters) -> Task:
 def progression(params: MuseTenParameters) -> Task:
     """Tell whether two excerpts have the same chord progression: two options."""
     return _task("progression", "Do the two have the same chord progression?", params)
+
+
+@task
+def transposition_pairs(params: MuseTenParameters) -> Task:
+    """Tell whether two melodies are the same but for their key: yes or no."""
+    return _task("transposition_pairs", "Are the two the same melody, but for the key?", params)
+
+
+@task
+def major_or_minor(params: MuseTenParameters) -> Task:
+    """Tell whether a chord is major or minor: two options."""
+    return _task("major_or_minor", "Is the chord major or minor?", params)
+
+
+@task
+def syncopation_pairs(params: MuseTenParameters) -> Task:
+    """Tell which of two drum loops is more syncopated: two options."""
+    return _task("syncopation_pairs", "Which of the two is more syncopated?", params)
 
 
 def _task(name: str, question: str, params: MuseTenParameters) -> Task:
