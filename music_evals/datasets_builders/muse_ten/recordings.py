@@ -39,8 +39,8 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
         if count > 1:
             anomalies[f"{name}: {' + '.join(paths)} comes {count} times, in {' and '.join(sorted(splits))}"] = 1
     floors = {}
-    for name, splits in plan.makers.items():
-        rows = [make() for make in splits["test"] if len(FORMS[name].clips) == 2]
+    for name, makers in plan.makers.items():
+        rows = [make() for make in makers["test"] if len(FORMS[name].clips) == 2]
         if rows:
             equal = [(row["id"], row["target"], int(row["audio_1"] == row["audio_2"])) for row in rows]
             floors[name] = {"test": {"all": {"bytes": share_guessed(equal)}}}
