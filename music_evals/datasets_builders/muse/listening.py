@@ -32,8 +32,9 @@ _ARPEGGIO: Final = tuple(2.5 + 0.5 * note for note in range(6))  # onsets in sec
 
 _ALIKE: Final = (0.7, 0.4)  # least likeness of the melodies, and of their weakest quarter of a second
 _UNLIKE: Final = (0.55, 0.2)  # the same, at most one of the two
-_EQUAL: Final = 0.95  # least likeness of a clip to itself, played again
+_EQUAL: Final = 0.9  # least likeness of a quarter of a second to the same one
 _RISE: Final = 5  # least semitones of a contour
+_BASS: Final = (24, 41)  # pitches of a bass, whose fundamentals are not clear
 _AUDIBLE: Final = 1.8  # least peak of a spectrum in which a note sounds
 CONTOURS: Final = ("arch", "inverted arch", "ascending", "descending")
 _CLEAR: Final = 0.15  # least difference in likeness to the next best transposition
@@ -55,11 +56,13 @@ def check_loops(first_has_more: bool, wavs: Sequence[bytes]) -> str | None:
 
 
 def check_contour(contour: str, wavs: Sequence[bytes]) -> str | None:
-    """Find the turn of the lowest strong partials of a melody; `contour` is one of `CONTOURS`."""
-    spectra = melody_spectra(*read_samples(wavs[0]))
-    lines = [np.flatnonzero(peaks > 0.6 * peaks.max())[0] for peaks in spectra.T if peaks.max() > _AUDIBLE]
+    """Find the turn of the lowest strong partials of a melody, above a bass; `contour` is one of `CONTOURS`."""
+    spectra = melody_spectra(*read_samples(wavs[0]), lowest=_BASS[0])
+    lines = [_BASS[0] + np.flatnonzero(peaks > 0.6 * peaks.max())[0] for peaks in spectra.T if peaks.max() > _AUDIBLE]
     start, end = np.median(lines[:5]), np.median(lines[-10:])
     middles = [np.median(stretch) for stretch in np.array_split(lines, 9)]
+    if min(middles, default=0) < _BASS[1]:
+        return None
     rises = [max(middles) - max(start, end), min(start, end) - min(middles), end - start, start - end]
     heard = next((name for name, rise in zip(CONTOURS, rises, strict=True) if rise >= _RISE), contour)
     return None if heard == contour else f"keyed {contour}, sounds {heard}"
@@ -68,7 +71,7 @@ def check_contour(contour: str, wavs: Sequence[bytes]) -> str | None:
 def check_equal(is_same: bool, wavs: Sequence[bytes]) -> str | None:
     """Find out whether two clips sound the same, note by note."""
     alignment = align(*(_melody(wav) for wav in wavs))
-    if alignment is None or (alignment.semitones == 0 and alignment.likeness >= _EQUAL) == is_same:
+    if alignment is None or (alignment.semitones == 0 and alignment.weakest >= _EQUAL) == is_same:
         return None
     return "keyed the same, sounds different" if is_same else "keyed different, sounds the same"
 

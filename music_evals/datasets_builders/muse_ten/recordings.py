@@ -27,8 +27,8 @@ VERSION: Final = "1.0.0"  # of the rows of recordings; generated rows have their
 def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     """Plan the rows; see `plan_recordings`.
 
-    The provenance also lists trials that come twice, and worked examples that are trials. Its floor ``bytes`` is the
-    share of answers that equality of the two files gives away.
+    The provenance also lists trials that come twice, and worked examples that are trials. It has the floors
+    ``commonest``, the share of the commonest answer, and ``bytes``, of answers that equality of the files gives away.
     """
     recorded = list(recorded_rows())
     plan = plan_recordings(source, recorded, NAME, VERSION, allow_partial=allow_partial)
@@ -40,10 +40,13 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
             anomalies[f"{name}: {' + '.join(paths)} comes {count} times, in {' and '.join(sorted(splits))}"] = 1
     floors = {}
     for name, makers in plan.makers.items():
-        rows = [make() for make in makers["test"] if len(FORMS[name].clips) == 2]
-        if rows:
+        rows = [make() for make in makers["test"]]
+        answers = Counter(row["target"] for row in rows)
+        measured = {"commonest": max(answers.values(), default=0) / max(len(rows), 1)}
+        if rows and len(FORMS[name].clips) == 2:
             equal = [(row["id"], row["target"], int(row["audio_1"] == row["audio_2"])) for row in rows]
-            floors[name] = {"test": {"all": {"bytes": share_guessed(equal)}}}
+            measured["bytes"] = share_guessed(equal)
+        floors[name] = {"test": {"all": measured}}
     return replace(plan, provenance=replace(plan.provenance, anomalies=anomalies, floors=floors))
 
 
