@@ -1,4 +1,4 @@
-"""How the reader answers the seven tasks of The MUSE Benchmark: from the notes of the MIDI text in the prompt."""
+"""How the reader answers the ten tasks of The MUSE Benchmark: from the notes of the MIDI text in the prompt."""
 
 import re
 from collections import Counter
@@ -11,6 +11,7 @@ from music_evals.notation.midi.files import FileNote, parse_midi_text
 
 _MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
 _GROUPS: Final = (3, 4, 5)
+_KICK_AND_SNARE: Final = (36, 38)
 
 Chord = tuple[int, frozenset[int]]  # pitch class of the bass, and of the notes above the bass in semitones
 
@@ -81,6 +82,26 @@ def _progression(texts: Sequence[str]) -> int:
     return int(moves[0] != moves[1] or [quality for _, quality in first] != [quality for _, quality in second])
 
 
+def _are_other_melodies(texts: Sequence[str]) -> int:
+    first, second = ([note.pitch for note in _notes(text)] for text in texts)
+    return int({after - before for before, after in zip(first, second, strict=True)} != {second[0] - first[0]})
+
+
+def _major_or_minor(texts: Sequence[str]) -> int:
+    """Look for a major third above the bass."""
+    pitches = {note.pitch for note in _notes(texts[0])}
+    return int(4 not in {(pitch - min(pitches)) % 12 for pitch in pitches})
+
+
+def _more_syncopated(texts: Sequence[str]) -> int:
+    """Count strokes of kick and snare off the beat."""
+    first, second = (
+        sum(note.pitch in _KICK_AND_SNARE and note.onset % text.ticks_per_beat > 0 for note in text.notes)
+        for text in map(parse_midi_text, texts)
+    )
+    return int(second > first)
+
+
 def _chords(notes: Sequence[FileNote]) -> list[Chord]:
     """Chords in root position: the notes that end together."""
     chords = []
@@ -99,5 +120,8 @@ ANSWERS: Final[Mapping[str, Callable[[Sequence[str]], int]]] = {
     "meter": _meter,
     "key_modulation": _key_modulation,
     "progression": _progression,
+    "transposition_pairs": _are_other_melodies,
+    "major_or_minor": _major_or_minor,
+    "syncopation_pairs": _more_syncopated,
 }
 """Task → the place of the right option, by the MIDI texts of a trial."""

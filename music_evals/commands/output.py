@@ -5,13 +5,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
 from types import ModuleType
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from music_evals.reports.sanitize import plain
+
+if TYPE_CHECKING:
+    from music_evals.datasets_builders.dataset_io import Provenance
 
 _REASON: Final = 160  # characters of a reason; convert-ly's may hold whole tracebacks
 
@@ -64,6 +67,16 @@ def say_counts(console: Console, counts: Mapping[str, Mapping[str, int]]) -> Non
     """Print the numbers of rows of a dataset, one line per config."""
     for config, splits in counts.items():
         say(console, f"{config}: " + ", ".join(f"{rows} rows in {split}" for split, rows in splits.items()))
+
+
+def say_gaps(console: Console, provenance: "Provenance", source: object) -> None:
+    """Print which recordings are missing in a source, and which differ from their answers."""
+    if provenance.missing:
+        console.print(f"Built without {len(provenance.missing)} files that {source} lacks:", style="yellow")
+        say(console, *(f"  {name}" for name in provenance.missing))
+    if provenance.anomalies:
+        console.print("Recordings that differ from their key or name, and stay as they are:", style="yellow")
+        say(console, *(f"  {anomaly}" for anomaly in provenance.anomalies))
 
 
 def cluster() -> ModuleType:

@@ -66,6 +66,7 @@ class TrialParameters:
     modality: Literal["midi", "audio"] = "midi"
     strategy: str = "standalone"
     shots: Literal["zero", "few"] = "zero"
+    chat: Literal["separate", "continued"] = "separate"
     seed: int = 0
     media: int | Literal["all"] = SHOWN
     prompts: str | None = None
@@ -83,6 +84,7 @@ class MuseParameters(TrialParameters):
         strategy: ``standalone`` (answer only), ``cot`` (chain of thought) or ``logiclm`` (symbolic lines, solver,
             answer).
         shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier turns.
+        chat: ``separate``, or ``continued`` for all trials in one chat, with the earlier ones and the replies to them.
         seed: of the order of the trials.
         media: number of samples, from the first on, for which the log shows piano roll and sound; or ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/muse/prompts.toml``.
@@ -105,6 +107,8 @@ class MuseParameters(TrialParameters):
                 "structured_output, tools and refinement_tokens belong to strategy=logiclm; "
                 f"strategy is {self.strategy}"
             )
+        if self.strategy == "logiclm" and self.chat == "continued":
+            raise ValueError("chat=continued is valid with strategy=standalone and cot, not with logiclm")
         if self.structured_output and limited:
             raise ValueError("structured_output has no limit as refinement_tokens sets it, which would cut lines")
         if self.structured_output and self.tools == "native":

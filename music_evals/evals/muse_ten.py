@@ -1,4 +1,4 @@
-"""The MUSE Benchmark: seven listening tasks beyond those of `muse`, by ear or from MIDI.
+"""The MUSE Benchmark: ten listening tasks, by ear or from MIDI; none of them is one of the three of `muse`.
 
 "The MUSE Benchmark: Probing Music Perception and Auditory Relational Reasoning in Audio LLMs"
 Brandon James Carone, Iran R. Roman, Pablo Ripollés
@@ -16,7 +16,7 @@ from typing import Literal
 from inspect_ai import Task
 from inspect_ai.model import ChatMessage, ChatMessageSystem, GenerateConfig
 
-from music_evals.benchmarks.prompts import load_prompts
+from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import describe_dataset
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS
@@ -37,7 +37,7 @@ from music_evals.solvers.replies import reply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MuseTenParameters(TrialParameters):
-    """Parameters of all seven tasks.
+    """Parameters of all ten tasks.
 
     Args:
         dataset: ``generated``, a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
@@ -46,6 +46,7 @@ class MuseTenParameters(TrialParameters):
         modality: ``midi`` (as text) or ``audio``.
         strategy: ``standalone`` (answer only) or ``cot`` (chain of thought).
         shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier turns.
+        chat: ``separate``, or ``continued`` for all trials in one chat, with the earlier ones and the replies to them.
         seed: of the order of the trials.
         media: number of samples, from the first on, for which the log shows piano roll and sound; or ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/muse_ten/prompts.toml``.
@@ -96,15 +97,32 @@ def progression(params: MuseTenParameters) -> Task:
     return _task("progression", "Do the two have the same chord progression?", params)
 
 
+@task
+def transposition_pairs(params: MuseTenParameters) -> Task:
+    """Tell whether two melodies are the same but for their key: yes or no."""
+    return _task("transposition_pairs", "Are the two the same melody, but for the key?", params)
+
+
+@task
+def major_or_minor(params: MuseTenParameters) -> Task:
+    """Tell whether a chord is major or minor: two options."""
+    return _task("major_or_minor", "Is the chord major or minor?", params)
+
+
+@task
+def syncopation_pairs(params: MuseTenParameters) -> Task:
+    """Tell which of two drum loops is more syncopated: two options."""
+    return _task("syncopation_pairs", "Which of the two is more syncopated?", params)
+
+
 def _task(name: str, question: str, params: MuseTenParameters) -> Task:
     trials = Trials(name, question, FORMS[name].clips, BENCHMARK, lambda row: str(row["why"]))
-    texts = load_prompts(BENCHMARK.name, params.prompts)[name]
+    wording = load_prompts(BENCHMARK.name, params.prompts)
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
     rows = load_trials(trials, params, "test")
-    system = Template(texts[params.strategy]).substitute(given=texts["given"][params.modality])
-    opening: list[ChatMessage] = [ChatMessageSystem(content=system)]
+    opening: list[ChatMessage] = [ChatMessageSystem(content=_system(name, wording, params))]
     for row in load_trials(trials, params, "fewshot") if params.shots == "few" else []:
-        opening += [trial(trials, row, params), worked_reply(texts, params.strategy, row["target"])]
+        opening += [trial(trials, row, params), worked_reply(wording[name], params.strategy, row["target"])]
     majority = commonest(("", row["target"]) for row in rows)[""]
     random.Random(params.seed).shuffle(rows)
     answer_type = {"answer_type": "choice"}
@@ -119,4 +137,24 @@ def _task(name: str, question: str, params: MuseTenParameters) -> Task:
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
         floors={"": floors_of(origin, name, {"test": rows})},
         shuffled=True,
+    )
+
+
+def _system(name: str, wording: Prompts, params: MuseTenParameters) -> str:
+    form, texts = FORMS[name], wording[name]
+    options = form.options
+    if form.is_lettered:
+        options = [f"{letter}. {option}" for letter, option in zip(form.targets, options, strict=True)]
+    given = Template(wording["one" if len(form.clips) == 1 else "two"][params.modality]).substitute(
+        music=texts["music"]
+    )
+    if params.modality == "midi":
+        given += texts.get("midi", "")
+    return Template(wording["letters" if form.is_lettered else "sentences"][params.strategy]).substitute(
+        given=given,
+        question=texts["question"],
+        hints=texts["hints"],
+        options="\n".join(options),
+        first=options[0],
+        second=options[1],
     )

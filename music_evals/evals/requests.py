@@ -7,6 +7,8 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ContentAudio, ContentImage, ContentText
 
+from music_evals.solvers.chats import CHAT
+
 _PIECES: Final = {
     r"[A-Za-z]+": 0.51,  # a word, and
     r"(?<=[A-Za-z])[A-Za-z]": 0.13,  # each of its letters but the first
@@ -60,7 +62,8 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
         2
     """
     samples = list(task.dataset)[:limit]
-    messages = [message for sample in samples for message in _messages(sample)]
+    chats = [turn for sample in samples for turn in _turns(sample)]
+    messages = [message for chat in chats for message in chat]
     parts = [part for message in messages if not isinstance(message.content, str) for part in message.content]
     tokens = sum(estimated_tokens(message.text) + _PER_MESSAGE for message in messages)
     sounds = sum(isinstance(part, ContentAudio) for part in parts)
@@ -68,7 +71,8 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
     most = max_tokens or task.config.max_tokens
     condition = (task.metadata or {}).get("condition", {})
     is_least = condition.get("strategy") == "logiclm" or condition.get("judges", "rules") != "rules"
-    count = len(samples) * epochs
+    is_least |= len(chats) > len(samples)  # replies that a chat repeats are not known
+    count = len(chats) * epochs
     return Requests(
         count, tokens * epochs, sounds * epochs, pictures * epochs, most and most * count, is_least=is_least
     )
@@ -82,6 +86,12 @@ def prompt(sample: Sample) -> str:
         texts = (part.text if isinstance(part, ContentText) else f"[{part.type}]" for part in parts)
         lines += [f"[{message.role}]", *texts]
     return "\n".join(lines)
+
+
+def _turns(sample: Sample) -> list[list[ChatMessage]]:
+    """The messages of each request of a sample: a chat repeats its earlier questions."""
+    messages, count = _messages(sample), len((sample.metadata or {}).get(CHAT, [sample]))
+    return [messages[: len(messages) - left] for left in reversed(range(count))]
 
 
 def _messages(sample: Sample) -> list[ChatMessage]:

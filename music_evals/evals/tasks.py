@@ -34,8 +34,10 @@ from music_evals.datasets_builders.dataset_io import Origin
 from music_evals.evals.floors import Floors
 from music_evals.notation.extras import MissingLibraryError
 from music_evals.scorers import readers
+from music_evals.scorers.choice import chat_answers
 from music_evals.scorers.completion import completed
 from music_evals.solvers.abilities import check_abilities, model_at_hand
+from music_evals.solvers.chats import continued, one_chat
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
 from music_evals.solvers.media import limit_media, with_media
 from music_evals.solvers.replies import reply
@@ -224,6 +226,9 @@ def declared_task(
         samples, floors, metric = to_complete(samples, language), {}, "completed/accuracy"
         solver, scorer = reply(), completed()
         config = config.model_copy(update={"max_tokens": MAX_TOKENS})
+    if getattr(params, "chat", "separate") == "continued":
+        samples, solver, scorer = [one_chat(samples)], continued(params.seed), chat_answers()
+        metric = "chat_answers/accuracy"
     if samples and (model := model_at_hand()):
         messages = [message for message in samples[0].input if not isinstance(message, str)]
         check_abilities(model, messages, tools=tools, constrained=constrained)

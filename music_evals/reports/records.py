@@ -46,7 +46,11 @@ _LONGEST: Final = 1000  # characters of a text in a header
 _SHOWN: Final = 200  # characters of a text of a sample
 _MOST: Final = 1e12  # tokens, or seconds
 _MOST_COLUMNS: Final = 60
-_WITH_DETAILS: Final = ("judged", "written_music")  # scorers whose metadata a summary of a sample cannot hold
+_WITH_DETAILS: Final = (
+    "judged",
+    "written_music",
+    "chat_answers",
+)  # scorers whose metadata a summary of a sample cannot hold
 
 Defaults = Callable[[str, str], Mapping[str, Any]]
 """Benchmark and task → defaults of the task's parameters, for runs by Inspect alone, whose logs do not hold them."""
@@ -361,7 +365,8 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                         f"sample {plain(sample_id, _SHOWN)} has the score {item.value:g}; 0 to 1 is accepted"
                     )
                 # The twin of a question has another answer; it is paired with the question.
-                target = "" if item.id != sample_id else str(about.get("twin_target", sample.target))
+                target = str(about.get("twin_target", sample.target))
+                target = target if item.id == sample_id else str(item.details.get("target", ""))
                 pair = blake2b(f"{item.id}\0{target}".encode(errors="surrogatepass"), digest_size=8).hexdigest()
                 details = {name: fact for name, fact in item.details.items() if name not in ("prediction", "embedding")}
                 rows.append(

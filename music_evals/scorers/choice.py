@@ -1,13 +1,15 @@
-"""The scorer for tasks with a closed set of options: the model's own final answer.
+"""The scorers for tasks with a closed set of options: the model's final answer, or the answers of a whole chat.
 
-It takes no arguments, so that `inspect score` can make it again from a log. The sample's metadata hold the options. The
-target is the letter of an option, or an option that is a sentence.
+They take no arguments, so that `inspect score` can make them again from a log. The sample's metadata hold the options.
+The target is the letter of an option, or an option that is a sentence.
 """
+
+from statistics import fmean
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.explanations import explained
+from music_evals.scorers.explanations import code, explained
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.choices import read_choice
 from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer
@@ -15,9 +17,12 @@ from music_evals.scorers.scores import main_metric, make_score, read_reply, read
 
 async def read_answer(state: TaskState, target: Target) -> Reading:
     """Read the final answer from the last reply, in the form of the target: a letter, or one of the sentences."""
-    options: list[str] = required_metadata(state, "options")
-    reading = await read_reply(read_choice, state.output.completion, options)
-    if reading.answer is None or len(target.text) == 1:
+    return await _read(state.output.completion, required_metadata(state, "options"), target.text)
+
+
+async def _read(reply: str, options: list[str], target: str) -> Reading:
+    reading = await read_reply(read_choice, reply, options)
+    if reading.answer is None or len(target) == 1:
         return reading
     return reading._replace(answer=options[ord(reading.answer) - ord("A")])
 
@@ -33,5 +38,30 @@ def final_answer() -> Scorer:
         reading = await read_answer(state, target)
         explanation = explained(state, required_metadata(state, "options"), target.text, reading)
         return make_score(reading, target.text, explanation)
+
+    return score
+
+
+@scorer(metrics=[main_metric(), readings()])
+def chat_answers() -> Scorer:
+    """Score the replies to all questions of a chat, each as `final_answer` does; each question is an item."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        rows, lines = [], []
+        for question in required_metadata(state, "chat"):
+            reading = await _read(question.get("reply", ""), question["options"], question["target"])
+            rows.append(
+                {
+                    **{name: fact for name, fact in question.items() if name in ("id", "target", "variant")},
+                    "cluster": question["id"],  # dependence of the answers in a chat is not known
+                    "verdict": float(reading.answer == question["target"]),
+                    "reading": reading.status,
+                    "stop_reason": question.get("stop_reason"),
+                }
+            )
+            lines.append(f"- {question['id']}: read {code(reading.answer)}, expected {code(question['target'])}")
+        return Score(
+            value=fmean(row["verdict"] for row in rows), explanation="\n".join(lines), metadata={"questions": rows}
+        )
 
     return score

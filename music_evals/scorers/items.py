@@ -43,7 +43,7 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
         return [
-            Item(str(row["id"]), row["verdict"], row["verdict"] is not None, cluster, "", row)
+            Item(str(row["id"]), row["verdict"], row["verdict"] is not None, str(row.get("cluster", cluster)), "", row)
             for row in details["questions"]
         ]
     value = None

@@ -80,9 +80,10 @@ def _never_failing(score: Scorer) -> Scorer:
 
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
     """Set the reading of answers that are missing because the reply was cut at the limit of tokens."""
-    if score and score.metadata and state.output.stop_reason in ("max_tokens", "model_length"):
+    if score and score.metadata:
         for details in (score.metadata, *score.metadata.get("questions", ())):
-            if details.get("reading") in ("unreadable", "empty"):
+            is_cut = details.get("stop_reason", state.output.stop_reason) in ("max_tokens", "model_length")
+            if is_cut and details.get("reading") in ("unreadable", "empty"):
                 details["reading"] = "cut"
         if score.metadata.get("reading") == "cut":
             score.explanation = f"{score.explanation} It was cut at the limit of tokens."

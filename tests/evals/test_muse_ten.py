@@ -1,21 +1,25 @@
-"""The seven tasks of The MUSE Benchmark end to end: prompts, baselines, and scripted replies."""
+"""The ten tasks of The MUSE Benchmark end to end: prompts, baselines, and scripted replies."""
 
+from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inspect_ai import Task
-from inspect_ai.model import ChatMessageUser, ContentAudio
+from inspect_ai.model import ChatMessageUser, ContentAudio, ModelOutput
 
 from music_evals.benchmarks import load
-from music_evals.evals import muse_ten
+from music_evals.evals import muse, muse_ten
+from music_evals.evals.requests import requests_of
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from tests.harness import metrics, run, run_scripted, samples
 
 TASKS: dict[str, Callable[..., Task]] = {name: getattr(muse_ten, name) for name in load("muse_ten").tasks}
-PAIRS = ("oddball", "rhythm_matching", "progression")
+PAIRS = ("oddball", "rhythm_matching", "progression", "transposition_pairs", "syncopation_pairs")
+SENTENCES = ("oddball", "rhythm_matching", "transposition_pairs")
 # As the authors' runners list them, in this order.
 OPTIONS = {
     "oddball": ["Yes, these are the same exact melody.", "No, these are not the same exact melody."],
@@ -28,6 +32,12 @@ OPTIONS = {
     "meter": ["Groups of 3", "Groups of 4", "Groups of 5"],
     "key_modulation": ["Yes, a key modulation occurs.", "No, the key stays the same."],
     "progression": ["Yes, these are the same chord progression.", "No, these are not the same chord progression."],
+    "transposition_pairs": ["Yes, these are the same melody.", "No, these are not the same melody."],
+    "major_or_minor": ["Major", "Minor"],
+    "syncopation_pairs": [
+        "The rhythm in Excerpt 1 is more syncopated.",
+        "The rhythm in Excerpt 2 is more syncopated.",
+    ],
 }
 
 
@@ -53,7 +63,7 @@ def test_options_clips_and_worked_examples(name: str) -> None:
         assert isinstance(message, ChatMessageUser)
         clips = [part.audio for part in message.content if isinstance(part, ContentAudio)]
         assert len({*clips}) == len(clips) == (2 if name in PAIRS else 1)
-    is_sentence = name in ("oddball", "rhythm_matching")
+    is_sentence = name in SENTENCES
     letters = ["" if is_sentence else f"{letter}. " for letter in "ABCD"[: len(OPTIONS[name])]]
     shown = [letter + option for letter, option in zip(letters, OPTIONS[name], strict=True)]
     places = [system.text.index(option) for option in shown]
@@ -86,6 +96,9 @@ REPLIES = [
     ("key_modulation", "A. Yes, a key modulation occurs.", "A"),
     ("progression", "Final Answer: B. No, these are not the same chord progression.", "B"),
     ("rhythm_matching", "I cannot tell.", None),
+    ("transposition_pairs", "Yes, these are the same melody.", "Yes, these are the same melody."),
+    ("major_or_minor", "B. Minor", "B"),
+    ("syncopation_pairs", "A. The rhythm in Excerpt 1 is more syncopated.", "A"),
 ]  # fmt: skip
 
 
@@ -119,3 +132,46 @@ def test_other_stimuli(arm: str) -> None:
     for name in ("oddball", "meter"):
         for modality in ("midi", "audio"):
             assert len(TASKS[name](stimulus=arm, modality=modality).dataset) == 20
+
+
+def test_one_chat_asks_all_trials_and_has_an_item_for_each(tmp_path: Path) -> None:
+    """Replies alternate between the two options; the third is cut. Items are those of separate chats."""
+    asked: list[list[str]] = []
+
+    def reply(messages: Any, *_: Any) -> ModelOutput:
+        asked.append([message.text for message in messages])
+        output = ModelOutput.from_content("mock/model", f"Final Answer: {'AB'[len(asked) % 2]}")
+        return (
+            output if len(asked) % 20 != 3 else ModelOutput.from_content("mock/model", "Hm", stop_reason="max_tokens")
+        )
+
+    log = run_scripted(
+        TASKS["progression"](chat="continued", seed=4), tmp_path / "chat", reply, epochs=2, max_samples=1
+    )
+    assert [len(texts) for texts in asked[:20]] == [2 * turn for turn in range(1, 21)]
+    assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(asked[:20]))
+    assert asked[0][1] != asked[20][1]  # each epoch has its own order
+    first, second = samples(log)
+    for sample in (first, second):
+        rows = (sample.scores or {})["chat_answers"].metadata["questions"]
+        assert len({row["id"] for row in rows}) == len(rows) == 20
+        assert Counter(row["reading"] for row in rows) == {"answered": 19, "cut": 1}
+        replies = [message.text[-1] for message in sample.messages if message.role == "assistant"]
+        assert [question["reply"][-1] for question in sample.metadata["chat"]] != replies
+    assert metrics(log)["chat_answers"]["questions"] == 20
+    run(TASKS["progression"](chat="continued"), tmp_path / "logs", "baseline/reader")
+    run(TASKS["progression"](), tmp_path / "logs", "baseline/reader")
+    records = read_records([str(tmp_path / "logs")])
+    assert sorted(records.runs["n"]) == [20, 20]
+    pairs = [{*records.main[number]["pair"]} for number in records.runs.index]
+    assert pairs[0] == pairs[1]
+    assert any("chat=continued" in condition for condition in records.runs["condition"])
+
+
+def test_one_chat_counts_its_requests_and_cannot_transcribe() -> None:
+    separate, chat = (requests_of(TASKS["contour"](chat=chat)) for chat in ("separate", "continued"))
+    assert (separate.requests, chat.requests) == (20, 20)
+    assert chat.tokens > 5 * separate.tokens
+    assert (separate.is_least, chat.is_least) == (False, True)
+    with pytest.raises(ValueError, match="chat=continued is valid with strategy=standalone and cot"):
+        muse.syncopation(chat="continued", strategy="logiclm")

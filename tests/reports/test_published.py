@@ -289,7 +289,8 @@ def test_models_of_the_muse_benchmark_have_shares_of_60_replies_and_people_say_h
     *models, listeners, musicians = load("muse_ten_table1").rows
     assert {*models[0].figures} == {*benchmarks.load("muse_ten").tasks}
     assert len(models) == 8
-    assert all(figure in shares_of(60) for row in models for figure in row.figures.values())
+    fewer = [figure for row in models for figure in row.figures.values() if figure not in shares_of(60)]
+    assert fewer == [81.36, 69.49]  # 48 and 41 of 59: the authors leave out an empty reply
     assert [row.labels["model"] for row in (listeners, musicians)] == ["Listeners (N = 200)", "Musicians (N = 6)"]
     assert {row.labels["origin"] for row in (listeners, musicians)} == {"read off a figure"}
 

@@ -12,7 +12,7 @@ from inspect_ai.solver import TaskState
 
 from music_evals.evals.lilybench_generation import PIECES
 from music_evals.notation.reference_pieces import ReferenceSet
-from music_evals.scorers.choice import final_answer
+from music_evals.scorers.choice import chat_answers, final_answer
 from music_evals.scorers.completion import completed
 from music_evals.scorers.judge import judged
 from music_evals.scorers.lettered_choice import lettered_choice
@@ -58,6 +58,8 @@ class Case:
             metadata=dict(self.metadata),
             store={},
         )
+        for question in state.metadata.get("chat", ()):
+            question["reply"] = reply
         if self.attempts:
             state.metadata["formulation"] = [attempt(reply)] * self.attempts
         return state
@@ -100,9 +102,11 @@ music_scorer(PIECES)  # Inspect finds metrics by name, and the last one of a nam
 
 BATCH = {"score_id": "s", "questions": [question(kind, n) for n, kind in enumerate(REFERENCES)]}
 LETTERED = {"options": OPTIONS}
+SAME = {"options": SENTENCES, "target": SENTENCES[0]}
 CASES: dict[str, Case] = {
     "final_answer": Case(final_answer, "B", LETTERED),
     "final_answer of a sentence": Case(final_answer, SENTENCES[0], {"options": SENTENCES}),
+    "chat_answers": Case(chat_answers, "", {"chat": [{"id": "1", "target": "B", **LETTERED}, {"id": "2", **SAME}]}),
     "lettered_choice": Case(lettered_choice, "B", choices=tuple(OPTIONS)),
     "lettered_choice as in the paper": Case(lambda: lettered_choice("paper"), "B", choices=tuple(OPTIONS)),
     "solver_decision": Case(solver_decision, "B", LETTERED, attempts=3),

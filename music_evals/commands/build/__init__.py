@@ -1,6 +1,7 @@
 """`music-evals build`: build the dataset of a benchmark as a folder in the layout of the Hub."""
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Annotated
 
 import typer
@@ -11,7 +12,7 @@ from music_evals.commands.build.lilybench_generation import lilybench_generation
 from music_evals.commands.build.msu import msu
 from music_evals.commands.build.muse import muse
 from music_evals.commands.build.ziqi import ziqi
-from music_evals.commands.output import Address, Engines, Out, Overwrite, building, cluster, say_counts
+from music_evals.commands.output import Address, Engines, Out, Overwrite, building, cluster, say_counts, say_gaps
 
 app = typer.Typer(no_args_is_help=True)
 COMMANDS: Mapping[str, Callable[..., None]] = {
@@ -59,7 +60,10 @@ def _command(name: str) -> Callable[..., None]:
             module = dataset_module(name)
             if hasattr(module, "build"):
                 options = {} if seed is None else {"seed": seed}
+                if "allow_partial" in signature(module.build).parameters:
+                    options |= {"allow_partial": allow_partial}
                 provenance = module.build(out, source=source, overwrite=overwrite, **options)
+                say_gaps(console, provenance, source)
             elif seed is not None:
                 raise typer.BadParameter(f"the generated questions of {name} have one seed", param_hint="--seed")
             else:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, building, say, say_counts
+from music_evals.commands.output import Out, Overwrite, building, say_counts, say_gaps
 from music_evals.datasets_builders.progress import progress_bar
 
 
@@ -56,10 +56,5 @@ def muse(
                 progress.update(task, advance=1, description=f"{config} {split}")
 
             provenance = builder.write(plan, out, overwrite=overwrite, on_row=advance)
-        if provenance.missing:
-            console.print(f"Built without {len(provenance.missing)} files that {source} lacks:", style="yellow")
-            say(console, *(f"  {name}" for name in provenance.missing))
-        if provenance.anomalies:
-            console.print("Recordings that differ from their key or name, and stay as they are:", style="yellow")
-            say(console, *(f"  {anomaly}" for anomaly in provenance.anomalies))
+        say_gaps(console, provenance, source)
         say_counts(console, provenance.counts)

@@ -36,7 +36,8 @@ _VOICINGS: Final = ("close", "root doubled above", "open")
 # Velocities of the block chord and of the first note of the arpeggio, and the change of velocity from note to note.
 _DYNAMICS: Final = ((80, 76, 1), (64, 60, 2), (96, 92, -1), (72, 84, -2))
 
-N_VARIANTS: Final = len(_REGISTERS) * len(_VOICINGS) * len(_DYNAMICS)
+N_REGISTERS: Final = len(_REGISTERS)
+N_VARIANTS: Final = N_REGISTERS * len(_VOICINGS) * len(_DYNAMICS)
 """Number of variants of a root and quality."""
 
 

@@ -117,9 +117,9 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
 
 def group_makers(entries: Iterable[tuple[str, str, Maker]]) -> dict[str, dict[str, list[Maker]]]:
     """Group config, split and maker of rows, for `Plan.makers`."""
-    makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}
+    makers: dict[str, dict[str, list[Maker]]] = {}
     for config, split, make in entries:
-        makers[config][split].append(make)
+        makers.setdefault(config, {"test": [], "fewshot": []})[split].append(make)
     return makers
 
 
@@ -215,9 +215,14 @@ def render_clip(performance: Performance, instrument: str, soundfont: Path) -> r
 
 
 def write(
-    plan: Plan, out: Path, *, overwrite: bool = False, on_row: Callable[[str, str], None] | None = None
+    plan: Plan,
+    out: Path,
+    *,
+    features: Mapping[str, Mapping[str, Any]] = BENCHMARK.features,
+    overwrite: bool = False,
+    on_row: Callable[[str, str], None] | None = None,
 ) -> Provenance:
-    """Write a planned dataset as a folder, completely or not at all.
+    """Write a planned dataset with these declared columns as a folder, completely or not at all.
 
     `on_row` is called with config and split after every row. DatasetError if a row cannot be made or the folder cannot
     be written.
@@ -232,7 +237,7 @@ def write(
     return write_dataset(
         out,
         {config: {split: make_rows(config, split) for split in splits} for config, splits in plan.makers.items()},
-        features=BENCHMARK.features,
+        features=features,
         provenance=plan.provenance,
         overwrite=overwrite,
         extra_files=plan.extra_files,

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+import numpy as np
+
 from music_evals.datasets_builders.muse.chords import INTERVALS, ROOTS
 from music_evals.datasets_builders.muse.drum_loops import SLOTS
 from music_evals.notation.audio.transcription import (
@@ -30,16 +32,48 @@ _ARPEGGIO: Final = tuple(2.5 + 0.5 * note for note in range(6))  # onsets in sec
 
 _ALIKE: Final = (0.7, 0.4)  # least likeness of the melodies, and of their weakest quarter of a second
 _UNLIKE: Final = (0.55, 0.2)  # the same, at most one of the two
+_EQUAL: Final = 0.9  # least likeness of a quarter of a second to the same one
+_RISE: Final = 5  # least semitones of a contour
+_BASS: Final = (24, 41)  # pitches of a bass, whose fundamentals are not clear
+_AUDIBLE: Final = 1.8  # least peak of a spectrum in which a note sounds
+CONTOURS: Final = ("arch", "inverted arch", "ascending", "descending")
 _CLEAR: Final = 0.15  # least difference in likeness to the next best transposition
 
 
 def check_loop(offbeats: int, wavs: Sequence[bytes]) -> str | None:
     """Count the kicks and snares of a loop on even slots."""
-    strokes = drum_strokes(*read_samples(wavs[0]), _EIGHTH, SLOTS)
-    if strokes is None:
+    heard = _count_offbeats(wavs[0])
+    return None if heard in (None, offbeats) else f"keyed {offbeats} off-beats, sounds with {heard}"
+
+
+def check_loops(first_has_more: bool, wavs: Sequence[bytes]) -> str | None:
+    """Compare the off-beats of two loops."""
+    first, second = map(_count_offbeats, wavs)
+    if first is None or second is None or (first != second and (first > second) == first_has_more):
         return None
-    heard = sum(slot % 2 == 0 for drum in strokes for slot in drum)
-    return None if heard == offbeats else f"keyed {offbeats} off-beats, sounds with {heard}"
+    more = "first" if first_has_more else "second"
+    return f"keyed more off-beats in the {more}, sounds with {first} and {second}"
+
+
+def check_contour(contour: str, wavs: Sequence[bytes]) -> str | None:
+    """Find the turn of the lowest strong partials of a melody, above a bass; `contour` is one of `CONTOURS`."""
+    spectra = melody_spectra(*read_samples(wavs[0]), lowest=_BASS[0])
+    lines = [_BASS[0] + np.flatnonzero(peaks > 0.6 * peaks.max())[0] for peaks in spectra.T if peaks.max() > _AUDIBLE]
+    start, end = np.median(lines[:5]), np.median(lines[-10:])
+    middles = [np.median(stretch) for stretch in np.array_split(lines, 9)]
+    if min(middles, default=0) < _BASS[1]:
+        return None
+    rises = [max(middles) - max(start, end), min(start, end) - min(middles), end - start, start - end]
+    heard = next((name for name, rise in zip(CONTOURS, rises, strict=True) if rise >= _RISE), contour)
+    return None if heard == contour else f"keyed {contour}, sounds {heard}"
+
+
+def check_equal(is_same: bool, wavs: Sequence[bytes]) -> str | None:
+    """Find out whether two clips sound the same, note by note."""
+    alignment = align(*(_melody(wav) for wav in wavs))
+    if alignment is None or (alignment.semitones == 0 and alignment.weakest >= _EQUAL) == is_same:
+        return None
+    return "keyed the same, sounds different" if is_same else "keyed different, sounds the same"
 
 
 def check_chord(root: str, quality: str, wavs: Sequence[bytes]) -> str | None:
@@ -73,6 +107,11 @@ def check_pair(keys: tuple[str, str] | None, wavs: Sequence[bytes]) -> str | Non
     if not is_clear or (first + alignment.semitones - second) % 12 == 0:
         return None
     return f"named in {keys[0]} and {keys[1]}, the second sounds {alignment.semitones:+} semitones from the first"
+
+
+def _count_offbeats(wav: bytes) -> int | None:
+    strokes = drum_strokes(*read_samples(wav), _EIGHTH, SLOTS)
+    return None if strokes is None else sum(slot % 2 == 0 for drum in strokes for slot in drum)
 
 
 @lru_cache(maxsize=4)

@@ -51,7 +51,7 @@ _MELODY_NAME: Final = re.compile(
 class Recorded(NamedTuple):
     """A row of recordings: its files, and functions of their bytes that make it and check its sound."""
 
-    config: rows.ConfigName
+    config: str
     split: str
     paths: tuple[str, ...]
     make: Callable[[Sequence[bytes]], Mapping[str, Any]]
@@ -59,10 +59,20 @@ class Recorded(NamedTuple):
 
 
 def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
-    """Plan the rows from a copy of the authors' repository; all files are read and checked first.
+    """Plan the rows of MUSE; see `plan_recordings`."""
+    return plan_recordings(source, list(recorded_rows()), NAME, VERSION, allow_partial=allow_partial)
+
+
+def plan_recordings(
+    source: Path, recorded: Sequence[Recorded], benchmark: str, version: str, *, allow_partial: bool = False
+) -> Plan:
+    """Plan rows from a copy of the authors' repository; all files are read and checked first.
 
     Args:
         source: folder of the copy.
+        recorded: the rows of the full set.
+        benchmark: name of the benchmark, and of its dataset.
+        version: of the rows.
         allow_partial: leave out rows whose files are missing; the provenance lists the files.
 
     Raises:
@@ -70,8 +80,7 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     """
     source = source.expanduser()
     if not source.is_dir():
-        raise DatasetError(f"{source} is not a folder; --source wants a copy of {load('muse').homepage}")
-    recorded = list(recorded_rows())
+        raise DatasetError(f"{source} is not a folder; --source wants a copy of {load(benchmark).homepage}")
     wanted = list(dict.fromkeys([LICENCE_FILE, *(path for row in recorded for path in row.paths)]))
     missing = [path for path in wanted if not (source / path).is_file()]
     if {*wanted, LICENCE_FILE} == {*missing, LICENCE_FILE}:
@@ -103,8 +112,8 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     recorded = [row for row in recorded if digests.keys() >= set(row.paths)]
     checks = {" + ".join(row.paths): row.check(_read(source, row, digests)) for row in recorded}
     provenance = make_provenance(
-        NAME,
-        VERSION,
+        benchmark,
+        version,
         "recordings",
         source_sha256=checksum,
         missing=tuple(missing),
@@ -144,7 +153,7 @@ def recorded_rows() -> Iterator[Recorded]:
     alternating = zip(table["same"], table["different"], strict=True)
     pairs = [("test", (first, second)) for both in alternating for first, second in both]
     for split, stems in [*pairs, ("fewshot", _SAME_EXAMPLE), ("fewshot", _DIFFERENT_EXAMPLE)]:
-        yield _recorded_pair(split, stems)
+        yield recorded_pair(split, stems)
 
     for number, (root, quality) in enumerate(product(ROOTS, _NUMBERED_QUALITIES), 1):
         path = f"stimuli/Chords/{number}.wav"
@@ -157,7 +166,8 @@ def _recorded_loop(name: str, path: str, offbeats: int, wavs: Sequence[bytes]) -
     return rows.syncopation_row(name, rows.Clip(wavs[0], 120.0, "4/4", "drums"), offbeats, path)
 
 
-def _recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
+def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
+    """Make the row of two melodies by the names of their files; `ValueError` if these name no melodies."""
     first, second = (_MELODY_NAME.fullmatch(stem) for stem in stems)
     if first is None or second is None:
         raise ValueError(f"{' or '.join(stems)} does not name a melody, as M9_Em_200_3_4_Piano does")

@@ -1,10 +1,12 @@
-"""The MUSE Benchmark: seven more listening tasks, on stimuli that are generated from a seed.
+"""The MUSE Benchmark: ten listening tasks, as generated stimuli or from the authors' recordings.
 
 Title: The MUSE Benchmark: Probing Music Perception and Auditory Relational Reasoning in Audio LLMs
 Paper: https://arxiv.org/abs/2510.19055
-Licence: generated stimuli have the licence of this project.
+Licence: generated stimuli have the licence of this project. The recordings are for research and other non-commercial
+    use; their licence file (``LICENSE_DATA.md``) is part of the dataset.
 
-Every config has the splits `test` (20 rows, the options in turn) and `fewshot` (a worked example of each option).
+Every config has the splits `test` (20 rows) and `fewshot` (a worked example of each option). Options of generated rows
+take turns.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,15 +27,14 @@ from music_evals.datasets_builders.dataset_io import (
     make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.muse.dataset import render_clip
+from music_evals.datasets_builders.muse.dataset import render_clip, write
 from music_evals.datasets_builders.muse.rows import check_midi_text, check_row
 from music_evals.datasets_builders.muse.surface import MEASURES, share_guessed
-from music_evals.datasets_builders.muse_ten.stimuli import FORMS, Stimulus
+from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, Stimulus
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.audio.soundfont import default_soundfont
 
-NAME: Final = "muse_ten"
-VERSION: Final = "1.0.0"
+VERSION: Final = "1.1.0"
 DEFAULT_SEED: Final = 1
 PER_TASK: Final = 20
 _PER_FLOOR: Final = 40  # stimuli of each option that are tried for floors
@@ -54,8 +55,8 @@ class ClipRow(_Question):
     """A question on one clip."""
 
     audio: FileCell
-    midi: bytes
-    midi_text: _MidiText
+    midi: bytes | None
+    midi_text: _MidiText | None
 
 
 class PairRow(_Question):
@@ -63,10 +64,10 @@ class PairRow(_Question):
 
     audio_1: FileCell
     audio_2: FileCell
-    midi_1: bytes
-    midi_2: bytes
-    midi_text_1: _MidiText
-    midi_text_2: _MidiText
+    midi_1: bytes | None
+    midi_2: bytes | None
+    midi_text_1: _MidiText | None
+    midi_text_2: _MidiText | None
 
 
 FEATURES: Final = {
@@ -97,14 +98,25 @@ def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str,
 
 
 def build(
-    out: Path, *, source: str | None = None, seed: int = DEFAULT_SEED, per_task: int = PER_TASK, overwrite: bool = False
+    out: Path,
+    *,
+    source: str | None = None,
+    seed: int = DEFAULT_SEED,
+    per_task: int = PER_TASK,
+    allow_partial: bool = False,
+    overwrite: bool = False,
 ) -> Provenance:
-    """Write the generated stimuli as a dataset folder; the same seed gives the same bytes.
+    """Write generated stimuli, of which the same seed gives the same bytes, or recordings as a dataset folder.
 
-    DatasetError if a source is named, because recordings are not read, or if the folder cannot be written.
+    `source` is a copy of the authors' repository; `allow_partial` leaves out rows whose recordings it lacks.
+    DatasetError if files are missing or damaged, or the folder cannot be written.
     """
     if source is not None:
-        raise DatasetError(f"the recordings of {NAME} cannot be built; leave --source out for generated stimuli")
+        # Here, because the analysis of sound is not needed for generated stimuli.
+        from music_evals.datasets_builders.muse_ten.recordings import build_recordings
+
+        plan = build_recordings(Path(source), allow_partial=allow_partial)
+        return write(plan, out, features=FEATURES, overwrite=overwrite)
     rows = {
         name: {"test": _rows(seed, name, "test", per_task), "fewshot": _rows(seed, name, "fewshot", len(form.options))}
         for name, form in FORMS.items()
@@ -133,14 +145,18 @@ def _rows(seed: int, name: str, split: str, count: int) -> Iterator[Mapping[str,
 
 
 def _floors(seed: int, name: str) -> dict[str, float]:
-    """The share of answers that the size of a clip gives away or, for pairs, the difference of the sizes."""
+    """The share of answers that the size of a clip gives away or, for pairs, the difference of the sizes.
+
+    Equality of bytes (``bytes``) gives none away, because the clips of a pair always differ.
+    """
     stimuli = list(compose(seed, name, "floor", _PER_FLOOR * len(FORMS[name].options)))
-    return {
+    floors = {
         measure: share_guessed(
             [(str(number), answer, _size(stimulus, size)) for number, (answer, stimulus) in enumerate(stimuli)]
         )
         for measure, size in MEASURES.items()
     }
+    return {**floors, "bytes": 0.5} if len(FORMS[name].clips) == 2 else floors
 
 
 def _size(stimulus: Stimulus, size: Any) -> int:

@@ -1,4 +1,4 @@
-"""Stimuli of the seven tasks, composed so that nothing but the music gives the answer away.
+"""Stimuli of the ten tasks, composed so that nothing but the music gives the answer away.
 
 The right option decides what is compared or played. All else is drawn in the same way for every option: instrument,
 tempo, register, number of notes. Two clips of a pair never have the same bytes, because each is performed anew.
@@ -11,8 +11,11 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, NamedTuple
 
-from music_evals.datasets_builders.muse import drum_loops, melodies
+from music_evals.datasets_builders.muse import chords, drum_loops, melodies
+from music_evals.datasets_builders.muse.rows import DIFFERENT, SAME
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
+
+NAME: Final = "muse_ten"
 
 
 class Stimulus(NamedTuple):
@@ -45,6 +48,8 @@ _LOWEST: Final = {"piano": 55, "guitar": 48, "bass": 28}
 _DRUM_FOILS: Final = ("other pattern", "moved stroke", "swapped drum")
 _SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
 _TRIADS: Final = {"major": (0, 4, 7), "minor": (0, 3, 7)}
+_LEVELS: Final = ((0, 2), (2, 4), (4, 6), (6, 8), (0, 4), (4, 8), (2, 8))  # numbers of off-beats of two loops
+_STROKES: Final = 16
 _GAP: Final = TICKS_PER_BEAT // 16  # silence before the next note
 
 
@@ -180,6 +185,44 @@ def _progression(place: int, serial: int, rng: Random) -> Stimulus:
     return Stimulus(clips, variant, f"the first is {names[0]}, the second {names[1]}.")
 
 
+def _transposition_pairs(place: int, serial: int, rng: Random) -> Stimulus:
+    """A melody in two keys, or two melodies that differ in their intervals alone, as in `muse`."""
+    foil = melodies.FOILS[serial % len(melodies.FOILS)] if place else None
+    pair = melodies.compose_pair(foil=foil, instrument=melodies.INSTRUMENTS[serial % 2], rng=rng)
+    why = "the intervals differ" if foil else f"all intervals are equal, {pair.semitones:+} semitones away"
+    clips = [(melody.performance, melody.instrument) for melody in (pair.first, pair.second)]
+    return Stimulus(clips, foil or "same", f"{why}.")
+
+
+def _major_or_minor(place: int, serial: int, rng: Random) -> Stimulus:
+    """A triad as a block and then as an arpeggio, from C3 on, in any voicing and loudness."""
+    instrument, quality, root = ("piano", "guitar")[serial % 2], chords.QUALITIES[place], rng.choice(chords.ROOTS)
+    chord = chords.compose_chord(root, quality, rng.randrange(0, chords.N_VARIANTS, chords.N_REGISTERS))
+    clip = replace(chord.performance, program=rng.choice(PROGRAMS[instrument]))
+    return Stimulus([(clip, instrument)], instrument, f"its notes are those of {root} {quality}.")
+
+
+def _syncopation_pairs(place: int, serial: int, rng: Random) -> Stimulus:
+    """Two drum loops with equally many strokes, of which more are off the beat in one."""
+    low, high = _LEVELS[serial % len(_LEVELS)]
+    counts = (low, high) if place else (high, low)
+    why = f"{counts[0]} strokes of the first are off the beat, and {counts[1]} of the second."
+    return Stimulus([(_equal_loop(count, rng), "drums") for count in counts], f"{low} and {high} off-beats", why)
+
+
+def _equal_loop(offbeats: int, rng: Random) -> Performance:
+    """A loop of 16 strokes whose MIDI text is as long as that of others: velocities make up for fractions of beats."""
+    loop = drum_loops.compose_drum_loop(offbeats, rng)
+    while len(loop.kick + loop.snare) != _STROKES:
+        loop = drum_loops.compose_drum_loop(offbeats, rng)
+    notes = list(loop.performance.notes)
+    strokes = [at for at, note in enumerate(notes) if note.pitch != drum_loops.HI_HAT]
+    long = {*rng.sample(strokes, _STROKES - 2 * offbeats)}  # a velocity of three digits
+    for at in strokes:
+        notes[at] = replace(notes[at], velocity=rng.randint(100, 103) if at in long else rng.randint(96, 99))
+    return replace(loop.performance, notes=tuple(notes))
+
+
 def _line(
     pitches: Sequence[int], instrument: str, rng: Random, length: int = TICKS_PER_BEAT
 ) -> tuple[Performance, str]:
@@ -233,6 +276,7 @@ _DRUMS: Final = (
     "No, these are not the same exact drum set patterns.",
 )
 _CHORDS: Final = ("Yes, these are the same chord progression.", "No, these are not the same chord progression.")
+_LOOPS: Final = ("The rhythm in Excerpt 1 is more syncopated.", "The rhythm in Excerpt 2 is more syncopated.")
 _CONTOURS: Final = (
     "Arch (ascending and then descending)",
     "Inverted Arch (descending and then ascending)",
@@ -247,5 +291,8 @@ FORMS: Final[Mapping[str, TaskForm]] = {
     "meter": TaskForm(("Groups of 3", "Groups of 4", "Groups of 5"), _meter),
     "key_modulation": TaskForm(("Yes, a key modulation occurs.", "No, the key stays the same."), _key_modulation),
     "progression": TaskForm(_CHORDS, _progression, _PAIR),
+    "transposition_pairs": TaskForm((SAME, DIFFERENT), _transposition_pairs, _PAIR, is_lettered=False),
+    "major_or_minor": TaskForm(("Major", "Minor"), _major_or_minor),
+    "syncopation_pairs": TaskForm(_LOOPS, _syncopation_pairs, _PAIR),
 }
 """Task → its form."""

@@ -100,14 +100,17 @@ def struck_pitch(samples: Samples, rate: int, onset: float) -> int:
     return int(pitches[salience.argmax()])
 
 
-def melody_spectra(samples: Samples, rate: int) -> Samples:
-    """Spectra of a melody from its first note on, shape (semitones, times): only peaks, on a compressed scale."""
+def melody_spectra(samples: Samples, rate: int, lowest: int = _LOWEST) -> Samples:
+    """Spectra of a melody from its first note on, shape (semitones, times): only peaks, on a compressed scale.
+
+    `lowest` is the lowest semitone.
+    """
     from scipy import signal
 
     hop = round(_HOP * rate)
     samples = np.pad(samples, (0, max(0, _WINDOW - len(samples))))
     frequencies, _, transform = signal.stft(samples, rate, nperseg=_WINDOW, noverlap=_WINDOW - hop)
-    edges = np.searchsorted(frequencies, _frequency(np.arange(_LOWEST, _HIGHEST + 2) - 0.5))
+    edges = np.searchsorted(frequencies, _frequency(np.arange(lowest, _HIGHEST + 2) - 0.5))
     notes = np.maximum.reduceat(np.abs(transform), np.minimum(edges, len(frequencies) - 1), axis=0)[:-1]
     loudest = notes.max(axis=0)
     notes = notes[:, np.argmax(loudest > loudest.max() / 10) :]

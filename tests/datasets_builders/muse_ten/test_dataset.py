@@ -1,4 +1,4 @@
-"""Rows of the seven tasks: balanced, different, reproducible, and with answers that only the music gives away."""
+"""Rows of the ten tasks: balanced, different, reproducible, and with answers that only the music gives away."""
 
 from collections import Counter
 from itertools import pairwise
@@ -44,6 +44,7 @@ def test_size_gives_no_answer_away(name: str) -> None:
     chance = pytest.approx(1 / len(FORMS[name].options), abs=1e-4)
     assert {*MEASURES, "chance", "majority"} <= {*floors}
     assert [floors[measure] for measure in (*MEASURES, "chance", "majority", "blind")] == [chance] * 5
+    assert floors.get("bytes") == (0.5 if name in PAIRS else None)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -67,7 +68,7 @@ def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path, mon
     first, again, other = (build(tmp_path / name, seed=seed, per_task=2).files for name, seed in seeds.items())
     assert first == again
     assert all(first[path] != other[path] for path in first if path.endswith(".parquet"))
-    with pytest.raises(DatasetError, match="recordings of muse_ten cannot be built"):
+    with pytest.raises(DatasetError, match="clone is not a folder"):
         build(tmp_path / "d", source="clone")
 
 
@@ -119,3 +120,20 @@ def test_keys_and_progressions_are_as_explained() -> None:
         assert (first != second) == (target == "A")
         tonics.append(first)
     assert len({*tonics}) == 12
+
+
+def test_transpositions_chords_and_off_beats_are_as_keyed() -> None:
+    for target, stimulus in compose(5, "transposition_pairs", "test", 60):
+        first, second = ([note.pitch for note in clip.notes] for clip, _ in stimulus.clips)
+        distances = {b - a for a, b in zip(first, second, strict=True)}
+        assert (len(distances) == 1) == target.startswith("Yes")
+        assert len(distances) > 1 or distances.isdisjoint({0, 12, -12})
+    for target, stimulus in compose(5, "major_or_minor", "test", 60):
+        ((clip, _),) = stimulus.clips
+        pitches = {note.pitch for note in clip.notes}
+        assert {(pitch - min(pitches)) % 12 for pitch in pitches} == {0, 4 if target == "A" else 3, 7}
+    for target, stimulus in compose(5, "syncopation_pairs", "test", 60):
+        strokes = [[note.onset for note in clip.notes if note.pitch in (36, 38)] for clip, _ in stimulus.clips]
+        first, second = (sum(onset % 480 == 240 for onset in onsets) for onsets in strokes)
+        assert (first > second) == (target == "A")
+        assert [len(onsets) for onsets in strokes] == [16, 16]

@@ -124,6 +124,36 @@ def progression(row: Row) -> int:
     return int(sum(first != second for first, second in zip(*moves, strict=True)) >= 2)
 
 
+def transposition_pairs(row: Row) -> int:
+    """Whether the distance between the pitch tracks changes for longer than an onset, octaves aside."""
+    first, second = (pitches(sound(row, suffix), 70) for suffix in ("_1", "_2"))
+    size = min(len(first), len(second))
+    distance = second[:size] - first[:size]
+    is_other = np.abs((distance - np.median(distance) + 6) % 12 - 6) > 0.6
+    runs = np.diff(np.flatnonzero(np.concatenate([[True], ~is_other, [True]]))) - 1
+    return int(runs.max() >= 7)
+
+
+def major_or_minor(row: Row) -> int:
+    """The third above the root, by chroma."""
+    chroma = librosa.feature.chroma_cqt(y=sound(row), sr=RATE, fmin=librosa.note_to_hz("C2")).mean(axis=1)
+    third = {
+        (root, step): chroma[root] + chroma[(root + step) % 12] + chroma[(root + 7) % 12]
+        for root in range(12)
+        for step in (4, 3)
+    }
+    return (4, 3).index(max(third, key=lambda chord: float(third[chord]))[1])
+
+
+def syncopation_pairs(row: Row) -> int:
+    """Count low strokes between the beats."""
+    counts = []
+    for suffix in ("_1", "_2"):
+        low = strokes(sound(row, suffix), np.arange(32) * 0.25)[:2].max(axis=0)
+        counts.append((low[1::2] > low.max() - 20).sum())
+    return int(counts[1] > counts[0])
+
+
 LISTENERS: dict[str, Callable[[Row], int]] = {
     "oddball": oddball,
     "contour": contour,
@@ -132,6 +162,9 @@ LISTENERS: dict[str, Callable[[Row], int]] = {
     "meter": meter,
     "key_modulation": key_modulation,
     "progression": progression,
+    "transposition_pairs": transposition_pairs,
+    "major_or_minor": major_or_minor,
+    "syncopation_pairs": syncopation_pairs,
 }
 
 

@@ -1,0 +1,45 @@
+"""One chat for all questions of a task: a question follows the earlier ones and the model's replies to them."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any, Final
+
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessage
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from music_evals.solvers.replies import append_reply
+
+CHAT: Final = "chat"
+"""Key of a sample's metadata: facts of each question in the order of their messages, later with the replies."""
+_FACTS: Final = ("options", "why", "variant")
+
+
+def one_chat(samples: Sequence[Sample]) -> Sample:
+    """Join samples that differ in their last message alone: what they share, then all their questions."""
+    chats = [[message for message in sample.input if not isinstance(message, str)] for sample in samples]
+    messages: list[ChatMessage] = [*chats[0][:-1], *(chat[-1] for chat in chats)]
+    questions = [
+        {"id": str(sample.id), "target": sample.target}
+        | {name: fact for name, fact in (sample.metadata or {}).items() if name in _FACTS}
+        for sample in samples
+    ]
+    return Sample(id="chat", input=messages, target="", metadata={CHAT: questions})
+
+
+@solver
+def continued(seed: int) -> Solver:
+    """Ask the questions of `one_chat` one after the other, in an order that is drawn anew for each epoch."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        questions: list[dict[str, Any]] = state.metadata[CHAT]
+        messages, state.messages = state.messages[-len(questions) :], state.messages[: -len(questions)]
+        order = list(range(len(questions)))
+        Random(f"{seed} {state.epoch}").shuffle(order)
+        for place in order:
+            state.messages.append(messages[place])
+            state = await append_reply(state, generate)
+            questions[place] |= {"reply": state.output.completion, "stop_reason": state.output.stop_reason}
+        return state
+
+    return solve
