@@ -33,7 +33,5 @@ def train(
                 name, out, rows=rows, seed=seed, tasks=task or (), against=tests, audio=audio, overwrite=overwrite
             )
         say_counts(console, provenance.counts)
-        if check := provenance.decontamination:
-            say(console, f"Compared with test sets: {check.checked} rows, works or tunes; dropped: {check.dropped}.")
-            for test, numbers in check.tests.items():
-                say(console, f"  {test}, {numbers['rows']} rows: {numbers['dropped']} dropped")
+        for test, numbers in provenance.decontamination.tests.items() if provenance.decontamination else ():
+            say(console, f"{numbers['dropped']} rows dropped for {test}")

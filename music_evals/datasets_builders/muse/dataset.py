@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -40,8 +40,6 @@ _Stimulus = TypeVar("_Stimulus")
 _Key = tuple[Any, ...]
 Maker = Callable[[], Mapping[str, Any]]
 """Makes a row when it is written, so that no audio is held in memory."""
-Accepts = Callable[..., bool]
-"""Gets the performances of a row; returns whether the row is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +104,12 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         raise DatasetError(f"the soundfont cannot be read: {error}") from error
     made_with = {package: version(package) for package in ("mido", "numpy")}
     made_with["soundfont"] = f"{soundfont.name} (SHA-256 {digest})"
-    planned = ((config, compose_rows(config, seed, getattr(counts, config), soundfont)) for config in rows.CONFIGS)
+    planned = ((config, compose(seed, getattr(counts, config), soundfont)) for config, compose in COMPOSERS.items())
     makers = group_makers((config, split, make) for config, entries in planned for split, make in entries)
     n_variants = -(-counts.chord_quality // (len(chords.QUALITIES) * (len(chords.ROOTS) - 1)))
     floors = {task: {"test": {"all": floors}} for task, floors in surface_floors(seed, max(n_variants, 1)).items()}
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return Plan(makers, replace(provenance, floors=floors))
-
-
-def compose_rows(
-    config: str, seed: int, n_test: int, soundfont: Path | None, accepts: Accepts = lambda *_: True
-) -> Iterator[tuple[str, Maker]]:
-    """Compose the few-shot and test rows of a config: their splits, and functions that make them.
-
-    Args:
-        config: one of `rows.CONFIGS`.
-        seed: any integer.
-        n_test: number of test rows.
-        soundfont: SoundFont 2 file; None leaves the sounds out (`ABSENT`).
-        accepts: gets the clips of a row and returns whether it is taken.
-    """
-    composers = {"syncopation": _loops, "transposition": _pairs, "chord_quality": _chords}
-    return composers[config](seed, n_test, soundfont, accepts)
 
 
 def group_makers(entries: Iterable[tuple[str, str, Maker]]) -> dict[str, dict[str, list[Maker]]]:
@@ -139,24 +121,19 @@ def group_makers(entries: Iterable[tuple[str, str, Maker]]) -> dict[str, dict[st
 
 
 def _draw(
-    name: str,
-    seed: int,
-    seen: set[_Key],
-    compose: Callable[..., _Stimulus],
-    keys_of: Callable[[_Stimulus], set[_Key]],
-    accepts: Callable[[_Stimulus], bool],
+    name: str, seed: int, seen: set[_Key], compose: Callable[..., _Stimulus], keys_of: Callable[[_Stimulus], set[_Key]]
 ) -> _Stimulus:
-    """Compose an accepted stimulus without any key that was seen; the randomness depends only on seed and name."""
+    """Compose a stimulus without any key that was seen; the randomness depends only on seed and name."""
     for attempt in range(_ATTEMPTS):
         stimulus = compose(rng=random.Random(f"{seed}/{name}/{attempt}"))
         keys = keys_of(stimulus)
-        if not keys & seen and accepts(stimulus):
+        if not keys & seen:
             seen |= keys
             return stimulus
     raise DatasetError(f"{name}: no new stimulus in {_ATTEMPTS} draws, {len(seen)} are taken; ask for fewer rows")
 
 
-def _loops(seed: int, n_test: int, soundfont: Path | None, accepts: Accepts) -> Iterator[tuple[str, Maker]]:
+def _loops(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(name: str, loop: drum_loops.DrumLoop) -> rows.SyncopationRow:
         clip = render_clip(loop.performance, "drums", soundfont)
         return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare))
@@ -170,13 +147,11 @@ def _loops(seed: int, n_test: int, soundfont: Path | None, accepts: Accepts) -> 
     seen: set[_Key] = set()
     for split, name, level in wanted:
         compose = partial(drum_loops.compose_drum_loop, level)
-        loop = _draw(
-            name, seed, seen, compose, lambda loop: {(loop.kick, loop.snare)}, lambda loop: accepts(loop.performance)
-        )
+        loop = _draw(name, seed, seen, compose, lambda loop: {(loop.kick, loop.snare)})
         yield split, partial(row, name, loop)
 
 
-def _pairs(seed: int, n_test: int, soundfont: Path | None, accepts: Accepts) -> Iterator[tuple[str, Maker]]:
+def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(name: str, pair: melodies.MelodyPair) -> rows.TranspositionRow:
         both = pair.first, pair.second
         clip_1, clip_2 = (render_clip(melody.performance, melody.instrument, soundfont) for melody in both)
@@ -198,10 +173,7 @@ def _pairs(seed: int, n_test: int, soundfont: Path | None, accepts: Accepts) -> 
     seen: set[_Key] = set()
     for split, name, foil, instrument in wanted:
         compose = partial(melodies.compose_pair, foil=foil, instrument=instrument)
-        pair = _draw(
-            name, seed, seen, compose, _pair_keys, lambda pair: accepts(*(melody.performance for melody in pair[:2]))
-        )
-        yield split, partial(row, name, pair)
+        yield split, partial(row, name, _draw(name, seed, seen, compose, _pair_keys))
 
 
 def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
@@ -209,25 +181,30 @@ def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
     return {tuple(after - before for before, after in pairwise(melody.pitches)) for melody in (pair.first, pair.second)}
 
 
-def _chords(seed: int, n_test: int, soundfont: Path | None, accepts: Accepts) -> Iterator[tuple[str, Maker]]:
+def _chords(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(chord: chords.Chord, variant: int) -> rows.ChordQualityRow:
         name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
         clip = render_clip(chord.performance, "piano", soundfont)
         return rows.chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches))
 
     roots = [root for root in chords.ROOTS if root != rows.EXAMPLE_ROOT]
-    n_rows = 0
-    # All roots in one variant before the next variant; every quality has its own order of roots.
-    for variant, step, quality in product(range(chords.N_VARIANTS), range(len(roots)), chords.QUALITIES):
-        if n_rows == n_test:
-            break
+    for index in range(n_test):
+        # All roots in one variant before the next variant; every quality has its own order of roots.
+        serial, place = divmod(index, len(chords.QUALITIES))
+        variant, step = divmod(serial, len(roots))
+        quality = chords.QUALITIES[place]
         order = random.Random(f"{seed}/chord_quality/{quality}/{variant}").sample(roots, len(roots))
-        chord = chords.compose_chord(order[step], quality, variant)
-        if accepts(chord.performance):
-            n_rows += 1
-            yield "test", partial(row, chord, variant)
+        yield "test", partial(row, chords.compose_chord(order[step], quality, variant), variant)
     for quality in chords.QUALITIES:
         yield "fewshot", partial(row, chords.compose_chord(rows.EXAMPLE_ROOT, quality), 0)
+
+
+COMPOSERS: Final[Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[str, Maker]]]]] = {
+    "syncopation": _loops,
+    "transposition": _pairs,
+    "chord_quality": _chords,
+}
+"""Config → composes rows from a seed, a number of test rows and a soundfont: their splits, and what makes them."""
 
 
 def render_clip(performance: Performance, instrument: str, soundfont: Path | None) -> rows.Clip:

@@ -7,7 +7,7 @@ Licence: generated stimuli have the licence of this project.
 Every config has the splits `test` (20 rows, the options in turn) and `fewshot` (a worked example of each option).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Final, TypedDict
@@ -25,7 +25,7 @@ from music_evals.datasets_builders.dataset_io import (
     make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.muse.dataset import Accepts, render_clip
+from music_evals.datasets_builders.muse.dataset import render_clip
 from music_evals.datasets_builders.muse.rows import check_midi_text, check_row
 from music_evals.datasets_builders.muse.surface import MEASURES, share_guessed
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, Stimulus
@@ -80,20 +80,15 @@ FEATURES: Final = {
 """Config → declared columns."""
 
 
-def compose(
-    seed: int, name: str, split: str, count: int, accepts: Accepts = lambda *_: True
-) -> Iterator[tuple[str, Stimulus]]:
-    """Compose stimuli of a task with their answers; the options take turns, and all stimuli of a split differ.
-
-    `accepts` gets the clips of a stimulus and returns whether it is taken.
-    """
+def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str, Stimulus]]:
+    """Compose stimuli of a task with their answers; the options take turns, and all stimuli of a split differ."""
     form, seen = FORMS[name], set()
     for number in range(count):
         serial, place = divmod(number, len(form.options))
         for attempt in range(100):
             stimulus = form.compose(place, serial, Random(f"{seed}/{name}/{split}/{number}/{attempt}"))
             key = tuple(performance.notes for performance, _ in stimulus.clips)
-            if key not in seen and accepts(*(performance for performance, _ in stimulus.clips)):
+            if key not in seen:
                 break
         else:
             raise DatasetError(f"{name}: no new stimulus in 100 draws")
@@ -110,11 +105,10 @@ def build(
     """
     if source is not None:
         raise DatasetError(f"the recordings of {NAME} cannot be built; leave --source out for generated stimuli")
-    soundfont = default_soundfont()
     rows = {
         name: {
-            "test": rows_of(compose(seed, name, "test", per_task), name, soundfont),
-            "fewshot": rows_of(compose(seed, name, "fewshot", len(form.options)), name, soundfont, "example-"),
+            "test": compose_rows(seed, name, "test", per_task, default_soundfont()),
+            "fewshot": compose_rows(seed, name, "fewshot", len(form.options), default_soundfont()),
         }
         for name, form in FORMS.items()
     }
@@ -130,13 +124,11 @@ def _generate(out: Path, _: OnPiece) -> Provenance:
 BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
 
 
-def rows_of(
-    stimuli: Iterable[tuple[str, Stimulus]], name: str, soundfont: Path | None, label: str = ""
-) -> Iterator[Mapping[str, Any]]:
-    """Make the rows of a task's stimuli; `label` is part of their ids, and without a soundfont there are no sounds."""
+def compose_rows(seed: int, name: str, split: str, count: int, soundfont: Path | None) -> Iterator[Mapping[str, Any]]:
+    """Compose the rows of a task; without a soundfont there are no sounds."""
     form = FORMS[name]
-    for number, (target, stimulus) in enumerate(stimuli, 1):
-        row: dict[str, Any] = {"id": f"{name.partition('_')[0]}-{label}{number:03d}"}
+    for number, (target, stimulus) in enumerate(compose(seed, name, split, count), 1):
+        row: dict[str, Any] = {"id": f"{name.partition('_')[0]}-{'' if split == 'test' else 'example-'}{number:03d}"}
         for suffix, (performance, instrument) in zip(form.clips, stimulus.clips, strict=True):
             clip = render_clip(performance, instrument, soundfont)
             row |= {f"audio{suffix}": clip.audio, f"midi{suffix}": clip.midi, f"midi_text{suffix}": clip.midi_text}
