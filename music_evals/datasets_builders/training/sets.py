@@ -149,27 +149,23 @@ def _ziqi(request: Request) -> Mapping[str, Iterable[Row]]:
     }
 
 
-def _muse(request: Request) -> Mapping[str, Iterable[Row]]:
-    from music_evals.datasets_builders.muse.chords import N_VARIANTS
+def _stimuli(request: Request) -> Mapping[str, Iterable[Row]]:
+    from music_evals.datasets_builders.muse.chords import N_VARIANTS, QUALITIES, ROOTS
     from music_evals.datasets_builders.muse.dataset import COMPOSERS
-
-    def rows(config: str) -> Iterator[Row]:
-        most = 44 * N_VARIANTS if config == "chord_quality" else _SURPLUS * request.counts[config]
-        rows = (make() for split, make in COMPOSERS[config](request.seed, most, request.soundfont) if split == "test")
-        return ({**row, "id": f"train-{row['id']}"} for row in rows)
-
-    return {config: request.apart(config, rows(config)) for config in request.counts}
-
-
-def _muse_ten(request: Request) -> Mapping[str, Iterable[Row]]:
     from music_evals.datasets_builders.muse_ten.dataset import compose_rows
 
     def rows(config: str) -> Iterator[Row]:
         most = _SURPLUS * request.counts[config]
-        rows = compose_rows(request.seed, config, "train", most, request.soundfont)
-        return ({**row, "id": row["id"].replace("-example-", "-train-")} for row in rows)
+        if config == "chord_quality":
+            most = (len(ROOTS) - 1) * len(QUALITIES) * N_VARIANTS
+        if config not in COMPOSERS:
+            return compose_rows(request.seed, config, "train", most, request.soundfont)
+        return (make() for split, make in COMPOSERS[config](request.seed, most, request.soundfont) if split == "test")
 
-    return {config: request.apart(config, rows(config)) for config in request.counts}
+    def renamed(config: str) -> Iterator[Row]:
+        return ({**row, "id": f"train-{row['id']}"} for row in rows(config))
+
+    return {config: request.apart(config, renamed(config)) for config in request.counts}
 
 
 def apart_works(works: Iterable[Any]) -> list[Any]:
@@ -190,12 +186,8 @@ def _msu(request: Request) -> Mapping[str, Iterable[Row]]:
     from music_evals.datasets_builders.msu.works import default_works
 
     plan = build_generated(request.seed, apart_works(default_works()))
-    scores = {
-        row["score_id"]: row
-        for split in plan.scores.values()
-        for row in split
-        if request.tests.accepts(row, is_composed=False)
-    }
+    all_scores = (row for split in plan.scores.values() for row in split)
+    scores = {row["score_id"]: row for row in all_scores if request.tests.accepts(row, is_composed=False)}
     count = request.counts["questions"]
     rows = [row for split in plan.questions.values() for row in split if row["score_id"] in scores]
     if len(rows) < count:
@@ -229,8 +221,8 @@ TRAINING: Final[Mapping[str, tuple[Callable[[Request], Mapping[str, Iterable[Row
     # Works give too few genres; clips for emotions are composed by a rule that is not to be learned.
     "lilybench": (_lilybench, ("lilybench", "ziqi"), ("corpus", "genre_recognition", "emotion_recognition")),
     "msu": (_msu, ("msu", "ziqi"), ("scores",)),
-    "muse": (_muse, ("muse", "muse_ten"), ()),
-    "muse_ten": (_muse_ten, ("muse", "muse_ten"), ()),
+    "muse": (_stimuli, ("muse", "muse_ten"), ()),
+    "muse_ten": (_stimuli, ("muse", "muse_ten"), ()),
     "musictheorybench": (_musictheorybench, ("musictheorybench", "ziqi"), ()),
     "ziqi": (_ziqi, ("musictheorybench", "ziqi"), ()),
 }
