@@ -37,9 +37,7 @@ DRUMS = clip(36, 42, 38, 42, 36, 36, 38, 42, 36, 42, drums=True)
         (text(LONG), text(f"Please answer. {LONG}"), "", False),
         (text(LONG), text(LONG.replace("dotted quarter note", "quarter note")), "", True),
         (text("Which note lies a third above G?"), text("Which note lies a third above G flat?"), "", True),
-        (text("Which note is A#?"), text("Which note is A?"), "", True),
         (text("下列哪个音是主音？"), text("下列哪个音是主音"), "", False),
-        (clip(*MELODY, low=60), clip(*MELODY, low=65), "transposition", False),
         (clip(*MELODY, low=60), clip(*MELODY, low=53, beat=240), "transposition", False),
         (clip(*MELODY, low=60), clip(*MELODY[::-1], low=60), "transposition", True),
         (clip(60, 64, 67, 72, 76), clip(62, 66, 69, 74, 78), "chord_quality", True),
@@ -56,7 +54,6 @@ def test_copies_are_found_and_other_rows_are_kept(test: Row, training: Row, conf
     tests = TestRows()
     tests.add("planted", [test], config)
     assert tests.accepts(training, config, is_composed=False) is is_apart
-    assert (tests.record.checked, tests.record.dropped) == (1, int(not is_apart))
     assert tests.record.tests == {"planted": {"rows": 1, "dropped": int(not is_apart)}}
 
 
