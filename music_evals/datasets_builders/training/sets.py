@@ -26,7 +26,7 @@ _SURPLUS: Final = 50  # stimuli that may be composed per row
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a composer."""
+    """The rows that a composer makes, and the test rows that they must differ from."""
 
     counts: Mapping[str, int]  # config → rows
     seed: int
@@ -87,8 +87,10 @@ def build_training_set(
     from music_evals.notation.audio.soundfont import default_soundfont
 
     if name not in TRAINING:
-        why = "its questions are published, stand in for published ones, or name the works that it measures against"
-        raise DatasetError(f"{name} has no training set: {why}; accepted are {', '.join(TRAINING)}")
+        others = "published, stand in for published ones, or name the works that they are measured against"
+        raise DatasetError(
+            f"{name} has no training set; accepted are {', '.join(TRAINING)}: other questions are {others}"
+        )
     compose, test_sets, left_out = TRAINING[name]
     spec = builder(name).BENCHMARK
     configs = [config for config in spec.features if config not in left_out]
@@ -163,7 +165,7 @@ def _stimuli(request: Request) -> Mapping[str, Iterable[Row]]:
         return (make() for split, make in COMPOSERS[config](request.seed, most, request.soundfont) if split == "test")
 
     def renamed(config: str) -> Iterator[Row]:
-        return ({**row, "id": f"train-{row['id']}"} for row in rows(config))
+        return ({**row, "id": f"train-{row['id'].replace('example-', '')}"} for row in rows(config))
 
     return {config: request.apart(config, renamed(config)) for config in request.counts}
 

@@ -85,7 +85,7 @@ def test_tunes_and_works_are_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("mmau", {"rows": 5}, "mmau has no training set: its questions are published, stand in for published ones"),
+        ("mmau", {"rows": 5}, "mmau has no training set; accepted are lilybench, msu, muse"),
         ("muse", {"rows": 5, "tasks": ["rhythm"]}, "muse has no task rhythm; accepted are syncopation, transposition"),
         ("muse", {"rows": 900, "tasks": ["chord_quality"]}, "not 900; ask for fewer, or choose tasks with --task"),
     ],
