@@ -87,7 +87,7 @@ def build_training_set(
     from music_evals.notation.audio.soundfont import default_soundfont
 
     if name not in TRAINING:
-        others = "published, stand in for published ones, or name the works that they are measured against"
+        others = "published, stand in for published ones, or name the works they are measured against"
         raise DatasetError(
             f"{name} has no training set; accepted are {', '.join(TRAINING)}: other questions are {others}"
         )
