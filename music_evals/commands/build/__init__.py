@@ -11,6 +11,7 @@ from music_evals.commands.build.lilybench import lilybench
 from music_evals.commands.build.lilybench_generation import lilybench_generation
 from music_evals.commands.build.msu import msu
 from music_evals.commands.build.muse import muse
+from music_evals.commands.build.train import train
 from music_evals.commands.build.ziqi import ziqi
 from music_evals.commands.output import Address, Engines, Out, Overwrite, building, cluster, say_counts, say_gaps
 
@@ -76,5 +77,6 @@ def _command(name: str) -> Callable[..., None]:
     return command
 
 
+app.command("train")(train)
 for dataset in dataset_names():
     app.command(dataset)(COMMANDS.get(dataset) or _command(dataset))

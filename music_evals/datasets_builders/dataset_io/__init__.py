@@ -21,6 +21,7 @@ from music_evals.datasets_builders.dataset_io.loading import (
 from music_evals.datasets_builders.dataset_io.provenance import (
     GENERATED,
     DatasetError,
+    Decontamination,
     Provenance,
     as_json,
     canary,
@@ -37,6 +38,7 @@ __all__ = [
     "GENERATED",
     "DatasetError",
     "DatasetSpec",
+    "Decontamination",
     "FileCell",
     "FolderKind",
     "FourOptions",

@@ -48,7 +48,11 @@ def make_card(provenance: Provenance) -> str:
     counts = ["| config | split | rows |", "|---|---|---|"]
     for config, splits in provenance.counts.items():
         counts += [f"| `{config}` | `{split}` | {rows} |" for split, rows in splits.items()]
+    if provenance.decontamination is not None:
+        card.text = files(__package__).joinpath("training_card.md").read_text("utf-8")
+        card.data["tags"] = ["music", "training"]
     card.text = Template(card.text).substitute(
+        config=next(iter(provenance.counts)),
         pretty_name=source.title,
         title=benchmark.paper,
         homepage=benchmark.homepage,
@@ -100,4 +104,9 @@ def _provenance_lines(provenance: Provenance) -> list[str]:
     if provenance.anomalies:
         lines.append("- what is odd in the source, counted:")
         lines += [f"    - {anomaly}: {count}" for anomaly, count in provenance.anomalies.items()]
-    return [*lines, f"- {canary(provenance.benchmark)}", f"- checksums of the data files: `{PROVENANCE_FILE}`"]
+    if (check := provenance.decontamination) is None:
+        lines.append(f"- {canary(provenance.benchmark)}")
+    else:
+        lines.append(f"- decontamination: {check.checked} rows, works or tunes compared, {check.dropped} dropped:")
+        lines += [f"    - {name}, {n['rows']} rows: {n['dropped']} dropped" for name, n in check.tests.items()]
+    return [*lines, f"- checksums of the data files: `{PROVENANCE_FILE}`"]

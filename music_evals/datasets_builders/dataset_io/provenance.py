@@ -55,6 +55,21 @@ Floors = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 """Config → split → form → ``questions``, their number, and each floor's share of them, from 0 to 1."""
 
 
+@dataclass(slots=True)
+class Decontamination:
+    """How the rows of a training set were compared with test rows; it is filled in while the rows are composed."""
+
+    __pydantic_config__ = ConfigDict(strict=True, extra="forbid")
+
+    words: int  # length of the runs of words that are compared
+    notes: int  # length of the runs of notes
+    share: float  # of common runs, from which on a training row is dropped
+    checked: int = 0  # composed rows, works or tunes that were compared
+    dropped: int = 0
+    # Test set → ``rows``, their number, and ``dropped``, how much of the training material was dropped for it.
+    tests: dict[Printable, dict[str, int]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """Who built a dataset from what."""
@@ -79,10 +94,14 @@ class Provenance:
     floors: Floors = field(default_factory=dict)
     # Path → SHA-256 of each file except the card.
     files: Mapping[Printable, str] = field(default_factory=dict)
+    decontamination: Decontamination | None = None  # of a training set, which has neither floors nor a canary
 
     def to_json(self) -> str:
         """Return the content of ``provenance.json``."""
-        return as_json({"format": FORMAT, **dataclasses.asdict(self)})
+        entries = dataclasses.asdict(self)
+        if self.decontamination is None:
+            del entries["decontamination"]
+        return as_json({"format": FORMAT, **entries})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Provenance":

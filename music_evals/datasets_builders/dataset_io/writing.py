@@ -47,7 +47,8 @@ def write_dataset(
         out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder of ours.
         rows: config → split → rows, written in order; a split without rows is left out.
         features: config → declared columns.
-        provenance: who builds it from what; its `counts`, `floors` and `files` are filled in here.
+        provenance: who builds it from what; its `counts`, `floors` and `files` are filled in here. A training set
+            (`Provenance.decontamination`) gets no floors and no canary.
         overwrite: whether a dataset folder of ours may be replaced.
         extra_files: further files by path in the folder, such as the licence of the source.
         card: makes the content of ``README.md`` from the completed provenance.
@@ -62,7 +63,8 @@ def write_dataset(
     with replace_folder(out, overwrite=overwrite) as folder:
         counts: dict[str, dict[str, int]] = {}
         files: dict[str, str] = {}
-        mark = canary(provenance.benchmark)
+        is_training_set = provenance.decontamination is not None
+        mark = "" if is_training_set else canary(provenance.benchmark)
         for config, splits in rows.items():
             for split, split_rows in splits.items():
                 path = folder / data_file(config, split)
@@ -74,7 +76,9 @@ def write_dataset(
         for name, content in (extra_files or {}).items():
             (folder / name).write_bytes(content)
             files[name] = file_sha256(folder / name)
-        floors = compute_floors(provenance.benchmark, folder, counts, provenance.floors, option_floors=option_floors)
+        floors = provenance.floors
+        if not is_training_set:
+            floors = compute_floors(provenance.benchmark, folder, counts, floors, option_floors=option_floors)
         complete = dataclasses.replace(provenance, counts=counts, floors=floors, files=files)
         (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
         (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")
@@ -84,7 +88,7 @@ def write_dataset(
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Any, where: str, mark: str) -> int:
     """Write rows as one Parquet file and return their number; without rows write no file.
 
-    `where` names the rows in errors; `mark` is the canary for the file's metadata.
+    `where` names the rows in errors; `mark` is the canary for the file's metadata, or empty.
     """
     import pyarrow.parquet as pq
     from datasets import Audio, Image, List, Value
@@ -105,7 +109,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Any, whe
         for group in chain([first], groups):
             writer.write_table(_to_table(group, features, where, check, count))
             count += len(group)
-        writer.add_key_value_metadata({"canary": mark})
+        writer.add_key_value_metadata({"canary": mark} if mark else {})
     return count
 
 

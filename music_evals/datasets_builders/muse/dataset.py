@@ -29,6 +29,7 @@ from music_evals.datasets_builders.dataset_io import (
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
 from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED, NAME, VERSION
 from music_evals.datasets_builders.muse.surface import surface_floors
+from music_evals.datasets_builders.questions.question_set import ABSENT
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
@@ -103,11 +104,7 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         raise DatasetError(f"the soundfont cannot be read: {error}") from error
     made_with = {package: version(package) for package in ("mido", "numpy")}
     made_with["soundfont"] = f"{soundfont.name} (SHA-256 {digest})"
-    planned = (
-        ("syncopation", _loops(seed, counts.syncopation, soundfont)),
-        ("transposition", _pairs(seed, counts.transposition, soundfont)),
-        ("chord_quality", _chords(seed, counts.chord_quality, soundfont)),
-    )
+    planned = ((config, compose(seed, getattr(counts, config), soundfont)) for config, compose in COMPOSERS.items())
     makers = group_makers((config, split, make) for config, entries in planned for split, make in entries)
     n_variants = -(-counts.chord_quality // (len(chords.QUALITIES) * (len(chords.ROOTS) - 1)))
     floors = {task: {"test": {"all": floors}} for task, floors in surface_floors(seed, max(n_variants, 1)).items()}
@@ -136,7 +133,7 @@ def _draw(
     raise DatasetError(f"{name}: no new stimulus in {_ATTEMPTS} draws, {len(seen)} are taken; ask for fewer rows")
 
 
-def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
+def _loops(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(name: str, loop: drum_loops.DrumLoop) -> rows.SyncopationRow:
         clip = render_clip(loop.performance, "drums", soundfont)
         return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare))
@@ -154,7 +151,7 @@ def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker
         yield split, partial(row, name, loop)
 
 
-def _pairs(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
+def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(name: str, pair: melodies.MelodyPair) -> rows.TranspositionRow:
         both = pair.first, pair.second
         clip_1, clip_2 = (render_clip(melody.performance, melody.instrument, soundfont) for melody in both)
@@ -184,7 +181,7 @@ def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
     return {tuple(after - before for before, after in pairwise(melody.pitches)) for melody in (pair.first, pair.second)}
 
 
-def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
+def _chords(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(chord: chords.Chord, variant: int) -> rows.ChordQualityRow:
         name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
         clip = render_clip(chord.performance, "piano", soundfont)
@@ -202,12 +199,23 @@ def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Make
         yield "fewshot", partial(row, chords.compose_chord(rows.EXAMPLE_ROOT, quality), 0)
 
 
-def render_clip(performance: Performance, instrument: str, soundfont: Path) -> rows.Clip:
-    """Play a performance as WAV, MIDI and MIDI text; DatasetError if the soundfont cannot be read."""
+COMPOSERS: Final[Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[str, Maker]]]]] = {
+    "syncopation": _loops,
+    "transposition": _pairs,
+    "chord_quality": _chords,
+}
+"""Config → composes rows from a seed, a number of test rows and a soundfont: their splits, and what makes them."""
+
+
+def render_clip(performance: Performance, instrument: str, soundfont: Path | None) -> rows.Clip:
+    """Play a performance as WAV, MIDI and MIDI text; DatasetError if the soundfont cannot be read.
+
+    Without a soundfont the WAV is `ABSENT`.
+    """
     midi = write_midi(performance)
     seconds = None if performance.length is None else performance.length / TICKS_PER_BEAT * 60 / performance.tempo
     try:
-        wav = render_wav(midi, seconds=seconds, soundfont=soundfont)
+        wav = render_wav(midi, seconds=seconds, soundfont=soundfont) if soundfont else ABSENT
     except ValueError as error:
         raise DatasetError(f"cannot render with {soundfont}: {error}") from error
     meter = "{}/{}".format(*performance.meter)

@@ -118,7 +118,10 @@ def build(
         plan = build_recordings(Path(source), allow_partial=allow_partial)
         return write(plan, out, features=FEATURES, overwrite=overwrite)
     rows = {
-        name: {"test": _rows(seed, name, "test", per_task), "fewshot": _rows(seed, name, "fewshot", len(form.options))}
+        name: {
+            "test": compose_rows(seed, name, "test", per_task, default_soundfont()),
+            "fewshot": compose_rows(seed, name, "fewshot", len(form.options), default_soundfont()),
+        }
         for name, form in FORMS.items()
     }
     floors = {name: {"test": {"all": _floors(seed, name)}} for name in FORMS}
@@ -133,8 +136,9 @@ def _generate(out: Path, _: OnPiece) -> Provenance:
 BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
 
 
-def _rows(seed: int, name: str, split: str, count: int) -> Iterator[Mapping[str, Any]]:
-    form, soundfont = FORMS[name], default_soundfont()
+def compose_rows(seed: int, name: str, split: str, count: int, soundfont: Path | None) -> Iterator[Mapping[str, Any]]:
+    """Compose the rows of a task; without a soundfont there are no sounds."""
+    form = FORMS[name]
     for number, (target, stimulus) in enumerate(compose(seed, name, split, count), 1):
         row: dict[str, Any] = {"id": f"{name.partition('_')[0]}-{'' if split == 'test' else 'example-'}{number:03d}"}
         for suffix, (performance, instrument) in zip(form.clips, stimulus.clips, strict=True):

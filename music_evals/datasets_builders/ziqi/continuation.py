@@ -15,7 +15,7 @@ unclear and the permission non-commercial.
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -86,6 +86,11 @@ class _Source:
                     contour.append((event.pitches[0] - self.key.tonic) % 12 if event.pitches else None)
         return contours
 
+    def abc(self, measures: int | None = None) -> str:
+        """The pickup, if any, and the first measures, by default all, with a header."""
+        header = f"X:1\nM:{self.meter[0]}/{self.meter[1]}\nL:{self.unit}\nK:{self.key.name}\n"
+        return header + _lay_out([measure for measure in (self.pickup, *self.measures[:measures]) if measure])
+
 
 class _Cut(NamedTuple):
     """A tune and the length of its opening."""
@@ -108,9 +113,7 @@ class _Cut(NamedTuple):
     @property
     def prompt(self) -> str:
         """The opening with a header and the pickup, if any."""
-        source = self.source
-        header = f"X:1\nM:{source.meter[0]}/{source.meter[1]}\nL:{source.unit}\nK:{source.key.name}\n"
-        return header + _lay_out([measure for measure in (source.pickup, *self.opening) if measure])
+        return self.source.abc(self.length)
 
     @property
     def pool(self) -> _Pool:
@@ -140,6 +143,18 @@ def compose_continuations(count: int, seed: int) -> list[Question]:
     if len(questions) < count:
         raise ValueError(f"count is {count}; the tunes yield {len(questions)} questions with seed {seed}")
     return questions
+
+
+def training_continuations(seed: int, accepts: Callable[[str], bool], titles: Iterable[str]) -> Iterator[Question]:
+    """Yield questions on the tunes whose ABC is accepted; the wrong options are of such tunes too.
+
+    A tune that shares a title with one that is not accepted, or that has one of `titles`, is left out.
+    """
+    tunes = {cut.source.name: cut.source for cut in _cuts()}
+    refused = {name for name, tune in tunes.items() if not accepts(tune.abc())}
+    refused_titles = {*map(_plain_title, titles)}.union(*(tunes[name].titles for name in refused))
+    refused |= {name for name, tune in tunes.items() if tune.titles & refused_titles}
+    return _questions([cut for cut in _cuts() if cut.source.name not in refused], seed)
 
 
 @cache

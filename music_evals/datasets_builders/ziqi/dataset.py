@@ -90,7 +90,7 @@ class Plan:
     provenance: Provenance
 
 
-class _Composed(NamedTuple):
+class Composed(NamedTuple):
     """A composed theme: its config, its names by language, and the composer of its questions."""
 
     config: ConfigName
@@ -102,7 +102,8 @@ class _Composed(NamedTuple):
     check: Callable[[], None]  # raises DatasetError if the questions can be guessed
 
 
-def _composed_themes() -> tuple[_Composed, ...]:
+def composed_themes() -> tuple[Composed, ...]:
+    """Return the themes of composed questions."""
     # Here, because tasks import this module and music21 takes a second to load.
     from music_evals.datasets_builders.questions.theory import compose
     from music_evals.datasets_builders.ziqi.continuation import compose_continuations, refuse_guessable_continuations
@@ -111,8 +112,8 @@ def _composed_themes() -> tuple[_Composed, ...]:
     tunes = compose_continuations, refuse_guessable_continuations
     kinds: Mapping[str, Mapping[Language, str]] = {"continuation": {"zh": "曲调续写", "en": "tune continuation"}}
     return (
-        _Composed("comprehension", "theory", "乐理（计算生成）", "computed music theory", compose.KINDS, *theory),
-        _Composed("generation", "continuation", "曲调续写（计算生成）", "computed tune continuation", kinds, *tunes),
+        Composed("comprehension", "theory", "乐理（计算生成）", "computed music theory", compose.KINDS, *theory),
+        Composed("generation", "continuation", "曲调续写（计算生成）", "computed tune continuation", kinds, *tunes),
     )
 
 
@@ -128,7 +129,7 @@ def build_generated(seed: int = DEFAULT_SEED, *, theory: int = _THEORY, continua
         DatasetError: there are not so many questions, or their options give the answers away.
     """
     plan = _plan(seed, theory, continuation)
-    for composed in _composed_themes():
+    for composed in composed_themes():
         if composed.config in plan.rows:
             composed.check()
     return plan
@@ -142,7 +143,7 @@ def _plan(seed: int, theory: int, continuation: int) -> Plan:
     if not theory and not continuation:
         raise DatasetError("no questions are asked for: theory and continuation are both 0")
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
-    for composed in _composed_themes():
+    for composed in composed_themes():
         if not counts[composed.name]:
             continue
         try:
@@ -151,14 +152,14 @@ def _plan(seed: int, theory: int, continuation: int) -> Plan:
             raise DatasetError(f"{composed.name} questions: {error} (of these, {EXAMPLES} are for dev)") from error
         random.Random(f"{seed}/{composed.name}/order").shuffle(questions)
         rows[composed.config] = {
-            split: [row for language in LANGUAGES for row in _rows(composed, group, language, f"{seed}/{split}")]
+            split: [row for language in LANGUAGES for row in rows_of(composed, group, language, f"{seed}/{split}")]
             for split, group in (("dev", questions[:EXAMPLES]), ("test", questions[EXAMPLES:]))
         }
     return Plan(rows, make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with={"music21": version("music21")}))
 
 
-def _rows(composed: _Composed, questions: Sequence[Question], language: Language, key: str) -> Iterator[Row]:
-    """Rows of questions; the right answers are spread evenly over the letters, in both languages alike."""
+def rows_of(composed: Composed, questions: Sequence[Question], language: Language, key: str) -> Iterator[Row]:
+    """Yield rows of questions; the right answers are spread evenly over the letters, in both languages alike."""
     drawn = places(len(questions), f"{key}/{composed.name}/letters")
     for question, place in zip(questions, drawn, strict=True):
         yield {

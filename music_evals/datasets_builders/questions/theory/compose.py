@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from random import Random
 from typing import Final
 from zlib import crc32
@@ -45,16 +46,18 @@ def compose_theory(count: int, seed: int, half: int | None = None) -> list[Quest
     """
     if count < 0:
         raise ValueError(f"count is {count}; it must be 0 or more")
-    questions: list[Question] = []
-    kinds = [in_turn([_questions(form, seed) for form in _FORMS if form.kind == kind]) for kind in KINDS]
-    for question in in_turn(kinds):
-        if len(questions) == count:
-            break
-        if half is None or crc32(question.name.encode()) % 2 == half:
-            questions.append(question)
+    questions = list(islice(theory_questions(seed, half), count))
     if len(questions) < count:
         raise ValueError(f"count is {count}; there are no more than {len(questions)} questions")
     return questions
+
+
+def theory_questions(seed: int, half: int | None, kinds: Iterable[str] = KINDS) -> Iterator[Question]:
+    """Yield the questions of `compose_theory`, of some kinds or of all."""
+    turns = [in_turn([_questions(form, seed) for form in _FORMS if form.kind == kind]) for kind in kinds]
+    for question in in_turn(turns):
+        if half is None or crc32(question.name.encode()) % 2 == half:
+            yield question
 
 
 @cache

@@ -16,6 +16,7 @@ from music_evals.datasets_builders.questions.theory.terms import Term
 
 T = TypeVar("T")
 _NEAR: Final = 3.0
+_PATIENCE: Final = 1_000
 
 
 class Draft(NamedTuple):
@@ -138,14 +139,18 @@ def endless(all_fours: Iterable[Sequence[Case]], rng: Random) -> Iterator[Draft]
     """Ask for one case of every four.
 
     A four is skipped if any of its cases was used before, not only the drawn one. Otherwise rare cases would be
-    right more often than common ones.
+    right more often than common ones. After `_PATIENCE` skipped fours in a row the form ends.
     """
     seen: set[tuple[Term, ...]] = set()
+    skipped = 0
     for four in all_fours:
         if seen.isdisjoint(case.blanks for case in four):
             draft = _draft(four, rng.randrange(4))
             seen.add(draft.blanks)
+            skipped = 0
             yield draft
+        elif (skipped := skipped + 1) == _PATIENCE:
+            return
 
 
 def shuffled(cases: Iterable[T], rng: Random) -> list[T]:

@@ -1,0 +1,170 @@
+"""Overlap of training rows with test rows, by runs of words and by runs of notes.
+
+Text: runs of 13 words, as GPT-3 was checked (arXiv 2005.14165, appendix C). Case and punctuation do not count, and a
+Chinese character is a word. A shorter text is one run. Music: runs of 8 notes, as pitch intervals and ratios of times
+between onsets (S. Doraisamy and S. Rüger, "A polyphonic music retrieval system using n-grams", ISMIR 2004), so another
+key or tempo makes no difference. Of notes with the same onset the highest counts; for percussion, all do. Stimuli whose
+pattern is the answer, such as a chord or a scale, are compared as a whole and at their own pitch.
+
+Two texts or pieces of music overlap by the share of their common runs in the runs of the shorter one. From 80% on, as
+Llama 2 calls a test item dirty (arXiv 2307.09288, appendix A.6), a training row is dropped. Text is compared only if a
+question has no music, since questions on different music may have the same words.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any, Final
+
+from music_evals.datasets_builders.dataset_io import DatasetSpec, Decontamination, describe_dataset, load_split
+from music_evals.notation.abc.plain import split_voices
+from music_evals.notation.abc.tunes import parse_key, parse_meter, parse_unit, read_measure, split_measures
+from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache
+from music_evals.notation.midi.note_arrays import read_note_arrays
+from music_evals.notation.midi.performance import TICKS_PER_BEAT
+
+WORDS: Final = 13
+NOTES: Final = 8
+SHARE: Final = 0.8
+_PATTERNS: Final = ("chord_quality", "contour", "meter")  # configs of stimuli whose pattern is the answer
+_PIECES: Final = {"msu": ("scores",), "lilybench": ("corpus",)}  # dataset → configs with the music of its questions
+_WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+[#♯♭°ø]*|[#♯♭°ø]+")
+_ABC: Final = re.compile(r"^(?:X: ?\d|M:|L:|K:)", re.MULTILINE)  # the beginning of music in a question
+_COLUMNS: Final = ("question", "abc", "options", "midi", "midi_1", "midi_2", "text")
+
+Runs = frozenset[Hashable]
+
+
+def word_runs(text: str) -> Runs:
+    """Return the runs of words of a text; none if it has no words.
+
+    >>> word_runs("Which note is A#?") == word_runs("which note, is A#")
+    True
+    """
+    words = _WORD.findall(text.casefold())
+    return frozenset(" ".join(words[at : at + WORDS]) for at in range(max(1, len(words) - WORDS + 1)) if words)
+
+
+def note_runs(notes: Iterable[tuple[int, int]], *, is_percussion: bool = False, is_pattern: bool = False) -> Runs:
+    """Return the runs of notes, given as onsets and MIDI pitches; none if there are no notes.
+
+    >>> scale = [(480 * step, 60 + step) for step in range(12)]
+    >>> note_runs(scale) == note_runs([(onset // 2, pitch + 5) for onset, pitch in scale])
+    True
+    """
+    pitches: defaultdict[int, set[int]] = defaultdict(set)
+    for onset, pitch in notes:
+        pitches[onset].add(pitch)
+    chords = [(onset, tuple(sorted(pitches[onset]))) for onset in sorted(pitches)]
+    length = len(chords) if is_pattern else min(NOTES, len(chords))
+    runs: set[Hashable] = set()
+    for at in range(len(chords) - length + 1 if chords else 0):
+        run = chords[at : at + length]
+        start, first = run[0]
+        unit = run[1][0] - start if length > 1 else 1
+        runs.add(
+            tuple(
+                (chord if is_percussion or is_pattern else chord[-1] - first[-1], round(24 * (onset - start) / unit))
+                for onset, chord in run
+            )
+        )
+    return frozenset(runs)
+
+
+def _abc_notes(abc: str) -> Iterator[tuple[int, int]]:
+    """Yield the notes of all voices of a tune as written; ValueError or IndexError if it cannot be read."""
+    header, voices = split_voices(abc)
+    for lines in voices.values():
+        fields = {line[0]: line[2:].strip() for line in header if line[1:2] == ":"}
+        time, tied = Fraction(0), frozenset[int]()
+        for measure in split_measures("\n".join(lines)):
+            fields |= measure.fields
+            meter = parse_meter(fields.get("M", "4/4"))
+            sharps = parse_key(fields.get("K", "C").partition(" clef")[0]).sharps
+            for event in read_measure(measure.text, parse_unit(fields.get("L"), meter), meter, sharps):
+                yield from ((round(4 * TICKS_PER_BEAT * time), pitch) for pitch in event.pitches if pitch not in tied)
+                tied = frozenset(event.pitches if event.is_tied else ())
+                time += event.duration
+
+
+def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
+    """Return the runs of each clip or tune of a row and, if it has no music, those of its question."""
+    music: list[Runs] = []
+    for notes in (read_note_arrays(row[name]) for name in ("midi", "midi_1", "midi_2") if row.get(name)):
+        for is_drum in (False, True):
+            own = notes.drum == is_drum
+            pairs = zip(notes.onset[own].tolist(), notes.pitch[own].tolist(), strict=True)
+            music.append(note_runs(pairs, is_percussion=is_drum, is_pattern=config in _PATTERNS))
+    abc, question = row.get("abc") or [], row.get("question") or ""
+    tunes = [abc] if isinstance(abc, str) else [*abc]
+    if start := _ABC.search(question):
+        header = "\n".join(line for line in question[start.start() :].splitlines() if line[1:2] == ":")
+        tunes += [question[start.start() :], *(f"{header}\n{option}" for option in row["options"])]
+    for tune in tunes:
+        try:
+            music.append(note_runs(_abc_notes(tune)))
+        except (ValueError, IndexError):
+            music.append(word_runs(tune))
+    return [runs for runs in music if runs] or [word_runs(question)]
+
+
+class TestRows:
+    """Rows of test sets, which training rows must differ from; `record` counts what was checked and dropped."""
+
+    __test__ = False  # for pytest
+
+    def __init__(self) -> None:
+        self.record = Decontamination(WORDS, NOTES, SHARE)
+        self._places: defaultdict[Hashable, list[int]] = defaultdict(list)  # run → numbers of contents
+        self._contents: list[tuple[str, int]] = []  # test set, number of runs
+
+    def add(self, name: str, rows: Iterable[Mapping[str, Any]], config: str = "") -> None:
+        """Add the rows of a test set."""
+        counts = self.record.tests.setdefault(name, {"rows": 0, "dropped": 0})
+        for row in rows:
+            counts["rows"] += 1
+            for runs in row_runs(row, config):
+                for run in runs:
+                    self._places[run].append(len(self._contents))
+                self._contents.append((name, len(runs)))
+
+    def add_dataset(self, dataset: str, benchmark: DatasetSpec) -> None:
+        """Add all splits of a dataset but that for training; `dataset` is as for `load_split`."""
+        origin = describe_dataset(dataset, benchmark=benchmark)
+        for config in _PIECES.get(benchmark.name, origin.provenance.counts):
+            columns = [name for name in _COLUMNS if name in benchmark.features[config]]
+            for split in origin.provenance.counts[config]:
+                if split != "train":
+                    rows = load_split(dataset, config, split, benchmark=benchmark, columns=columns)
+                    music = lilypond_music(rows["text"]) if "text" in columns else rows
+                    self.add(f"{benchmark.name} {origin.label}, {config}/{split}", music, config)
+
+    def accepts(self, row: Mapping[str, Any], config: str = "", *, is_composed: bool = True) -> bool:
+        """Return whether no text or music of a training row overlaps with a test row.
+
+        Half of all composed questions and stimuli are reserved for tests, by a hash, so that tests of any seed have
+        some that no training set has. Such a row is refused without being counted.
+        """
+        contents = row_runs(row, config)
+        key = row["id"].removesuffix("-en").removesuffix("-zh") if "question" in row else sorted(map(repr, contents[0]))
+        if is_composed and sha256(repr(key).encode()).digest()[0] % 2:
+            return False
+        self.record.checked += 1
+        overlapping: set[str] = set()
+        for runs in contents:
+            for place, common in Counter(place for run in runs for place in self._places.get(run, ())).items():
+                name, size = self._contents[place]
+                if common >= SHARE * min(size, len(runs)):
+                    overlapping.add(name)
+        for name in overlapping:
+            self.record.tests[name]["dropped"] += 1
+        self.record.dropped += bool(overlapping)
+        return not overlapping
+
+
+def lilypond_music(texts: Iterable[str]) -> Iterator[dict[str, bytes]]:
+    """Yield pieces in LilyPond as rows with MIDI, compiled or from the cache; an empty row if LilyPond fails."""
+    for run in compile_texts(texts, cache=lilypond_cache(), together=True):
+        yield {"midi": run.midi[0]} if run.midi else {}

@@ -1,0 +1,231 @@
+"""Training sets of the benchmarks whose default data is composed: the same composers, apart from the test sets."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from music_evals.datasets_builders import builder
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    DatasetError,
+    DatasetSpec,
+    Provenance,
+    make_provenance,
+    write_dataset,
+)
+from music_evals.datasets_builders.training.decontamination import TestRows, lilypond_music
+
+Row = Mapping[str, Any]
+_CHUNK: Final = 500  # questions whose right options are spread over the letters together
+_SURPLUS: Final = 50  # stimuli that may be composed per row
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The rows that a composer makes, and the test rows that they must differ from."""
+
+    counts: Mapping[str, int]  # config → rows
+    seed: int
+    tests: TestRows
+    soundfont: Path | None  # None leaves sounds out
+
+    def apart(self, config: str, rows: Iterable[Row], *, is_composed: bool = True) -> Iterator[Row]:
+        """Yield the rows that no test has, as many as wanted; DatasetError if there are fewer.
+
+        The answers of stimuli are equally frequent.
+        """
+        count, number, reason = self.counts[config], 0, ""
+        answers: Counter[str] = Counter()
+        try:
+            for row in rows if count else ():
+                most = -(-count // len(row["options"])) if "target" in row else count
+                if answers[row.get("target", "")] < most and self.tests.accepts(row, config, is_composed=is_composed):
+                    answers[row.get("target", "")] += 1
+                    number += 1
+                    yield row
+                    if number == count:
+                        return
+        except DatasetError as error:
+            reason = f" ({error})"
+        if number < count:
+            raise DatasetError(
+                f"{config} gives {number} rows apart from the test sets, not {count}{reason}; ask for fewer, or choose "
+                "tasks with --task"
+            )
+
+
+def build_training_set(
+    name: str,
+    out: Path,
+    *,
+    rows: int,
+    seed: int,
+    tasks: Sequence[str] = (),
+    against: Mapping[str, DatasetSpec] | None = None,
+    audio: bool = False,
+    overwrite: bool = False,
+) -> Provenance:
+    """Write a training set as a dataset folder with the split ``train``; the same seed and version give the same bytes.
+
+    Args:
+        name: of a dataset in `TRAINING`.
+        out: the folder.
+        rows: number of rows of all tasks together, spread evenly.
+        seed: any integer; the test set of the same seed is another one.
+        tasks: configs of the dataset, all by default.
+        against: further test sets, dataset argument → its benchmark.
+        audio: whether clips are rendered; otherwise the cells of sounds hold `ABSENT`.
+        overwrite: whether a dataset folder is replaced.
+
+    Raises:
+        DatasetError: there is no such training set or task, or the material does not give so many rows.
+    """
+    from music_evals.notation.audio.soundfont import default_soundfont
+
+    if name not in TRAINING:
+        others = "published, stand in for published ones, or name the works they are measured against"
+        raise DatasetError(
+            f"{name} has no training set; accepted are {', '.join(TRAINING)}: other questions are {others}"
+        )
+    compose, test_sets, left_out = TRAINING[name]
+    spec = builder(name).BENCHMARK
+    configs = [config for config in spec.features if config not in left_out]
+    if not {*tasks} <= {*configs}:
+        raise DatasetError(f"{name} has no task {', '.join({*tasks} - {*configs})}; accepted are {', '.join(configs)}")
+    configs = [config for config in configs if not tasks or config in tasks]
+    tests = TestRows()
+    for dataset, benchmark in [*((GENERATED, builder(test).BENCHMARK) for test in test_sets), *(against or {}).items()]:
+        tests.add_dataset(dataset, benchmark)
+    counts = {config: rows // len(configs) + (at < rows % len(configs)) for at, config in enumerate(configs)}
+    stream = int.from_bytes(sha256(f"training {seed}".encode()).digest()[:6])  # no test has it by accident
+    request = Request(counts, stream, tests, default_soundfont() if audio else None)
+    splits = {config: {"train": own} for config, own in compose(request).items()}
+    provenance = make_provenance(name, spec.version, GENERATED, seed=seed, decontamination=tests.record)
+    return write_dataset(out, splits, features=spec.features, provenance=provenance, overwrite=overwrite)
+
+
+def _chunks(questions: Iterator[Any]) -> Iterator[tuple[int, list[Any]]]:
+    return enumerate(iter(lambda: list(islice(questions, _CHUNK)), []))
+
+
+def _musictheorybench(request: Request) -> Mapping[str, Iterable[Row]]:
+    from music_evals.datasets_builders.musictheorybench import KNOWLEDGE
+    from music_evals.datasets_builders.questions.question_rows import composed_rows
+    from music_evals.datasets_builders.questions.theory.compose import KINDS, MUSICTHEORYBENCH, theory_questions
+
+    def rows(config: str) -> Iterator[Row]:
+        kinds = [kind for kind in KINDS if (kind in KNOWLEDGE) == (config == "knowledge")]
+        for number, chunk in _chunks(theory_questions(request.seed, MUSICTHEORYBENCH, kinds)):
+            yield from composed_rows(chunk, f"{request.seed}/{config}/{number}")
+
+    return {config: request.apart(config, rows(config)) for config in request.counts}
+
+
+def _ziqi(request: Request) -> Mapping[str, Iterable[Row]]:
+    from music_evals.datasets_builders.lilybench.default_pieces import first_sources
+    from music_evals.datasets_builders.questions.question_rows import LANGUAGES
+    from music_evals.datasets_builders.questions.theory.compose import ZIQI, theory_questions
+    from music_evals.datasets_builders.ziqi.continuation import training_continuations
+    from music_evals.datasets_builders.ziqi.dataset import composed_themes, rows_of
+
+    def is_apart(abc: str) -> bool:
+        return request.tests.accepts({"abc": abc}, is_composed=False)
+
+    def rows(config: str) -> Iterator[Row]:
+        theme = next(theme for theme in composed_themes() if theme.config == config)
+        if config == "comprehension":
+            questions = theory_questions(request.seed, ZIQI)
+        else:
+            titles = [source.title for source in first_sources()]
+            questions = training_continuations(request.seed, is_apart, titles)
+        for number, chunk in _chunks(questions):
+            by_language = [rows_of(theme, chunk, language, f"{request.seed}/{number}") for language in LANGUAGES]
+            yield from (row for pair in zip(*by_language, strict=True) for row in pair)
+
+    return {
+        config: request.apart(config, rows(config), is_composed=config == "comprehension") for config in request.counts
+    }
+
+
+def _stimuli(request: Request) -> Mapping[str, Iterable[Row]]:
+    from music_evals.datasets_builders.muse.chords import N_VARIANTS, QUALITIES, ROOTS
+    from music_evals.datasets_builders.muse.dataset import COMPOSERS
+    from music_evals.datasets_builders.muse_ten.dataset import compose_rows
+
+    def rows(config: str) -> Iterator[Row]:
+        most = _SURPLUS * request.counts[config]
+        if config == "chord_quality":
+            most = (len(ROOTS) - 1) * len(QUALITIES) * N_VARIANTS
+        if config not in COMPOSERS:
+            return compose_rows(request.seed, config, "train", most, request.soundfont)
+        return (make() for split, make in COMPOSERS[config](request.seed, most, request.soundfont) if split == "test")
+
+    def renamed(config: str) -> Iterator[Row]:
+        return ({**row, "id": f"train-{row['id'].replace('example-', '')}"} for row in rows(config))
+
+    return {config: request.apart(config, renamed(config)) for config in request.counts}
+
+
+def apart_works(works: Iterable[Any]) -> list[Any]:
+    """Return the works or sources of music21's corpus that no default test set has, by path and by name."""
+    from music_evals.datasets_builders.lilybench.default_pieces import first_sources
+    from music_evals.datasets_builders.msu.same_work import name_of
+    from music_evals.datasets_builders.msu.works import first_works
+
+    def marks(work: Any) -> set[object]:
+        return {(work.path, getattr(work, "tune", None)), name_of(work.title, work.composer or "")}
+
+    tested = set[object]().union(*map(marks, (*first_works(), *first_sources())))
+    return [work for work in works if not tested & marks(work)]
+
+
+def _msu(request: Request) -> Mapping[str, Iterable[Row]]:
+    from music_evals.datasets_builders.msu.computed import build_generated
+    from music_evals.datasets_builders.msu.works import default_works
+
+    plan = build_generated(request.seed, apart_works(default_works()))
+    all_scores = (row for split in plan.scores.values() for row in split)
+    scores = {row["score_id"]: row for row in all_scores if request.tests.accepts(row, is_composed=False)}
+    count = request.counts["questions"]
+    rows = [row for split in plan.questions.values() for row in split if row["score_id"] in scores]
+    if len(rows) < count:
+        raise DatasetError(f"{len(scores)} scores apart from the test sets give {len(rows)} questions, not {count}")
+    names = dict.fromkeys(row["score_id"] for row in rows[:count])
+    return {"scores": [scores[name] for name in names], "questions": rows[:count]}
+
+
+def _lilybench(request: Request) -> Mapping[str, Iterable[Row]]:
+    from music_evals.datasets_builders.lilybench.default_pieces import default_sources, make_pieces
+    from music_evals.datasets_builders.lilybench.rows import stable_hash
+    from music_evals.datasets_builders.lilybench.strict.survey import survey
+    from music_evals.datasets_builders.lilybench.strict.tasks import make_rows
+
+    pieces, _ = make_pieces(apart_works(default_sources()))
+    music = lilypond_music(piece.text for piece in pieces)
+    apart = [piece for piece, row in zip(pieces, music, strict=True) if request.tests.accepts(row, is_composed=False)]
+    usable = [piece for _, piece in survey(apart) if piece is not None]
+    rows: dict[str, Sequence[Row]] = {}
+    for task, count in request.counts.items():
+        size = 5 * -(-count // 6) if task == "error_detection" else count  # one in six rows has no error
+        try:
+            all_rows = make_rows(task, usable, request.seed, size)  # type: ignore[arg-type]
+        except ValueError as error:  # it says how many rows there can be
+            raise DatasetError(f"{len(usable)} pieces apart from the test sets are too few: {error}") from error
+        rows[task] = sorted(all_rows, key=lambda row: stable_hash(request.seed, row["id"]))[:count]
+    return rows
+
+
+TRAINING: Final[Mapping[str, tuple[Callable[[Request], Mapping[str, Iterable[Row]]], Sequence[str], Sequence[str]]]] = {
+    # Works give too few genres; clips for emotions are composed by a rule that is not to be learned.
+    "lilybench": (_lilybench, ("lilybench", "ziqi"), ("corpus", "genre_recognition", "emotion_recognition")),
+    "msu": (_msu, ("msu", "ziqi"), ("scores",)),
+    "muse": (_stimuli, ("muse", "muse_ten"), ()),
+    "muse_ten": (_stimuli, ("muse", "muse_ten"), ()),
+    "musictheorybench": (_musictheorybench, ("musictheorybench", "ziqi"), ()),
+    "ziqi": (_ziqi, ("musictheorybench", "ziqi"), ()),
+}
+"""Dataset → what composes its rows, the default test sets that these are compared with, and configs that it lacks."""

@@ -1,0 +1,62 @@
+"""Overlap of rows: planted copies are found, whatever their key, order or case, and other rows are not dropped."""
+
+from typing import Any
+
+import pytest
+
+from music_evals.datasets_builders.training.decontamination import TestRows, row_runs
+from music_evals.notation.midi.files import write_midi
+from music_evals.notation.midi.performance import Note, Performance
+
+Row = dict[str, Any]
+LONG = "How many eighth notes last as long as these values in a row: dotted quarter note, dotted half note, half note?"
+MELODY = (0, 2, 4, 5, 4, 2, 7, 5, 4, 0, 2, -1, 0, 4, 7, 9)  # semitones
+
+
+def text(question: str) -> Row:
+    return {"id": "x", "question": question}
+
+
+def clip(*pitches: int, low: int = 0, beat: int = 480, drums: bool = False) -> Row:
+    notes = tuple(Note(beat * at, low + pitch, beat // 2, 80) for at, pitch in enumerate(pitches))
+    return {"id": "x", "midi_1": write_midi(Performance(notes, 100, (4, 4), None, percussion=drums))}
+
+
+def tune(music: str, key: str = "C", **question: Any) -> Row:
+    return {"id": "x", "abc": f"X:1\nM:4/4\nL:1/8\nK:{key}\n{music}", **question}
+
+
+ASKED = {**text(f"How does it go on?\n\n{tune('CDEFGABc | dcBAGFED |')['abc']}"), "options": ["EGcGECE2 | F8 |"]}
+DRUMS = clip(36, 42, 38, 42, 36, 36, 38, 42, 36, 42, drums=True)
+
+
+@pytest.mark.parametrize(
+    ("test", "training", "config", "is_apart"),
+    [
+        (text(LONG), text(LONG.upper().replace(",", "")), "", False),
+        (text(LONG), text(f"Please answer. {LONG}"), "", False),
+        (text(LONG), text(LONG.replace("dotted quarter note", "quarter note")), "", True),
+        (text("Which note lies a third above G?"), text("Which note lies a third above G flat?"), "", True),
+        (text("下列哪个音是主音？"), text("下列哪个音是主音"), "", False),
+        (clip(*MELODY, low=60), clip(*MELODY, low=53, beat=240), "transposition", False),
+        (clip(*MELODY, low=60), clip(*MELODY[::-1], low=60), "transposition", True),
+        (clip(60, 64, 67, 72, 76), clip(62, 66, 69, 74, 78), "chord_quality", True),
+        (clip(60, 64, 67, 72, 76), clip(60, 64, 67, 72, 76), "chord_quality", False),
+        (DRUMS, DRUMS, "syncopation", False),
+        (DRUMS, clip(36, 42, 38, 42, 36, 38, 36, 42, 38, 42, drums=True), "syncopation", True),
+        (ASKED, tune("DEFGABcd | edcBAGFE |", key="D"), "", False),
+        (ASKED, clip(62, 64, 66, 67, 69, 71, 73, 74, 76, 74, 73, 71, 69, 67, 66, 64), "", False),
+        (ASKED, tune("CEGcGECE | FAcAFACD |"), "", True),
+        (tune("CEG2 |", question="Which chord?"), text("Which chord?"), "", True),
+    ],
+)
+def test_copies_are_found_and_other_rows_are_kept(test: Row, training: Row, config: str, is_apart: bool) -> None:
+    tests = TestRows()
+    tests.add("planted", [test], config)
+    assert tests.accepts(training, config, is_composed=False) is is_apart
+    assert tests.record.tests == {"planted": {"rows": 1, "dropped": int(not is_apart)}}
+
+
+def test_abc_with_voices_and_ties_has_the_notes_that_sound() -> None:
+    assert row_runs(tune("V:1\nCDEF GA-AB |\nV:2\nC,8 |\n")) == row_runs(tune("CDEF GA2B |"))
+    assert row_runs({"abc": "K:C\n(((( no ABC"}), "what cannot be read is compared as words"
