@@ -5,7 +5,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from music_evals.baselines import lilybench, msu, muse, muse_ten
+from music_evals.baselines import abc_eval, lilybench, msu, muse, muse_ten
 from music_evals.baselines.asking import BaselineError, Request
 from music_evals.baselines.chance import guess, numbered
 from music_evals.notation.lilypond.compiler import LilyPondError
@@ -15,8 +15,7 @@ TASKS: Final = (
     *(f"muse {task}" for task in muse.SOLVERS),
     *(f"muse_ten {task}" for task in muse_ten.ANSWERS),
     "msu textual",
-    "lilybench bar_count",
-    "lilybench metadata_qa",
+    *(f"{benchmark} {task}" for benchmark in ("lilybench", "abc_eval") for task in ("bar_count", "metadata_qa")),
 )
 """Tasks whose music the reader can read."""
 
@@ -31,8 +30,8 @@ def check(request: Request) -> None:
     notation = f" from {keys['notation']}" if request.task in TASKS and "notation" in keys else ""
     raise BaselineError(
         f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse, muse_ten), ABC (msu "
-        "textual) and LilyPond (lilybench bar_count, metadata_qa). To leave other tasks of a file out, name one, as in "
-        "evals/msu.py@textual, or use `music-evals run`, which leaves them out; valid for other tasks: "
+        "textual, abc_eval bar_count, metadata_qa) and LilyPond (lilybench bar_count, metadata_qa). To leave other "
+        "tasks of a file out, name one, as in evals/msu.py@textual, or use `music-evals run`, which leaves them out; valid for other tasks: "
         "baseline/chance, baseline/majority"
     )
 
@@ -59,6 +58,9 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
     if keys["benchmark"] == "msu":
         questions = keys.get("questions") or [{"text": keys["question"], "kind": keys.get("kind")}]
         return numbered(request, [msu.answer(request.music[0], one["text"], one["kind"]) for one in questions])
+    if keys["benchmark"] == "abc_eval":
+        answer = abc_eval.answer(request)
+        return guess(request) if answer is None else request.worded(answer)
     try:
         answer = await anyio.to_thread.run_sync(lilybench.answer, request, limiter=limiter)
     except (LilyPondError, SandboxError) as error:

@@ -42,7 +42,6 @@ class LilyBenchParameters(ScoreTaskParameters):
     """
 
 
-
 @task
 def bar_count(params: LilyBenchParameters) -> Task:
     """Count the measures of a score (section 3.2)."""

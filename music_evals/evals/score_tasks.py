@@ -252,7 +252,10 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
     """Word what is asked as published: options are listed as ``0. …``, and shuffled bars are the score."""
     paper, form = wording["paper"], _form(name)
     options = _published_options(row["options"])
-    parts = [Template(paper["score"]).substitute(score=_published_music(row, form)), question_text(name, row, wording, "paper")]
+    parts = [
+        Template(paper["score"]).substitute(score=_published_music(row, form)),
+        question_text(name, row, wording, "paper"),
+    ]
     if form == "index":
         parts.append(Template(paper["options"]).substitute(options=options))
         reply_form, demand = wording["form"][form], paper["reply"]["index"]

@@ -17,7 +17,7 @@ from itertools import groupby
 from string import ascii_lowercase
 from typing import Final
 
-from music_evals.notation.abc.tunes import ALTERATIONS, FIFTHS, MODES, parse_key
+from music_evals.notation.abc.tunes import ALTERATIONS, FIFTHS, parse_key
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import pitch_of
 
@@ -46,7 +46,7 @@ def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:
         >>> print(lilypond_to_abc("fis'4 \\tuplet 3/2 { f'8 g'8 a'8 } |"), end="")
         L:1/8
         K:none
-        ^F2 (3:2:3 F G A |
+        ^F2 (3:2:3 =F G A |
     """
     masked = set(_MASKED.findall(text))
     measures = read_measures(_MASKED.sub("", text))

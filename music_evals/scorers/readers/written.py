@@ -136,9 +136,7 @@ def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = Fa
     return _read(reply, protocol, reasoned, _ORDER, "longest")
 
 
-def read_measures(
-    reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, joined: bool = False
-) -> Answer:
+def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, joined: bool = False) -> Answer:
     """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns them as integers.
 
     The paper's reading has one number at most. If measures are `joined`, each of its digits is a measure.
