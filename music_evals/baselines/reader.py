@@ -31,8 +31,8 @@ def check(request: Request) -> None:
     raise BaselineError(
         f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse, muse_ten), ABC (msu "
         "textual, abc_eval bar_count, metadata_qa) and LilyPond (lilybench bar_count, metadata_qa). To leave other "
-        "tasks of a file out, name one, as in evals/msu.py@textual, or use `music-evals run`, which leaves them out; valid for other tasks: "
-        "baseline/chance, baseline/majority"
+        "tasks of a file out, name one, as in evals/msu.py@textual, or use `music-evals run`, which leaves them out; "
+        "valid for other tasks: baseline/chance, baseline/majority"
     )
 
 

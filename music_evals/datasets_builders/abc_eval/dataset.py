@@ -6,9 +6,9 @@ Licence: each row's own, see the column `licence`
 
 A config per task, with the splits `strict` and `paper`.
 
-The default has the rows of LilyBench's default in ABC: under ``strict``, ids, pieces, questions, options and answers are
-the same, so that a model can be compared in both notations row by row. music21 confirms that both have the same notes; a
-piece where it does not is left out. The rows of ``paper`` are made by ABC-Eval's procedure on these pieces.
+The default has the rows of LilyBench's default in ABC. Under ``strict``, ids, pieces, questions, options and answers
+are the same, so that a model can be compared in both notations row by row. music21 confirms that both have the same
+notes; a piece where it does not is left out. The rows of ``paper`` are made by ABC-Eval's procedure on these pieces.
 
 From the authors' files, ``paper`` has their rows, see `published`. ``strict`` has LilyBench's strict questions on the
 tunes of these files. There are none on emotion, genre and composer: nothing can confirm these labels.
@@ -59,7 +59,18 @@ from music_evals.notation.lilypond.syntax.header import read_header
 __all__ = ["BENCHMARK", "to_abc", "write_generated", "write_published"]
 
 _TEMPO: Final = re.compile(r"\\tempo 4 = ([0-9]{1,4})")
-_SIZES: Final = (60, 48, 36, 24, 18, 12, 9, 6, 3)  # strict rows of a task on published tunes: the most that they give
+_SIZES: Final = (
+    100,
+    60,
+    48,
+    36,
+    24,
+    18,
+    12,
+    9,
+    6,
+    3,
+)  # strict rows of a task on published tunes: the most that they give
 _BARS: Final[tuple[TaskName, ...]] = ("bar_sequencing", "next_bar_prediction")
 _NO_KEY: Final = "L:1/8\nK:none\n"  # the fields of single measures
 

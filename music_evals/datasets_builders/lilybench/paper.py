@@ -111,8 +111,8 @@ def make_rows(
 ) -> list[TaskRow]:
     """Make at most as many rows of a task as its size, by the published procedure, from the pieces' texts.
 
-    The texts are read as `texts` says, by default as LilyPond. The draws of a task do not depend on the other tasks, nor
-    on the order of the pieces. ValueError for `emotion_recognition`.
+    The texts are read as `texts` says, by default as LilyPond. The draws of a task do not depend on the other tasks,
+    nor on the order of the pieces. ValueError for `emotion_recognition`.
     """
     if task not in _MAKERS:
         raise ValueError(f"{task} is not made from pieces of Mutopia; its rows come from EMOPIA")
