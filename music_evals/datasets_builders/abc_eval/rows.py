@@ -1,7 +1,4 @@
-"""The rows of ABC-Eval: those of LilyBench, with the licence of each.
-
-Source: arXiv 2509.23350; columns are those of LilyBench's `TaskRow`.
-"""
+"""The rows of ABC-Eval: those of LilyBench with scores in ABC, and the licence of each."""
 
 from pathlib import Path
 from typing import Final
@@ -10,15 +7,11 @@ from music_evals.datasets_builders.dataset_io import DatasetSpec, Provenance
 from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED, TASKS, TaskRow, task_features
 from music_evals.datasets_builders.progress import OnPiece
 
-MOST_SHUFFLED: Final = 6  # bars of a published question of order
-
 
 class AbcRow(TaskRow):
-    """A question on a score in ABC; see `TaskRow`.
+    """A question on a score in ABC, see `TaskRow`; published questions of order have up to six options.
 
-    - `score` is an ABC tune, or ABC measures after the fields that hold for them.
-    - `options` of `bar_sequencing` are four measures, under ``paper`` four to six.
-    - `licence` is that of the tune's collection, or ``not stated``.
+    `licence` is that of the piece, or ``not stated``.
     """
 
     licence: str
@@ -36,11 +29,5 @@ def _convert(source: Path, out: Path, revision: str | None, allow_partial: bool)
     return write_published(source, out, revision, allow_partial=allow_partial)
 
 
-BENCHMARK: Final = DatasetSpec(
-    "abc_eval",
-    "1.0.0",
-    DEFAULT_SEED,
-    {task: task_features(task, AbcRow, MOST_SHUFFLED, no_kind=True) for task in TASKS},
-    _generate,
-    _convert,
-)
+FEATURES: Final = {task: task_features(task, AbcRow, most_options=6, no_kind=True) for task in TASKS}
+BENCHMARK: Final = DatasetSpec("abc_eval", "1.0.0", DEFAULT_SEED, FEATURES, _generate, _convert)

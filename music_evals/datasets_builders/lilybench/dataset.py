@@ -54,7 +54,7 @@ from music_evals.notation.lilypond.sandbox import SandboxError, available_confin
 _LARGER: Final[Mapping[TaskName, int]] = {"metadata_qa": 30, "metadata_prediction": 30, "error_detection": 50}
 GENERATED_SIZES: Final[Mapping[TaskName, int]] = {**dict.fromkeys(TASKS, 24), **_LARGER}
 """Task → rows in the dataset that is made offline."""
-FIRST_SIZES: Final = {**GENERATED_SIZES, "composer_recognition": 18, "genre_recognition": 15}
+_FIRST_SIZES: Final = {**GENERATED_SIZES, "composer_recognition": 18, "genre_recognition": 15}
 """Task → rows of a first run, which has fewer pieces."""
 
 
@@ -183,4 +183,4 @@ def _plan(
 
 def write_generated(out: Path, on_piece: OnPiece) -> None:
     """Write the default dataset, which has fewer pieces than `build_generated` makes."""
-    write(build_generated(sources=first_sources(), sizes=FIRST_SIZES, on_piece=on_piece), out, overwrite=True)
+    write(build_generated(sources=first_sources(), sizes=_FIRST_SIZES, on_piece=on_piece), out, overwrite=True)

@@ -33,7 +33,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from music_evals.datasets_builders.lilybench.rows import (
     CORRUPTIONS,
@@ -48,7 +48,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     task_row,
 )
 
-_SHUFFLED: Final = 4  # bars to be put in order
+_SHOWN: Final = 4  # bars to be put in order, and bars ahead of the one to be predicted
 _WRONG: Final = 3  # wrong options
 _ATTEMPTS: Final = 8  # pieces that are tried for each row with an error
 _MIN_BAR_LINES: Final = 2  # of a text with an inserted error
@@ -90,35 +90,19 @@ _FOREIGN: Final[Mapping[str, str]] = {
 _FOREIGN_TO_OTHERS: Final = "bisis feses"
 
 
-class Texts(NamedTuple):
-    """How the procedure reads the texts of a notation; LilyBench adapted it from ABC-Eval."""
-
-    split: Callable[[str], list[str]]  # into bars
-    field: Callable[[str, Field], str | None]  # the value of a field
-    title: Callable[[Piece], str | None]
-    without: Callable[[str, str], str]  # the text without a field, or without the title, composer or style
-    corrupt: Callable[[str, Corruption, random.Random], tuple[str, int] | None]  # as `corrupt`
-    ahead: int  # bars that are shown ahead of those to be put in order
-    shown: int  # bars that are shown ahead of the one to be predicted
-
-
 def make_rows(
-    task: TaskName,
-    pieces: Sequence[Piece],
-    seed: int,
-    sizes: Mapping[TaskName, int] = SIZES,
-    texts: Texts | None = None,
+    task: TaskName, pieces: Sequence[Piece], seed: int, sizes: Mapping[TaskName, int] = SIZES
 ) -> list[TaskRow]:
     """Make at most as many rows of a task as its size, by the published procedure, from the pieces' texts.
 
-    The texts are read as `texts` says, by default as LilyPond. The draws of a task do not depend on the other tasks,
-    nor on the order of the pieces. ValueError for `emotion_recognition`.
+    The draws of a task do not depend on the other tasks, nor on the order of the pieces. ValueError for
+    `emotion_recognition`.
     """
     if task not in _MAKERS:
         raise ValueError(f"{task} is not made from pieces of Mutopia; its rows come from EMOPIA")
     usable = [piece for piece in pieces if {"composer", "style"} <= piece.header.keys()]
     usable.sort(key=lambda piece: stable_hash(seed, task, piece.id))
-    return _MAKERS[task](task, usable, seed, sizes.get(task, 0), texts or LILYPOND)
+    return _MAKERS[task](task, usable, seed, sizes.get(task, 0))
 
 
 def split_bars(text: str) -> list[str]:
@@ -166,14 +150,8 @@ def _field(text: str, field: Field) -> str | None:
     return f"{match[1]}/{match[2]}" if field == "metre" else match[2]
 
 
-def _without(text: str, what: str) -> str:
-    if what in _BLANKED:
-        return _BLANKED[what].sub(r'\1""', text)
-    return text if what == "style" else (_KEY if what == "key" else _METRE).sub("", text)
-
-
-def _title(piece: Piece) -> str | None:
-    header = _HEADER.search(piece.text)
+def _title(text: str) -> str | None:
+    header = _HEADER.search(text)
     match = header and _TITLE.search(header[1])
     return match[1].strip() or None if match else None
 
@@ -198,39 +176,36 @@ def _shuffled(right: str, wrong: Sequence[str], draw: random.Random) -> tuple[li
     return options, str(options.index(right))
 
 
-def _bar_count(task: TaskName, pieces: Sequence[Piece], seed: int, size: int, texts: Texts) -> list[TaskRow]:
-    with_bars = islice(_with_bars(pieces, 1, texts), size)
+def _bar_count(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
+    with_bars = islice(_with_bars(pieces, 1), size)
     return [task_row(task, "paper", piece.id, str(len(bars)), score=piece.text) for piece, bars in with_bars]
 
 
-def _bar_sequencing(task: TaskName, pieces: Sequence[Piece], seed: int, size: int, texts: Texts) -> list[TaskRow]:
+def _bar_sequencing(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     rows = []
-    for piece, bars in islice(_with_bars(pieces, texts.ahead + _SHUFFLED, texts), size):
-        context, bars = "\n".join(bars[: texts.ahead]), bars[texts.ahead :]
-        order = _draw(task, piece, seed).sample(range(_SHUFFLED), _SHUFFLED)
-        answer = "".join(str(order.index(number)) for number in range(_SHUFFLED))
-        rows.append(task_row(task, "paper", piece.id, answer, score=context, options=[bars[n] for n in order]))
+    for piece, bars in islice(_with_bars(pieces, _SHOWN), size):
+        order = _draw(task, piece, seed).sample(range(_SHOWN), _SHOWN)
+        answer = "".join(str(order.index(number)) for number in range(_SHOWN))
+        rows.append(task_row(task, "paper", piece.id, answer, score="", options=[bars[number] for number in order]))
     return rows
 
 
-def _next_bar(task: TaskName, pieces: Sequence[Piece], seed: int, size: int, texts: Texts) -> list[TaskRow]:
-    rows, shown = [], texts.shown
-    for piece, bars in islice(_with_bars(pieces, shown + 1 + _WRONG, texts), size):
+def _next_bar(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
+    rows = []
+    for piece, bars in islice(_with_bars(pieces, _SHOWN + 1 + _WRONG), size):
         draw = _draw(task, piece, seed)
-        options, answer = _shuffled(bars[shown], draw.sample(bars[shown + 1 :], _WRONG), draw)
-        rows.append(task_row(task, "paper", piece.id, answer, score="\n".join(bars[:shown]), options=options))
+        options, answer = _shuffled(bars[_SHOWN], draw.sample(bars[_SHOWN + 1 :], _WRONG), draw)
+        rows.append(task_row(task, "paper", piece.id, answer, score="\n".join(bars[:_SHOWN]), options=options))
     return rows
 
 
-def _with_bars(pieces: Sequence[Piece], least: int, texts: Texts) -> Iterator[tuple[Piece, list[str]]]:
-    split = ((piece, texts.split(piece.text)) for piece in pieces)
+def _with_bars(pieces: Sequence[Piece], least: int) -> Iterator[tuple[Piece, list[str]]]:
+    split = ((piece, split_bars(piece.text)) for piece in pieces)
     return ((piece, bars) for piece, bars in split if len(bars) >= least)
 
 
-def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int, texts: Texts) -> list[TaskRow]:
-    values = {
-        piece.id: {field: value for field in FIELDS if (value := texts.field(piece.text, field))} for piece in pieces
-    }
+def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
+    values = {piece.id: {field: value for field in FIELDS if (value := _field(piece.text, field))} for piece in pieces}
     pools = {field: [*dict.fromkeys(own[field] for own in values.values() if field in own)] for field in FIELDS}
     sample = [piece for piece in pieces if values[piece.id]][:size]
     rows = []
@@ -239,7 +214,8 @@ def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int, tex
         field = turn if turn in own else next(iter(own))
         choice = _choice(task, piece, seed, own[field], pools[field])
         if choice is not None:
-            score = piece.text if task == "metadata_qa" else texts.without(piece.text, field)
+            pattern = _KEY if field == "key" else _METRE
+            score = piece.text if task == "metadata_qa" else pattern.sub("", piece.text)
             rows.append(task_row(task, "paper", piece.id, choice[1], kind=field, score=score, options=choice[0]))
     return rows
 
@@ -254,29 +230,29 @@ def _turns(task: TaskName, sample: Sequence[Piece], seed: int) -> Iterator[tuple
         yield piece, field
 
 
-def _from_header(task: TaskName, pieces: Sequence[Piece], seed: int, size: int, texts: Texts) -> list[TaskRow]:
+def _from_header(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     name = _HEADER_FIELDS[task]
-    values = {piece.id: texts.title(piece) if name == "title" else piece.header[name] for piece in pieces}
+    values = {piece.id: _title(piece.text) if name == "title" else piece.header[name] for piece in pieces}
     pool = [*dict.fromkeys(value for value in values.values() if value)]
     usable = [piece for piece in pieces if values[piece.id]]
     rows = []
     for piece in usable[:size]:
         choice = _choice(task, piece, seed, values[piece.id] or "", pool)
         if choice is not None:
-            score = texts.without(piece.text, name)
+            score = piece.text if name == "style" else _BLANKED[name].sub(r'\1""', piece.text)
             rows.append(task_row(task, "paper", piece.id, choice[1], score=score, options=choice[0]))
     return rows
 
 
-def _error_detection(task: TaskName, pieces: Sequence[Piece], seed: int, size: int, texts: Texts) -> list[TaskRow]:
-    usable = [piece for piece, _ in _with_bars(pieces, _SHUFFLED, texts)]
+def _error_detection(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
+    usable = [piece for piece, _ in _with_bars(pieces, _SHOWN)]
     share = max(1, min(size, len(usable)) // len(CORRUPTIONS))
     remaining = iter(usable)
     rows: list[TaskRow] = []
     for kind in CORRUPTIONS:
         most = len(rows) + share
         for piece in islice(remaining, _ATTEMPTS * share):
-            result = texts.corrupt(piece.text, kind, _draw(task, piece, seed))
+            result = corrupt(piece.text, kind, _draw(task, piece, seed))
             if result is not None:
                 rows.append(task_row(task, "paper", piece.id, str(result[1]), kind=kind, score=result[0]))
             if len(rows) == most:
@@ -284,8 +260,7 @@ def _error_detection(task: TaskName, pieces: Sequence[Piece], seed: int, size: i
     return rows
 
 
-LILYPOND: Final = Texts(split_bars, _field, _title, _without, corrupt, ahead=0, shown=4)
-_MAKERS: Final[Mapping[TaskName, Callable[[TaskName, Sequence[Piece], int, int, Texts], list[TaskRow]]]] = {
+_MAKERS: Final[Mapping[TaskName, Callable[[TaskName, Sequence[Piece], int, int], list[TaskRow]]]] = {
     "bar_count": _bar_count,
     "metadata_qa": _metadata,
     "bar_sequencing": _bar_sequencing,

@@ -146,7 +146,7 @@ class CorpusRow(TypedDict):
 _ANSWERS: Final[Mapping[str, str]] = {
     "bar_count": r"[1-9]\d{0,8}",
     "bar_sequencing": "[0-9]+",
-    "error_detection": r"none|[1-9]\d{0,8}( [1-9]\d{0,8})*",
+    "error_detection": r"none|(0|[1-9]\d{0,8})( [1-9]\d{0,8})*",
 }
 
 

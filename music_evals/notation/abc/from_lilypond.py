@@ -24,6 +24,7 @@ from music_evals.notation.lilypond.syntax.languages import pitch_of
 _UNIT: Final = Fraction(1, 8)
 _MASKED: Final = re.compile(r"\\(key|time) \?")
 _SIGNS: Final = {alteration: sign for sign, alteration in ALTERATIONS.items()}
+_MODES: Final = ("minor", "mixolydian", "dorian", "phrygian", "locrian", "lydian")  # and major, which ABC leaves out
 _MOST: Final = 9  # notes of a tuplet, in one digit
 
 
@@ -51,58 +52,55 @@ def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:
     masked = set(_MASKED.findall(text))
     measures = read_measures(_MASKED.sub("", text))
     voices = [list(group) for _, group in groupby(measures, key=lambda measure: (measure.staff, measure.voice))]
-    names: list[str] = []
-    for staff, group in groupby(voices, key=lambda voice: voice[0].staff):
-        names += [f"{staff + 1}{letter}".rstrip("a") for letter, _ in zip(ascii_lowercase, group, strict=False)]
-    words = voices[0][0].words
     is_score = voices[0][0].staff >= 0
-    key = next((_key(word) for word in words if word.kind == "key"), "C" if is_score else "none")
-    metre = next((word.match["metre"] for word in words if word.kind == "metre"), "")
+    key = _first("key", voices[0]) or ("C" if is_score else "none")
+    metre = _first("metre", voices[0])
     fields = [*(["X:1", *header] if is_score else []), f"L:{_UNIT}"]
-    if shown := "?" if "time" in masked else metre:
-        fields.append(f"M:{shown}")
-    clefs = [next((word.match["clef"] for word in voice[0].words if word.kind == "clef"), "") for voice in voices]
-    field = f"K:{'?' if 'key' in masked else key}"
+    if metre or "time" in masked:
+        fields.append(f"M:{'?' if 'time' in masked else metre}")
+    fields.append(f"K:{'?' if 'key' in masked else key}")
+    clefs = [f" clef={clef}" if (clef := _first("clef", voice)) else "" for voice in voices]
     if len(voices) == 1:
-        fields.append(f"{field} clef={clefs[0]}" if clefs[0] else field)
-    else:
-        joined = [" ".join(group) for _, group in groupby(names, key=lambda name: name.rstrip(ascii_lowercase))]
-        fields += [f"%%score {' '.join(f'({group})' if ' ' in group else group for group in joined)}", field]
-        fields += [f"V:{name}{f' clef={clef}' if clef else ''}" for name, clef in zip(names, clefs, strict=True)]
+        fields[-1] += clefs[0]
+        return "\n".join([*fields, *_lines(voices[0], key, metre), ""])
+    staves = [list(group) for _, group in groupby(voices, key=lambda voice: voice[0].staff)]
+    names = [
+        [f"{number}{letter}".rstrip("a") for letter, _ in zip(ascii_lowercase, staff, strict=False)]
+        for number, staff in enumerate(staves, 1)
+    ]
+    layout = [f"({' '.join(staff)})" if len(staff) > 1 else staff[0] for staff in names]
+    flat = [name for staff in names for name in staff]
+    fields.insert(-1, f"%%score {' '.join(layout)}")
+    fields += [f"V:{name}{clef}" for name, clef in zip(flat, clefs, strict=True)]
     own = key
-    for name, voice in zip(names, voices, strict=True):
-        # A voice that is not the first of its staff has its key.
-        changed = next((_key(word) for word in voice[0].words if word.kind == "key"), None)
-        own = changed or own
-        start = f"[K:{own}] " if own != key and "key" not in masked else ""
-        lines = list(_lines(voice, own, metre))
-        fields += [*([f"V:{name}"] if len(voices) > 1 else []), start + lines[0], *lines[1:]]
+    for name, voice in zip(flat, voices, strict=True):
+        own = _first("key", voice) or own  # a further voice of a staff has the staff's key
+        lines = _lines(voice, own, metre)
+        fields += [f"V:{name}", (f"[K:{own}] " if own != key else "") + next(lines), *lines]
     return "\n".join([*fields, ""])
 
 
+def _first(kind: str, voice: Sequence[MeasureText]) -> str:
+    """The key, metre or clef at the beginning of a voice, if it is written there."""
+    word = next((word for word in voice[0].words if word.kind == kind), None)
+    return "" if word is None else _key(word) if kind == "key" else word.match[kind]
+
+
 def _key(word: Word) -> str:
-    r"""A key in ABC, such as ``Bbm``; a mode that there is not stays, as ``B yonsens``."""
+    """A key in ABC, such as ``Bbm``; a mode that there is not stays, or is written backwards."""
     tonic, mode = pitch_of(word.match["tonic"]), word.match["mode"]
     if tonic is None:
         raise ValueError(f"a key on {word.match['tonic']!r:.40} cannot be written")
     name = "CDEFGAB"[tonic.step] + {-1: "b", 0: "", 1: "#"}[int(tonic.alteration)]
-    short = {"major": "", "minor": "m"}.get(mode, mode[:3])
-    if mode in ("major", "minor", "mixolydian", "dorian", "phrygian", "locrian", "lydian"):
-        return name + short
-    try:
-        parse_key(f"{name} {mode}")
-    except ValueError:
-        return f"{name} {mode}"
-    return f"{name} {mode[::-1]}"
+    if mode == "major" or mode in _MODES:
+        return name if mode == "major" else f"{name}m" if mode == "minor" else name + mode[:3]
+    return f"{name} {mode[::-1] if mode[:3] in ('maj', *(known[:3] for known in _MODES)) else mode}"
 
 
 def _alterations(key: str) -> dict[str, int]:
-    try:
-        sharps = 0 if key == "none" else parse_key(key).sharps
-    except ValueError:  # a wrong mode: the key is that of the tonic
-        sharps = parse_key(key.partition(" ")[0]).sharps
-    letters = FIFTHS[:sharps] if sharps > 0 else FIFTHS[::-1][:-sharps]
-    return dict.fromkeys(letters, 1 if sharps > 0 else -1)
+    # After a wrong mode, the key is that of the tonic.
+    sharps = 0 if key == "none" else parse_key(key.partition(" ")[0]).sharps
+    return dict.fromkeys(FIFTHS[:sharps], 1) if sharps > 0 else dict.fromkeys(FIFTHS[::-1][:-sharps], -1)
 
 
 def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
@@ -127,10 +125,10 @@ def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
                 mark, factor = tuplets.get(number, ("", Fraction(1)))
                 rests = {"r": "z", "s": "x"}
                 text = _notes(word, implied, altered) if word.kind == "note" else rests[word.match["name"]]
-                length = word.duration / factor / _UNIT
-                written = str(length).replace("1/2", "/") if length.numerator == 1 else str(length)
-                texts += [*([mark] if mark else []), *([f"{{{graces}}}"] if graces else [])]
-                texts.append(text + written.removeprefix("1") + ("-" if word.match["tie"] else ""))
+                units = word.duration / factor / _UNIT
+                length = {"1": "", "1/2": "/"}.get(str(units), str(units).removeprefix("1" * (units < 1)))
+                texts += [part for part in (mark, f"{{{graces}}}" if graces else "") if part]
+                texts.append(text + length + ("-" if word.match["tie"] else ""))
                 graces = ""
             elif word.kind == "unknown":
                 raise ValueError(f"{word.match[0]!r:.40} cannot be written as ABC")
@@ -140,46 +138,37 @@ def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
 def _tuplets(words: Sequence[Word]) -> dict[int, tuple[str, Fraction]]:
     """Index of a word in a tuplet → ``(p:q:r`` ahead of it (4.13), and the factor of its length.
 
-    A tuplet of more than nine notes in the time of others cannot be written so: its notes have fractions as lengths.
+    ABC has no tuplet of more than nine notes in the time of others: such notes have fractions as lengths.
     """
-    marks: dict[int, tuple[str, Fraction]] = {}
-    factor: Fraction | None = None
-    members: list[int] = []
+    factors: dict[int, tuple[Fraction, int]] = {}  # with the number of the tuplet
+    tuplet = 0
     for number, word in enumerate(words):
-        if word.match["below"]:
-            factor, members = Fraction(int(word.match["above"]), int(word.match["below"])), []
-        elif factor is not None and word.kind in ("note", "rest"):
-            members.append(number)
-        elif factor is not None and word.match["close"] and word.kind == "other" and not _closes_grace(words, number):
-            if factor.denominator <= _MOST:
-                marks |= dict.fromkeys(members, ("", factor))
-                for start in range(0, len(members), _MOST):
-                    count = len(members[start : start + _MOST])
-                    marks[members[start]] = (f"({factor.denominator}:{factor.numerator}:{count}", factor)
-            factor = None
+        tuplet += word.match["below"] is not None
+        if word.kind in ("note", "rest"):
+            value, dots = word.match["duration"].rstrip("."), word.match["duration"].count(".")
+            factors[number] = (word.duration * int(value) / (2 - Fraction(1, 2**dots)), tuplet)
+    marks: dict[int, tuple[str, Fraction]] = {}
+    for (factor, _), group in groupby(factors, key=factors.__getitem__):
+        members = list(group)
+        for start in range(0, len(members) if 1 < factor.denominator <= _MOST else 0, _MOST):
+            chunk = members[start : start + _MOST]
+            marks |= dict.fromkeys(chunk, ("", factor))
+            marks[chunk[0]] = (f"({factor.denominator}:{factor.numerator}:{len(chunk)}", factor)
     return marks
-
-
-def _closes_grace(words: Sequence[Word], number: int) -> bool:
-    return words[number - 1].kind == "grace"
 
 
 def _notes(word: Word, implied: dict[str, int], altered: set[str]) -> str:
     """A note or chord without its length; adds the steps with an accidental to `altered`."""
-    octave = word.match["octave"] or ""
     texts = []
-    for name in word.match["chord"].split() if word.match["chord"] else [word.match["name"] + octave]:
-        bare = name.rstrip("',")
-        pitch = pitch_of(bare)
+    for name in (word.match["chord"] or f"{word.match['name']}{word.match['octave']}").split():
+        pitch = pitch_of(name.rstrip("',"))
         if pitch is None:
-            return f"@{bare}"
-        letter, height = "CDEFGAB"[pitch.step], name.count("'") - name.count(",")
-        alteration = int(pitch.alteration)
-        if alteration != pitch.alteration:
-            raise ValueError(f"{bare} is a quarter tone, which is not written")
-        sign = ""
-        if alteration != implied.get(letter, 0) or letter in altered:
-            sign = _SIGNS[alteration]
+            return f"@{name}"
+        if pitch.alteration not in _SIGNS:
+            raise ValueError(f"{name} is a quarter tone, which is not written")
+        letter, height, sign = "CDEFGAB"[pitch.step], name.count("'") - name.count(","), ""
+        if pitch.alteration != implied.get(letter, 0) or letter in altered:
+            sign = _SIGNS[int(pitch.alteration)]
             altered.add(letter)
         texts.append(sign + (letter + "," * (1 - height) if height < 2 else letter.lower() + "'" * (height - 2)))
     return texts[0] if len(texts) == 1 else f"[{''.join(texts)}]"

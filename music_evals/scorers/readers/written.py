@@ -84,6 +84,8 @@ _PLAIN: Final = {
     ),
 }
 """Form → other plain forms of the same answer."""
+_JOINED: Final = re.compile("10|[0-9]")
+_ALONE: Final = re.compile("(?<![0-9])[0-9]{1,6}(?![0-9])")
 _DIGITS: Final = re.compile(r"\d+")  # of any script, as published
 _TAKEN_BACK: Final = re.compile(
     r"(?im)\b(?:wait|correction|actually|sorry|rather|(?:that|this)(?:'s| is| was) wrong)\b|^(?:or|no)\b|不对|更正"
@@ -139,7 +141,8 @@ def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = Fa
 def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, joined: bool = False) -> Answer:
     """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns them as integers.
 
-    The paper's reading has one number at most. If measures are `joined`, each of its digits is a measure.
+    The paper's reading has one number at most. If measures are `joined`, as in ``2510``, each of its digits is a
+    measure, and 10 is one.
 
     Example:
         >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 15", "paper").text
@@ -148,7 +151,7 @@ def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool =
     answer = _read(reply, protocol, reasoned, _MEASURES, "longest")
     if not joined or answer.text in (None, NONE):
         return answer
-    return answer._replace(text=" ".join(sorted(set(str(answer.text).replace(" ", "")))))
+    return answer._replace(text=" ".join(sorted(set(_JOINED.findall(str(answer.text))), key=int)))
 
 
 def read_all_measures(reply: str, *, reasoned: bool = False, joined: bool = False) -> frozenset[int]:
@@ -159,7 +162,7 @@ def read_all_measures(reply: str, *, reasoned: bool = False, joined: bool = Fals
         [3, 15]
     """
     stated = _stated(without_thinking(reply), reasoned)[:MAX_REPLY]
-    return frozenset(map(int, re.findall("[0-9]" if joined else "(?<![0-9])[0-9]{1,6}(?![0-9])", stated)))
+    return frozenset(map(int, (_JOINED if joined else _ALONE).findall(stated)))
 
 
 def measures_of(answer: str) -> frozenset[int]:
