@@ -5,7 +5,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from music_evals.baselines import abc_eval, lilybench, msu, muse, muse_ten
+from music_evals.baselines import lilybench, msu, muse, muse_ten
 from music_evals.baselines.asking import BaselineError, Request
 from music_evals.baselines.chance import guess, numbered
 from music_evals.notation.lilypond.compiler import LilyPondError
@@ -58,9 +58,6 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
     if keys["benchmark"] == "msu":
         questions = keys.get("questions") or [{"text": keys["question"], "kind": keys.get("kind")}]
         return numbered(request, [msu.answer(request.music[0], one["text"], one["kind"]) for one in questions])
-    if keys["benchmark"] == "abc_eval":
-        answer = abc_eval.answer(request)
-        return guess(request) if answer is None else request.worded(answer)
     try:
         answer = await anyio.to_thread.run_sync(lilybench.answer, request, limiter=limiter)
     except (LilyPondError, SandboxError) as error:

@@ -1,4 +1,4 @@
-"""The authors' CSV files: their rows as published, the whole tunes among them, and where they contradict themselves.
+"""The authors' CSV files: their rows as published, the whole tunes among them.
 
 Columns are ``title``, ``score`` or ``input``, ``choices`` (a list in Python's form, with line ends in its texts),
 ``target``, ``target_index`` (from 0), ``task_description``, and ``error`` for `error_detection`. Rows stay as they are:
@@ -13,7 +13,6 @@ Source: README of the authors' repository.
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -41,9 +40,7 @@ _LICENCES: Final = {
 """Collection → its licence, as the README states it."""
 _FIELDS: Final = {"key signature": "key", "time signature": "metre", "unit note length": "note_length"}
 _COLUMNS: Final = ("title", "score", "choices", "target", "target_index", "task_description")
-_ERROR: Final = re.compile(r"in_(?:measure|key)_([0-9]{1,3}):([^,]*?→([^,(]+))?")
 _BARS: Final = re.compile("10|[0-9]")
-_BAR_LINE: Final = re.compile(r"[|\]\[:]*\|[|\]\[:]*")
 _MOST_CHARACTERS: Final = 10_000_000  # of a field
 
 Table = Sequence[Mapping[str, str]]
@@ -124,38 +121,6 @@ def tunes(tables: Mapping[TaskName, Table]) -> Iterator[Tune]:
                 seen.add(entry["score"])
                 title = "" if task == "bar_count" else entry["title"].replace("\\", "")
                 yield Tune(f"{_piece(task, entry['title'])}-{len(seen)}", title, entry["score"])
-
-
-def audit(tables: Mapping[TaskName, Table]) -> dict[str, int]:
-    """Count what the files say against themselves: file and fault → number of rows."""
-    counts: Counter[str] = Counter()
-    for task, table in tables.items():
-        for entry in table:
-            bars = [bar for bar in _BAR_LINE.split(entry["score"]) if bar.strip()]
-            target = entry["target"].strip()
-            faults = {"rows": True}
-            if task == "bar_count":
-                faults["target is not the number of parts between bar lines"] = target != str(len(bars))
-            elif task == "error_detection":
-                errors = [(int(number), token) for number, _, token in _ERROR.findall(entry["error"])]
-                faults |= {
-                    "target is not the set of the measures in error": set(_BARS.findall(target))
-                    != {str(bar) for bar, _ in errors},
-                    "a note in error is not in its measure of the score": any(
-                        token and (bar > len(bars) or token.strip() not in bars[bar - 1]) for bar, token in errors
-                    ),
-                }
-            else:
-                options = options_of(entry["choices"])
-                index = entry["target_index"]
-                faults |= {
-                    f"{len(options)} options": True,
-                    "two options are the same": len(set(options)) < len(options),
-                    "target is not the option at target_index": bool(index and target)
-                    and options[int(index)] != target,
-                }
-            counts.update(f"{FILES[task][0]}: {fault}" for fault, is_there in faults.items() if is_there)
-    return dict(counts)
 
 
 def _piece(task: TaskName, title: str) -> str:

@@ -44,10 +44,6 @@ def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:
         K:G
         F2 |
         =F ^F G4 |
-        >>> print(lilypond_to_abc("fis'4 \\tuplet 3/2 { f'8 g'8 a'8 } |"), end="")
-        L:1/8
-        K:none
-        ^F2 (3:2:3 =F G A |
     """
     masked = set(_MASKED.findall(text))
     measures = read_measures(_MASKED.sub("", text))
