@@ -69,17 +69,15 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     scores |= _confirmed(written, {name: [f"Q:1/4={tempo}"] for name, tempo in tempi.items()})
     rows: Splits = {}
     for task in TASKS:
-        kept = {
-            protocol: [row for row in load(task, protocol).to_list() if row["piece"] in scores]
-            for protocol in (PROTOCOLS if task == "emotion_recognition" else ("strict",))
-        }
+        kept = [row for row in load(task, "strict").to_list() if row["piece"] in scores]
         if task == "emotion_recognition":
-            rows[task] = {name: [{**row, "score": scores[row["piece"]]} for row in kept[name]] for name in PROTOCOLS}
+            both = {"strict": kept, "paper": [row for row in load(task, "paper").to_list() if row["piece"] in scores]}
+            rows[task] = {name: [row | {"score": scores[row["piece"]]} for row in both[name]] for name in PROTOCOLS}
         else:
-            as_published = [_as_published(task, row) for row in kept["strict"]]
+            published_rows = [row for one in kept if (row := _as_published(task, one))]
             rows[task] = {
-                "strict": [to_abc(task, row) for row in kept["strict"]],
-                "paper": [to_abc(task, row) for row in as_published if row is not None],
+                "strict": [to_abc(task, row) for row in kept],
+                "paper": [to_abc(task, row) for row in published_rows],
             }
         on_piece("writing as ABC", len(TASKS))
     lacking = len(corpus) + len(clips) - len(scores)

@@ -15,7 +15,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.rows import TaskName, TaskRow, task_row
@@ -67,7 +67,7 @@ def read_tables(folder: Path) -> tuple[dict[TaskName, Table], list[str]]:
         if path.is_file():
             try:
                 with path.open(encoding="utf-8", newline="") as file:
-                    rows = [{"score": row.get("input"), **row} for row in csv.DictReader(file)]
+                    rows: list[dict[str, Any]] = [{"score": row.get("input"), **row} for row in csv.DictReader(file)]
             except (OSError, ValueError, csv.Error) as error:
                 raise DatasetError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
             if any(row.get(column) is None for row in rows for column in _COLUMNS):

@@ -1,7 +1,8 @@
 """The rows of ABC-Eval: those of LilyBench with scores in ABC, and the licence of each."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from music_evals.datasets_builders.dataset_io import DatasetSpec, Provenance
 from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED, TASKS, TaskRow, task_features
@@ -29,5 +30,7 @@ def _convert(source: Path, out: Path, revision: str | None, allow_partial: bool)
     return write_published(source, out, revision, allow_partial=allow_partial)
 
 
-FEATURES: Final = {task: task_features(task, AbcRow, most_options=6, no_kind=True) for task in TASKS}
+FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
+    task: task_features(task, AbcRow, most_options=6, no_kind=True) for task in TASKS
+}
 BENCHMARK: Final = DatasetSpec("abc_eval", "1.0.0", DEFAULT_SEED, FEATURES, _generate, _convert)

@@ -5,8 +5,8 @@ grace notes, clefs, keys and metres. Section numbers are those of https://abcnot
 
 - A note has an accidental if the key does not imply its alteration, or if its step had an accidental earlier in the
   measure. Without a key (``K:none``) every altered note has one.
-- A word that is no LilyPond becomes a word that is no ABC. ABC reads three letters of a mode (3.1.14), so a wrong mode
-  that begins like a mode is written backwards. A wrong note has ``@`` ahead, which is reserved (8.1).
+- A word that is no LilyPond becomes a word that is no ABC. A wrong mode is written backwards, because ABC reads only
+  three letters of a mode (3.1.14). A wrong note has ``@`` ahead, which is reserved (8.1).
 - What is masked in LilyPond, ``\key ?`` or ``\time ?``, is ``K:?`` or ``M:?``.
 """
 
@@ -24,7 +24,11 @@ from music_evals.notation.lilypond.syntax.languages import pitch_of
 _UNIT: Final = Fraction(1, 8)
 _MASKED: Final = re.compile(r"\\(key|time) \?")
 _SIGNS: Final = {alteration: sign for sign, alteration in ALTERATIONS.items()}
-_MODES: Final = ("minor", "mixolydian", "dorian", "phrygian", "locrian", "lydian")  # and major, which ABC leaves out
+_MODES: Final = {
+    "major": "",
+    "minor": "m",
+    **{f"{name}ian": name[:3] for name in ("mixolyd", "dor", "phryg", "locr", "lyd")},
+}
 _MOST: Final = 9  # notes of a tuplet, in one digit
 
 
@@ -83,14 +87,12 @@ def _first(kind: str, voice: Sequence[MeasureText]) -> str:
 
 
 def _key(word: Word) -> str:
-    """A key in ABC, such as ``Bbm``; a mode that there is not stays, or is written backwards."""
+    """A key in ABC, such as ``Bbm``."""
     tonic, mode = pitch_of(word.match["tonic"]), word.match["mode"]
     if tonic is None:
         raise ValueError(f"a key on {word.match['tonic']!r:.40} cannot be written")
     name = "CDEFGAB"[tonic.step] + {-1: "b", 0: "", 1: "#"}[int(tonic.alteration)]
-    if mode == "major" or mode in _MODES:
-        return name if mode == "major" else f"{name}m" if mode == "minor" else name + mode[:3]
-    return f"{name} {mode[::-1] if mode[:3] in ('maj', *(known[:3] for known in _MODES)) else mode}"
+    return name + _MODES.get(mode, f" {mode[::-1]}")
 
 
 def _alterations(key: str) -> dict[str, int]:
