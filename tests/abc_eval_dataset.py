@@ -85,13 +85,19 @@ def write_files(folder: Path, leave_out: str = "") -> Path:
                 "error": "x_in_measure_3:a→H",
             },
             {
-                "score": tune,
+                "score": TUNES["Tune B"],
                 "choices": "[1, 2, 3, 5]",
                 "target": "610",
                 "target_index": "1",
                 "error": "y_in_measure_6:a→J",
             },
-            {"score": tune, "choices": "[1, 2, 3, 5]", "target": "0", "target_index": "0", "error": "invalid_key:C→L"},
+            {
+                "score": TUNES["Tune C"],
+                "choices": "[1, 2, 3, 5]",
+                "target": "0",
+                "target_index": "0",
+                "error": "invalid_key:C→L",
+            },
         ],
     }
     for name in ("metadata_qa", "metadata_prediction"):
