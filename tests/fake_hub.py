@@ -170,6 +170,10 @@ def write_small(name: str, folder: Path) -> None:
         from tests import msu_dataset
 
         msu_dataset.write_small(folder)
+    elif name == "abc_eval":
+        from tests import abc_eval_dataset
+
+        abc_eval_dataset.write_small(folder)
     else:
         from tests import lilybench_dataset
 

@@ -31,7 +31,8 @@ def guess(request: Request, seed: int | None = None) -> str:
         case "measures":
             return request.worded(random.choice([str(random.randint(1, _MOST_MEASURES)), "none"]))
         case "order":
-            return request.worded("".join(random.sample("0123", 4)))
+            places = "0123456789"[: len(keys.get("options") or "0123")]
+            return request.worded("".join(random.sample(places, len(places))))
         case "choice":
             return request.worded(random.choice(keys["answers"]))
     return numbered(request, keys.get("guess") or ["Unknown"])

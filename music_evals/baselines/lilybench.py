@@ -1,4 +1,4 @@
-"""How the reader answers LilyBench's questions on whole scores: from the MIDI that LilyPond writes of them."""
+"""How the reader answers questions on whole scores: from the MIDI that LilyPond writes of them, or from their ABC."""
 
 import io
 import math
@@ -11,6 +11,15 @@ import mido
 from mido.midifiles.meta import KeySignatureError
 
 from music_evals.baselines.asking import Request
+from music_evals.notation.abc.plain import split_voices
+from music_evals.notation.abc.tunes import (
+    parse_key,
+    parse_meter,
+    parse_unit,
+    read_measure,
+    split_measures,
+    total_duration,
+)
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES, language_of, pitch_of
 
@@ -23,11 +32,13 @@ _SETTINGS: Final = r"""
 #(define toplevel-score-handler performed)
 #(define (toplevel-music-handler music) (performed (scorify-music music)))
 """
+_ABC_KEY: Final = re.compile("[A-G][b#]?(?:m|mix|dor|phr|lyd|loc)?")
+_UNIT: Final = re.compile(r"(?m)^L:\s{0,9}(\S+)")
 _PARTIAL: Final = re.compile(r"\\partial\s{1,9}([0-9]{1,3})(\.{0,3})(?:\*([0-9]{1,3})(?:/([1-9][0-9]{0,2}))?)?")
 
 
 class Performance(NamedTuple):
-    """What the MIDI of a score says: its length in measures, its first key and its first metre."""
+    """What a score says: its length in measures, its first key and its first metre."""
 
     length: Fraction
     key: str
@@ -40,20 +51,26 @@ def answer(request: Request) -> str | None:
     `LilyPondError` and `SandboxError` are raised if LilyPond is not installed or cannot be confined.
     """
     (score,) = request.music
+    is_abc = request.keys["notation"] == "abc"
     try:
-        played = perform(score)
+        played = read_abc(score) if is_abc else perform(score)
     except ValueError:
         return None
     if request.keys["task"] == "bar_count":
-        return str(count_measures(score, played))
-    facts = {"key": played.key, "metre": "{}/{}".format(*played.metre), "note_length": str(played.metre[1])}
+        return str(math.ceil(played.length) if is_abc else count_measures(score, played))
     options = [_plain_key(option, score) for option in request.keys["options"]]
+    # ABC-Eval asks for the unit note length, such as 1/8, and others for the lower number of the metre.
+    unit = _UNIT.search(score)
+    length = unit[1] if unit and "/" in options[0] else str(played.metre[1])
+    facts = {"key": played.key, "metre": "{}/{}".format(*played.metre), "note_length": length}
     places = [place for place, option in enumerate(options) if option == facts[request.keys["kind"]]]
     return str(request.keys["answers"][places[0]]) if len(places) == 1 else None
 
 
 def _plain_key(option: str, score: str) -> str:
-    r"""``B-flat major`` for ``bes \major``, the form of keys in the paper's rows; any other option unchanged."""
+    r"""``B-flat major`` for ``bes \major`` and ``Bb``, the forms of keys in published rows; other options unchanged."""
+    if _ABC_KEY.fullmatch(option):
+        return _key_name(option)
     note, _, mode = option.partition(" \\")
     language = language_of(score)
     pitch = pitch_of(note, language) if mode and language in LANGUAGES else None
@@ -97,9 +114,30 @@ def perform(score: str) -> Performance:
     length = Fraction(0)
     for (start, (above, below)), (end, _) in pairwise([*metres, (now, (4, 4))]):
         length += Fraction(end - start, 4 * midi.ticks_per_beat) / Fraction(above, below)
-    # mido writes keys such as Bbm.
-    key = keys[0] if keys else "C"
-    name = key.rstrip("m").replace("b", "-flat").replace("#", "-sharp")
-    return Performance(
-        length, f"{name} {'minor' if key.endswith('m') else 'major'}", metres[0][1] if metres else (4, 4)
-    )
+    return Performance(length, _key_name(keys[0] if keys else "C"), metres[0][1] if metres else (4, 4))
+
+
+def read_abc(abc: str) -> Performance:
+    r"""Read the fields and the first voice of a tune; `ValueError` if they cannot be read, or a field is missing.
+
+    Example:
+        >>> read_abc("M:3/4\nL:1/4\nK:G\nD | G2 A | B3 :|\n")
+        Performance(length=Fraction(2, 1), key='G major', metre=(3, 4))
+    """
+    header, voices = split_voices(abc)
+    fields = {line[0]: line[2:].split(" clef=")[0].strip() for line in header if line[1:2] == ":"}
+    key, metre = parse_key(fields.get("K", "")).name, parse_meter(fields.get("M", ""))
+    measures = list(split_measures("\n".join(next(iter(voices.values()), []))))
+    length = Fraction(len(measures))
+    # A first measure that is not complete is a pickup.
+    unit = parse_unit(fields.get("L"), metre)
+    if length > 1 and total_duration(read_measure(measures[0].text, unit, metre)) < Fraction(*metre):
+        length -= 1
+    return Performance(length, _key_name(key), metre)
+
+
+def _key_name(key: str) -> str:
+    """``B-flat minor`` for ``Bbm``, as MIDI and ABC write keys."""
+    tonic, mode = (key[:2], key[2:]) if key[1:2] in ("b", "#") else (key[:1], key[1:])
+    modes = {"": "major", "m": "minor", "mix": "mixolydian", "dor": "dorian", "phr": "phrygian", "lyd": "lydian"}
+    return f"{tonic.replace('b', '-flat').replace('#', '-sharp')} {modes.get(mode, mode)}"

@@ -15,8 +15,7 @@ TASKS: Final = (
     *(f"muse {task}" for task in muse.SOLVERS),
     *(f"muse_ten {task}" for task in muse_ten.ANSWERS),
     "msu textual",
-    "lilybench bar_count",
-    "lilybench metadata_qa",
+    *(f"{benchmark} {task}" for benchmark in ("lilybench", "abc_eval") for task in ("bar_count", "metadata_qa")),
 )
 """Tasks whose music the reader can read."""
 
@@ -31,9 +30,9 @@ def check(request: Request) -> None:
     notation = f" from {keys['notation']}" if request.task in TASKS and "notation" in keys else ""
     raise BaselineError(
         f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse, muse_ten), ABC (msu "
-        "textual) and LilyPond (lilybench bar_count, metadata_qa). To leave other tasks of a file out, name one, as in "
-        "evals/msu.py@textual, or use `music-evals run`, which leaves them out; valid for other tasks: "
-        "baseline/chance, baseline/majority"
+        "textual, abc_eval bar_count, metadata_qa) and LilyPond (lilybench bar_count, metadata_qa). To leave other "
+        "tasks of a file out, name one, as in evals/msu.py@textual, or use `music-evals run`, which leaves them out; "
+        "valid for other tasks: baseline/chance, baseline/majority"
     )
 
 

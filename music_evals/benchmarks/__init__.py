@@ -152,7 +152,9 @@ def load(name: str) -> Benchmark:
         raise ValueError(f"there is no benchmark {name!r}; there are: {', '.join(names())}")
     table = tomllib.loads(_text(_FOLDER / name / "benchmark.toml"))
     try:
-        tasks = {task: _task(name, task, facts) for task, facts in table["tasks"].items()}
+        # A benchmark with the tasks of another one names that.
+        tables = table["tasks"] if isinstance(table["tasks"], dict) else load(table["tasks"]).table["tasks"]
+        tasks = {task: _task(name, task, facts) for task, facts in tables.items()}
         datasets = {
             dataset: DatasetFacts(name, dataset, {source: _source(facts) for source, facts in entry["sources"].items()})
             for dataset, entry in table["datasets"].items()

@@ -21,7 +21,7 @@ def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
     >>> load_prompts("muse")["chord_quality"]["final"].splitlines()[-1]
     'Final Answer: X'
     """
-    defaults = tomllib.loads((files(__package__) / benchmark / "prompts.toml").read_text(encoding="utf-8"))
+    defaults = _defaults(benchmark)
     if override is None:
         return _stripped(defaults)
     path = Path(override).expanduser()
@@ -30,6 +30,13 @@ def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"prompts={override}: the file cannot be read as TOML ({error})") from error
     return _stripped(_merged(defaults, given, where=f"prompts={override}"))
+
+
+def _defaults(benchmark: str) -> Mapping[str, Any]:
+    """The benchmark's file; where it `extends` another benchmark's, in the place of what that has."""
+    own = tomllib.loads((files(__package__) / benchmark / "prompts.toml").read_text(encoding="utf-8"))
+    base = own.pop("extends", None)
+    return own if base is None else _merged(_defaults(base), own, where=f"prompts of {benchmark}")
 
 
 def _stripped(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ ARMS: Final = {"stimulus": "given", "twin": "original"}
 _NOT_FACTORS: Final = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
 _LABELS: Final = ("Benchmark", "Task", "Model", "Condition", "Data")
 _LEVEL: Final = 0.05  # of the tests, as of 95% intervals
-_OUTCOMES: Final = ("First", "Second", "Difference", "p", "p (Holm)", "Test")
+OUTCOMES: Final = ("First", "Second", "Difference", "p", "p (Holm)", "Test")
 
 
 @dataclass(frozen=True)
@@ -117,12 +117,12 @@ def compared(records: Records, first: str, second: str) -> Table:
         row
         for one, other in product(*found)
         if one.number != other.number and one.rest(factor) == other.rest(factor)
-        if (row := _row(_joined(one, other), [*map(_labels(records, one).get, names)]))
+        if (row := paired_row(joined(one, other), [*map(run_labels(records, one).get, names)]))
     ]
     if not rows:
         raise ValueError(f"{first} and {second} were not asked the same questions under the same conditions")
     title = f"{first} and {second} on the same questions, in percent"
-    return Table("compared", title, (*names, first, second, *_OUTCOMES[2:]), _cells(rows), notes("tests"))
+    return Table("compared", title, (*names, first, second, *OUTCOMES[2:]), paired_cells(rows), notes("tests"))
 
 
 def _is_called(run: PairedRun, name: str) -> bool:
@@ -139,13 +139,13 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
         by_value = {run.factors[factor]: run for run in group}
         base = by_value.pop(ARMS[factor], None)
         for value, run in by_value.items():
-            labels = [*_labels(records, base or run).values(), value]
+            labels = [*run_labels(records, base or run).values(), value]
             if value == "completion":
                 probes.append([*labels, None, records.percent(run.number), *[None] * 4])
-            elif base and (row := _row(_joined(run, base), labels)):
+            elif base and (row := paired_row(joined(run, base), labels)):
                 rows.append(row)
-    cells = [[*row[:6], row[7], row[6], *row[8:]] for row in _cells(rows)]
-    columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *_OUTCOMES[2:])
+    cells = [[*row[:6], row[7], row[6], *row[8:]] for row in paired_cells(rows)]
+    columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *OUTCOMES[2:])
     name, cause = {"stimulus": ("music", "the music"), "twin": ("memory", "memory")}[factor]
     return Table(name, f"What {cause} contributes, in percent", columns, [*cells, *probes], notes(name))
 
@@ -155,9 +155,9 @@ def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> 
     rows = []
     for group in _grouped(runs, lambda run: run.rest("model")):
         for first, second in combinations(sorted(group, key=lambda run: run.factors["model"]), 2):
-            labels = map(_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
-            rows.append(_row(_joined(first, second), [*labels, second.factors["model"]]))
-    columns = ("Task", "Condition", "Data", "First model", "Second model", *_OUTCOMES)
+            labels = map(run_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
+            rows.append(paired_row(joined(first, second), [*labels, second.factors["model"]]))
+    columns = ("Task", "Condition", "Data", "First model", "Second model", *OUTCOMES)
     return _tests(records, section, "models", columns, rows)
 
 
@@ -165,10 +165,10 @@ def _conditions_table(records: Records, section: str, runs: Sequence[PairedRun])
     """Conditions of one model that differ in one factor."""
     rows = []
     for factor, first, second in _contrasts(records, runs):
-        labels = map(_labels(records, first, factor).get, ("Task", "Model", "Condition", "Data"))
+        labels = map(run_labels(records, first, factor).get, ("Task", "Model", "Condition", "Data"))
         values = [factor, first.factors[factor], second.factors[factor]]
-        rows.append(_row(_joined(first, second), [*labels, *values]))
-    columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *_OUTCOMES)
+        rows.append(paired_row(joined(first, second), [*labels, *values]))
+    columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *OUTCOMES)
     return _tests(records, section, "conditions", columns, rows)
 
 
@@ -183,12 +183,12 @@ def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) ->
             for factor, first, second in _contrasts(records, models)
         ]
         for group in _grouped(contrasts, lambda contrast: contrast[:3]):
-            pairs = [_joined(first, second).assign(task=first.questions[-1]) for *_, first, second in group]
+            pairs = [joined(first, second).assign(task=first.questions[-1]) for *_, first, second in group]
             scores = pd.concat(pairs)
             trials = [*zip(scores["task"], scores.index, strict=True)]
             labels = [*group[0][:3], ", ".join(sorted({first.factors["model"] for *_, first, _ in group}))]
-            rows.append(_row(scores.assign(cluster=trials, stratum=""), labels))
-    columns = ("Effect", "First value", "Second value", "Models", *_OUTCOMES)
+            rows.append(paired_row(scores.assign(cluster=trials, stratum=""), labels))
+    columns = ("Effect", "First value", "Second value", "Models", *OUTCOMES)
     return _tests(records, section, "effects", columns, rows)
 
 
@@ -210,12 +210,13 @@ def _rank(value: str, order: Sequence[str]) -> tuple[int, float, str]:
     return order.index(value) if value in order else len(order), number, value
 
 
-def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
+def joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
+    """Return the questions that both runs answered: the columns of `PairedRun.scores`, and ``later`` of the second."""
     return first.scores.join(second.scores["value"].rename("later"), how="inner")
 
 
-def _row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row | None:
-    """How two runs differ; None where they have no question in common."""
+def paired_row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row | None:
+    """Return labels, both means, and how two runs differ; None where they have no question in common."""
     from music_evals.scorers.metrics.clustered import macro_mean
 
     if not len(scores):
@@ -228,15 +229,16 @@ def _row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row | None:
     return [*labels, *means], comparison
 
 
-def _labels(records: Records, run: PairedRun, without: str = "") -> dict[str, Cell]:
-    """What `_LABELS` say of a run; its condition without a factor."""
+def run_labels(records: Records, run: PairedRun, without: str = "") -> dict[str, Cell]:
+    """Return what `_LABELS` say of a run; its condition without a factor."""
     row = records.runs.loc[run.number]
     words = [word for word in row["words"] if word.partition("=")[0] not in {without, *ARMS}]
     labels = [row["section"], row["task"], row["model"], ", ".join(words) or DEFAULT, row["data"]]
     return dict(zip(_LABELS, labels, strict=True))
 
 
-def _cells(rows: Sequence[_Row]) -> list[list[Cell]]:
+def paired_cells(rows: Sequence[_Row]) -> list[list[Cell]]:
+    """Return the cells of a table of paired rows, whose p are corrected together."""
     cells: list[list[Cell]] = []
     for (labels, found), p in zip(rows, holm([found.p for _, found in rows]), strict=True):
         difference = Estimate(found.difference).percent()
@@ -256,7 +258,11 @@ def _tests(records: Records, section: str, what: str, columns: Sequence[str], ro
     title = {"effects": f"{section}: effects of crossed factors"}.get(what, f"{section}: tests between {what}")
     found = [row for row in rows if row]
     return Table(
-        name, title, columns, _cells(found), [*notes("effects" if what == "effects" else "tests"), *run_notes(runs)]
+        name,
+        title,
+        columns,
+        paired_cells(found),
+        [*notes("effects" if what == "effects" else "tests"), *run_notes(runs)],
     )
 
 

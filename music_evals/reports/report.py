@@ -10,7 +10,7 @@ from music_evals.reports.run_metadata import metadata_tables
 from music_evals.reports.sanitize import reason
 from music_evals.reports.summary import summary_table
 from music_evals.reports.table import Table
-from music_evals.reports.tables import lilybench, msu, muse, muse_ten, ziqi
+from music_evals.reports.tables import abc_eval, lilybench, msu, muse, muse_ten, ziqi
 from music_evals.reports.tables.common import (
     cost_table,
     floors_table,
@@ -26,6 +26,7 @@ _TABLES: Final = {
     "ZIQI-Eval": ziqi.tables,
     "MSU-Bench": msu.tables,
     "LilyBench": lilybench.tables,
+    "ABC-Eval": abc_eval.tables,
     "LilyBench: generation": lilybench.generation_tables,
 }
 _Faults = list[tuple[str, str]]  # location of a log, and why a table cannot show it

@@ -48,6 +48,8 @@ from music_evals.scorers.scores import (
 
 CONFUSED: Final = "emotion_recognition"
 """The task with the same classes as options in every question, for a table of confusions."""
+JOINED: Final = "joined"
+"""Key of a sample's metadata: the reply names the wrong measures as one string of digits, a digit for each measure."""
 CLEAN: Final = "clean"  # the kind of a score without an error
 
 
@@ -141,8 +143,8 @@ def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Sco
         answer = "none" if answer is None and protocol == "paper" else answer
         return measure_f1(None if answer is None else measures_of(answer), measures_of(right))
 
-    def of_all(reply: str, _: str | None, right: str) -> float:
-        return measure_f1(read_all_measures(reply, reasoned=reasoned), measures_of(right))
+    def of_all(reply: str, _: str | None, right: str, *, joined: bool = False) -> float:
+        return measure_f1(read_all_measures(reply, reasoned=reasoned, joined=joined), measures_of(right))
 
     return _scorer(read_measures, protocol, reasoned, value, of_all, "F1 of the measures")
 
@@ -152,7 +154,7 @@ def _scorer(
     protocol: str,
     reasoned: bool,
     value_of: Callable[[str | None, str], float] | None = None,
-    sound_of: Callable[[str, str | None, str], float] | None = None,
+    sound_of: Callable[..., float] | None = None,
     measure: str = "",
 ) -> Scorer:
     """Make a scorer of right and wrong answers or, by `value_of`, of values from 0 to 1; `sound_of` is for `paper`."""
@@ -163,11 +165,13 @@ def _scorer(
         if why := state.store.get(NOT_MEASURED):
             return not_measured(why)
         right, reply = target.text, state.output.completion
-        answer = await read_reply(partial(read, reasoned=reasoned), reply, protocol)
+        joined = {"joined": True} if state.metadata.get(JOINED) else {}
+        answer = await read_reply(partial(read, reasoned=reasoned, **joined), reply, protocol)
         value = value_of(answer.text, right) if value_of else None
         more: dict[str, Any] = {"right_answer": right, "in_form": answer.in_form}
         if protocol == "paper":
-            more |= {"protocol": protocol, **({"sound": sound_of(reply, answer.text, right)} if sound_of else {})}
+            sound = {"sound": sound_of(reply, answer.text, right, **joined)} if sound_of else {}
+            more |= {"protocol": protocol, **sound}
         if read is read_measures:
             kind = str(state.metadata.get("kind", ""))
             more |= {"stratum": kind, "counts": kind != CLEAN}

@@ -62,6 +62,7 @@ class Source:
     composer: str | None
     style: str | None  # in the Mutopia Project's words
     instrument: str | None  # None for the names of the parts
+    abc: str | None = None  # the score itself, if it is not of the corpus
 
 
 @cached
@@ -146,13 +147,14 @@ def _id(path: str, tune: str = "") -> str:
 def _read(source: Source) -> "Score":
     from music21 import corpus
 
-    path = Path(str(corpus.getWork(source.path)))
-    if source.tune is None:
+    path = Path() if source.abc else Path(str(corpus.getWork(source.path)))
+    if source.abc is None and source.tune is None:
         score = read_score(path) if path.suffix == ".abc" else read_corpus(source.path)
         return prepare_score(score, in_place=True)
     with tempfile.TemporaryDirectory() as folder:
         tune = Path(folder) / "tune.abc"
-        tune.write_text(_tune(path.read_text("utf-8", errors="replace"), source.tune), encoding="utf-8")
+        text = source.abc or _tune(path.read_text("utf-8", errors="replace"), source.tune or 0)
+        tune.write_text(text, encoding="utf-8")
         return prepare_score(read_score(tune), in_place=True)
 
 

@@ -52,7 +52,7 @@ def change(before: str, after: str) -> tuple[str, str]:
 def _error(row: TaskRow, text: str | None) -> str:
     if row["kind"] == CLEAN:
         return "nothing in this score was changed."
-    error = f"{KINDS[row['kind']]} in measure {row['answer']}"
+    error = f"{KINDS.get(row['kind'], 'errors')} in measure {row['answer']}"
     old, new = change(text, row["score"]) if text else ("", "")
     if not new or max(len(old), len(new)) > MAX_CHANGE or "`" in old + new:
         return f"{error}."

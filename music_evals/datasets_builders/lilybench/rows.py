@@ -145,32 +145,38 @@ class CorpusRow(TypedDict):
 
 _ANSWERS: Final[Mapping[str, str]] = {
     "bar_count": r"[1-9]\d{0,8}",
-    "bar_sequencing": "[0-3]{4}",
-    "error_detection": r"none|[1-9]\d{0,8}( [1-9]\d{0,8})*",
+    "bar_sequencing": "[0-9]+",
+    "error_detection": r"none|(0|[1-9]\d{0,8})( [1-9]\d{0,8})*",
 }
 
 
-def _task_features(task: TaskName) -> Mapping[str, Any]:
-    """Declare the columns of a task, and check kind, options and answer of its rows as `TaskRow` describes them."""
+def task_features(task: TaskName, columns: type = TaskRow, most_options: int = 4, no_kind: bool = False) -> Any:
+    """Declare the columns of a task, and check kind, options and answer of its rows as `TaskRow` describes them.
+
+    A question of order has four options to `most_options`. With `no_kind`, an error need not have a kind.
+    """
     kinds: Sequence[str] = FIELDS if task in ("metadata_qa", "metadata_prediction") else ("",)
     if task == "error_detection":
-        kinds = (*CORRUPTIONS, CLEAN)
+        kinds = (*CORRUPTIONS, CLEAN, *[""] * no_kind)
     is_open = task in ("bar_count", "error_detection")
+    numbers = range(4, most_options + 1) if task == "bar_sequencing" else (0 if is_open else 4,)
     answer_form = re.compile(_ANSWERS.get(task, "[0-3]"), re.ASCII)
 
     def check(kind: str, score: str, options: list[str], answer: str) -> str | None:
         if kind not in kinds:
             return f"its kind {kind!r:.100} is none of {', '.join(map(repr, kinds))}"
-        if len(options) != (0 if is_open else 4):
+        if len(options) not in numbers:
             return f"it has {len(options)} options; {'none are' if is_open else 'four are'} needed"
-        if not answer_form.fullmatch(answer) or (task == "bar_sequencing" and len(set(answer)) != 4):
+        places = {str(place) for place in range(len(options))}
+        is_order = task != "bar_sequencing" or (set(answer) == places and len(answer) == len(places))
+        if not (answer_form.fullmatch(answer) and is_order):
             return f"its answer {answer!r:.100} has not the form that {task} needs"
         return None if score.strip() or task == "bar_sequencing" else "its score is blank"
 
-    return features_of(TaskRow, check)
+    return features_of(columns, check)
 
 
-TASK_FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {task: _task_features(task) for task in TASKS}
+TASK_FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {task: task_features(task) for task in TASKS}
 """Task → declared columns."""
 CORPUS_FEATURES: Final = features_of(CorpusRow)
 FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {**TASK_FEATURES, "corpus": CORPUS_FEATURES}

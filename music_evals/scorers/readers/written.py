@@ -84,6 +84,8 @@ _PLAIN: Final = {
     ),
 }
 """Form → other plain forms of the same answer."""
+_JOINED: Final = re.compile("10|[0-9]")
+_ALONE: Final = re.compile("(?<![0-9])[0-9]{1,6}(?![0-9])")
 _DIGITS: Final = re.compile(r"\d+")  # of any script, as published
 _TAKEN_BACK: Final = re.compile(
     r"(?im)\b(?:wait|correction|actually|sorry|rather|(?:that|this)(?:'s| is| was) wrong)\b|^(?:or|no)\b|不对|更正"
@@ -136,27 +138,31 @@ def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = Fa
     return _read(reply, protocol, reasoned, _ORDER, "longest")
 
 
-def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
+def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, joined: bool = False) -> Answer:
     """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns them as integers.
 
-    The paper's reading has one number at most.
+    The paper's reading has one number at most. If measures are `joined`, as in ``2510``, each of its digits is a
+    measure, and 10 is one.
 
     Example:
         >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 15", "paper").text
         ('4 7', 'none', '15')
     """
-    return _read(reply, protocol, reasoned, _MEASURES, "longest")
+    answer = _read(reply, protocol, reasoned, _MEASURES, "longest")
+    if not joined or answer.text in (None, NONE):
+        return answer
+    return answer._replace(text=" ".join(sorted(set(_JOINED.findall(str(answer.text))), key=int)))
 
 
-def read_all_measures(reply: str, *, reasoned: bool = False) -> frozenset[int]:
-    """Read every number in a reply, or in its answer where it reasons first, as a measure.
+def read_all_measures(reply: str, *, reasoned: bool = False, joined: bool = False) -> frozenset[int]:
+    """Read every number in a reply, or every digit if measures are joined, as a measure; see `read_measures`.
 
     Example:
         >>> sorted(read_all_measures("<think>4?</think>Bars 3 and 15."))
         [3, 15]
     """
     stated = _stated(without_thinking(reply), reasoned)[:MAX_REPLY]
-    return frozenset(map(int, re.findall("(?<![0-9])[0-9]{1,6}(?![0-9])", stated)))
+    return frozenset(map(int, (_JOINED if joined else _ALONE).findall(stated)))
 
 
 def measures_of(answer: str) -> frozenset[int]:

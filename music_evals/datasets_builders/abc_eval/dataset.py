@@ -1,0 +1,186 @@
+"""ABC-Eval as a dataset: LilyBench's default in ABC, or the authors' files.
+
+Title: ABC-Eval: Benchmarking Large Language Models on Symbolic Music Understanding and Instruction Following
+Paper: https://arxiv.org/abs/2509.23350; files: https://github.com/ZhaoJH97/ABC-Eval
+Licence: each row's own, see the column `licence`
+
+A config per task, with the splits `strict` and `paper`.
+
+The default has the rows of LilyBench's default in ABC. Under ``strict``, ids, pieces, questions, options and answers
+are the same, so that a model can be compared in both notations row by row. music21 reads the notes in the ABC that
+LilyPond reads in its text; a piece where they differ is left out. Under ``paper`` these questions are asked as
+published: a pickup counts as a bar, and only errors in bars 1 to 9 are asked, because an answer names a bar by a digit.
+
+From the authors' files, ``paper`` has their rows, see `published`. ``strict`` has LilyBench's strict questions on the
+whole tunes of these files. There are none on emotion, genre and composer: nothing can confirm these labels.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from music_evals.datasets_builders.abc_eval import published
+from music_evals.datasets_builders.abc_eval.rows import BENCHMARK, AbcRow
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    DatasetError,
+    Provenance,
+    load_split,
+    make_provenance,
+    write_dataset,
+)
+from music_evals.datasets_builders.dataset_io.provenance import source_facts
+from music_evals.datasets_builders.lilybench.dataset import made_by
+from music_evals.datasets_builders.lilybench.default_pieces import Source, make_pieces
+from music_evals.datasets_builders.lilybench.rows import BENCHMARK as LILYBENCH
+from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED, PROTOCOLS, TASKS, Protocol, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.strict import tasks as strict
+from music_evals.datasets_builders.lilybench.strict.survey import survey
+from music_evals.datasets_builders.progress import OnPiece
+from music_evals.notation.abc.from_lilypond import lilypond_to_abc
+from music_evals.notation.abc.plain import plain_abc
+from music_evals.notation.lilypond.canonical import write_score
+from music_evals.notation.lilypond.structure import Structure, read_structures
+
+_TEMPO: Final = re.compile(r"\\tempo 4 = ([0-9]{1,4})")
+_METRE: Final = re.compile(r"(?m)^M:.*\n|\[M:[^\]\n]*\]")
+_SIZES: Final = (100, 60, 48, 36, 24, 18, 12, 9, 6, 3)  # strict rows of a task on published tunes: as many as possible
+_LABELLED: Final = ("composer_recognition", "genre_recognition", "emotion_recognition")
+_BARS: Final = ("bar_sequencing", "next_bar_prediction")
+_NO_KEY: Final = "L:1/8\nK:none\n"  # the fields of single measures
+_STEPS: Final = (0, 2, 4, 5, 7, 9, 11)
+Splits = dict[TaskName, dict[Protocol, Sequence[TaskRow]]]
+
+
+def write_generated(out: Path, on_piece: OnPiece) -> None:
+    """Write LilyBench's default dataset, which is built first if need be, with its scores in ABC."""
+    load = partial(load_split, GENERATED, benchmark=LILYBENCH)
+    corpus = [row for row in load("corpus", "full").to_list() if row["usable"]]
+    scores = _confirmed({row["id"]: row["score"] for row in corpus})
+    clips = {row["piece"]: row["score"] for row in load("emotion_recognition", "strict").to_list()}
+    readings = zip(clips, read_structures(clips.values()), strict=True)
+    written = {name: write_score(reading) for name, reading in readings if isinstance(reading, Structure)}
+    tempi = {name: match[1] for name, text in clips.items() if (match := _TEMPO.search(text))}
+    scores |= _confirmed(written, {name: [f"Q:1/4={tempo}"] for name, tempo in tempi.items()})
+    rows: Splits = {}
+    for task in TASKS:
+        kept = [row for row in load(task, "strict").to_list() if row["piece"] in scores]
+        if task == "emotion_recognition":
+            both = {"strict": kept, "paper": [row for row in load(task, "paper").to_list() if row["piece"] in scores]}
+            rows[task] = {name: [row | {"score": scores[row["piece"]]} for row in both[name]] for name in PROTOCOLS}
+        else:
+            published_rows = [row for one in kept if (row := _as_published(task, one))]
+            rows[task] = {
+                "strict": [to_abc(task, row) for row in kept],
+                "paper": [to_abc(task, row) for row in published_rows],
+            }
+        on_piece("writing as ABC", len(TASKS))
+    lacking = len(corpus) + len(clips) - len(scores)
+    facts = {
+        "made_with": {**made_by(), "lilybench": LILYBENCH.version},
+        "anomalies": {"left out: music21 reads other notes in the ABC": lacking} if lacking else {},
+    }
+    licence = source_facts(BENCHMARK.name, GENERATED).licence_label
+    _write(out, rows, GENERATED, lambda _: licence, **facts)
+
+
+def write_published(source: Path, out: Path, revision: str | None, *, allow_partial: bool) -> Provenance:
+    """Write the authors' CSV files, in a folder or its folder ``csv``, and strict rows on their tunes."""
+    tables, missing = published.read_tables(source)
+    if not tables or (missing and not allow_partial):
+        raise DatasetError(
+            f"{source} lacks {', '.join(missing)}; the authors' CSV files are needed, in the folder or in a folder csv "
+            "in it; --allow-partial takes those that are there"
+        )
+    rows: Splits = {task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()}
+    licences = Counter(published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"])
+    tunes = [Source(tune.id, "", None, tune.title, None, None, None, tune.abc) for tune in published.tunes(tables)]
+    pieces, left_out = make_pieces(tunes) if tunes else ([], {})
+    surveyed = list(survey(pieces)) if pieces else []
+    confirmed = _confirmed({piece.id: piece.score for _, piece in surveyed if piece})
+    usable = [piece for _, piece in surveyed if piece and piece.id in confirmed]
+    for task in TASKS if usable else ():
+        rows.setdefault(task, {})["strict"] = _strict_rows(task, partial(strict.make_rows, task, usable, DEFAULT_SEED))
+    reasons = Counter(reason.split(":")[0] for reason in left_out.values())
+    reasons.update((row["reason"] or "").split(":")[0] for row, _ in surveyed if row["reason"])
+    anomalies = {
+        **{f"rows under {name}": count for name, count in licences.items()},
+        **{f"tunes not used by strict tasks: {reason}": count for reason, count in reasons.items()},
+    }
+    digest = hashlib.sha256(repr(sorted(tables.items())).encode())
+    facts = {"source_revision": revision, "source_sha256": digest.hexdigest(), "missing": tuple(missing)}
+    return _write(out, rows, "abc_eval", published.licence_of, made_with=made_by(), anomalies=anomalies, **facts)
+
+
+def to_abc(task: TaskName, row: TaskRow) -> TaskRow:
+    """Write a strict row of LilyBench in ABC: its score, and its options if they are measures."""
+    options = row["options"]
+    if task in _BARS:
+        options = [lilypond_to_abc(option).removeprefix(_NO_KEY).strip() for option in options]
+    return {**row, "score": lilypond_to_abc(row["score"]) if row["score"] else _NO_KEY, "options": options}
+
+
+def _as_published(task: TaskName, row: TaskRow) -> TaskRow | None:
+    """A strict row of LilyBench as a row of ``paper``; None for an error after bar 9."""
+    answer = row["answer"]
+    if task in ("bar_count", "error_detection") and answer != "none":
+        answer = str(int(answer) + ("\\partial " in row["score"]))
+        if task == "error_detection" and len(answer) > 1:
+            return None
+    return {**row, "id": row["id"].replace(".strict.", ".paper.", 1), "answer": answer}
+
+
+def _strict_rows(task: TaskName, make_rows: Callable[[int], list[TaskRow]]) -> list[TaskRow]:
+    """As many strict rows as the tunes give; none for labels that nothing confirms."""
+    for size in () if task in _LABELLED else _SIZES:
+        try:
+            return [to_abc(task, row) for row in make_rows(size)]
+        except ValueError:
+            continue
+    return []
+
+
+def _confirmed(scores: Mapping[str, str], headers: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
+    """Id → ABC of the canonical scores whose notes music21 reads in their ABC as LilyPond does in its text."""
+    found = {}
+    for (name, text), reading in zip(scores.items(), read_structures(scores.values()), strict=True):
+        abc = lilypond_to_abc(text, (headers or {}).get(name, ()))
+        if isinstance(reading, Structure) and _notes(abc) == Counter(
+            (4 * event.moment, 60 + 12 * event.octave + _STEPS[event.step] + event.alteration, 4 * event.duration)
+            for event in reading.events
+            if event.step is not None and not event.grace
+        ):
+            found[name] = abc
+    return found
+
+
+def _notes(abc: str) -> Counter[tuple[Any, ...]]:
+    """Onset, MIDI pitch and length of each note that music21 reads; none if it cannot read the ABC."""
+    from music21 import converter
+
+    try:
+        # music21 divides measures that are longer than the metre, so it is given none.
+        score: Any = converter.parseData(_METRE.sub("", plain_abc(abc)), format="abc")
+    except Exception:  # music21 passes on all errors of its code
+        return Counter()
+    notes = [note for note in score.recurse().notes if not note.duration.isGrace]
+    times = [(note.getOffsetInHierarchy(score), note.quarterLength, note.pitches) for note in notes]
+    exact = [(*(Fraction(time).limit_denominator(1000) for time in one[:2]), one[2]) for one in times]
+    return Counter((onset, pitch.midi, length) for onset, length, pitches in exact for pitch in pitches)
+
+
+def _write(out: Path, rows: Splits, source: str, licence_of: Callable[[str], str], **facts: Any) -> Provenance:
+    licensed = {
+        task: {
+            protocol: [AbcRow(**row, licence=licence_of(row["piece"])) for row in splits.get(protocol, ())]
+            for protocol in PROTOCOLS
+        }
+        for task, splits in rows.items()
+    }
+    provenance = make_provenance(BENCHMARK.name, BENCHMARK.version, source, seed=DEFAULT_SEED, **facts)
+    return write_dataset(out, licensed, features=BENCHMARK.features, provenance=provenance, overwrite=True)

@@ -1,0 +1,36 @@
+"""The rows of ABC-Eval: those of LilyBench with scores in ABC, and the licence of each."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from music_evals.datasets_builders.dataset_io import DatasetSpec, Provenance
+from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED, TASKS, TaskRow, task_features
+from music_evals.datasets_builders.progress import OnPiece
+
+
+class AbcRow(TaskRow):
+    """A question on a score in ABC, see `TaskRow`; published questions of order have up to six options.
+
+    `licence` is that of the piece, or ``not stated``.
+    """
+
+    licence: str
+
+
+def _generate(out: Path, on_piece: OnPiece) -> None:
+    from music_evals.datasets_builders.abc_eval.dataset import write_generated
+
+    write_generated(out, on_piece)
+
+
+def _convert(source: Path, out: Path, revision: str | None, allow_partial: bool) -> Provenance:
+    from music_evals.datasets_builders.abc_eval.dataset import write_published
+
+    return write_published(source, out, revision, allow_partial=allow_partial)
+
+
+FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
+    task: task_features(task, AbcRow, most_options=6, no_kind=True) for task in TASKS
+}
+BENCHMARK: Final = DatasetSpec("abc_eval", "1.0.0", DEFAULT_SEED, FEATURES, _generate, _convert)

@@ -1,0 +1,99 @@
+"""ABC-Eval end to end: prompts of both protocols, scores, baselines, and the table beside LilyBench."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import Task
+
+from music_evals.benchmarks.prompts import load_prompts
+from music_evals.datasets_builders.lilybench.rows import TASKS, TaskName
+from music_evals.evals import abc_eval, lilybench
+from music_evals.evals.tasks import ParameterError
+from music_evals.reports.records import read_records
+from music_evals.reports.tables.abc_eval import tables
+from tests import abc_eval_dataset, lilybench_dataset
+from tests.abc_eval_dataset import write_files
+from tests.evals.test_lilybench import headline, knowing
+from tests.harness import metrics, run
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return abc_eval_dataset.write_small(tmp_path_factory.mktemp("small") / "abc_eval")
+
+
+def make(name: TaskName, dataset: str, **parameters: Any) -> Task:
+    task: Task = getattr(abc_eval, name)(dataset=dataset, **parameters)
+    return task
+
+
+def prompt(task: Task, number: int = 0) -> str:
+    (_, message) = list(task.dataset)[number].input
+    text: str = message.text  # type: ignore[union-attr]
+    return text
+
+
+def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> None:
+    tasks = [make(name, small) for name in TASKS]
+    logs = run(tasks, tmp_path, model=knowing(tasks))
+    assert [log.eval.task for log in logs] == [f"abc_eval_like_{name}_generated-seed5" for name in TASKS]
+    assert [headline(log) for log in logs] == [1] * 10
+
+
+@pytest.mark.usefixtures("lilypond_runs")
+def test_the_authors_folder_is_a_dataset_and_its_answers_are_read_as_published(tmp_path: Path) -> None:
+    folder = str(write_files(tmp_path / "csv"))
+    order, errors = (make(name, folder, protocol="paper") for name in ("bar_sequencing", "error_detection"))
+    assert prompt(order, 0).startswith(
+        "Input: M:3/4\nL:1/4\nK:C\nCDE|FGA|Bcd\n0. agf\n1. efg\n2. DFA\n3. GEC\n\nTask: "
+    )
+    assert "Template: the indices as one string of digits" in prompt(order)
+    replies = {"bar_sequencing": ["1032", "The order is 01234."], "error_detection": ["257", "bars 610", "0"]}
+    for task, name in ((order, "bar_sequencing"), (errors, "error_detection")):
+        texts = {prompt(task, number): reply for number, reply in enumerate(replies[name])}
+        (log,) = run([task], tmp_path / name, model=scripted(texts))
+        assert headline(log) == 1
+
+
+def scripted(replies: dict[str, str]) -> Any:
+    from inspect_ai.model import get_model
+
+    return get_model("scripted/model", reply=lambda messages, _: replies[messages[-1].text], memoize=False)
+
+
+@pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance", "baseline/majority"])
+@pytest.mark.parametrize("protocol", ["strict", "paper"])
+def test_baselines_answer_in_form(small: str, tmp_path: Path, model: str, protocol: str) -> None:
+    names = ("bar_count", "metadata_qa") if model == "baseline/reader" else TASKS
+    for log in run([make(name, small, protocol=protocol) for name in names], tmp_path, model=model):  # type: ignore[arg-type]
+        (figures,) = metrics(log).values()
+        assert figures["in_form"] == 1, log.eval.task
+        assert model != "baseline/reader" or protocol == "paper" or headline(log) == 1
+
+
+def test_the_wording_is_lilybenchs_where_it_has_no_notation() -> None:
+    own, other = load_prompts("abc_eval"), load_prompts("lilybench")
+    assert own["question"] == other["question"]
+    assert own["paper"]["reply"] == other["paper"]["reply"]
+    assert "lilypond" not in str(own).casefold()
+    with pytest.raises(ParameterError, match="strategy='logiclm' is not valid; valid values are: standalone, cot"):
+        abc_eval.bar_count(strategy="logiclm")
+
+
+def test_the_same_questions_in_two_notations_are_paired(small: str, tmp_path: Path) -> None:
+    other = lilybench_dataset.write_small(tmp_path / "lilybench", "generated")
+    tasks = [make("bar_count", small), lilybench.bar_count(dataset=other)]
+    tasks += [make("bar_count", small, protocol="paper"), lilybench.bar_count(dataset=other, protocol="paper")]
+    ids = [{sample.id for sample in task.dataset} for task in tasks[:2]]
+    assert ids[0] == ids[1]
+    run(tasks[:1] + tasks[2:], tmp_path / "logs", model="baseline/majority")
+    run(tasks[1:2], tmp_path / "logs", model=knowing(tasks[1:2]))
+    run(tasks[:1], tmp_path / "logs", model=knowing(tasks[:1]))
+    (table,) = tables(read_records(tmp_path / "logs"))
+    found = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    paired = [row for row in found if row["Difference"] is not None]
+    assert [(row["Model"], row["LilyPond"].value, row["ABC"].value, row["Difference"].value) for row in paired] == [
+        ("scripted/model", 100, 100, 0)
+    ]
+    assert [row["Condition"] for row in found if row not in paired] == ["protocol=paper"]
