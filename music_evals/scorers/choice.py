@@ -8,18 +8,8 @@ from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import explained
-from music_evals.scorers.readers import Reading
-from music_evals.scorers.readers.choices import read_choice
+from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer
-
-
-async def read_answer(state: TaskState, target: Target) -> Reading:
-    """Read the final answer from the last reply, in the form of the target: a letter, or one of the sentences."""
-    options: list[str] = required_metadata(state, "options")
-    reading = await read_reply(read_choice, state.output.completion, options)
-    if reading.answer is None or len(target.text) == 1:
-        return reading
-    return reading._replace(answer=options[ord(reading.answer) - ord("A")])
 
 
 @scorer(metrics=[main_metric(), readings()])
@@ -30,8 +20,8 @@ def final_answer() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        reading = await read_answer(state, target)
-        explanation = explained(state, required_metadata(state, "options"), target.text, reading)
-        return make_score(reading, target.text, explanation)
+        options: list[str] = required_metadata(state, "options")
+        reading = (await read_reply(judge_answer, state.output.completion, options, target.text)).reading
+        return make_score(reading, target.text, explained(state, options, target.text, reading))
 
     return score
