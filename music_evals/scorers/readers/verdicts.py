@@ -139,7 +139,7 @@ def judge_written(
 
     Example:
         >>> judge_written("order", "2031", "2013").value, judge_written("measures", "4 7", "4").value
-        (0.8333333333333334, 0.6666666666666666)
+        (0.8333333333333333, 0.6666666666666666)
     """
     text: str | None
     status, text, in_form, rule = _WRITTEN[kind](reply, protocol, reasoned=reasoned)
