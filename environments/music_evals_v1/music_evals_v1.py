@@ -13,6 +13,7 @@ from string import Template
 from typing import Any, ClassVar
 
 import verifiers.v1 as vf
+
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.muse import drum_loops
 from music_evals.datasets_builders.muse.rows import LETTERS, SYNCOPATION_OPTIONS

@@ -1,16 +1,20 @@
 """The reward of one reply, by the readings of protocol ``strict``."""
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from string import ascii_uppercase
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from music_evals import benchmarks
 from music_evals.notation.lilypond.compiler import LilyPondError
-from music_evals.notation.lilypond.copies import NEAR_COPY, CopyIndex
+from music_evals.notation.lilypond.copies import LEAST_RUNS, NEAR_COPY, RUN, CopyIndex
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.midi.descriptors import DESCRIPTORS
+from music_evals.notation.midi.note_arrays import MidiError, read_note_arrays
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import fit_of
 from music_evals.scorers.metrics.written import piece_likeness
@@ -68,8 +72,8 @@ def score(task: str, row: Row, reply: str, *, reasoned: bool = False, pieces: Pi
 
     Returns:
         Parts are ``answer``, ``format`` (the reply has the demanded form) and ``refusal``; of written music
-        ``compiles``, ``notes``, ``descriptors``, ``near_copy`` (the largest share that a known piece contains, None for
-        a piece of fewer than 24 notes or so), ``format`` and ``refusal``.
+        ``compiles``, ``notes``, ``descriptors``, ``near_copy`` (the largest share of the piece that a known piece has,
+        or of a known piece that it has; None for a piece that is too short or uniform), ``format`` and ``refusal``.
 
     Raises:
         ValueError: there is no such task, the row lacks a column, or `pieces` are missing.
@@ -161,20 +165,37 @@ def _written_music(pieces: Pieces, row: Row, reply: str) -> Reward:
     if not piece.get("is_measured", True):
         return Reward(None, {}, f"not measured: {piece['problem']}")
     compiles = piece["problem"] is None
-    nearest = pieces.index.nearest(piece["code"])
     likeness = piece_likeness(piece["descriptors"].get("strict", {}), pieces.fit) if compiles else 0.0
-    is_new = nearest is not None and nearest.share < NEAR_COPY
+    copied = None
+    if piece["midi"] and _is_varied(b64decode(piece["midi"])) and (nearest := pieces.index.nearest(piece["code"])):
+        # A copy stays one if other music is put beside it, which may not even sound.
+        contained = pieces.index.most_contained(piece["code"])
+        copied = max(nearest.share, contained.share if contained else 0.0)
+    is_new = copied is not None and copied < NEAR_COPY
     text = without_thinking(reply).strip()
-    is_fenced = re.match(r"```\w*\n", text) and text.endswith("\n```") and text.count("```") == 2
+    is_fenced = (
+        piece["code"].strip() and re.match(r"```\w*\n", text) and text.endswith("\n```") and text.count("```") == 2
+    )
     parts = {
         "compiles": float(compiles),
         "notes": float(bool(piece.get("has_notes"))),
         "descriptors": likeness,
-        "near_copy": nearest.share if nearest else None,
+        "near_copy": copied,
         "format": float(bool(is_fenced)),
         "refusal": float(not compiles and is_refusal(text[:400])),
     }
     return Reward(likeness if compiles and piece.get("has_notes") and is_new else 0.0, parts)
+
+
+def _is_varied(midi: bytes) -> bool:
+    """Whether a piece sounds long and varied enough to be compared: it has as many runs as `copies` asks of a text."""
+    try:
+        notes = read_note_arrays(midi)
+    except MidiError:
+        return False
+    order = np.lexsort((notes.pitch, notes.onset))
+    events = [*zip(np.diff(notes.onset[order], prepend=0).tolist(), notes.pitch[order].tolist(), strict=True)]
+    return len({tuple(events[start : start + RUN]) for start in range(len(events) - RUN + 1)}) >= LEAST_RUNS
 
 
 _KINDS: Final[Mapping[str, Kind]] = {

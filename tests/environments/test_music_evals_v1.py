@@ -41,7 +41,11 @@ def test_rows_of_a_file_and_what_replies_earn(tmp_path: Path) -> None:
     (task,) = taskset
     assert taskset.bounded
     assert asyncio.run(task.validate(None))
-    assert {name: value for name, value in scored(task, "12").items() if value} == {"value": 1, "answer": 1, "format": 1}
+    assert {name: value for name, value in scored(task, "12").items() if value} == {
+        "value": 1,
+        "answer": 1,
+        "format": 1,
+    }
     assert not any(scored(task, "13 or 12").values())
 
 
