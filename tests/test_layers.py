@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "datasets_builders": {"benchmarks", "notation", "encoders"},
     "solvers": {"notation"},
     "scorers": {"notation", "encoders"},
+    "rewards": {"benchmarks", "notation", "scorers.readers", "scorers.metrics"},
     "baselines": {"notation", "solvers.symbolic"},
     "evals": {"benchmarks", "notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
     "reports": {"benchmarks", "notation", "encoders", "scorers"},
@@ -26,10 +27,10 @@ MAY_IMPORT = {
     "commands": {
         "benchmarks",
         *("notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports"),
-        *("shards", "finetuning", "listening"),
+        *("shards", "finetuning", "listening", "rewards"),
     },
 }
-PURE = ("benchmarks", "notation", "encoders", "solvers/symbolic", "scorers/metrics")
+PURE = ("benchmarks", "notation", "encoders", "solvers/symbolic", "scorers/metrics", "scorers/readers", "rewards")
 MODULES = [path for room in MAY_IMPORT for path in sorted((HOUSE / room).rglob("*.py"))]
 
 
@@ -91,6 +92,14 @@ def loaded(name: str, found: set[str]) -> set[str]:
                 for other in imports(path, statements) if path.is_file() else ():
                     loaded(other, found)
     return found
+
+
+def test_rewards_load_neither_inspect_nor_a_provider_nor_a_heavy_library() -> None:
+    row = {"question": "Which key?", "answer": "G minor", "answer_type": "key", "options": ["Yes", "No"], "target": "B"}
+    code = f"from music_evals.rewards import score; import sys; row = {row}; "
+    code += "print([score(task, row, 'B').value for task in ('muse_syncopation', 'msu_textual')], "
+    code += "{'inspect_ai', 'openai', 'anthropic', 'datasets', 'pandas', 'torch'} & {*sys.modules})"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[1.0, 0.0] set()\n"
 
 
 def test_every_inspect_command_loads_the_tasks_without_a_heavy_library() -> None:

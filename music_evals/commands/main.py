@@ -22,6 +22,7 @@ from music_evals.commands import (
     publish,
     publish_results,
     report,
+    reward,
     run,
 )
 from music_evals.commands.output import failed
@@ -52,6 +53,7 @@ app.command(
     "grid", help="Run every condition of benchmarks or tasks on a model: `run` with --grid.", context_settings=_PASS_ON
 )(run.run)
 app.command("report")(report.report)
+app.command("reward")(reward.reward)
 
 
 def _print_version(wanted: bool) -> None:

@@ -10,21 +10,8 @@ from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import code, explained
-from music_evals.scorers.readers import Reading
-from music_evals.scorers.readers.choices import read_choice
+from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer
-
-
-async def read_answer(state: TaskState, target: Target) -> Reading:
-    """Read the final answer from the last reply, in the form of the target: a letter, or one of the sentences."""
-    return await _read(state.output.completion, required_metadata(state, "options"), target.text)
-
-
-async def _read(reply: str, options: list[str], target: str) -> Reading:
-    reading = await read_reply(read_choice, reply, options)
-    if reading.answer is None or len(target) == 1:
-        return reading
-    return reading._replace(answer=options[ord(reading.answer) - ord("A")])
 
 
 @scorer(metrics=[main_metric(), readings()])
@@ -35,9 +22,9 @@ def final_answer() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        reading = await read_answer(state, target)
-        explanation = explained(state, required_metadata(state, "options"), target.text, reading)
-        return make_score(reading, target.text, explanation)
+        options: list[str] = required_metadata(state, "options")
+        reading = (await read_reply(judge_answer, state.output.completion, options, target.text)).reading
+        return make_score(reading, target.text, explained(state, options, target.text, reading))
 
     return score
 
@@ -49,7 +36,8 @@ def chat_answers() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         rows, lines = [], []
         for question in required_metadata(state, "chat"):
-            reading = await _read(question.get("reply", ""), question["options"], question["target"])
+            reply, options = question.get("reply", ""), question["options"]
+            reading, *_ = await read_reply(judge_answer, reply, options, question["target"])
             rows.append(
                 {
                     **{name: fact for name, fact in question.items() if name in ("id", "target", "variant")},

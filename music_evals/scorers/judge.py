@@ -31,7 +31,7 @@ from inspect_ai.util import LimitExceededError, collect
 
 from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
-from music_evals.scorers.readers.batches import split_answers
+from music_evals.scorers.readers.verdicts import judge_open
 from music_evals.scorers.readers.votes import read_vote
 from music_evals.scorers.scores import (
     SampleError,
@@ -125,7 +125,8 @@ def judged(
         questions = _questions(state)
         with setting_up():
             models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
-        entries = await run_in_thread(_read_answers, state.output.completion, questions, labels)
+        verdicts = await run_in_thread(judge_open, state.output.completion, questions)
+        entries = [_entry(question, one, labels) for question, one in zip(questions, verdicts, strict=True)]
         config = GenerateConfig(temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline)
         await collect(
             *(
@@ -134,7 +135,7 @@ def judged(
                 if models and entry["reading"] not in ("empty", "refused")
             )
         )
-        for entry in entries:
+        for entry in entries if names else ():
             entry["verdict"] = _verdict(entry, len(names))
         return _score(state, questions, entries, names, labels)
 
@@ -185,37 +186,20 @@ def _questions(state: TaskState) -> list[dict[str, Any]]:
     return questions
 
 
-def _read_answers(
-    reply: str, questions: Sequence[Mapping[str, Any]], labels: Mapping[str, int]
-) -> list[dict[str, Any]]:
-    """The answers in a reply, an entry per question, with what the rules say of each and no verdict yet."""
-    # Imported here because its patterns take long to compile.
-    from music_evals.scorers.readers.checking import Checked, check
-
-    entries = []
-    for question, prediction in zip(questions, split_answers(reply, len(questions)), strict=True):
-        answer, answer_type = question["answer"], question["answer_type"]
-        checked = Checked("empty", False) if prediction is None else check(prediction, answer, answer_type)
-        entry = {
-            "id": question["id"],
-            "level": int(question["level"]),
-            "kind": question["kind"],
-            "prediction": prediction,
-            "verdict": None,
-            "votes": {},
-            "abstained": {},
-            "reading": checked.status,
-            "rule": checked.is_right,
-            "readable": check(answer, answer, answer_type).is_right is not None,
-            "human": labels.get(str(question["id"])),
-        }
-        entries.append(entry)
-    return entries
+def _entry(question: Mapping[str, Any], verdict: Mapping[str, Any], labels: Mapping[str, int]) -> dict[str, Any]:
+    """What the log has of an answer, without votes."""
+    return {
+        "id": question["id"],
+        "level": int(question["level"]),
+        "kind": question["kind"],
+        "votes": {},
+        "abstained": {},
+        **verdict,
+        "human": labels.get(str(question["id"])),
+    }
 
 
 def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
-    if not judges:
-        return int(entry["rule"] is True) if entry["readable"] else None
     if entry["reading"] in ("empty", "refused"):
         return 0
     votes = Counter(vote for vote in entry["votes"].values() if vote is not None)

@@ -12,8 +12,9 @@ from inspect_ai.scorer import CORRECT, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import explained
-from music_evals.scorers.metrics.choices import LETTERS, choice_figures
-from music_evals.scorers.readers.choices import first_letter, read_choice
+from music_evals.scorers.metrics.choices import choice_figures
+from music_evals.scorers.readers.choices import first_letter
+from music_evals.scorers.readers.verdicts import judge_option
 from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, sample_metric, scorer
 
 Protocol = Literal["paper", "strict"]
@@ -47,26 +48,14 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     """
     if protocol not in ("paper", "strict"):
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: paper, strict")
-    strict = protocol == "strict"
 
     async def score(state: TaskState, target: Target) -> Score:
-        reply = state.output.completion
+        reply, right = state.output.completion, target.text
         options = [choice.value for choice in state.choices]
-        if not strict:
+        if protocol == "paper":
             reading = await read_reply(first_letter, reply)
-            explanation = explained(state, options, target.text, reading)
-            return make_score(reading, target.text, explanation, key=target.text)
-        reading = await read_reply(read_choice, reply, options)
-        right = options[LETTERS.index(target.text)]
-        if reading.answer is None and options.count(right) > 1:
-            # The text of two options names neither; without the copies it names the key.
-            alone = [
-                right if letter == target.text else "" if option == right else option
-                for letter, option in zip(LETTERS, options, strict=True)
-            ]
-            reading = await read_reply(read_choice, reply, alone)
-        taken = reading.answer or target.text
-        keyed = taken if options[LETTERS.index(taken)] == right else target.text
-        return make_score(reading, keyed, explained(state, options, keyed, reading), key=target.text)
+        else:
+            reading, right, *_ = await read_reply(judge_option, reply, options, right)
+        return make_score(reading, right, explained(state, options, right, reading), key=target.text)
 
     return score

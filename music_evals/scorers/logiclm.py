@@ -9,9 +9,9 @@ from typing import Any, Final
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.choice import read_answer
 from music_evals.scorers.explanations import asked_and_expected, named
-from music_evals.scorers.scores import fence, main_metric, required_metadata, sample_metric, scorer
+from music_evals.scorers.readers.verdicts import judge_answer
+from music_evals.scorers.scores import fence, main_metric, read_reply, required_metadata, sample_metric, scorer
 
 _ERROR_KINDS: Final = ("parse", "structural", "domain")
 _MAX_SHOWN: Final = 600  # characters of an attempt in an explanation
@@ -39,7 +39,7 @@ def solver_decision() -> Scorer:
         attempts: list[Mapping[str, Any]] = state.metadata.get("formulation", [])
         decision = attempts[-1]["answer"] if attempts else None
         options: list[str] = required_metadata(state, "options")
-        answer = (await read_answer(state, target)).answer
+        answer = (await read_reply(judge_answer, state.output.completion, options, target.text)).reading.answer
         both = decision is not None and answer is not None
         counts = {
             "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),

@@ -8,7 +8,6 @@ the sound value under ``sound``.
 Source: arXiv 2606.08722, sections 3.2 and 3.3.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -18,24 +17,9 @@ from inspect_ai.solver import TaskState
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import Estimate, flatten
-from music_evals.scorers.metrics.measures import (
-    count_figures,
-    measure_f1,
-    penalised_tau,
-    published_count_figures,
-    published_tau,
-)
-from music_evals.scorers.readers import Reading
-from music_evals.scorers.readers.written import (
-    Answer,
-    Protocol,
-    measures_of,
-    read_all_measures,
-    read_index,
-    read_measures,
-    read_number,
-    read_order,
-)
+from music_evals.scorers.metrics.measures import count_figures, published_count_figures
+from music_evals.scorers.readers.verdicts import Kind, judge_written
+from music_evals.scorers.readers.written import Protocol, measures_of
 from music_evals.scorers.scores import (
     main_metric,
     make_score,
@@ -114,22 +98,20 @@ def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Score
         protocol: how replies are read; see `music_evals.scorers.readers.written`.
         reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
     """
-    return _scorer(read_index, protocol, reasoned)
+    return _scorer("index", protocol, reasoned)
 
 
 @scorer(metrics=[main_metric("exact"), count_errors(), in_form(), readings()])
 def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score a number of measures: correct, incorrect, or no answer; arguments as for `option_index`."""
-    return _scorer(read_number, protocol, reasoned)
+    return _scorer("number", protocol, reasoned)
 
 
 @scorer(metrics=[main_metric("tau"), exact_and_false_alarms(), in_form(), readings()])
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for `option_index`."""
-    if protocol == "paper":
-        sound_of: Callable[[str, str | None, str], float] = lambda _, *orders: penalised_tau(*orders)  # noqa: E731
-        return _scorer(read_order, protocol, reasoned, published_tau, sound_of, "Kendall's τ as published")
-    return _scorer(read_order, protocol, reasoned, penalised_tau, measure="Kendall's τ, penalised")
+    measure = "Kendall's τ as published" if protocol == "paper" else "Kendall's τ, penalised"
+    return _scorer("order", protocol, reasoned, measure)
 
 
 @scorer(metrics=[main_metric("macro_f1"), exact_and_false_alarms(), in_form(), readings()])
@@ -138,50 +120,31 @@ def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Sco
 
     F1 is 1 if no measure is wrong and none is named, and 0 without an answer; ``paper`` takes no answer for "none".
     """
-
-    def value(answer: str | None, right: str) -> float:
-        answer = "none" if answer is None and protocol == "paper" else answer
-        return measure_f1(None if answer is None else measures_of(answer), measures_of(right))
-
-    def of_all(reply: str, _: str | None, right: str, *, joined: bool = False) -> float:
-        return measure_f1(read_all_measures(reply, reasoned=reasoned, joined=joined), measures_of(right))
-
-    return _scorer(read_measures, protocol, reasoned, value, of_all, "F1 of the measures")
+    return _scorer("measures", protocol, reasoned, "F1 of the measures")
 
 
-def _scorer(
-    read: Callable[..., Answer],
-    protocol: str,
-    reasoned: bool,
-    value_of: Callable[[str | None, str], float] | None = None,
-    sound_of: Callable[..., float] | None = None,
-    measure: str = "",
-) -> Scorer:
-    """Make a scorer of right and wrong answers or, by `value_of`, of values from 0 to 1; `sound_of` is for `paper`."""
+def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -> Scorer:
+    """Make a scorer of answers of a kind; `measure` names the value of an answer that can be right in part."""
     if protocol not in ("strict", "paper"):
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: strict, paper")
 
     async def score(state: TaskState, target: Target) -> Score:
         if why := state.store.get(NOT_MEASURED):
             return not_measured(why)
-        right, reply = target.text, state.output.completion
-        joined = {"joined": True} if state.metadata.get(JOINED) else {}
-        answer = await read_reply(partial(read, reasoned=reasoned, **joined), reply, protocol)
-        value = value_of(answer.text, right) if value_of else None
-        more: dict[str, Any] = {"right_answer": right, "in_form": answer.in_form}
+        judge = partial(judge_written, kind, reasoned=reasoned, joined=bool(state.metadata.get(JOINED)))
+        reading, right, part, in_form, sound = await read_reply(judge, state.output.completion, target.text, protocol)
+        more: dict[str, Any] = {"right_answer": right, "in_form": in_form}
         if protocol == "paper":
-            sound = {"sound": sound_of(reply, answer.text, right, **joined)} if sound_of else {}
-            more |= {"protocol": protocol, **sound}
-        if read is read_measures:
-            kind = str(state.metadata.get("kind", ""))
-            more |= {"stratum": kind, "counts": kind != CLEAN}
-        reading = Reading(answer.status, answer.text, answer.rule)
+            more |= {"protocol": protocol, **({} if sound is None else {"sound": sound})}
+        if kind == "measures":
+            error = str(state.metadata.get("kind", ""))
+            more |= {"stratum": error, "counts": error != CLEAN}
         options = [choice.value for choice in state.choices]
         if state.metadata.get("task") == CONFUSED:
             classes = [f"Q{sorted(options).index(option) + 1}" for option in options]
             more |= {"right_class": classes[int(right)]}
-            more |= {} if answer.text is None else {"answer_class": classes[int(answer.text)]}
-        worth = "" if value is None else f"{value:.2f} ({measure})."
-        return make_score(reading, right, explained(state, options, right, reading, worth), value, **more)
+            more |= {} if reading.answer is None else {"answer_class": classes[int(reading.answer)]}
+        worth = "" if part is None else f"{part:.2f} ({measure})."
+        return make_score(reading, right, explained(state, options, right, reading, worth), part, **more)
 
     return score

@@ -18,11 +18,10 @@ from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
-from music_evals.scorers.readers import Reading, Status
+from music_evals.scorers.readers import Reading, Status, format_error
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-_REASON: Final = 300  # characters of an error that a score shows
 _SHORT: Final = 500  # characters of a reply that are read in some milliseconds at most
 _READING: Final = anyio.CapacityLimiter(1)  # reading holds the interpreter, and music21 is not made for threads
 _log = getLogger(__name__)
@@ -88,11 +87,6 @@ def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
         if score.metadata.get("reading") == "cut":
             score.explanation = f"{score.explanation} It was cut at the limit of tokens."
     return score
-
-
-def format_error(error: Exception) -> str:
-    """Return an error as one short line, for a log."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:_REASON]
 
 
 async def run_in_thread(read: Callable[..., _T], *args: Any) -> _T:

@@ -27,9 +27,10 @@ from music_evals.scorers.metrics.estimates import Estimate, flatten
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval
 from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.metrics.written import embedded, likeness, near_copies, no_distance_reason
+from music_evals.scorers.readers.pieces import Piece
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
 from music_evals.scorers.scores import main_metric, not_measured, sample_metric, scorer, setting_up
-from music_evals.scorers.written_pieces import Piece, Workbench, decoded, is_embedded, stored_embedding
+from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded, stored_embedding
 
 RESAMPLES: Final = 200  # bootstrap samples of an interval
 MAX_SHOWN: Final = 1_200  # characters of LilyPond's messages in an explanation

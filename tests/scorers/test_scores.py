@@ -27,11 +27,11 @@ LEANT_ON = (
     f"{READERS}.checking.is_refusal",
     "music21.chord.Chord.__init__",
     "music21.roman.RomanNumeral.__init__",
-    "music_evals.scorers.score_tasks.penalised_tau",
+    "music_evals.scorers.readers.verdicts.penalised_tau",
     "music_evals.notation.lilypond.writing.compile_text",
     "music_evals.notation.lilypond.writing.tokenize",
     "music_evals.notation.lilypond.copies.music_words",
-    "music_evals.scorers.written_pieces.describe",
+    "music_evals.scorers.readers.pieces.describe",
     "music_evals.notation.midi.piano_roll.read_note_arrays",
     "PIL.Image.open",
     "PIL.ImageDraw.Draw",
@@ -81,9 +81,9 @@ def test_whatever_fails_a_score_comes_back(broken: str) -> None:
 def test_a_picture_or_a_descriptor_fails_alone_and_says_why() -> None:
     with (
         patch("music_evals.notation.lilypond.writing.compile_text", return_value=COMPILED),
-        patch("music_evals.scorers.written_pieces.first_system", side_effect=IndexError("no tile")),
-        patch("music_evals.scorers.written_pieces.piano_roll", side_effect=zlib.error("-3")),
-        patch("music_evals.scorers.written_pieces.describe", side_effect=ValueError("no beat")),
+        patch("music_evals.scorers.readers.pieces.first_system", side_effect=IndexError("no tile")),
+        patch("music_evals.scorers.readers.pieces.piano_roll", side_effect=zlib.error("-3")),
+        patch("music_evals.scorers.readers.pieces.describe", side_effect=ValueError("no beat")),
     ):
         (score,) = CASES["written_music"].score(PIECE)
     assert score.value == 1
@@ -100,7 +100,7 @@ def test_a_picture_or_a_descriptor_fails_alone_and_says_why() -> None:
         (SandboxError("no name spaces"), "music_evals.notation.lilypond.writing.compile_text"),
         (OSError("the dataset is gone"), "tests.scorers.every_scorer.load_references"),
         (ValueError("no such encoder"), "music_evals.scorers.written_music.shared_encoder"),
-        (LimitExceededError("token", value=2, limit=1), "music_evals.scorers.written_pieces.complete_code"),
+        (LimitExceededError("token", value=2, limit=1), "music_evals.scorers.readers.pieces.complete_code"),
     ],
 )
 def test_what_is_wrong_with_the_set_up_ends_the_run_as_itself(error: Exception, place: str) -> None:

@@ -19,8 +19,8 @@ from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import fit_of, js_similarity
 from music_evals.scorers.metrics.frechet import frechet_distance
+from music_evals.scorers.readers.pieces import Piece
 from music_evals.scorers.written_music import explained
-from music_evals.scorers.written_pieces import Piece
 from tests.encoders.tiny_encoder import make_tiny_encoder
 from tests.generation_dataset import piece
 

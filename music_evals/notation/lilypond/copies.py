@@ -117,6 +117,7 @@ class CopyIndex:
         runs_of = [_runs(text) for text in texts.values()]
         runs = np.concatenate([np.empty(0, np.int64), *runs_of])
         pieces = np.repeat(np.arange(len(runs_of), dtype=np.int32), [len(hashes) for hashes in runs_of])
+        self._sizes = np.array([len(hashes) for hashes in runs_of], dtype=int)
         order = np.argsort(runs, kind="stable")
         self._runs, self._pieces = runs[order], pieces[order]
 
@@ -129,11 +130,25 @@ class CopyIndex:
         runs = _runs(text)
         if len(runs) < LEAST_RUNS:
             return {}
+        return dict(zip(self._ids, (self._common(runs) / len(runs)).tolist(), strict=True))
+
+    def most_contained(self, text: str) -> Nearest | None:
+        """Return the first of the pieces of which a text contains most; its share is that of the piece.
+
+        Music that is added to a copy does not lower it. None if every piece has too few runs.
+        """
+        large = self._sizes >= LEAST_RUNS
+        shares = self._common(_runs(text))[large] / self._sizes[large]
+        names = [name for name, is_large in zip(self._ids, large, strict=True) if is_large]
+        return max(map(Nearest, names, shares.tolist()), key=lambda nearest: nearest.share, default=None)
+
+    def _common(self, runs: _Hashes) -> npt.NDArray[np.int64]:
+        """How many of the runs each piece has."""
         first, last = (np.searchsorted(self._runs, runs, side) for side in ("left", "right"))
-        counts = np.zeros(len(self._ids), int)
+        counts = np.zeros(len(self._ids), np.int64)
         for start, end in zip(first, last, strict=True):
             counts[self._pieces[start:end]] += 1
-        return dict(zip(self._ids, (counts / len(runs)).tolist(), strict=True))
+        return counts
 
 
 def _runs(text: str) -> _Hashes:

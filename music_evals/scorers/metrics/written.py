@@ -6,13 +6,17 @@ Source: arXiv 2606.08722, section 3.3. Novelty and the intervals are beyond the 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from math import exp
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.scorers.metrics.estimates import Estimate, estimate, share
 from music_evals.scorers.metrics.resampling import Floats
+
+if TYPE_CHECKING:
+    from music_evals.scorers.metrics.descriptor_similarity import Fit
 
 Pieces = Sequence[Mapping[str, Any]]
 
@@ -72,6 +76,25 @@ def likeness(pieces: Pieces, reference: Mapping[str, Any]) -> Likeness:
     if no_interval_reason:
         js = Estimate(similarity.value, n=len(values), decimals=2)
     return Likeness(js, similarity.by_descriptor, similarity.shifts, no_interval_reason or "")
+
+
+def piece_likeness(descriptors: Mapping[str, float | None], reference: "Fit") -> float:
+    """Return how near one piece's descriptors lie to the means of a reference set, from 0 to 1.
+
+    It is the mean of exp(-z²/2) over the descriptors with a fit, z being the distance in standard deviations of the
+    reference; a descriptor that the piece lacks counts as 0. A set of pieces is compared by `likeness`, one piece has
+    no distribution.
+
+    Example:
+        >>> from music_evals.scorers.metrics.descriptor_similarity import Fit
+        >>> fit = Fit([0.5, 0.9, 0.9], [0.1, 0.1, 0.1], [None] * 3)
+        >>> piece_likeness({"polyphony_rate": 0.5, "groove_consistency": 0.9, "scale_consistency": None}, fit)
+        0.6666666666666666
+    """
+    fits = zip(DESCRIPTORS, reference.mean, reference.std, strict=True)
+    values = [(descriptors.get(name), mean, std) for name, mean, std in fits if mean is not None and std is not None]
+    nearness = [0.0 if value is None else exp(-(((value - mean) / std) ** 2) / 2) for value, mean, std in values]
+    return sum(nearness) / max(len(nearness), 1)
 
 
 def embedded(pieces: Pieces) -> list[Mapping[str, Any]]:

@@ -38,3 +38,8 @@ def without_thinking(reply: str) -> str:
     _, end, rest = reply.rpartition("</think>")
     before, begun, _ = reply.partition("<think>")
     return "" if begun and not end and not before.strip() else rest
+
+
+def format_error(error: Exception) -> str:
+    """Return an error as one short line, for a log."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

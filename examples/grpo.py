@@ -1,0 +1,139 @@
+"""GRPO with TRL on composed questions, and the suite's evaluation before and after. Runs on a CPU in minutes.
+
+The model is tiny and random, so it is first taught, in `--warmup` steps, to answer at random: half of the time as
+``Final Answer: X``, half of the time as ``X, I think.``. GRPO then rewards right answers and the demanded form. Such a
+model can learn the form. It cannot learn music: expect accuracy at chance before and after.
+
+    pip install 'music-evals[finetune]'
+    python examples/grpo.py --out runs/grpo
+
+With `--model` you train a model of your own, without warm-up; docs/rewards.md has settings for a GPU.
+"""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any
+
+import typer
+from datasets import Dataset
+from inspect_ai.log import read_eval_log
+from tokenizers import ByteLevelBPETokenizer, Tokenizer
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
+from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
+
+import music_evals as me
+from music_evals.datasets_builders.musictheorybench import build
+from music_evals.rewards import reward_function, score
+from music_evals.scorers.metrics.proportion import wilson_interval
+
+TASK = "musictheorybench_knowledge"
+TEMPLATE = (
+    "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
+def training_rows(out: Path, seeds: range) -> list[dict[str, Any]]:
+    """Prompts as the task words them, with the columns that the reward needs; no question of the test is among them."""
+    asked = {sample.input[-1].text for sample in me.task(TASK).dataset}
+    rows: dict[str, dict[str, Any]] = {}
+    for seed in seeds:
+        build(out / f"seed{seed}", seed=seed, overwrite=True)
+        for sample in me.task(TASK, dataset=str(out / f"seed{seed}")).dataset:
+            prompt = sample.input[-1].text
+            if prompt not in asked:
+                columns = {"options": sample.metadata["options"], "answer": sample.target}
+                rows[prompt] = {"prompt": [{"role": "user", "content": prompt}], **columns}
+    return list(rows.values())
+
+
+def make_tiny_model(out: Path, rows: list[dict[str, Any]], steps: int) -> Path:
+    """Write a random Llama of some 150,000 parameters that answers at random, half of the time in the demanded form."""
+    trained = ByteLevelBPETokenizer()
+    texts = [row["prompt"][0]["content"] for row in rows] + ["Final Answer: A", "B, I think."] * 50
+    special = ["<|end|>", "<|user|>", "<|assistant|>"]
+    trained.train_from_iterator(texts, vocab_size=800, special_tokens=special, show_progress=False)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(trained.to_str()), eos_token="<|end|>", pad_token="<|end|>"
+    )
+    tokenizer.chat_template = TEMPLATE
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
+    model = LlamaForCausalLM(LlamaConfig(vocab_size=len(tokenizer), eos_token_id=0, pad_token_id=0, **sizes))
+    rng = Random(0)
+    replies = [rng.choice(("Final Answer: {}", "{}, I think.")).format(rng.choice("ABCD")) for _ in rows]
+    shown = [
+        {"prompt": row["prompt"], "completion": [{"role": "assistant", "content": reply}]}
+        for row, reply in zip(rows, replies, strict=True)
+    ]
+    config = SFTConfig(
+        str(out / "warmup"), max_steps=steps, per_device_train_batch_size=16, learning_rate=3e-3, report_to="none",
+        save_strategy="no", use_cpu=True, disable_tqdm=True, logging_steps=50,
+    )  # fmt: skip
+    trainer = SFTTrainer(model, config, train_dataset=Dataset.from_list(shown), processing_class=tokenizer)
+    trainer.train()
+    trainer.save_model(str(out / "base"))
+    tokenizer.save_pretrained(out / "base")
+    return out / "base"
+
+
+def evaluate(model: str, logs: Path) -> dict[str, Any]:
+    """Run the task by the suite; return accuracy, and the share of replies in the demanded form, with intervals."""
+    params = {"model_args": {"model_path": model}, "max_tokens": 16, "temperature": 0.7, "seed": 1, "display": "none"}
+    records = me.run(TASK, "hf/local", logs=str(logs), **params)
+    (run,) = records.runs.to_dict("records")
+    figures = records.scores.query("metric == 'final_answer/accuracy' and group == '' and source == 'measured'")
+    samples = read_eval_log(str(next(logs.glob("*.eval")))).samples or []
+    rows = [{"options": sample.metadata["options"], "answer": sample.target} for sample in samples]
+    rewards = [score(TASK, row, sample.output.completion) for row, sample in zip(rows, samples, strict=True)]
+    found: dict[str, Any] = {"n": len(samples), "errors": run["errors"]}
+    for part in ("answer", "format"):
+        share = sum(reward.parts[part] or 0 for reward in rewards) / len(rewards)
+        found[part] = [round(number, 3) for number in (share, *wilson_interval(share, len(rewards)))]
+    found["accuracy in the log"] = [round(value, 3) for value in figures["value"]]
+    return found
+
+
+def main(
+    out: Path = Path("runs/grpo"),
+    steps: Annotated[int, typer.Option(help="Of GRPO.")] = 100,
+    warmup: Annotated[int, typer.Option(help="Steps of the tiny model's warm-up.")] = 150,
+    seeds: Annotated[int, typer.Option(help="Data sets of composed questions to train on.")] = 4,
+    model: Annotated[str, typer.Option(help="A model to train instead of the tiny one.")] = "",
+) -> None:
+    """Train, and print what was measured before, on the way, and after."""
+    set_seed(1)
+    rows = training_rows(out / "data", range(101, 101 + seeds))
+    base = model or str(make_tiny_model(out, rows, warmup))
+    before = evaluate(base, out / "before")
+    config = GRPOConfig(
+        str(out / "grpo"), max_steps=steps, per_device_train_batch_size=32, num_generations=8, learning_rate=1e-3,
+        max_completion_length=16, reward_weights=[1.0, 0.5], logging_steps=5, save_strategy="no", report_to="none",
+        use_cpu=not model, disable_tqdm=True,
+    )  # fmt: skip
+    trainer = GRPOTrainer(
+        base,
+        [reward_function(TASK), reward_function(TASK, part="format")],
+        config,
+        train_dataset=Dataset.from_list(rows),
+    )
+    trainer.train()
+    trainer.save_model(str(out / "trained"))
+    trainer.processing_class.save_pretrained(out / "trained")
+    curve = [
+        [entry["step"], *(round(entry[f"rewards/{TASK}{part}/mean"], 3) for part in ("_format", ""))]
+        for entry in trainer.state.log_history
+        if f"rewards/{TASK}/mean" in entry
+    ]
+    measured = {
+        "training questions": len(rows),
+        "before": before,
+        "curve: step, format, answer": curve,
+        "after": evaluate(str(out / "trained"), out / "after"),
+    }
+    (out / "measured.json").write_text(json.dumps(measured, indent=1), encoding="utf-8")
+    print(json.dumps(measured))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,189 @@
+"""Verdicts: what a reply answers, and what the answer is worth. Inspect's scorers and the rewards call these functions.
+
+A value is 1 for the right answer and 0 for any other reply, except for orders and sets of measures, which may be right
+in part.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from string import ascii_uppercase
+from typing import Any, Final, Literal, NamedTuple
+
+from music_evals.scorers.metrics.measures import measure_f1, penalised_tau, published_tau
+from music_evals.scorers.readers import Reading, without_thinking
+from music_evals.scorers.readers.batches import split_answers
+from music_evals.scorers.readers.choices import read_choice
+from music_evals.scorers.readers.official import MAX_REPLY, READERS
+from music_evals.scorers.readers.written import (
+    Answer,
+    Protocol,
+    measures_of,
+    read_all_measures,
+    read_index,
+    read_measures,
+    read_number,
+    read_order,
+)
+
+_ANSWER: Final = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
+Kind = Literal["number", "index", "order", "measures"]
+_WRITTEN: Final[Mapping[Kind, Callable[..., Answer]]] = {
+    "number": read_number,
+    "index": read_index,
+    "order": read_order,
+    "measures": read_measures,
+}
+
+
+class Verdict(NamedTuple):
+    """How a reply was read, and what it is worth."""
+
+    reading: Reading  # its answer is named as in the dataset: a letter, an index, or a text
+    right: str  # the right answer; if several are right, the one that was given
+    part: float | None = None  # the value, if an answer can be right in part
+    in_form: bool | None = None  # of answers on written scores
+    sound: float | None = None  # the value under `strict`, if that of `paper` is flawed
+
+    @property
+    def value(self) -> float:
+        """The value, from 0 to 1."""
+        return float(self.reading.answer == self.right) if self.part is None else self.part
+
+
+def judge_answer(reply: str, options: Sequence[str], right: str) -> Verdict:
+    """Judge the final answer of a reply; `right` is a letter, or an option that is a sentence.
+
+    Example:
+        >>> judge_answer("Final Answer: B", ["Major", "Minor"], "B").value
+        1.0
+    """
+    reading = read_choice(reply, options)
+    if reading.answer is not None and len(right) > 1:
+        reading = reading._replace(answer=options[ascii_uppercase.index(reading.answer)])
+    return Verdict(reading, right)
+
+
+def judge_option(
+    reply: str,
+    options: Sequence[str],
+    right: str,
+    *,
+    order: Sequence[int] | None = None,
+    official: str | None = None,
+    plain: Callable[[str], str] = str,
+) -> Verdict:
+    """Judge the option that a reply chooses by letter or text; each option with the right one's text is right.
+
+    Args:
+        reply: what a model wrote.
+        options: in the order of the dataset.
+        right: letter of the right option.
+        order: the places of the options as they were shown.
+        official: a reader of the benchmark's authors, by its name in `official.READERS`, instead of `read_choice`.
+        plain: what two texts are compared by.
+
+    Example:
+        >>> judge_option("C", ["Lute", "Harp", "Lute"], "A").value, judge_option("lute", ["Lute", "Harp"], "A").value
+        (1.0, 1.0)
+    """
+    order = order or [*range(len(options))]
+    shown, place = [options[at] for at in order], ascii_uppercase.index(right)
+    if official:
+        reading = READERS[official](reply, shown, order.index(place))
+    else:
+        reading = read_choice(reply, shown)
+        if reading.answer is None and shown.count(options[place]) > 1:
+            # A text that stands twice names no letter; without its copies it is that of the right option.
+            copies = {at for at in order if options[at] == options[place] and at != place}
+            reading = read_choice(reply, ["" if at in copies else options[at] for at in order])
+    if reading.answer is None:
+        return Verdict(reading, right)
+    taken = order[ascii_uppercase.index(reading.answer)]
+    is_right = plain(options[taken]) == plain(options[place])
+    reading = reading._replace(answer=ascii_uppercase[taken])
+    return Verdict(reading, ascii_uppercase[taken if is_right else place])
+
+
+def judge_short(reply: str, right: str) -> Verdict:
+    """Judge a short answer: what follows the last "Answer:", or a reply of one line; case does not count.
+
+    Example:
+        >>> judge_short("I hear three beats.\\nFinal Answer: 3/4", "3/4").value, judge_short("waltz", "Waltz").value
+        (1.0, 1.0)
+    """
+    reply = without_thinking(reply)[-MAX_REPLY:]
+    lines = reply.strip().splitlines()
+    if labelled := _ANSWER.findall(reply):
+        reading = Reading("answered", labelled[-1].strip(" .*`"), "what follows the last label")
+    elif len(lines) == 1 and len(lines[0]) <= 300:
+        reading = Reading("answered", lines[0].strip(" .*`"), "the whole reply")
+    else:
+        return Verdict(Reading("unreadable" if lines else "empty"), right)
+    answer = reading.answer or ""
+    return Verdict(reading, answer if plain_text(answer) == plain_text(right) else right)
+
+
+def plain_text(text: str) -> str:
+    """Return a text without case, width of characters and runs of spaces."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def judge_written(
+    kind: Kind,
+    reply: str,
+    right: str,
+    protocol: Protocol = "strict",
+    *,
+    reasoned: bool = False,
+    joined: bool = False,
+) -> Verdict:
+    """Judge an answer about a written score: a number or index is right or wrong, an order or measures also in part.
+
+    An order is worth Kendall's penalised τ; measures are worth their F1, and 0 without an answer, except that ``paper``
+    takes no answer for "none". `joined` measures are read digit by digit, see `read_measures`.
+
+    Example:
+        >>> judge_written("order", "2031", "2013").value, judge_written("measures", "4 7", "4").value
+        (0.8333333333333333, 0.6666666666666666)
+    """
+    text: str | None
+    form = {"reasoned": reasoned, **({"joined": joined} if kind == "measures" else {})}
+    status, text, in_form, rule = _WRITTEN[kind](reply, protocol, **form)
+    is_paper = protocol == "paper"
+    part, sound = None, None
+    if kind == "order":
+        part = (published_tau if is_paper else penalised_tau)(text, right)
+        sound = penalised_tau(text, right) if is_paper else None
+    elif kind == "measures":
+        named = "none" if text is None and is_paper else text
+        part = measure_f1(None if named is None else measures_of(named), measures_of(right))
+        sound = measure_f1(read_all_measures(reply, **form), measures_of(right)) if is_paper else None
+    return Verdict(Reading(status, text, rule), right, part, in_form, sound)
+
+
+def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Judge the answers in a reply to questions with ``answer`` and ``answer_type``, by rule.
+
+    Returns:
+        An entry per question: its ``prediction``, ``reading``, what the ``rule`` says of it (None if no rule decides),
+        and whether a rule reads the reference (``readable``). Only then an answer counts; what no rule reads is wrong.
+    """
+    # Imported here because its patterns take long to compile.
+    from music_evals.scorers.readers.checking import Checked, check
+
+    entries = []
+    for question, prediction in zip(questions, split_answers(reply, len(questions)), strict=True):
+        answer, answer_type = question["answer"], question["answer_type"]
+        checked = Checked("empty", False) if prediction is None else check(prediction, answer, answer_type)
+        readable = check(answer, answer, answer_type).is_right is not None
+        entries.append(
+            {
+                "prediction": prediction,
+                "reading": checked.status,
+                "rule": checked.is_right,
+                "readable": readable,
+                "verdict": int(checked.is_right is True) if readable else None,
+            }
+        )
+    return entries
