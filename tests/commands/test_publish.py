@@ -13,13 +13,14 @@ from huggingface_hub.errors import HfHubHTTPError
 from jsonschema import Draft202012Validator
 
 from music_evals.datasets_builders import builder
-from music_evals.datasets_builders.dataset_io import Provenance, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import Decontamination, Provenance, describe_dataset, load_split
 from tests.commands.cli import lines_of_table, run
 from tests.fake_hub import FakeHub
 from tests.msu_dataset import question, score, write_rows
 
 SPECIFICATION = json.loads((Path(__file__).parents[1] / "evals" / "data" / "hub_specification.json").read_text())
 TOKEN = "hf_" + "secret" * 5
+TRAINING_SET = Provenance("msu", "1.0", "generated", "mit", seed=1, decontamination=Decontamination(13, 8, 0.8))
 Folders = Callable[[str], Path]
 
 
@@ -108,11 +109,15 @@ def test_a_branch_is_made_from_main_and_main_stays(hub: FakeHub, built_datasets:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"README.md": b"# Mine", "rows.csv": b"a,b"}, "ORG/msu holds rows.csv, not msu"),
-        ({"provenance.json": b"{}"}, "ORG/msu holds provenance.json, not msu"),
+        ({"README.md": b"# Mine", "rows.csv": b"a,b"}, "ORG/msu holds rows.csv, not a dataset of msu"),
+        ({"provenance.json": b"{}"}, "ORG/msu holds provenance.json, not a dataset of msu"),
         (
             {"provenance.json": Provenance("muse", "1.0", "generated", "mit", seed=1).to_json().encode()},
-            "ORG/msu holds a dataset of muse, not msu",
+            "ORG/msu holds a dataset of muse, not a dataset of msu",
+        ),
+        (
+            {"provenance.json": TRAINING_SET.to_json().encode()},
+            "ORG/msu holds a training set of msu, not a dataset of msu",
         ),
     ],
 )

@@ -277,9 +277,7 @@ def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path: Path) -> None:
     assert data[1 + ord(sample.target) - 65] == 1
     with pytest.raises(ParameterError, match="not valid where options are pictures"):
         ssmr.visual(dataset=str(source), options="shuffled")
-    with pytest.raises(
-        ParameterError, match="dataset= accepts a folder with the published files"
-    ):
+    with pytest.raises(ParameterError, match="dataset= accepts a folder with the published files"):
         ssmr.textual()
 
 

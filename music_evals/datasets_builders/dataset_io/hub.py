@@ -139,23 +139,28 @@ def plan_dataset(origin: Origin, prompts: Mapping[str, Path], repo: str, branch:
     card = publish_card((folder / CARD_FILE).read_text("utf-8"), repo, terms, provenance.benchmark, tasks)
     contents = {path: folder / path for path in (*provenance.files, PROVENANCE_FILE)}
     repository = look_up(repo, "dataset", branch)
-    earlier = _published_files(repository, provenance.benchmark)
+    earlier = _published_files(repository, provenance)
     prompted = [path for path in repository.files if path.startswith(f"{PROMPTED}/")]
     return plan_files(repository, {**contents, **prompts, CARD_FILE: card.encode()}, [*earlier, *prompted])
 
 
-def _published_files(repository: Repository, dataset: str) -> Collection[str]:
+def _published_files(repository: Repository, provenance: Provenance) -> Collection[str]:
     """Return the files of a dataset's earlier version; DatasetError if the repository holds something else."""
     if not repository.other_files:
         return ()
     try:
         earlier = Provenance.from_json(repository.read(PROVENANCE_FILE) or b"")
-        if earlier.benchmark == dataset:
+        if _content(earlier) == _content(provenance):
             return earlier.files
-        content = f"a dataset of {earlier.benchmark}"
+        content = f"a {_content(earlier)}"
     except DatasetError:
         content = list_names(repository.other_files)
-    raise DatasetError(f"{repository.name} holds {content}, not {dataset}; name a new or an empty repository")
+    wanted = _content(provenance)
+    raise DatasetError(f"{repository.name} holds {content}, not a {wanted}; name a new or an empty repository")
+
+
+def _content(provenance: Provenance) -> str:
+    return f"{'training set' if provenance.decontamination else 'dataset'} of {provenance.benchmark}"
 
 
 def commit(plan: Plan, message: str, *, private: bool = False, create_pr: bool = False) -> CommitInfo:

@@ -28,7 +28,12 @@ from music_evals.notation.midi.performance import TICKS_PER_BEAT
 WORDS: Final = 13
 NOTES: Final = 8
 SHARE: Final = 0.8
-_PATTERNS: Final = ("chord_quality", "contour", "major_or_minor", "meter")  # configs of stimuli whose pattern is the answer
+_PATTERNS: Final = (
+    "chord_quality",
+    "contour",
+    "major_or_minor",
+    "meter",
+)  # configs of stimuli whose pattern is the answer
 _PIECES: Final = {"msu": ("scores",), "lilybench": ("corpus",)}  # dataset → configs with the music of its questions
 _WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+[#♯♭°ø]*|[#♯♭°ø]+")
 _ABC: Final = re.compile(r"^(?:X: ?\d|M:|L:|K:)", re.MULTILINE)  # the beginning of music in a question
