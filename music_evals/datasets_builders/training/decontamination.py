@@ -33,7 +33,7 @@ _PATTERNS: Final = (
     "contour",
     "major_or_minor",
     "meter",
-)  # configs of stimuli whose pattern is the answer
+)  # whose pattern is the answer
 _PIECES: Final = {"msu": ("scores",), "lilybench": ("corpus",)}  # dataset → configs with the music of its questions
 _WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+[#♯♭°ø]*|[#♯♭°ø]+")
 _ABC: Final = re.compile(r"^(?:X: ?\d|M:|L:|K:)", re.MULTILINE)  # the beginning of music in a question
