@@ -13,17 +13,19 @@ With `--model` you train a model of your own, without warm-up; docs/rewards.md h
 import json
 from pathlib import Path
 from random import Random
+from string import Template
 from typing import Annotated, Any
 
 import typer
-from datasets import Dataset
+from datasets import Dataset, load_dataset
 from inspect_ai.log import read_eval_log
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 import music_evals as me
-from music_evals.datasets_builders.musictheorybench import build
+from music_evals.benchmarks.prompts import load_prompts
+from music_evals.datasets_builders.training.sets import build_training_set
 from music_evals.rewards import reward_function, score
 from music_evals.scorers.metrics.proportion import wilson_interval
 
@@ -34,18 +36,17 @@ TEMPLATE = (
 )
 
 
-def training_rows(out: Path, seeds: range) -> list[dict[str, Any]]:
+def training_rows(out: Path, count: int) -> list[dict[str, Any]]:
     """Prompts as the task words them, with the columns that the reward needs; no question of the test is among them."""
-    asked = {sample.input[-1].text for sample in me.task(TASK).dataset}
-    rows: dict[str, dict[str, Any]] = {}
-    for seed in seeds:
-        build(out / f"seed{seed}", seed=seed, overwrite=True)
-        for sample in me.task(TASK, dataset=str(out / f"seed{seed}")).dataset:
-            prompt = sample.input[-1].text
-            if prompt not in asked:
-                columns = {"options": sample.metadata["options"], "answer": sample.target}
-                rows[prompt] = {"prompt": [{"role": "user", "content": prompt}], **columns}
-    return list(rows.values())
+    build_training_set("musictheorybench", out, rows=count, seed=1, tasks=["knowledge"], overwrite=True)
+    wording = load_prompts("musictheorybench")
+    rows = []
+    for row in load_dataset(str(out), "knowledge", split="train"):
+        options = dict(zip("abcd", row["options"], strict=True))
+        question = Template(wording["question"]).substitute(question=row["question"], **options)
+        prompt = [{"role": "user", "content": f"{wording['instruction']}\n\n{question}"}]
+        rows.append({"prompt": prompt, "options": row["options"], "answer": row["answer"]})
+    return rows
 
 
 def make_tiny_model(out: Path, rows: list[dict[str, Any]], steps: int) -> Path:
@@ -98,12 +99,12 @@ def main(
     out: Path = Path("runs/grpo"),
     steps: Annotated[int, typer.Option(help="Of GRPO.")] = 100,
     warmup: Annotated[int, typer.Option(help="Steps of the tiny model's warm-up.")] = 150,
-    seeds: Annotated[int, typer.Option(help="Data sets of composed questions to train on.")] = 4,
+    questions: Annotated[int, typer.Option(help="Of the training set.")] = 480,
     model: Annotated[str, typer.Option(help="A model to train instead of the tiny one.")] = "",
 ) -> None:
     """Train, and print what was measured before, on the way, and after."""
     set_seed(1)
-    rows = training_rows(out / "data", range(101, 101 + seeds))
+    rows = training_rows(out / "data", questions)
     base = model or str(make_tiny_model(out, rows, warmup))
     before = evaluate(base, out / "before")
     config = GRPOConfig(
