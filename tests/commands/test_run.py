@@ -63,7 +63,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         (["grid", "muse", "--model", "baseline/reader", "-T", "prompts=nowhere.toml"], "cannot be read as TOML"),
         (
             ["run", "nothing", "--model", "baseline/chance"],
-            "nor a task; benchmarks: lilybench, lilybench_generation, mmar",
+            "nor a task; benchmarks: abc_eval, lilybench, lilybench_generation",
         ),
         (["run", "muse_syncopaton", "--model", "baseline/chance"], "(did you mean muse_syncopation?)"),
         (["run", "muse", "-T", "tempo=3", "--model", "baseline/chance"], "none of the tasks takes tempo"),
