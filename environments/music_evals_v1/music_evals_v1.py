@@ -5,26 +5,22 @@ Only text is sent. A reply earns what `music_evals.rewards.score` gives it; the 
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from random import Random
 from string import Template
 from typing import Any, ClassVar
 
 import verifiers.v1 as vf
 
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.muse import drum_loops
-from music_evals.datasets_builders.muse.rows import LETTERS, SYNCOPATION_OPTIONS
 from music_evals.datasets_builders.musictheorybench import KNOWLEDGE, SEED
 from music_evals.datasets_builders.questions.question_rows import composed_rows
-from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.rewards import score
 
 __all__ = ["MusicTaskset"]
 
-Prompted = tuple[str, str, dict[str, Any]]  # system prompt, prompt and row
+COMPOSED = ("musictheorybench_knowledge", "musictheorybench_reasoning")
 BATCH = 500  # theory questions that are composed together
 
 
@@ -66,11 +62,11 @@ class MusicConfig(vf.TasksetConfig):
     """Which questions."""
 
     questions: str = "musictheorybench_knowledge"
-    """A task that can be composed without end: see `COMPOSERS`. With `rows`, any task but written music."""
+    """A task that can be composed without end: see `COMPOSED`. With `rows`, any task but written music."""
     seed: int = 1_000
     """The first seed; other seeds follow."""
     rows: Path | None = None
-    """JSON lines with ``prompt``, ``row`` and, if there is one, ``system``, instead of composed questions."""
+    """JSON lines with ``prompt``, ``row`` and perhaps ``system_prompt``, instead of composed questions."""
 
 
 class MusicTaskset(vf.Taskset[MusicTask, MusicConfig]):
@@ -81,27 +77,19 @@ class MusicTaskset(vf.Taskset[MusicTask, MusicConfig]):
     def __init__(self, config: MusicConfig) -> None:
         """Check what there is to ask."""
         super().__init__(config)
-        if config.rows is None and config.questions not in COMPOSERS:
-            names = ", ".join(COMPOSERS)
+        if config.rows is None and config.questions not in COMPOSED:
+            names = ", ".join(COMPOSED)
             raise ValueError(f"questions={config.questions!r} is not composed; accepted are {names}, or give rows")
         self._bounded = config.rows is not None
 
     def load(self) -> Iterator[MusicTask]:
         """Yield the tasks."""
-        name, rows = self.config.questions, self.config.rows
-        for system, prompt, row in read_rows(rows) if rows else COMPOSERS[name](name, self.config.seed):
-            data = MusicData(system_prompt=system or None, prompt=prompt, task=name, row=row)
-            yield MusicTask(data, self.config.task)
+        name, path = self.config.questions, self.config.rows
+        for entry in map(json.loads, path.open(encoding="utf-8")) if path else compose_theory(name, self.config.seed):
+            yield MusicTask(MusicData(**entry, task=name), self.config.task)
 
 
-def read_rows(path: Path) -> Iterator[Prompted]:
-    """Read the lines of a file."""
-    with path.open(encoding="utf-8") as lines:
-        for entry in map(json.loads, lines):
-            yield entry.get("system", ""), entry["prompt"], entry["row"]
-
-
-def compose_theory(name: str, seed: int) -> Iterator[Prompted]:
+def compose_theory(name: str, seed: int) -> Iterator[dict[str, Any]]:
     """Compose questions of MusicTheoryBench's form, but none of the default test."""
     from music_evals.datasets_builders.questions.theory import compose
 
@@ -113,24 +101,5 @@ def compose_theory(name: str, seed: int) -> Iterator[Prompted]:
         for row in composed_rows([one for one in fresh if one.text["en"] not in seen], str(number)):
             options = dict(zip("abcd", row["options"], strict=True))
             prompt = Template(wording["question"]).substitute(question=row["question"], **options)
-            yield wording["instruction"], prompt, {"options": row["options"], "answer": row["answer"]}
-
-
-def compose_syncopation(name: str, seed: int) -> Iterator[Prompted]:
-    """Compose drum loops as MIDI text."""
-    wording = load_prompts("muse")["syncopation"]
-    system = Template(wording["standalone"]).substitute(given=wording["given"]["midi"])
-    for number in count():
-        rng = Random(f"train/{seed}/{number}")
-        level = rng.randrange(len(LETTERS))
-        loop = drum_loops.compose_drum_loop(drum_loops.OFFBEATS[level], rng)
-        prompt = f"Excerpt1:\n{midi_to_text(write_midi(loop.performance))}"
-        yield system, prompt, {"options": list(SYNCOPATION_OPTIONS), "target": LETTERS[level]}
-
-
-COMPOSERS: dict[str, Callable[[str, int], Iterator[Prompted]]] = {
-    "musictheorybench_knowledge": compose_theory,
-    "musictheorybench_reasoning": compose_theory,
-    "muse_syncopation": compose_syncopation,
-}
-"""Task → what composes its questions from a seed."""
+            columns = {"options": row["options"], "answer": row["answer"]}
+            yield {"system_prompt": wording["instruction"], "prompt": prompt, "row": columns}

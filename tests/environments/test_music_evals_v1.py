@@ -24,7 +24,7 @@ def scored(task: Any, reply: str) -> dict[str, Any]:
     return {**trace.rewards, **trace.metrics}
 
 
-@pytest.mark.parametrize("name", environment.COMPOSERS)
+@pytest.mark.parametrize("name", environment.COMPOSED)
 def test_questions_are_endless_repeatable_and_their_references_earn_1(name: str) -> None:
     taskset = environment.MusicTaskset(environment.MusicConfig(questions=name))
     assert taskset.INFINITE

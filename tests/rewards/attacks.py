@@ -148,7 +148,7 @@ if __name__ == "__main__":
         "| task | questions | floor | best attack | it earns | attacks that earn nothing |\n|---|---|---|---|---|---|"
     )
     for name in sys.argv[1:]:
-        asked = questions(name, 100)
+        asked = questions(name, 60)
         means = earned(name, asked)
         best = max(means, key=lambda attack: means[attack])
         nothing = sum(value == 0 for value in means.values())

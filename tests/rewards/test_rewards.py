@@ -202,22 +202,11 @@ def test_a_slow_piece_does_not_block_the_trainer_and_a_missing_lilypond_stops_it
 
 def test_the_command_answers_line_by_line_in_order_and_names_bad_lines() -> None:
     lines = [json.dumps({"row": CHORD, "reply": f"Final Answer: {letter}"}) for letter in "BA"]
-    lines[1:1] = [
-        "{",
-        '{"reply": "B"}',
-        json.dumps({"id": "chord-c-major-v0", "reply": "A"}),
-        '{"row": {}, "reply": "B"}',
-    ]
+    lines[1:1] = ["{", '{"reply": "B"}', '{"row": {}, "reply": "B"}']
     result = CliRunner().invoke(app, ["reward", "muse_chord_quality"], input="\n".join(lines))
     answers = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
-    assert [answer.get("value") for answer in answers] == [1.0, None, None, 1.0, None, 0.0]
-    assert [answer.get("error", "")[:13] for answer in answers] == [
-        "",
-        "line 2: it is",
-        "line 3: it ha",
-        "",
-        "line 5: muse_",
-        "",
-    ]
+    assert [answer.get("value") for answer in answers] == [1.0, None, None, None, 0.0]
+    errors = [answer["error"][:17] for answer in answers if "error" in answer]
+    assert errors == ["line 2: Expecting", "line 3: it is no ", "line 4: muse_chor"]
     assert result.exit_code == 1
     assert CliRunner().invoke(app, ["reward", "muse"], input="").exit_code == 1
