@@ -7,10 +7,10 @@ dark pages.
 
 import io
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from itertools import cycle
 from typing import Any, Final
 
-from music_evals.notation.extras import missing_packages
 from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import PUBLISHED, Table
 from music_evals.scorers.metrics.estimates import Estimate
@@ -54,7 +54,7 @@ def table_figure(table: Table, floors: Mapping[str, float] = {}, published: Mapp
         floors: heading → what is earned without the music, a band.
         published: heading → scores of published models, a last row of grey ticks.
     """
-    if missing_packages("plots"):
+    if find_spec("matplotlib") is None:
         return ""
     from matplotlib import style
     from matplotlib.figure import Figure

@@ -43,7 +43,7 @@ Pieces = Sequence[Mapping[str, Any]]  # metadata of scores, one per piece
 @sample_metric
 def novelty(scores: list[SampleScore]) -> dict[str, float]:
     """``near_copies``, the share of pieces that are near-copies of a demonstration or of a reference piece."""
-    return flatten({"near_copies": near_copies(_pieces(scores), NEAR_COPY).get("")})
+    return flatten({"near_copies": near_copies(_pieces(scores)).get("")})
 
 
 @sample_metric

@@ -183,7 +183,7 @@ def test_a_reference_set_played_back_is_like_itself(played: EvalLog, dataset: Pa
     for name in ("music21-other/js", "music21-other/fmd"):
         assert found[f"{name}_low"] <= found[name] <= found[f"{name}_high"]
     # Each piece is a copy of the reference piece that it is.
-    copies = {name: one.value for name, one in near_copies(pieces(played), 0.5).items()}
+    copies = {name: one.value for name, one in near_copies(pieces(played)).items()}
     assert copies == {"": 1.0, "music21-test": 1.0, "music21-other": 0.0, "demonstrations": 0.0}
     assert found["near_copies"] == 1.0
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 import pandas as pd
 
 from music_evals.benchmarks import load, published
-from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.reports.records import Records, score_of
 from music_evals.reports.table import Cell, Table, count
@@ -232,7 +231,7 @@ def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
 
 def _novelty(runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Near-copies of references and demonstrations."""
-    copies = {number: written.near_copies(pieces[number], NEAR_COPY) for number in runs.index}
+    copies = {number: written.near_copies(pieces[number]) for number in runs.index}
     places = list(dict.fromkeys(place for found in copies.values() for place in found))
     figures: dict[str, Figure] = {
         f"Of {place}" if place else "Near-copies": lambda run, place=place: percent(copies[run].get(place))  # type: ignore[misc]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.scorers.metrics.estimates import Estimate, estimate, share
 from music_evals.scorers.metrics.resampling import Floats
@@ -40,12 +41,12 @@ def compiled_after(pieces: Pieces, attempts: int) -> Estimate:
     return share(sum(any(piece["attempts"][:attempts]) for piece in pieces) / len(pieces), len(pieces))
 
 
-def near_copies(pieces: Pieces, threshold: float) -> dict[str, Estimate]:
+def near_copies(pieces: Pieces) -> dict[str, Estimate]:
     """Return the share of near-copies: of anything under ``""``, and of the demonstrations and each reference set.
 
     Args:
-        pieces: pieces that are too short to tell are left out.
-        threshold: the share of its music that a near-copy has in common with another piece.
+        pieces: pieces that are too short to tell are left out. A near-copy has the share `NEAR_COPY` of its music, or
+            more, in common with another piece.
 
     Returns:
         Place → share with Wilson's interval; nothing where no piece is long enough.
@@ -53,8 +54,8 @@ def near_copies(pieces: Pieces, threshold: float) -> dict[str, Estimate]:
     compared = [piece["nearest"] for piece in pieces if piece["nearest"]]
     if not compared:
         return {}
-    copies = {"": [max(copied for _, copied in nearest.values()) >= threshold for nearest in compared]}
-    copies |= {place: [nearest[place][1] >= threshold for nearest in compared] for place in compared[0]}
+    copies = {"": [max(copied for _, copied in nearest.values()) >= NEAR_COPY for nearest in compared]}
+    copies |= {place: [nearest[place][1] >= NEAR_COPY for nearest in compared] for place in compared[0]}
     return {place: share(sum(flags) / len(flags), len(flags)) for place, flags in copies.items()}
 
 
