@@ -3,7 +3,7 @@
 ``asks`` has ``benchmark``, ``task``, ``answer_type`` (``choice``, ``number``, ``order``, ``measures``, ``text``,
 ``piece`` or ``symbols``) and ``form``, a template for the answer. Other keys depend on the task: ``answers``,
 ``majority``, ``options``, ``question`` or ``questions``, ``kind``, ``notation``, ``music`` (spans of the text),
-``stimulus`` if the music is not the question's own, and what symbolic lines (``functor``, ``identifiers``, ``refused``)
+``stimulus`` if the music is not the question's own, and what symbolic lines (``identifiers``, ``refused``)
 or pieces (``attempt``) need. A later message repeats only the keys that differ.
 """
 

@@ -6,10 +6,8 @@ from typing import Final
 
 from music_evals.baselines.asking import BaselineError, Request
 from music_evals.baselines.muse import SOLVERS
-from music_evals.solvers.symbolic.music import DIFFERENT, LEVELS, QUALITIES, SAME
 
 _MOST_MEASURES: Final = 100
-_ANSWERS: Final = {"rhythm": [*LEVELS.values()], "melody": [SAME, DIFFERENT], "chord": [*QUALITIES]}
 
 
 def guess(request: Request, seed: int | None = None) -> str:
@@ -23,7 +21,7 @@ def guess(request: Request, seed: int | None = None) -> str:
     random, keys = request.random, request.keys
     match keys["answer_type"]:
         case "symbols":
-            return made_up(request, random.choice(_ANSWERS[keys["functor"]]))
+            return formulation(request, None)
         case "piece":
             return _piece(Random(f"{random.random()} {seed}"))
         case "number":
@@ -42,7 +40,7 @@ def commonest(request: Request) -> str:
     """Give the most common answer, also as symbolic lines; `BaselineError` if there is none."""
     answer = request.keys.get("majority")
     if request.keys["answer_type"] == "symbols":
-        return made_up(request, answer or request.random.choice(_ANSWERS[request.keys["functor"]]))
+        return formulation(request, answer)
     if answer is None:
         raise BaselineError(f"baseline/majority cannot answer {request.task}, where no answer is commoner than others")
     return numbered(request, answer) if isinstance(answer, list) else request.worded(answer)
@@ -55,19 +53,11 @@ def numbered(request: Request, answers: list[str]) -> str:
     return "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
 
 
-def made_up(request: Request, answer: str) -> str:
-    """Symbolic lines that lead the solver to an answer."""
-    random, functor = request.random, request.keys["functor"]
-    if functor == "rhythm":
-        off_beats = next(count for count, letter in LEVELS.items() if letter == answer)
-        lists = [sorted([*random.sample(range(1, 33, 2), 12), *random.sample(range(2, 33, 2), off_beats)])]
-    elif functor == "melody":
-        first = [random.randrange(55, 80) for _ in range(12)]
-        lists = [first, [*(pitch + 5 for pitch in first[:-1]), first[-1] + (5 if answer == SAME else 6)]]
-    else:
-        root = random.randrange(48, 72)
-        lists = [sorted(root + interval for interval in QUALITIES[answer][1])]
-    return SOLVERS[request.keys["task"]].schema.write(request.keys["identifiers"], lists)
+def formulation(request: Request, answer: str | None) -> str:
+    """Symbolic lines that lead the solver to an answer, without one to any by chance."""
+    solver = SOLVERS[request.keys["task"]]
+    lists = solver.examples[answer or request.random.choice([*solver.examples])]
+    return solver.schema.write(request.keys["identifiers"], lists)
 
 
 def _piece(random: Random) -> str:

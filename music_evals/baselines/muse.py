@@ -1,27 +1,32 @@
-"""How the reader answers MUSE: from the notes of the MIDI text in the prompt."""
+"""How the reader answers the tasks of MUSE and of The MUSE Benchmark: from the notes of the MIDI text in the prompt."""
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
 from music_evals.baselines.asking import Request
-from music_evals.notation.midi.files import parse_midi_text
-from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION
+from music_evals.notation.midi.files import FileNote, parse_midi_text
+from music_evals.solvers.symbolic import muse_ten, music
+from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import FormulationError, Schema
 
-SOLVERS: Final = {"syncopation": SYNCOPATION, "transposition": TRANSPOSITION, "chord_quality": CHORD_QUALITY}
+SOLVERS: Final[Mapping[str, SymbolicSolver]] = {**music.SOLVERS, **muse_ten.SOLVERS}
 """Task → its solver."""
 
-_KICK, _SNARE = 36, 38
 _INTEGER: Final = re.compile(r"-?[0-9]{1,6}")
+_MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
 
 
 def read(request: Request, error_rate: float) -> str:
-    """Answer from MIDI text, with a letter or with symbolic lines; the share `error_rate` of these lines is garbled.
+    """Answer from MIDI text, or with symbolic lines; the share `error_rate` of these lines is garbled.
 
     ValueError if a stimulus is no MIDI text, or its notes fit no option.
     """
-    solver = SOLVERS[request.keys["task"]]
+    task = request.keys["task"]
+    if task in HEARD:
+        return request.worded(request.keys["answers"][HEARD[task](request.music[0])])
+    solver = SOLVERS[task]
     if request.keys["answer_type"] == "symbols":
         identifiers = request.keys["identifiers"]
         refused = request.keys.get("refused")
@@ -45,16 +50,8 @@ def arguments_of(request: Request, lines: str) -> list[dict[str, Any]]:
 
 def _transcribed(request: Request) -> list[list[int]]:
     """The integers of a formulation."""
-    task, lists = request.keys["task"], []
-    for text in map(parse_midi_text, request.music):
-        notes = sorted(text.notes, key=lambda note: note.onset)
-        if task == "syncopation":
-            hits = [note for note in notes if note.is_drum and note.pitch in (_KICK, _SNARE)]
-            lists.append([1 + round(2 * note.onset / text.ticks_per_beat) for note in hits])
-        else:
-            pitches = [note.pitch for note in notes]
-            lists.append(sorted(set(pitches)) if task == "chord_quality" else pitches)
-    return lists
+    transcribe = SOLVERS[request.keys["task"]].transcribe
+    return [transcribe(parse_midi_text(text)) for text in request.music]
 
 
 def _garbled(lines: str, random: Random) -> str:
@@ -76,3 +73,36 @@ def _repaired(refused: str, schema: Schema, count: int) -> list[list[int]]:
     insides = [line.partition("[")[2] for line in refused.splitlines() if "[" in line]
     lists = [[int(number) for number in _INTEGER.findall(inside)] for inside in insides] + [[] for _ in range(count)]
     return [[number for number in numbers if schema.lowest <= number <= schema.highest] for numbers in lists[:count]]
+
+
+def _instrument(text: str) -> int:
+    """Read the program, counted from 0: eight General MIDI programs are a family."""
+    if any(note.is_drum for note in parse_midi_text(text).notes):
+        return 3
+    program = re.search(r"program_change channel=\d+ program=(\d+)", text)
+    families = {0: 0, 3: 1, 4: 2}  # pianos, guitars, basses
+    family = int(program[1]) // 8 if program else -1
+    if family not in families:
+        raise ValueError("the MIDI text names no program of a piano, guitar or bass")
+    return families[family]
+
+
+def _key_modulation(text: str) -> int:
+    """Compare the major keys of both halves: those with the most notes, if equal with the last bass as tonic."""
+    notes = parse_midi_text(text).notes
+    middle = max(note.onset + note.duration for note in notes) / 2
+
+    def key(half: Sequence[FileNote]) -> int:
+        last = [note.pitch for note in half if note.onset + note.duration >= half[-1].onset + half[-1].duration]
+        scores = {
+            tonic: (sum((note.pitch - tonic) % 12 in _MAJOR for note in half), tonic == min(last) % 12)
+            for tonic in range(12)
+        }
+        return max(scores, key=lambda tonic: scores[tonic])
+
+    first, second = (key([note for note in notes if (note.onset >= middle) == late]) for late in (False, True))
+    return int(first == second)
+
+
+HEARD: Final[Mapping[str, Callable[[str], int]]] = {"instrument": _instrument, "key_modulation": _key_modulation}
+"""Task without a solver → the place of the right option, by the MIDI text."""

@@ -5,15 +5,16 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from music_evals.baselines import lilybench, msu, muse, muse_ten
+from music_evals.baselines import lilybench, msu, muse
 from music_evals.baselines.asking import BaselineError, Request
 from music_evals.baselines.chance import guess, numbered
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
+from music_evals.solvers.symbolic import muse_ten, music
 
 TASKS: Final = (
-    *(f"muse {task}" for task in muse.SOLVERS),
-    *(f"muse_ten {task}" for task in muse_ten.ANSWERS),
+    *(f"muse {task}" for task in music.SOLVERS),
+    *(f"muse_ten {task}" for task in (*muse_ten.SOLVERS, *muse.HEARD)),
     "msu textual",
     *(f"{benchmark} {task}" for benchmark in ("lilybench", "abc_eval") for task in ("bar_count", "metadata_qa")),
 )
@@ -50,7 +51,7 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
         return guess(request)
     if keys["benchmark"] in ("muse", "muse_ten"):
         try:
-            return muse.read(request, error_rate) if keys["benchmark"] == "muse" else muse_ten.read(request)
+            return muse.read(request, error_rate)
         except ValueError:
             if keys.get("stimulus") != "noise":  # noise may fit no option
                 raise

@@ -68,12 +68,12 @@ def listen(
 
 def _task_named(name: str) -> tuple[benchmarks.TaskFacts, Callable[..., Any]]:
     """The task of a name, and its function; BadParameter with the names of all tasks that a person can be asked."""
-    from music_evals.evals.muse import TrialParameters
+    from music_evals.evals.muse import MuseParameters
     from music_evals.evals.questions import QuestionParameters, QuestionSetParameters
     from music_evals.evals.registry import MODULES
     from music_evals.evals.ziqi import ZiqiParameters
 
-    kinds = (TrialParameters, QuestionParameters, QuestionSetParameters, ZiqiParameters)
+    kinds = (MuseParameters, QuestionParameters, QuestionSetParameters, ZiqiParameters)
     known = [facts for benchmark in benchmarks.names() for facts in benchmarks.load(benchmark).tasks.values()]
     functions = {facts: getattr(MODULES[facts.benchmark], facts.name) for facts in known}
     tasks = [task for task in known if issubclass(get_type_hints(unwrap(functions[task]))["params"], kinds)]

@@ -35,7 +35,7 @@ from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
-from music_evals.datasets_builders.muse.rows import BENCHMARK, reason
+from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, task
 from music_evals.notation.midi.files import parse_midi_text
@@ -46,7 +46,7 @@ from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
 from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
-from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION, SymbolicSolver
+from music_evals.solvers.symbolic.music import SOLVERS, SymbolicSolver
 
 Row = dict[str, Any]
 
@@ -58,23 +58,8 @@ The paper limits refinements only. Without a limit, some models write until thei
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialParameters:
-    """What all tasks of trials have: which stimuli are asked, and how they are shown."""
-
-    dataset: str = GENERATED
-    stimulus: Stimulus = "given"
-    modality: Literal["midi", "audio"] = "midi"
-    strategy: str = "standalone"
-    shots: Literal["zero", "few"] = "zero"
-    chat: Literal["separate", "continued"] = "separate"
-    seed: int = 0
-    media: int | Literal["all"] = SHOWN
-    prompts: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MuseParameters(TrialParameters):
-    """Parameters of all three tasks.
+class MuseParameters:
+    """Parameters of all tasks of MUSE and of The MUSE Benchmark.
 
     Args:
         dataset: ``generated``, a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
@@ -87,13 +72,21 @@ class MuseParameters(TrialParameters):
         chat: ``separate``, or ``continued`` for all trials in one chat, with the earlier ones and the replies to them.
         seed: of the order of the trials.
         media: number of samples, from the first on, for which the log shows piano roll and sound; or ``all``.
-        prompts: a TOML file with other wording, see ``music_evals/benchmarks/muse/prompts.toml``.
+        prompts: a TOML file with other wording, see ``prompts.toml`` in the benchmark's folder.
         structured_output: (logiclm) have the server constrain the symbolic lines to their schema.
         tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver itself.
         refinement_tokens: (logiclm) most tokens of a refinement, by default as in the paper; reasoning needs more.
     """
 
+    dataset: str = GENERATED
+    stimulus: Stimulus = "given"
+    modality: Literal["midi", "audio"] = "midi"
     strategy: Literal["standalone", "cot", "logiclm"] = "standalone"
+    shots: Literal["zero", "few"] = "zero"
+    chat: Literal["separate", "continued"] = "separate"
+    seed: int = 0
+    media: int | Literal["all"] = SHOWN
+    prompts: str | None = None
     structured_output: bool = False
     tools: Literal["text", "native"] = "text"
     refinement_tokens: int = REFINEMENT_TOKENS
@@ -124,6 +117,7 @@ class Trials:
     clips: Sequence[str]  # what the names of the columns of each clip end with
     dataset: DatasetSpec
     reason: Callable[[Row], str]  # why the answer of a row is right
+    solver: SymbolicSolver | None
 
     @property
     def identifiers(self) -> list[str]:
@@ -131,84 +125,81 @@ class Trials:
         return [f"Excerpt{number}" for number in range(1, len(self.clips) + 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class _MuseTask(Trials):
-    """Trials with a solver, and with the true transcription of a row."""
-
-    solver: SymbolicSolver
-    transcription: Callable[[Row], list[list[int] | None]]
-
-
-_SYNCOPATION = _MuseTask(
-    "syncopation",
-    "How many kick and snare hits, taken together, land on an off-beat?",
-    [""],
-    BENCHMARK,
-    partial(reason, "syncopation"),
-    SYNCOPATION,
-    lambda row: [sorted(row["kick"] + (row["snare"] or [])) if row["kick"] else None],
-)
-_TRANSPOSITION = _MuseTask(
-    "transposition",
-    "Are the two one and the same melody, but for the key?",
-    ["_1", "_2"],
-    BENCHMARK,
-    partial(reason, "transposition"),
-    TRANSPOSITION,
-    lambda row: [row["pitches_1"], row["pitches_2"]],
-)
-_CHORD_QUALITY = _MuseTask(
-    "chord_quality",
-    "Which quality has the chord?",
-    [""],
-    BENCHMARK,
-    partial(reason, "chord_quality"),
-    CHORD_QUALITY,
-    lambda row: [_sounding(row["midi_text"])],
-)
-
-
 @task
 def syncopation(params: MuseParameters) -> Task:
     """Count the off-beat kick and snare hits of a drum loop: five options (sections 2.1 and 2.3)."""
-    return _task(_SYNCOPATION, params)
+    return _task("syncopation", "How many kick and snare hits, taken together, land on an off-beat?", [""], params)
 
 
 @task
 def transposition(params: MuseParameters) -> Task:
     """Tell whether two melodies are the same but for their key: yes or no (sections 2.1 and 2.3)."""
-    return _task(_TRANSPOSITION, params)
+    return _task("transposition", "Are the two one and the same melody, but for the key?", ["_1", "_2"], params)
 
 
 @task
 def chord_quality(params: MuseParameters) -> Task:
     """Name the quality of a chord, heard as a block and as an arpeggio: four options (sections 2.1 and 2.3)."""
-    return _task(_CHORD_QUALITY, params)
+    return _task("chord_quality", "Which quality has the chord?", [""], params)
 
 
-def _task(muse: _MuseTask, params: MuseParameters) -> Task:
+def _task(name: ConfigName, question: str, clips: Sequence[str], params: MuseParameters) -> Task:
+    trials = Trials(name, question, clips, BENCHMARK, partial(reason, name), SOLVERS[name])
     wording = load_prompts("muse", params.prompts)
-    origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
+    texts, logic = wording[name], wording["logiclm"]
+    check_native(
+        params,
+        wording,
+        {(name, "logiclm"): (name, "logiclm_native"), ("logiclm", "refine"): ("logiclm", "native_refine")},
+    )
+    system = texts["logiclm_native" if params.tools == "native" else params.strategy]
+    system = Template(system).substitute(given=texts["given"][params.modality])
+    return trials_task(trials, params, system, {**logic, "final": texts["final"]}, texts["worked"])
+
+
+def trials_task(
+    muse: Trials, params: MuseParameters, system: str, followup: Mapping[str, Any], worked: Mapping[str, str]
+) -> Task:
+    """Make a task of trials.
+
+    Args:
+        muse: what differs between the tasks.
+        params: its parameters; ValueError if they ask for a solver, and there is none.
+        system: the system message.
+        followup: (logiclm) the texts of `solvers.logiclm`, and their placeholders but for those that the solver fills.
+        worked: the chain of thought of a worked example, by answer.
+    """
+    logic = params.strategy == "logiclm"
+    if logic and muse.solver is None:
+        raise ValueError(
+            f"strategy='logiclm' is not valid for {muse.name}; valid values are: standalone, cot "
+            "(a transcription from which a solver could decide would be the answer itself)"
+        )
+    origin = describe_dataset(params.dataset, benchmark=muse.dataset)
     rows = load_trials(muse, params, "test")
-    examples = load_trials(muse, params, "fewshot") if params.shots == "few" else []
-    if params.tools == "native":
-        _check_native(muse, wording, f"prompts={params.prompts}")
-    opening = _opening(muse, wording, params, examples)
+    if muse.solver and params.tools == "native":
+        system += "\n\n" + Template(followup["native"]).substitute(tool=muse.solver.schema.functor)
+    opening: list[ChatMessage] = [ChatMessageSystem(content=system)]
+    for row in load_trials(muse, params, "fewshot") if params.shots == "few" else []:
+        solved = _formulated(muse, params, row, followup, len(opening)) if logic and muse.solver else []
+        bare = params.strategy == "standalone" and len(row["target"]) > 1
+        answer = row["target"] if bare else f"Final Answer: {row['target']}"
+        if params.strategy == "cot":
+            answer = f"{worked[row['target']]}\n{answer}"
+        opening += [trial(muse, row, params), *solved, ChatMessageAssistant(content=answer)]
     majority = commonest(("", row["target"]) for row in rows)[""]
     random.Random(params.seed).shuffle(rows)
-    logic = params.strategy == "logiclm"
-    symbols = {"answer_type": "symbols", "functor": muse.solver.schema.functor, "identifiers": muse.identifiers}
+    symbols = {"answer_type": "symbols", "identifiers": muse.identifiers}
     answer_type = symbols if logic else {"answer_type": "choice"}
-    followup = {**wording["logiclm"], "final": wording[muse.name]["final"]}
     return declared_task(
         params,
-        "muse",
+        muse.dataset.name,
         muse.name,
         origin,
         [record_to_sample(muse, row, opening, params, majority, answer_type) for row in rows],
         solver=(
             logiclm(muse.solver, followup, params.tools, params.structured_output, params.refinement_tokens)
-            if logic
+            if logic and muse.solver
             else reply()
         ),
         scorer=[solver_decision(), final_answer()] if logic else [final_answer()],
@@ -225,7 +216,7 @@ def record_to_sample(
     muse: Trials,
     row: Row,
     opening: Sequence[ChatMessage],
-    params: TrialParameters,
+    params: MuseParameters,
     majority: str,
     answer_type: Mapping[str, Any],
 ) -> Sample:
@@ -264,7 +255,7 @@ def record_to_sample(
     )
 
 
-def load_trials(muse: Trials, params: TrialParameters, split: str) -> list[Row]:
+def load_trials(muse: Trials, params: MuseParameters, split: str) -> list[Row]:
     """Load the rows of a split; ValueError if they lack the modality."""
     # Files are by far the largest part of a row; only those of the modality are read.
     unused = {"midi" if params.modality == "audio" else "audio"}
@@ -284,73 +275,48 @@ def _midi(muse: Trials, row: Row) -> dict[str, str]:
     return {name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file}
 
 
-def _sounding(midi_text: str | None) -> list[int] | None:
-    """All pitches that sound, with octave doublings and those of the arpeggio, as the prompt demands."""
-    return sorted({note.pitch for note in parse_midi_text(midi_text).notes}) if midi_text else None
+def check_native(
+    params: MuseParameters, wording: Prompts, pairs: Mapping[tuple[str, str], tuple[str, str]], benchmark: str = "muse"
+) -> None:
+    """Raise a ValueError if a file rewords texts for symbolic lines, but not those for tool calls, which are used."""
+    plain = load_prompts(benchmark)
+
+    def is_reworded(table: str, text: str) -> bool:
+        return bool(wording[table][text] != plain[table][text])
+
+    missing = [".".join(native) for text, native in pairs.items() if is_reworded(*text) and not is_reworded(*native)]
+    if missing and params.tools == "native":
+        raise ValueError(
+            f"prompts={params.prompts} rewords LogicLM for text only; with tools=native it also needs "
+            f"{', '.join(missing)}"
+        )
 
 
-def _check_native(muse: _MuseTask, wording: Prompts, where: str) -> None:
-    """Raise a ValueError if a file rewords the prompts for symbolic lines, but not those for tool calls."""
-    plain = load_prompts("muse")
-    pairs = ((muse.name, "logiclm", "logiclm_native"), ("logiclm", "refine", "native_refine"))
-    missing = [
-        f"{table}.{native}"
-        for table, text, native in pairs
-        if wording[table][text] != plain[table][text] and wording[table][native] == plain[table][native]
-    ]
-    if missing:
-        raise ValueError(f"{where} rewords LogicLM for text only; with tools=native it also needs {', '.join(missing)}")
-
-
-def _opening(muse: _MuseTask, wording: Prompts, params: MuseParameters, examples: list[Row]) -> list[ChatMessage]:
-    """The system message and, for few-shot, the worked examples as earlier turns."""
-    texts = wording[muse.name]
-    native = params.tools == "native"
-    system = Template(texts["logiclm_native" if native else params.strategy]).substitute(
-        given=texts["given"][params.modality]
-    )
-    if native:
-        system += "\n\n" + Template(wording["logiclm"]["native"]).substitute(tool=muse.solver.schema.functor)
-    messages: list[ChatMessage] = [ChatMessageSystem(content=system)]
-    for row in examples:
-        messages += [trial(muse, row, params), *_worked(muse, wording, params, row, len(messages))]
-    return messages
-
-
-def _worked(muse: _MuseTask, wording: Prompts, params: MuseParameters, row: Row, place: int) -> list[ChatMessage]:
-    texts, schema = wording[muse.name], muse.solver.schema
-    if params.strategy != "logiclm":
-        return [worked_reply(texts, params.strategy, row["target"])]
-    lists = [numbers for numbers in muse.transcription(row) if numbers is not None]
-    if len(lists) != len(muse.clips):
+def _formulated(
+    muse: Trials, params: MuseParameters, row: Row, followup: Mapping[str, Any], place: int
+) -> list[ChatMessage]:
+    """The true formulation of a worked example, and the message that asks for its answer."""
+    assert muse.solver is not None
+    schema, texts = muse.solver.schema, [row["midi_text" + clip] for clip in muse.clips]
+    if None in texts:
         raise ValueError(
             f"the few-shot example {row['id']} has no transcription, which strategy=logiclm shows as its solution; "
             "valid here are shots=zero, the other strategies, and datasets with transcriptions (generated)"
         )
+    lists = [muse.solver.transcribe(parse_midi_text(text)) for text in texts]
     result = muse.solver.decide(lists).result
-    finding = Template(wording["logiclm"]["decided"]).substitute(result=result)
+    finding = Template(followup["decided"]).substitute(result=result)
     formulation: list[ChatMessage] = [ChatMessageAssistant(content=schema.write(muse.identifiers, lists))]
     if params.tools == "native":
         called = enumerate(schema.arguments(muse.identifiers, lists), 1)
         calls = [ToolCall(f"call_{place}_{number}", schema.functor, arguments) for number, arguments in called]
         results = [ChatMessageTool(content=result, tool_call_id=call.id, function=call.function) for call in calls]
         formulation = [ChatMessageAssistant(content="", tool_calls=calls), *results]
-    return [
-        *formulation,
-        ChatMessageUser(content=Template(texts["final"]).substitute(finding=finding)),
-        ChatMessageAssistant(content=f"Final Answer: {row['target']}"),
-    ]
+    closing = Template(followup["final"]).substitute({**followup, "finding": finding})
+    return [*formulation, ChatMessageUser(content=closing)]
 
 
-def worked_reply(texts: Prompts, strategy: str, target: str) -> ChatMessageAssistant:
-    """Answer a worked example: the answer alone, or after a chain of thought."""
-    answer = f"Final Answer: {target}"
-    if strategy == "standalone":
-        return ChatMessageAssistant(content=target if len(target) > 1 else answer)
-    return ChatMessageAssistant(content=f"{texts['worked'][target]}\n{answer}")
-
-
-def trial(muse: Trials, row: Row, params: TrialParameters, **facts: Any) -> ChatMessageUser:
+def trial(muse: Trials, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:
     """Make the message with the stimuli of a trial, and with the facts as metadata unless it is a worked example."""
     content: list[Content] = []
     text, music = "", []

@@ -66,9 +66,9 @@ def logiclm(
 
     Args:
         symbolic: the deterministic solver, with its schema.
-        prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final`` ($finding),
-            ``decided`` and ``undecided`` ($result) and, for native tools, ``native_tool`` and ``native_refine``
-            ($tool, $kind, $message, $identifiers, $constraints).
+        prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final`` ($finding, and other
+            entries of `prompts`), ``decided`` and ``undecided`` ($result) and, for native tools, ``native_tool`` and
+            ``native_refine`` ($tool, $kind, $message, $identifiers, $constraints).
         tools: ``text`` calls the solver on the text that the model writes, as in the paper; with ``native`` the model
             calls a tool, once per identifier in one turn.
         structured_output: constrain the formulation to the schema while decoding (on servers such as vLLM).
@@ -129,7 +129,7 @@ class _Trial:
         last = self.attempts[-1]
         wording = self.prompts["undecided" if last.answer is None else "decided"]
         finding = Template(wording).substitute(result=f"{last.message.rstrip('.')}.")
-        return Template(self.prompts["final"]).substitute(finding=finding)
+        return Template(self.prompts["final"]).substitute({**self.prompts, "finding": finding})
 
     async def _turn(self, config: GenerateConfig) -> None:
         output = await ask_model(self.state, self.state.messages, tools=self.tools, config=config)

@@ -12,6 +12,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Ge
 from music_evals.baselines.asking import BaselineError, Request, read_conversation
 from music_evals.baselines.chance import commonest, guess
 from music_evals.baselines.muse import SOLVERS
+from music_evals.benchmarks import load
 from music_evals.evals import lilybench, muse
 from tests.harness import metrics, run
 from tests.lilybench_dataset import write_small
@@ -97,11 +98,11 @@ def test_pieces_by_chance_differ_by_seed() -> None:
 @pytest.mark.parametrize("task", SOLVERS)
 def test_lines_that_are_made_up_are_decided(task: str) -> None:
     solver = SOLVERS[task]
-    identifiers = ["Clip1", "Clip2"] if task == "transposition" else ["Clip1"]
-    asks = {"benchmark": "muse", "task": task, "answer_type": "symbols"}
-    asks |= {"functor": solver.schema.functor, "identifiers": identifiers}
+    identifiers = [f"Clip{number}" for number, _ in enumerate(next(iter(solver.examples.values())), 1)]
+    asks = {"benchmark": "muse", "task": task, "answer_type": "symbols", "identifiers": identifiers}
     decided = Counter(solver.solve(lines, identifiers).answer for lines in replies(guess, 60, **asks))
-    assert len(decided) == {"syncopation": 5, "transposition": 2, "chord_quality": 4}[task]
+    facts = {**load("muse").tasks, **load("muse_ten").tasks}[task]
+    assert len(decided) == facts.options
     for answer in decided:
         assert answer is not None
         (lines,) = replies(commonest, 1, **asks, majority=answer)

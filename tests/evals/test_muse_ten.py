@@ -1,5 +1,6 @@
 """The ten tasks of The MUSE Benchmark end to end: prompts, baselines, and scripted replies."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -8,13 +9,14 @@ from typing import Any
 
 import pytest
 from inspect_ai import Task
-from inspect_ai.model import ChatMessageUser, ContentAudio, ModelOutput
+from inspect_ai.model import ChatMessageUser, ContentAudio, ModelOutput, get_model
 
 from music_evals.benchmarks import load
 from music_evals.evals import muse, muse_ten
 from music_evals.evals.requests import requests_of
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
+from music_evals.solvers.symbolic.muse_ten import SOLVERS
 from tests.harness import metrics, run, run_scripted, samples
 
 TASKS: dict[str, Callable[..., Task]] = {name: getattr(muse_ten, name) for name in load("muse_ten").tasks}
@@ -46,6 +48,56 @@ def test_the_reader_answers_from_midi(condition: dict[str, Any], tmp_path: Path)
     for log in run([task(**condition) for task in TASKS.values()], tmp_path, "baseline/reader"):
         assert len(samples(log)) == 20
         assert metrics(log)["final_answer"]["accuracy"] >= 0.95
+
+
+@pytest.mark.parametrize("tools", ["text", "native"])
+def test_solvers_decide_from_the_readers_transcriptions(tools: str, tmp_path: Path) -> None:
+    tasks = [TASKS[name](strategy="logiclm", shots="few", tools=tools) for name in SOLVERS]
+    for log in run(tasks, tmp_path, "baseline/reader"):
+        scores = metrics(log)
+        assert (len(samples(log)), scores["solver_decision"]["accuracy"]) == (20, 1)
+        assert scores["final_answer"]["accuracy"] == 1
+    model = get_model("baseline/reader", error_rate=0.5, memoize=False)
+    for log in run([TASKS[name](strategy="logiclm", tools=tools) for name in SOLVERS], tmp_path, model, limit=6):
+        assert metrics(log)["solver_decision"]["accuracy"] + metrics(log)["solver_decision"]["no_decision"] == 1
+
+
+def test_worked_transcriptions_stand_in_the_lines_that_are_required() -> None:
+    _, trial, lines, closing, answer, *_ = TASKS["rhythm_matching"](strategy="logiclm", shots="few").dataset[0].input
+    assert [line.partition("[")[0] for line in lines.text.splitlines()] == ["strokes(Excerpt1, ", "strokes(Excerpt2, "]
+    strokes = [
+        1 + int(tick) // 240 + (100 if note == "38" else 0)
+        for tick, note in re.findall(r"tick=(\d+) beat=\S+ note_on channel=9 note=(36|38) ", trial.text)
+    ]
+    assert [int(number) for number in re.findall(r"\b\d+(?=[,\]])", lines.text)] == strokes
+    assert closing.text.startswith("A program went through the transcription. Its finding: The two lists ARE equal.")
+    assert "Final Answer: No, these are not the same exact drum set patterns." in closing.text
+    assert answer.text == "Final Answer: Yes, these are the same exact drum set patterns."
+    (system, *_) = TASKS["meter"](strategy="logiclm", tools="native").dataset[0].input
+    assert "calling the tool accents, in one turn, once for each of these identifiers: Excerpt1." in system.text
+
+
+@pytest.mark.parametrize("name", ["instrument", "key_modulation"])
+def test_what_no_solver_can_decide_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"strategy='logiclm' is not valid for {name}; valid values are: standalone,"):
+        TASKS[name](strategy="logiclm")
+
+
+def test_own_wording_of_transcriptions_is_used_and_needed_for_tool_calls(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('[transcription]\ntext = "$template of $given"\n[letters]\nfinal = "$$5: $finding $options"\n')
+    given: dict[str, Any] = {"strategy": "logiclm", "prompts": str(own)}
+    asked: list[str] = []
+
+    def reply(messages: Any, *_: Any) -> str:
+        asked.append(messages[-1].text)
+        return "melody(Excerpt1, [60, 62])" if len(messages) == 2 else "Final Answer: C"
+
+    run_scripted(TASKS["contour"](**given), tmp_path, reply, limit=1)
+    assert asked[1].startswith("$5: A program went through the transcription. Its finding: The melody ascends. A. Arch")
+    assert TASKS["contour"](**given).dataset[0].input[0].text.startswith("melody(Excerpt1, [n1, n2, ..., nK]) of MIDI")
+    with pytest.raises(ValueError, match=r"with tools=native it also needs transcription.native$"):
+        TASKS["contour"](**given, tools="native")
 
 
 def test_the_commonest_answer_earns_chance(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from music_evals.commands.main import app
 from music_evals.datasets_builders.lilybench.dataset import build_mutopia
 from music_evals.datasets_builders.lilybench.dataset import write as write_plan
 from music_evals.datasets_builders.lilybench.rows import TASKS
+from tests.abc_eval_dataset import write_files
 from tests.golden import replies
 
 HERE: Final = Path(__file__).parent
@@ -44,23 +45,26 @@ FULL: Final = os.environ.get("GOLDEN") == "full"
 BUILDS: Final[Mapping[str, tuple[str, ...]]] = {
     "muse": ("muse",),
     "muse recordings": ("muse", "--source", str(PUBLISHED / "muse"), "--allow-partial"),
+    "muse_ten": ("muse_ten",),
     "ziqi": ("ziqi",),
     "ziqi published": ("ziqi", "--source", str(PUBLISHED / "ziqi")),
     "msu of one work": ("msu", "--works", "1"),
     "msu published": ("msu", "--source", str(PUBLISHED / "msu")),
     "lilybench of eight pieces": (),
+    "abc_eval of made files": ("abc_eval", "--source"),
 }
 COSTLY: Final[Mapping[str, tuple[str, ...]]] = {
     "msu": ("msu",),
     "lilybench": ("lilybench",),
     "lilybench of Mutopia": ("lilybench", "--source", str(PUBLISHED / "mutopia")),
     "lilybench_generation": ("lilybench_generation",),
+    "abc_eval": ("abc_eval",),
 }
 """What `music-evals build` is called with; the costly ones only with ``GOLDEN=full``."""
-ASKED: Final = ("muse", "muse recordings", "ziqi", "ziqi published")
+ASKED: Final = ("muse", "muse recordings", "muse_ten", "ziqi", "ziqi published", "abc_eval of made files")
 """Datasets that the prompts are taken from; the others are in the folder `data`."""
 
-BENCHMARKS: Final = ("muse", "ziqi", "msu", "lilybench", "lilybench_generation")
+BENCHMARKS: Final = ("muse", "muse_ten", "ziqi", "msu", "lilybench", "lilybench_generation", "abc_eval")
 SAMPLES: Final = 3  # prompts of each condition
 SHOWN: Final = 600  # characters of a long text's beginning and of its end
 
@@ -76,12 +80,14 @@ def run(*arguments: str | Path) -> str:
 
 
 def can_build(name: str) -> bool:
-    return "--source" not in {**BUILDS, **COSTLY}[name] or PUBLISHED.is_dir()
+    return str(PUBLISHED) not in " ".join({**BUILDS, **COSTLY}[name]) or PUBLISHED.is_dir()
 
 
 def build(name: str, out: Path) -> Path:
     arguments = {**BUILDS, **COSTLY}[name]
-    if arguments:
+    if arguments[-1:] == ("--source",):
+        run("build", *arguments, write_files(out.with_name("files")), "--out", out)
+    elif arguments:
         run("build", *arguments, "--out", out)
     else:  # fewer rows than the paper's: no command line asks for that
         few = {**dict.fromkeys(TASKS, 4), "error_detection": 5}

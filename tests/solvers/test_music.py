@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from music_evals.datasets_builders.muse_ten.stimuli import FORMS
+from music_evals.solvers.symbolic import muse_ten
 from music_evals.solvers.symbolic.music import (
     DIFFERENT,
     QUALITIES,
@@ -58,3 +60,45 @@ def test_other_chords_are_undecided() -> None:
     # A note, a fifth, a diminished seventh, augmented, a major seventh, suspended, a cluster.
     for chord in ([60], [60, 67], [60, 63, 66, 69], [60, 64, 68], [60, 64, 67, 71], [60, 62, 67], [60, 61, 62, 63]):
         assert classify_chord([chord]).answer is None
+
+
+# Task, lists of a formulation, the place of the option that is right; None for undecided.
+TEN = [
+    ("oddball", [[60, 62, 64], [60, 62, 64]], 0),
+    ("oddball", [[60, 62, 64], [60, 63, 64]], 1),
+    ("oddball", [[60, 62, 64], [60, 62]], 1),
+    ("oddball", [[60], []], None),
+    ("contour", [[60, 64, 67, 72, 67, 64, 60]], 0),
+    ("contour", [[72, 60, 60, 64]], 1),
+    ("contour", [[60, 60, 64, 67]], 2),
+    ("contour", [[67, 64, 60]], 3),
+    ("contour", [[60, 64, 60, 64]], None),
+    ("contour", [[60, 60]], None),
+    ("rhythm_matching", [[1, 103, 5, 107], [1, 103, 5, 107]], 0),
+    ("rhythm_matching", [[1, 103, 5, 107], [1, 3, 5, 107]], 1),  # a kick in the place of a snare
+    ("meter", [[1, 4, 7, 10]], 0),
+    ("meter", [[13, 5, 9, 1, 20]], 1),
+    ("meter", [[2, 7, 12]], 2),
+    ("meter", [[1, 3, 5]], None),
+    ("meter", [[1, 4, 8]], None),
+    ("meter", [[7]], None),
+    ("progression", [[0, 7, 21, 5], [7, 2, 16, 0]], 0),  # I V vi IV in C and in G
+    ("progression", [[0, 7, 21, 5], [0, 21, 5, 7]], 1),
+    ("progression", [[0, 7, 21, 5], [0, 7, 9, 5]], 1),  # VI for vi
+    ("progression", [[], [0]], None),
+    ("transposition_pairs", [[60, 64], [65, 69]], 0),
+    ("major_or_minor", [[57, 60, 64, 69]], 1),
+    ("major_or_minor", [[60, 64, 67]], 0),
+    ("major_or_minor", [[60, 64, 67, 70]], None),
+    ("syncopation_pairs", [[1, 2, 4], [1, 3, 6]], 0),
+    ("syncopation_pairs", [[1, 3], [1, 2]], 1),
+    ("syncopation_pairs", [[1, 2], [3, 4]], None),
+    ("syncopation_pairs", [[], [2]], None),
+]
+
+
+@pytest.mark.parametrize(("task", "lists", "place"), TEN)
+def test_the_ten_tasks_are_decided(task: str, lists: list[list[int]], place: int | None) -> None:
+    targets = FORMS[task].targets
+    assert muse_ten.SOLVERS[task].decide(lists).answer == (None if place is None else targets[place])
+    assert [*muse_ten.SOLVERS[task].examples] == targets

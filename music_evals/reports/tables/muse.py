@@ -31,7 +31,7 @@ _FACTORS: Final = ("modality", "shots", "strategy")
 
 def tables(records: Records) -> list[Table]:
     """Make the tables of MUSE."""
-    return [*(_table1(records, task) for task in load("muse").tasks), _logiclm(records)]
+    return [*(_table1(records, task) for task in load("muse").tasks), formulations(records)]
 
 
 def _table1(records: Records, task: str) -> Table:
@@ -66,8 +66,8 @@ def _published(task: str, modality: str, shots: str) -> dict[str, dict[str, Esti
     return models
 
 
-def _logiclm(records: Records) -> Table:
-    """What happened to LogicLM's formulations."""
+def formulations(records: Records, section: str = "MUSE", name: str = "muse") -> Table:
+    """Make the table of what happened to LogicLM's formulations in a section, whose tables' names begin with `name`."""
 
     def fact(name: str, run: int) -> Cell:
         items = items_with(records, run, name)
@@ -86,7 +86,7 @@ def _logiclm(records: Records) -> Table:
         "No decision": partial(fact, "no_decision"),
         "Agreement": partial(fact, "agreement"),
     }
-    runs = records.current("MUSE", strategy="logiclm")
+    runs = records.current(section, strategy="logiclm")
     groups = {"Task": "task", "Modality": "modality", "Shots": "shots"}
-    title = "MUSE: LogicLM's formulations, in percent of the trials"
-    return run_table("muse_logiclm", title, runs, figures, groups=groups, without=_FACTORS)
+    title = f"{section}: LogicLM's formulations, in percent of the trials"
+    return run_table(f"{name}_logiclm", title, runs, figures, groups=groups, without=_FACTORS, note="muse_logiclm")

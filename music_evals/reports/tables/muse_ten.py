@@ -1,4 +1,4 @@
-"""The table of The MUSE Benchmark: accuracy by task, of models and of people.
+"""Tables of The MUSE Benchmark: accuracy by task, of models and of people, and LogicLM's formulations.
 
 Source: arXiv 2510.19055; its repository has the figures of models.
 """
@@ -9,13 +9,14 @@ from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records
 from music_evals.reports.table import Table
 from music_evals.reports.tables.common import Row, condition_rows, make_table, paper_labels, title_of
+from music_evals.reports.tables.muse import formulations
 from music_evals.scorers.metrics.estimates import Estimate
 
 SECTION: Final = "The MUSE Benchmark"
 
 
 def tables(records: Records) -> list[Table]:
-    """Make the table of The MUSE Benchmark; published rows, which are by ear, are shown beside runs by ear only."""
+    """Make the tables of The MUSE Benchmark; published rows, which are by ear, are shown beside runs by ear only."""
     runs = records.current(SECTION)
     columns = {task: title_of(task) for task in load("muse_ten").tasks}
     paper: list[Row] = []
@@ -28,4 +29,5 @@ def tables(records: Records) -> list[Table]:
         for cells, group in condition_rows(runs)
     ]
     title = f"{SECTION}: accuracy in percent"
-    return [make_table("muse_ten_table1", title, [*columns.values()], measured, runs, published=paper)]
+    accuracy = make_table("muse_ten_table1", title, [*columns.values()], measured, runs, published=paper)
+    return [accuracy, formulations(records, SECTION, "muse_ten")]

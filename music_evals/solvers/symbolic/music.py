@@ -1,6 +1,7 @@
 """The three deterministic solvers of MUSE: off-beats of a rhythm, transposition of melodies, quality of a chord.
 
-Each takes the integers of a formulation and returns a :class:`Decision`.
+Each takes the integers of a formulation and returns a :class:`Decision`. With it stand the true transcription of a MIDI
+file, and a formulation for each answer.
 
 Source: arXiv 2510.22455, Appendix C.
 """
@@ -8,8 +9,12 @@ Source: arXiv 2510.22455, Appendix C.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
+from music_evals.notation.midi.files import MidiFile
 from music_evals.solvers.symbolic.schema import Schema
+
+KICK, SNARE = 36, 38  # of General MIDI percussion
 
 LEVELS: Mapping[int, str] = {0: "A", 2: "B", 4: "C", 6: "D", 8: "E"}  # number of off-beat onsets to option letter
 
@@ -34,11 +39,16 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicSolver:
-    """A deterministic solver, with the name of its calls in the log and the schema that it reads."""
+    """A deterministic solver, with the name of its calls in the log and the schema that it reads.
+
+    `transcribe` returns the true integers of a clip, and `examples` has integers for each answer.
+    """
 
     name: str
     schema: Schema
     decide: Callable[[Sequence[Sequence[int]]], Decision]
+    transcribe: Callable[[MidiFile], list[int]]
+    examples: Mapping[str, Sequence[Sequence[int]]]
 
     def solve(self, text: str, identifiers: Sequence[str]) -> Decision:
         """Read a formulation with a line for each identifier, and decide; FormulationError if it is no valid one.
@@ -101,12 +111,46 @@ def classify_chord(lists: Sequence[Sequence[int]]) -> Decision:
     return Decision(None, "The pitches form none of the chords Major, Minor, Dominant and Diminished over any root.")
 
 
-SYNCOPATION = SymbolicSolver(
-    "off_beat_solver", Schema("rhythm", lowest=1, highest=32, longest=64, listed="slots"), count_off_beats
+def slots_of(clip: MidiFile) -> list[int]:
+    """The 1-based slots, of an eighth note each, of all kicks and snares."""
+    hits = [note for note in clip.notes if note.is_drum and note.pitch in (KICK, SNARE)]
+    return [1 + round(2 * note.onset / clip.ticks_per_beat) for note in hits]
+
+
+def pitches_of(clip: MidiFile) -> list[int]:
+    """The pitches of a melody, in the order in which they sound."""
+    return [note.pitch for note in clip.notes]
+
+
+def sounding_pitches(clip: MidiFile) -> list[int]:
+    """All pitches that sound, once each, in ascending order."""
+    return sorted({note.pitch for note in clip.notes})
+
+
+SYNCOPATION: Final = SymbolicSolver(
+    "off_beat_solver",
+    Schema("rhythm", lowest=1, highest=32, longest=64, listed="slots"),
+    count_off_beats,
+    slots_of,
+    {letter: [[1, *range(2, 2 * count + 1, 2)]] for count, letter in LEVELS.items()},
 )
-TRANSPOSITION = SymbolicSolver(
-    "transposition_solver", Schema("melody", lowest=0, highest=127, longest=128), compare_intervals
+TRANSPOSITION: Final = SymbolicSolver(
+    "transposition_solver",
+    Schema("melody", lowest=0, highest=127, longest=128),
+    compare_intervals,
+    pitches_of,
+    {SAME: [[60, 62, 64], [65, 67, 69]], DIFFERENT: [[60, 62, 64], [65, 67, 68]]},
 )
-CHORD_QUALITY = SymbolicSolver(
-    "chord_quality_solver", Schema("chord", lowest=0, highest=127, longest=32), classify_chord
+CHORD_QUALITY: Final = SymbolicSolver(
+    "chord_quality_solver",
+    Schema("chord", lowest=0, highest=127, longest=32),
+    classify_chord,
+    sounding_pitches,
+    {letter: [[60 + interval for interval in sorted(intervals)]] for letter, (_, intervals) in QUALITIES.items()},
 )
+SOLVERS: Final[Mapping[str, SymbolicSolver]] = {
+    "syncopation": SYNCOPATION,
+    "transposition": TRANSPOSITION,
+    "chord_quality": CHORD_QUALITY,
+}
+"""Task → its solver."""
