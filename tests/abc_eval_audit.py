@@ -44,6 +44,34 @@ def measures_of(abc: str) -> tuple[int, int] | None:
     return len(measures), len(measures) - pickup
 
 
+def parsed(abc: str) -> tuple[Any, Any, Any]:
+    """A tune as music21 reads it, with its first metre and key signature, or None."""
+    score: Any = converter.parseData(f"X:1\n{abc}\n", format="abc")
+    first = (next(iter(score.recurse().getElementsByClass(name)), None) for name in ("TimeSignature", "KeySignature"))
+    return score, *first
+
+
+def metadata_fault(letter: str, target: str, abc: str) -> str:
+    """What music21 finds against a target, which the header names or which is put there; empty if nothing."""
+    fields = {"M": "4/4", "K": "C", **dict(re.findall(r"(?m)^([KM]): *(\S+)", abc)), letter: target}
+    _, target_metre, target_key = parsed(f"M:{fields['M']}\nK:{fields['K']}\nC")
+    if re.search(rf"(?m)^{letter}:", abc):
+        _, metre, key = parsed(abc)
+        is_right = {"M": metre == target_metre, "K": key.sharps == target_key.sharps}.get(letter, True)
+        return "" if is_right else "music21 reads another key signature or metre"
+    if letter == "K":
+        lines = abc.splitlines()
+        place = next(at for at, line in enumerate(lines) if not FIELD.fullmatch(line))
+        score, *_ = parsed("\n".join([*lines[:place], f"K:{target}", *lines[place:]]))
+        is_right = score.analyze("key").sharps == target_key.sharps
+        return "" if is_right else "music21's estimate of the key has other sharps or flats than target"
+    # Without a metre, music21 leaves measures that are too long as they are.
+    score, *_ = parsed((f"L:{target}\n" if letter == "L" else "") + re.sub(r"(?m)^M:.*\n", "", abc))
+    lengths = Counter(measure.highestTime for measure in score.recurse().getElementsByClass("Measure"))
+    is_right = lengths.most_common(1)[0][0] == target_metre.barDuration.quarterLength
+    return "" if is_right else "with the metre or note length of target, most measures are not full, by music21"
+
+
 def faults(task: str, entry: Mapping[str, str], wholes: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The facts and faults of a row; `wholes` has the bars of whole tunes by title."""
     target, index = entry["target"].strip().replace("\\'", "'"), entry["target_index"]
@@ -88,6 +116,8 @@ def faults(task: str, entry: Mapping[str, str], wholes: Mapping[str, Sequence[st
             yield "the header names the answer" if target in values else "the header names another value"
         if len(set(values)) > 1:
             yield "the score has several values of the field"
+        if fault := metadata_fault(letter, target, entry["score"]):
+            yield fault
     if task in ("next_bar_prediction", "bar_sequencing"):
         places = range(len(options)) if task == "next_bar_prediction" else map(int, target)
         order = [plain(options[place]) for place in places] if task != "next_bar_prediction" else []
