@@ -22,7 +22,7 @@ FLOOR = {"floors": {"": {"chance": {"value": 0.0}}}}
 
 
 def test_the_headline_of_every_golden_log_is_its_own_main_metric(golden: Records) -> None:
-    assert len(golden.headers) == 48
+    assert len(golden.headers) == 58
     for number, log in golden.headers.items():
         assert isinstance(log, EvalLog)
         assert log.results is not None
