@@ -10,9 +10,6 @@ inspect eval evals/abc_eval.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=
 To compare notations, run `evals/lilybench.py` too: by default both ask the same questions on the same music.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 from inspect_ai import Task
 
 from music_evals.datasets_builders.abc_eval.rows import BENCHMARK
@@ -21,87 +18,65 @@ from music_evals.evals.score_tasks import ScoreTaskParameters, score_task
 from music_evals.evals.tasks import task
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AbcEvalParameters(ScoreTaskParameters):
-    """Parameters of the ten tasks.
-
-    Args:
-        dataset: ``generated`` (LilyBench's default questions, with the scores in ABC), a dataset folder, a folder with
-            the authors' CSV files, or ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
-            another item's, of another answer.
-        twin: ``original``; or ``completion`` to show half of the options and ask for the others word for word.
-        protocol: ``strict`` for rows whose answers are confirmed, and answers in exactly the form asked for; ``paper``
-            for rows and prompts as published, and replies and figures as LilyBench's code reads them.
-        strategy: ``standalone`` for the answer alone in 20 tokens; ``cot`` to think step by step first.
-        max_score_tokens: the longest score, in tokens estimated as half its characters. Rows with longer scores are
-            left out and counted in the task's metadata.
-        media: number of samples, from the first on, for which the log shows page and sound; or ``all``.
-        prompts: a TOML file with other wording, see ``music_evals/benchmarks/abc_eval/prompts.toml`` and LilyBench's.
-    """
-
-    strategy: Literal["standalone", "cot"] = "standalone"
-
-
 @task
-def bar_count(params: AbcEvalParameters) -> Task:
+def bar_count(params: ScoreTaskParameters) -> Task:
     """Count the measures of a score."""
     return _task("bar_count", params)
 
 
 @task
-def metadata_qa(params: AbcEvalParameters) -> Task:
+def metadata_qa(params: ScoreTaskParameters) -> Task:
     """Tell key, metre or note length of a score: four options."""
     return _task("metadata_qa", params)
 
 
 @task
-def bar_sequencing(params: AbcEvalParameters) -> Task:
+def bar_sequencing(params: ScoreTaskParameters) -> Task:
     """Put measures in order: four, or up to six as published."""
     return _task("bar_sequencing", params)
 
 
 @task
-def next_bar_prediction(params: AbcEvalParameters) -> Task:
+def next_bar_prediction(params: ScoreTaskParameters) -> Task:
     """Choose the measure that follows others: four options."""
     return _task("next_bar_prediction", params)
 
 
 @task
-def metadata_prediction(params: AbcEvalParameters) -> Task:
+def metadata_prediction(params: ScoreTaskParameters) -> Task:
     """Infer a key, metre or note length that was taken out of a score: four options."""
     return _task("metadata_prediction", params)
 
 
 @task
-def music_captioning(params: AbcEvalParameters) -> Task:
+def music_captioning(params: ScoreTaskParameters) -> Task:
     """Choose the title of a piece: four options."""
     return _task("music_captioning", params)
 
 
 @task
-def composer_recognition(params: AbcEvalParameters) -> Task:
+def composer_recognition(params: ScoreTaskParameters) -> Task:
     """Choose the composer of a piece: four options."""
     return _task("composer_recognition", params)
 
 
 @task
-def genre_recognition(params: AbcEvalParameters) -> Task:
+def genre_recognition(params: ScoreTaskParameters) -> Task:
     """Choose the style of a piece: four options."""
     return _task("genre_recognition", params)
 
 
 @task
-def emotion_recognition(params: AbcEvalParameters) -> Task:
+def emotion_recognition(params: ScoreTaskParameters) -> Task:
     """Choose the quadrant of emotion that a piece expresses: four options."""
     return _task("emotion_recognition", params)
 
 
 @task
-def error_detection(params: AbcEvalParameters) -> Task:
+def error_detection(params: ScoreTaskParameters) -> Task:
     """Find the measures of a score that are wrong."""
     return _task("error_detection", params)
 
 
-def _task(name: TaskName, params: AbcEvalParameters) -> Task:
+def _task(name: TaskName, params: ScoreTaskParameters) -> Task:
     return score_task(name, params, BENCHMARK, "abc")

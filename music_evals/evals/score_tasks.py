@@ -65,7 +65,27 @@ _SCORERS: Final[Mapping[Form, Callable[[Protocol, bool], Scorer]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreTaskParameters:
-    """Parameters of the tasks of both benchmarks; LilyBench's documentation says what they mean."""
+    """Parameters of the ten tasks on understanding, of LilyBench and ABC-Eval.
+
+    Args:
+        dataset: ``generated`` (another test of the same form; ABC-Eval's has the questions of LilyBench's), a dataset
+            folder, for ABC-Eval also a folder with the authors' CSV files, or ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
+        twin: ``original``; or ``completion`` to show half of the options and ask for the others word for word.
+        protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form
+            asked for; ``paper`` for rows, prompts, readings and figures as published
+            (``music_evals/scorers/readers/written.py`` says how replies are read under both).
+        strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step
+            first; ``logiclm``, for LilyBench and the tasks `WITH_TOOLS` only, to let the model call tools that parse
+            the score.
+        max_score_tokens: the longest score, in tokens estimated as half its characters. Rows with longer scores are
+            left out and counted in the task's metadata; scores are never cut, as that would change the answer.
+        media: number of samples, from the first on, for which the log shows the opening page, of ABC also the sound; or
+            ``all``.
+        prompts: a TOML file with other wording, see ``prompts.toml`` in LilyBench's folder and ABC-Eval's; its table
+            ``paper`` has the wording of that protocol.
+    """
 
     dataset: str = GENERATED
     stimulus: Stimulus = "given"
@@ -80,10 +100,10 @@ class ScoreTaskParameters:
 def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSpec, notation: Notation) -> Task:
     """Make a task of a benchmark whose rows have scores in a notation."""
     check_positive(max_score_tokens=params.max_score_tokens)
-    if params.strategy == "logiclm" and name not in WITH_TOOLS:
+    if params.strategy == "logiclm" and (name not in WITH_TOOLS or notation == "abc"):
         raise ValueError(
-            f"strategy='logiclm' is not valid for {name}; valid values are: standalone, cot "
-            f"(tools that parse the score are for {', '.join(WITH_TOOLS)})"
+            f"strategy='logiclm' is not valid for {name} of {benchmark.name}; valid values are: standalone, cot "
+            f"(tools that parse the score are for {', '.join(WITH_TOOLS)} of lilybench)"
         )
     if params.strategy == "logiclm":
         check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")

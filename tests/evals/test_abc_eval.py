@@ -77,7 +77,10 @@ def test_the_wording_is_lilybenchs_where_it_has_no_notation() -> None:
     assert own["question"] == other["question"]
     assert own["paper"]["reply"] == other["paper"]["reply"]
     assert "lilypond" not in str(own).casefold()
-    with pytest.raises(ParameterError, match="strategy='logiclm' is not valid; valid values are: standalone, cot"):
+    with pytest.raises(
+        ParameterError,
+        match="strategy='logiclm' is not valid for bar_count of abc_eval; valid values are: standalone, cot",
+    ):
         abc_eval.bar_count(strategy="logiclm")
 
 
