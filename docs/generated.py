@@ -12,7 +12,7 @@ from typing import Any
 
 from music_evals import benchmarks
 from music_evals.evals import registry
-from music_evals.evals.requests import requests_of
+from music_evals.evals.shared.requests import requests_of
 
 DOCS = Path(__file__).parent
 

@@ -1,12 +1,76 @@
-"""`music-evals finetune`: a LoRA adapter trained on what `music-evals finetune-data` wrote."""
+"""`music-evals finetune-data` and `finetune`: training conversations from a benchmark, and a LoRA adapter from them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from music_evals.commands.output import failed, say
+from music_evals.commands.output import failed, say, table
+
+if TYPE_CHECKING:
+    from music_evals.finetuning.data import MakePrompt, Message
+
+BENCHMARKS = ("msu",)
+
+
+def finetune_data(
+    benchmark: Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(BENCHMARKS)}.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+    dataset: Annotated[
+        str, typer.Option(help="Its dataset: 'generated', a folder, or hf://datasets/ORG/NAME[@REVISION].")
+    ] = "generated",
+    max_characters: Annotated[
+        int | None, typer.Option(min=1, help="Leave longer conversations out, counted and named.")
+    ] = None,
+    prompts: Annotated[
+        str | None, typer.Option(help="A TOML file with other wording, as for the tasks' parameter of that name.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace training data that is there.")] = False,
+) -> None:
+    """Write train.jsonl and validation.jsonl, for `music-evals finetune`, TRL and LLaMA-Factory."""
+    if benchmark not in BENCHMARKS:
+        raise typer.BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
+    # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders.dataset_io import check_target
+    from music_evals.datasets_builders.msu.dataset import BENCHMARK
+    from music_evals.finetuning.data import TRAINING_DATA, make_training_data, write_training_data
+
+    console = Console()
+    try:
+        check_target(out, TRAINING_DATA, overwrite=overwrite)
+        with console.status("reading"):
+            data = make_training_data(
+                dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters
+            )
+        write_training_data(data, out, overwrite=overwrite)
+    except (ValueError, OSError) as error:
+        raise failed(error) from error
+    shown = table("split", "conversations", "left out", "scores left out")
+    for split, conversations in data.conversations.items():
+        row = (len(conversations), data.questions_left_out.get(split, 0), len(data.left_out[split]))
+        shown.add_row(split, *map(str, row))
+    console.print(shown)
+    for split, left_out in data.left_out.items():
+        say(console, *(f"Left out of {split}: {score} ({reason})" for score, reason in left_out.items()))
+    say(console, f"Wrote {out}")
+
+
+def _prompt(prompts: str | None) -> "MakePrompt":
+    """Return what words a question as the task `textual` does when it asks one at a time."""
+    from music_evals.benchmarks.prompts import load_prompts
+    from music_evals.evals.msu import Prompt, prompt_messages
+    from music_evals.notation.scores.renderings import as_it_stands
+
+    wording = load_prompts("msu", prompts)
+
+    def make(score: Any, question: Any) -> "list[Message]":
+        messages = prompt_messages(
+            score, [question], Prompt(wording, "textual", "abc"), as_it_stands(text=score["abc"])
+        )
+        return [{"role": message.role, "content": message.text} for message in messages]
+
+    return make
 
 
 def finetune(

@@ -14,7 +14,6 @@ from music_evals.commands import (
     cache,
     doctor,
     finetune,
-    finetune_data,
     leaderboard,
     listen,
     listing,
@@ -40,7 +39,7 @@ app.add_typer(cache.app, name="cache")
 app.command("attack")(attack.attack)
 app.command("compare")(report.compare)
 app.command("doctor")(doctor.doctor)
-app.command("finetune-data")(finetune_data.finetune_data)
+app.command("finetune-data")(finetune.finetune_data)
 app.command("finetune")(finetune.finetune)
 app.command("leaderboard")(leaderboard.leaderboard)
 app.command("list")(listing.list_tasks)

@@ -62,8 +62,8 @@ def _plan_data(
     from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset
     from music_evals.datasets_builders.dataset_io.hub import plan_dataset
     from music_evals.datasets_builders.dataset_io.provenance import source_facts
-    from music_evals.evals.hub_prompts import write_prompts
     from music_evals.evals.registry import dataset_module
+    from music_evals.evals.shared.hub_prompts import write_prompts
 
     with console.status("reading the dataset and rendering prompts"):
         origin = describe_dataset(str(folder or GENERATED), benchmark=dataset_module(name).BENCHMARK)
@@ -92,7 +92,7 @@ def _plan_data(
 def _plan_board(console: Console, name: str, board: str, repo: str) -> "Plan":
     from music_evals.datasets_builders.dataset_io import DatasetError, list_names
     from music_evals.datasets_builders.dataset_io.hub import look_up, plan_files
-    from music_evals.evals.hub_prompts import board_files
+    from music_evals.evals.shared.hub_prompts import board_files
 
     contents = board_files(name, board, repo)
     repository = look_up(repo, "dataset")

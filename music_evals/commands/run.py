@@ -223,7 +223,7 @@ def _show_requests(
     n_prompts: int,
 ) -> None:
     """Show what the tasks would send; with `n_prompts`, the first prompts in the place of the numbers."""
-    from music_evals.evals.requests import prompt, requests_of
+    from music_evals.evals.shared.requests import prompt, requests_of
 
     shown = table("task", "requests", "tokens in", "new tokens, at most", "at most $" if prices else "")
     total, price = [0, 0, 0], 0.0

@@ -14,8 +14,8 @@ from inspect_ai import Task
 
 from music_evals.datasets_builders.abc_eval.rows import BENCHMARK
 from music_evals.datasets_builders.lilybench.rows import TaskName
-from music_evals.evals.score_tasks import ScoreTaskParameters, score_task
-from music_evals.evals.tasks import task
+from music_evals.evals.shared.score_tasks import ScoreTaskParameters, score_task
+from music_evals.evals.shared.tasks import task
 
 
 @task

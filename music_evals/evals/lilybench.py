@@ -13,8 +13,8 @@ inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o -T strateg
 from inspect_ai import Task
 
 from music_evals.datasets_builders.lilybench.rows import BENCHMARK, TaskName
-from music_evals.evals.score_tasks import ScoreTaskParameters, score_task
-from music_evals.evals.tasks import task
+from music_evals.evals.shared.score_tasks import ScoreTaskParameters, score_task
+from music_evals.evals.shared.tasks import task
 
 
 @task

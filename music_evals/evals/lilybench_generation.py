@@ -29,7 +29,14 @@ from music_evals.datasets_builders.lilybench_generation.rows import (
     PromptRow,
 )
 from music_evals.encoders.lilybert import Pooling
-from music_evals.evals.tasks import check_lilypond, check_positive, declared_task, question_metadata, samples_view, task
+from music_evals.evals.shared.tasks import (
+    check_lilypond,
+    check_positive,
+    declared_task,
+    question_metadata,
+    samples_view,
+    task,
+)
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.media import MEDIA, SHOWN

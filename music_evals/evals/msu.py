@@ -49,8 +49,15 @@ from music_evals.datasets_builders.msu.questions.answerability import is_answera
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.datasets_builders.questions.items import vocabularies
-from music_evals.evals.floors import Floors, floors_of
-from music_evals.evals.tasks import check_positive, commonest, declared_task, estimated_tokens, question_metadata, task
+from music_evals.evals.shared.floors import Floors, floors_of
+from music_evals.evals.shared.tasks import (
+    check_positive,
+    commonest,
+    declared_task,
+    estimated_tokens,
+    question_metadata,
+    task,
+)
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
 from music_evals.solvers.replies import reply

@@ -36,8 +36,8 @@ from inspect_ai.tool import ToolCall
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
 from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
-from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, task
+from music_evals.evals.shared.floors import floors_of
+from music_evals.evals.shared.tasks import check_positive, commonest, declared_task, question_metadata, task
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY

@@ -12,7 +12,7 @@ from inspect_ai import Task
 
 from music_evals.datasets_builders.musictheorybench import BENCHMARK
 from music_evals.evals.questions import QuestionParameters, question_task
-from music_evals.evals.tasks import task
+from music_evals.evals.shared.tasks import task
 
 
 @task

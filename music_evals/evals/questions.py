@@ -20,8 +20,8 @@ from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
 from music_evals.datasets_builders.questions.question_rows import QuestionRow
 from music_evals.datasets_builders.questions.question_set import ABSENT, MARK, MediaQuestionRow, check_complete
-from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata
+from music_evals.evals.shared.floors import floors_of
+from music_evals.evals.shared.tasks import check_positive, commonest, declared_task, question_metadata
 from music_evals.notation.audio.clips import Clip, sendable_clip
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice

@@ -26,8 +26,8 @@ from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset
 from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.questions.rotation import names_letters, rotations
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
-from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import commonest, declared_task, question_metadata, task
+from music_evals.evals.shared.floors import floors_of
+from music_evals.evals.shared.tasks import commonest, declared_task, question_metadata, task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 from music_evals.solvers.media import MEDIA, SHOWN

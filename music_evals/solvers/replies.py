@@ -2,7 +2,7 @@
 
 A server may send a malformed response: no choices, content of a wrong type, a tool call without a name. Inspect's
 providers then raise errors of Python or pydantic. The request is sent up to `ATTEMPTS` times; the last error fails the
-sample, and the run goes on (see `music_evals.evals.tasks.MOST_ERRORS`).
+sample, and the run goes on (see `music_evals.evals.shared.tasks.MOST_ERRORS`).
 
 A server may cut a character in two. The reply then has a lone surrogate, which UTF-8 cannot encode and which cannot be
 sent back to the model. Such surrogates are written as in Inspect's logs (``\\ud83d``).

@@ -10,7 +10,7 @@ import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from music_evals import benchmarks
-from music_evals.evals.requests import estimated_tokens
+from music_evals.evals.shared.requests import estimated_tokens
 from tests.commands.cli import lines_of_table, run
 
 # As in tests/conftest.py: Inspect would list all installed packages for every task.

@@ -15,8 +15,8 @@ from inspect_ai.scorer import value_to_float
 from jsonschema import Draft202012Validator
 
 from music_evals import benchmarks
-from music_evals.evals.hub_prompts import pattern_of, write_prompts
 from music_evals.evals.registry import MODULES
+from music_evals.evals.shared.hub_prompts import pattern_of, write_prompts
 from music_evals.reports.records import read_records
 from tests.fake_hub import FakeHub
 

@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage, ContentAudio, ContentImage, ContentText, GenerateConfig, get_model
 
 from music_evals.evals.msu import score, textual, visual
-from music_evals.evals.tasks import ParameterError
+from music_evals.evals.shared.tasks import ParameterError
 from tests.harness import metrics, run, samples
 from tests.msu_dataset import ABC, QUESTIONS, png, question, write_rows, write_small
 from tests.msu_dataset import score as score_row

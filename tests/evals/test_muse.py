@@ -27,7 +27,7 @@ from scipy.stats import binom
 
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals.muse import chord_quality, syncopation, transposition
-from music_evals.evals.tasks import ParameterError
+from music_evals.evals.shared.tasks import ParameterError
 from music_evals.solvers import media
 from tests.harness import metrics, run, run_scripted, samples
 

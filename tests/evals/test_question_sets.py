@@ -37,7 +37,7 @@ from music_evals.datasets_builders.questions.question_set import (
 )
 from music_evals.evals import mmar, mmau, muchomusic, rul_muchomusic, ssmr
 from music_evals.evals.questions import NOTA, QuestionSetParameters, option_sets
-from music_evals.evals.tasks import ParameterError
+from music_evals.evals.shared.tasks import ParameterError
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.scorers.readers.official import READERS

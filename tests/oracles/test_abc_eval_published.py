@@ -1,238 +1,239 @@
-"""``paper`` of ABC-Eval against a second implementation, of the README's description and LilyBench's formulas.
+"""``paper`` of ABC-Eval, its rows, prompts and scores, against a second implementation of the README's description.
 
-It runs on made files; with ``ABC_EVAL_FILES=FOLDER`` on those of the authors that are there.
+``ABC_EVAL_FILES=FOLDER`` compares the rows and prompts of the authors' files too.
 """
 
 import asyncio
 import csv
 import os
 import random
-from collections.abc import Callable
+import re
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-import pyarrow.parquet as pq
+import datasets
 import pytest
 from inspect_ai import Task
+from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelName, ModelOutput
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
 from music_evals.evals import abc_eval
 from music_evals.scorers.items import all_items, headline
-from tests.abc_eval_dataset import NOTES, TUNES, write_files
+from tests.abc_eval_dataset import write_files
 
-FILES = {
-    "Bar_Count_Estimation": ("bar_count", "MIT"),
-    "Bar_Sequencing": ("bar_sequencing", "GPL-3.0"),
-    "Composer_Recognition": ("composer_recognition", "not stated"),
-    "Emotion_Recognition": ("emotion_recognition", "CC BY-NC-SA 4.0"),
-    "Error_Detection": ("error_detection", "MIT"),
-    "Genre_Recognition": ("genre_recognition", "CC BY 4.0"),
-    "Metadata_Prediction": ("metadata_prediction", "GPL-3.0"),
-    "Metadata_QA": ("metadata_qa", "GPL-3.0"),
-    "Music_Captioning": ("music_captioning", "GPL-3.0"),
-    "Next_Bar_Prediction": ("next_bar_prediction", "GPL-3.0"),
+REPLIES = 200
+NOTTINGHAM, IRISHMAN = ("nottingham", "GPL-3.0"), ("irishman", "MIT")
+TASKS = {
+    "bar_count": ("Bar_Count_Estimation", *IRISHMAN, "number"),
+    "metadata_qa": ("Metadata_QA", *NOTTINGHAM, "index"),
+    "bar_sequencing": ("Bar_Sequencing", *NOTTINGHAM, "order"),
+    "next_bar_prediction": ("Next_Bar_Prediction", *NOTTINGHAM, "index"),
+    "metadata_prediction": ("Metadata_Prediction", *NOTTINGHAM, "index"),
+    "music_captioning": ("Music_Captioning", *NOTTINGHAM, "index"),
+    "composer_recognition": ("Composer_Recognition", "pianist8", "not stated", "index"),
+    "genre_recognition": ("Genre_Recognition", "adl", "CC BY 4.0", "index"),
+    "emotion_recognition": ("Emotion_Recognition", "emopia", "CC BY-NC-SA 4.0", "index"),
+    "error_detection": ("Error_Detection", *IRISHMAN, "bars"),
 }
-"""File → its sub-task, and the licence of the collection that it is from."""
-KINDS = {"bar_count": "number", "bar_sequencing": "order", "error_detection": "bars"}
-REPLIES = 200  # of each sub-task
-WORDS = ("The answer is ", "", "index ", "Bars ", "```", "I think ", "**", "第", "0x", "none", "Of 4, ", "\n")
+"""The file of each task, its collection and licence, and the kind of its answers."""
+FIELDS = {"key signature": "key", "time signature": "metre", "unit note length": "note_length"}
+PROSE = ("The answer is ", "", "", "index ", "Bars ", "```", "I think ", "**", "第", "0x", "none", "No error", "\n")
+ENDINGS = ("", "", ".", " or 3", " bars", ", 7", "。", " of 16", "²", "\n\n2")
 
 
-class Row(NamedTuple):
-    """A row of a file: what is shown, what can be chosen, the right answer, and what must not be shown."""
+class Expected(NamedTuple):
+    """A row as its file and the README say."""
 
+    piece: str
+    licence: str
+    field: str
     music: str
     options: list[str]
-    right: str
-    hidden: str
+    answer: str
 
 
-def listed(text: str) -> list[str]:
-    """The texts of a list as Python prints it, but with line ends and backslashes as they are."""
-    texts, text_now, quote = [], "", ""
-    for place, sign in enumerate(text):
-        if quote and sign == quote and text[place + 1 : place + 4] in ("]", ", '", ', "'):
-            texts.append(text_now.replace(f"\\{quote}", quote))
-            quote = ""
-        elif quote:
-            text_now += sign
-        elif sign in "'\"":
-            quote, text_now = sign, ""
-    return texts
+def letters(title: str) -> str:
+    return re.sub("[^A-Za-z0-9]", "", title.removeprefix("Irishman_").removesuffix(".abc"))
 
 
-def rows_of(folder: Path, name: str) -> list[Row]:
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        header, *records = csv.reader(file)
+def elements(text: str) -> list[str]:
+    """Split a list in quotes; a backslash hides a quote or a backslash, but before the closing quote it is music."""
+    return [re.sub(r"\\(['\\])", r"\1", part) for part in text[2:-2].split("', '")]
+
+
+def bars_of(digits: str) -> list[int]:
+    """Bars without anything between them: 10 is the only number of two digits."""
+    return [int(bar) for bar in re.findall("10|.", digits)]
+
+
+def expectation(folders: tuple[Path, Path], task: str) -> list[Expected]:
+    file, collection, licence, kind = TASKS[task]
+    if not (path := folders[0] / f"{file}.csv").exists():
+        pytest.skip(f"no {path.name}")
     rows = []
-    for record in records:
-        cells = dict(zip(header, record, strict=True))
-        task = FILES[name][0]
-        music = cells["input"] if "input" in cells else cells["score"]
-        options = [] if task in ("bar_count", "error_detection") else listed(cells["choices"])
-        right = cells["target"] if task in KINDS else cells["target_index"]
-        rows.append(Row(music, options, right, cells.get("error", "")))
+    for entry in read(path):
+        answer = entry["target_index" if kind == "index" else "target"]
+        right = " ".join(map(str, bars_of(answer))) if kind == "bars" else answer
+        options = elements(entry["choices"]) if kind in ("index", "order") else []
+        fields = [name for words, name in FIELDS.items() if words in entry["task_description"]]
+        music = entry["score"] if "score" in entry else entry["input"]
+        rows.append(
+            Expected(f"{collection}/{letters(entry['title'])}", licence, "".join(fields), music, options, right)
+        )
     return rows
 
 
-def write_more(folder: Path) -> Path:
-    """Append rows to the made files, so that all answers and numbers of options occur."""
-    write_files(folder)
-    draw = random.Random(3)
-    for name, (task, _) in FILES.items():
-        with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            header = next(csv.reader(file))
-        with (folder / f"{name}.csv").open("a", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            for number in range(12):
-                tune = TUNES[f"Tune {'ABCDEFGH'[number % 8]}"]
-                cells = {"title": f"Tune {'ABCDEFGH'[number % 8]}", "task_description": "Identify the time signature."}
-                cells |= {"score": tune, "input": tune.rpartition("|")[0], "choices": "null", "target_index": ""}
-                bars = draw.sample(range(1, 11), draw.randint(1, 5))
-                order = "".join(draw.sample("012345"[: 4 + number % 3], 4 + number % 3))
-                match KINDS.get(task):
-                    case "number":
-                        cells["target"] = str(draw.randint(4, 16))
-                    case "order":
-                        cells |= {"choices": str(draw.sample(NOTES, len(order))), "target": order}
-                    case "bars":
-                        cells |= {"target": "".join(map(str, sorted(bars))), "target_index": str(len(bars))}
-                        cells |= {"error": f"x_in_measure_{bars[0]}:secret→H", "choices": "[1, 2, 3, 4]"}
-                    case _:
-                        cells |= {"choices": str(draw.sample(NOTES, 4)), "target": "", "target_index": str(number % 4)}
-                writer.writerow([cells[column] for column in header])
-    return folder
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
-class Published(NamedTuple):
-    """The files, and the dataset that the command builds from them."""
+METADATA: list[dict[str, str]] = [
+    {},
+    {"task_description": "time signature", "choices": "['2/4', '3/4', '6/8', '4/4']", "target_index": "1"},
+    {"task_description": "unit note length", "choices": "['1', '1/2', '1/4', '1/8']", "target_index": "2"},
+]
+MORE_ROWS: dict[str, list[dict[str, str]]] = {
+    "Bar_Sequencing": [{"choices": "['c\\', '\\\nd', '\"Am\"e', 'f', 'g', 'a:']", "target": "035214"}],
+    "Error_Detection": [{"target": "467810", "error": "invalid_note_in_measure_3:A→T"}, {"target": "12358"}],
+    "Metadata_QA": METADATA,
+    "Metadata_Prediction": METADATA,
+}
+"""What the small files lack: a bar that ends in a backslash, six options, bars up to 10, the other fields."""
 
-    files: Path
-    dataset: Path
 
-    def task(self, name: str) -> Task:
-        make: Callable[..., Task] = getattr(abc_eval, FILES[name][0])
-        return make(dataset=str(self.dataset), protocol="paper", media=0)
+def write_more_files(folder: Path) -> Path:
+    source = write_files(folder)
+    for file, *_ in TASKS.values():
+        rows, entries = read(source / f"{file}.csv"), MORE_ROWS.get(file, [{"target_index": "3"}])
+        with (source / f"{file}.csv").open("a", encoding="utf-8", newline="") as stream:
+            csv.DictWriter(stream, list(rows[0])).writerows({**rows[0], "title": "Air", **entry} for entry in entries)
+    return source
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
-    folder = tmp_path_factory.mktemp("abc_eval")
-    files = Path(os.environ.get("ABC_EVAL_FILES") or write_more(folder / "files"))
-    command = ["build", "abc_eval", "--source", str(files), "--allow-partial", "--out", str(folder / "dataset")]
-    result = CliRunner().invoke(app, command, catch_exceptions=False)
+FILES = os.environ.get("ABC_EVAL_FILES", "")
+AUTHORS = pytest.param("authors", marks=pytest.mark.skipif(not FILES, reason="ABC_EVAL_FILES names no folder"))
+
+
+@pytest.fixture(scope="module", params=["made", AUTHORS])
+def folders(request: Any, tmp_path_factory: pytest.TempPathFactory, lilypond_runs: None) -> tuple[Path, Path]:
+    """The files, and the dataset that is built from them."""
+    root = tmp_path_factory.mktemp(request.param)
+    source = Path(FILES) if request.param == "authors" else write_more_files(root / "csv")
+    arguments = ["build", "abc_eval", "--source", str(source), "--allow-partial", "--out", str(root / "built")]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    return Published(files, folder / "dataset")
+    return source, root / "built"
 
 
-@pytest.mark.usefixtures("lilypond_runs")
-@pytest.mark.parametrize("name", FILES)
-def test_rows_and_prompts_are_the_files_rows(name: str, published: Published) -> None:
-    if not (published.files / f"{name}.csv").exists():
-        pytest.skip("the files that are there lack this one")
-    rows, task = rows_of(published.files, name), published.task(name)
-    (table,) = (published.dataset / FILES[name][0]).glob("paper*.parquet")
-    licences = pq.read_table(table, columns=["licence"])["licence"].to_pylist()
-    assert licences == [FILES[name][1]] * len(rows)
-    assert len(task.dataset) == len(rows)
-    for row, sample in zip(rows, task.dataset, strict=True):
-        right = row.right
-        if name == "Error_Detection":
-            right = " ".join(str(bar) for bar in sorted(bars_of(row.right)))
-        assert (sample.choices or [], sample.target) == (row.options, right)
-        prompt = sample.input[-1].text  # type: ignore[union-attr]
-        assert row.music.strip("\r\n") in prompt
-        if row.options:
-            assert "\n".join(f"{place}. {option}" for place, option in enumerate(row.options)) in prompt
-        if row.hidden:
-            assert row.hidden not in prompt
+def samples(folders: tuple[Path, Path], task: str) -> tuple[Task, list[Sample]]:
+    made: Task = getattr(abc_eval, task)(dataset=str(folders[1]), protocol="paper")
+    return made, list(made.dataset)
 
 
-def runs_of_digits(text: str) -> list[str]:
-    runs, run = [], ""
-    for sign in f"{text} ":
-        if sign.isdigit():
-            run += sign
-        elif run:
-            runs.append(run)
-            run = ""
-    return runs
+@pytest.mark.parametrize("task", TASKS)
+def test_rows_are_those_of_the_files(task: str, folders: tuple[Path, Path]) -> None:
+    expected = expectation(folders, task)
+    built = datasets.load_dataset(str(folders[1]), task, split="paper", cache_dir=str(folders[1].parent / "cache"))
+    columns = ("piece", "licence", "kind", "score", "options", "answer")
+    found = [Expected(*(row[column] for column in columns)) for row in cast("list[dict[str, Any]]", built.to_list())]
+    found = [row._replace(piece="/".join(map(letters, row.piece.split("/", 1)))) for row in found]
+    assert len({row["id"] for row in built}) == len(expected)
+    different = [(number, *pair) for number, pair in enumerate(zip(expected, found, strict=True)) if pair[0] != pair[1]]
+    assert not different, f"{len(different)} of {len(expected)} rows differ"
 
 
-def bars_of(digits: str) -> set[int]:
-    """Bars without anything between them: 10 is the only number of two digits."""
-    bars, place = set(), 0
-    while place < len(digits):
-        step = 2 if digits.startswith("10", place) else 1
-        bars.add(int(digits[place : place + step]))
-        place += step
-    return bars
+@pytest.mark.parametrize("task", TASKS)
+def test_prompts_show_the_music_and_the_options(task: str, folders: tuple[Path, Path]) -> None:
+    expected = expectation(folders, task)
+    frames = set()
+    for row, sample in zip(expected, samples(folders, task)[1], strict=True):
+        text = sample.input[-1].text  # type: ignore[union-attr]
+        assert sample.target == row.answer
+        assert text.count(f"Input: {row.music}") == 1
+        options = "".join(f"\n{number}. {option}" for number, option in enumerate(row.options))
+        assert f"{options}\n\n" in text if options else "\n0. " not in text
+        frames.add((text.replace(f"Input: {row.music}", "").replace(options, ""), row.field))
+    # Nothing else of a row is shown: neither its title nor the column error.
+    assert len(frames) == len({row.field for row in expected})
 
 
 def value(kind: str, reply: str, right: str) -> float:
     """The score of a reply, from its description."""
+    runs = "".join(sign if sign.isdecimal() else " " for sign in reply).split()
+    longest = max(runs, key=len, default="")
     if kind == "number":
-        return float((runs_of_digits(reply) or [""])[0] == right)
+        return float((runs or [""])[0] == right)
     if kind == "index":
         return float(next((sign for sign in reply if sign in "0123"), "") == right)
-    longest = max(runs_of_digits(reply), key=len, default="")
     if kind == "bars":
-        named, wrong = bars_of(longest), bars_of(right)
+        named, wrong = set(bars_of(longest)), {int(bar) for bar in right.split()}
         hits = len(named & wrong)
         precision, recall = (hits / len(named) if named else 0.0), hits / len(wrong)
         return 2 * precision * recall / (precision + recall) if hits else 0.0
-    if sorted(longest) != sorted(right):
+    order, true = [int(digit) for digit in longest], [int(digit) for digit in right]
+    if sorted(order) != sorted(true):
         return 0.0
-    signs = [
-        (int(longest[i]) - int(longest[j])) * (int(right[i]) - int(right[j])) > 0
-        for i, j in combinations(range(len(right)), 2)
-    ]
+    signs = [(order[i] - order[j]) * (true[i] - true[j]) > 0 for i, j in combinations(range(len(true)), 2)]
     tau = sum(1 if agrees else -1 for agrees in signs) / len(signs)
     return (tau + 1) / 2
 
 
-def reply_to(row: Row, others: list[Row], draw: random.Random) -> str:
-    right = row.right
-    answer = draw.choice((right, right, right[::-1], draw.choice(others).right, right[:-1], f"{right}0", ""))
-    return f"{draw.choice(WORDS)}{answer}{draw.choice(('', '.', ' or 3', ' bars', ', 7'))}"
+def reply_to(right: str, rights: list[str], draw: random.Random) -> str:
+    """Write an answer that is right, nearly right or that of another row, with prose around; not always an answer."""
+    joined = right.replace(" ", "")
+    place = draw.randrange(len(joined))
+    swapped = joined[:place] + joined[place + 1 : place + 2] + joined[place] + joined[place + 2 :]
+    near = draw.choice((swapped, swapped, joined[:-1], joined[::-1], str(int(joined) + 1)))
+    answer = draw.choice((joined, joined, right, ", ".join(joined), near, draw.choice(rights).replace(" ", ""), ""))
+    return f"{draw.choice(PROSE)}{answer}{draw.choice(ENDINGS)}"
 
 
-@pytest.mark.usefixtures("lilypond_runs")
-@pytest.mark.parametrize("name", FILES)
-def test_replies_are_scored_as_described(name: str, published: Published) -> None:
-    if not (published.files / f"{name}.csv").exists():
-        pytest.skip("the files that are there lack this one")
-    task_name = FILES[name][0]
-    draw, kind = random.Random(name), KINDS.get(task_name, "index")
-    rows, task = rows_of(published.files, name), published.task(name)
-    (scorer,) = task.scorer if isinstance(task.scorer, list) else [task.scorer]
-    scores: list[SampleScore] = []
-    expected = []
+def scored(made: Task, sample: Sample, reply: str, number: int) -> SampleScore:
+    """Score a reply with the task's own scorer."""
+    (scorer,) = made.scorer  # type: ignore[misc]
+    output, model = ModelOutput.from_content("mock/model", reply), ModelName("mock/model")
+    about: Any = {"choices": sample.choices, "metadata": sample.metadata}
+    state = TaskState(model, number, 1, sample.input, [], Target(sample.target), output=output, **about)
+    score = asyncio.run(scorer(state, state.target))
+    assert isinstance(score, Score)
+    return SampleScore(score=score, sample_id=number, sample_metadata=sample.metadata)
+
+
+def figure(score: SampleScore) -> float:
+    found = score.score.value
+    return float(found == "C") if isinstance(found, str) else cast("float", found)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_replies_are_scored_as_described(task: str, folders: tuple[Path, Path]) -> None:
+    rights = [row.answer for row in expectation(folders, task)]
+    made, rows = samples(folders, task)
+    draw, kind = random.Random(task), TASKS[task][-1]
+    scores, expected, different = [], [], []
     for number in range(REPLIES):
-        row, sample = rows[number % len(rows)], task.dataset[number % len(rows)]
-        reply = reply_to(row, rows, draw)
-        score = asyncio.run(scored(scorer, sample, reply))  # type: ignore[arg-type]
-        scores.append(
-            SampleScore(score=score, sample_id=number, sample_metadata={**(sample.metadata or {}), "piece": number})
-        )
-        found = score.value
-        expected.append(value(kind, reply, row.right))
-        assert (float(found == "C") if isinstance(found, str) else found) == pytest.approx(expected[-1]), (reply, row)
+        sample, right = rows[number % len(rows)], rights[number % len(rows)]
+        reply = reply_to(right, rights, draw)
+        scores.append(scored(made, sample, reply, number))
+        found = figure(scores[-1])
+        expected.append(value(kind, reply, right))
+        if found != pytest.approx(expected[-1]):
+            different.append((reply, right, found, expected[-1]))
+    assert not different
     main = headline(all_items(scores))
     assert main
     assert main.value == pytest.approx(sum(expected) / REPLIES)
     assert 0.2 < main.value < 0.9
 
 
-async def scored(scorer: Scorer, sample: Any, reply: str) -> Score:
-    output, model = ModelOutput.from_content("mock/model", reply), ModelName("mock/model")
-    facts = {"choices": sample.choices, "metadata": sample.metadata}
-    state = TaskState(model, sample.id, 1, sample.input, [], Target(sample.target), output=output, **facts)
-    score = await scorer(state, Target(sample.target))
-    assert isinstance(score, Score)
-    return score
+@pytest.mark.parametrize("task", TASKS)
+def test_digits_of_other_scripts_are_digits_or_nothing(task: str, folders: tuple[Path, Path]) -> None:
+    expectation(folders, task)
+    made, (sample, *_) = samples(folders, task)
+    reply = str(sample.target).replace(" ", "").translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
+    assert figure(scored(made, sample, reply, 0)) in (0, 1)

@@ -102,6 +102,8 @@ def paper_rows(task: TaskName, table: Table) -> list[TaskRow]:
 def options_of(choices: str) -> list[str]:
     r"""Read a list of texts in single quotes, with line ends in them; DatasetError for another text.
 
+    A backslash escapes a quote or a backslash; elsewhere, as at the end of a text, it is the continuation of ABC.
+
     Example:
         >>> options_of("['Black Boy', 'Gipsy\\'s Hornpipe']")
         ['Black Boy', "Gipsy's Hornpipe"]
@@ -109,7 +111,7 @@ def options_of(choices: str) -> list[str]:
     bare = choices.strip()
     if not (bare.startswith("['") and bare.endswith("']")):
         raise DatasetError(f"choices {choices!r:.100} are not of the authors' form; accepted is ['…', '…']")
-    return [option.replace("\\'", "'") for option in bare[2:-2].split("', '")]
+    return [re.sub(r"\\(['\\])", r"\1", option) for option in bare[2:-2].split("', '")]
 
 
 def tunes(tables: Mapping[TaskName, Table]) -> Iterator[Tune]:

@@ -151,7 +151,8 @@ def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool =
     answer = _read(reply, protocol, reasoned, _MEASURES, "longest")
     if not joined or answer.text in (None, NONE):
         return answer
-    return answer._replace(text=" ".join(sorted(set(_JOINED.findall(str(answer.text))), key=int)))
+    digits = "".join(str(int(digit)) for digit in str(answer.text))
+    return answer._replace(text=" ".join(sorted(set(_JOINED.findall(digits)), key=int)))
 
 
 def read_all_measures(reply: str, *, reasoned: bool = False, joined: bool = False) -> frozenset[int]:

@@ -8,7 +8,7 @@ import pytest
 from music_evals.datasets_builders.dataset_io import Origin, Provenance, read_provenance
 from music_evals.datasets_builders.questions.floors import items_of
 from music_evals.datasets_builders.questions.question_rows import QuestionRow, write_question_rows
-from music_evals.evals.floors import floors_of
+from music_evals.evals.shared.floors import floors_of
 from tests.datasets_builders.questions.test_attack import exchangeable, longest
 
 

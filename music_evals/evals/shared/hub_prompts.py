@@ -141,7 +141,7 @@ def pattern_of(asks: Mapping[str, Any]) -> str:
     """Return the regular expression that reads the answer of a reply in its one group, in linear time.
 
     Args:
-        asks: facts of the question, from `music_evals.evals.tasks.question_metadata`.
+        asks: facts of the question, from `music_evals.evals.shared.tasks.question_metadata`.
 
     Example:
         >>> pattern = pattern_of({"form": "Answer: $answer", "answer_type": "number"})

@@ -18,8 +18,8 @@ from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, Origin, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
-from music_evals.evals.floors import Floors, floors_of
-from music_evals.evals.tasks import (
+from music_evals.evals.shared.floors import Floors, floors_of
+from music_evals.evals.shared.tasks import (
     check_lilypond,
     check_positive,
     commonest,

@@ -31,7 +31,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import Origin
-from music_evals.evals.floors import Floors
+from music_evals.evals.shared.floors import Floors
 from music_evals.notation.extras import MissingLibraryError
 from music_evals.scorers import readers
 from music_evals.scorers.choice import chat_answers
@@ -72,7 +72,7 @@ def task(function: Callable[[P], Task]) -> Callable[..., Task]:
     # Inspect gives the module of a file that it loads the file's path as its name.
     package, _, benchmark = function.__module__.rpartition(".")
     stem = benchmark.removesuffix(f"_{function.__name__}")
-    name = f"{stem}_{function.__name__}" if package == __name__.rpartition(".")[0] else function.__name__
+    name = f"{stem}_{function.__name__}" if package == "music_evals.evals" else function.__name__
     return inspect_ai.task(name=name)(make_task)
 
 
