@@ -74,7 +74,7 @@ def metadata_fault(letter: str, target: str, abc: str) -> str:
 
 def faults(task: str, entry: Mapping[str, str], wholes: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The facts and faults of a row; `wholes` has the bars of whole tunes by title."""
-    target, index = entry["target"].strip().replace("\\'", "'"), entry["target_index"]
+    target, index = re.sub(r"\\(['\\])", r"\1", entry["target"].strip()), entry["target_index"]
     yield "rows"
     if task == "bar_count":
         measures = measures_of(entry["score"])
