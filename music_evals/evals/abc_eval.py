@@ -11,36 +11,34 @@ To compare notations, run `evals/lilybench.py` too: by default both ask the same
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from inspect_ai import Task
 
 from music_evals.datasets_builders.abc_eval.rows import BENCHMARK
-from music_evals.datasets_builders.lilybench.rows import TaskName
 from music_evals.evals.score_tasks import ScoreTaskParameters, score_task
 from music_evals.evals.tasks import task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbcEvalParameters(ScoreTaskParameters):
-    """Parameters of the ten tasks.
+    """Parameters of the ten tasks; others are those of LilyBench.
 
     Args:
         dataset: ``generated`` (LilyBench's default questions, with the scores in ABC), a dataset folder, a folder with
             the authors' CSV files, or ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
-            another item's, of another answer.
-        twin: ``original``; or ``completion`` to show half of the options and ask for the others word for word.
         protocol: ``strict`` for rows whose answers are confirmed, and answers in exactly the form asked for; ``paper``
             for rows and prompts as published, and replies and figures as LilyBench's code reads them.
         strategy: ``standalone`` for the answer alone in 20 tokens; ``cot`` to think step by step first.
-        max_score_tokens: the longest score, in tokens estimated as half its characters. Rows with longer scores are
-            left out and counted in the task's metadata.
         media: number of samples, from the first on, for which the log shows page and sound; or ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/abc_eval/prompts.toml`` and LilyBench's.
     """
 
     strategy: Literal["standalone", "cot"] = "standalone"
+
+
+_task = partial(score_task, benchmark=BENCHMARK, notation="abc")
 
 
 @task
@@ -101,7 +99,3 @@ def emotion_recognition(params: AbcEvalParameters) -> Task:
 def error_detection(params: AbcEvalParameters) -> Task:
     """Find the measures of a score that are wrong."""
     return _task("error_detection", params)
-
-
-def _task(name: TaskName, params: AbcEvalParameters) -> Task:
-    return score_task(name, params, BENCHMARK, "abc")

@@ -36,7 +36,7 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.dataset_io.provenance import source_facts
 from music_evals.datasets_builders.lilybench.dataset import made_by
-from music_evals.datasets_builders.lilybench.default_pieces import Source, make_pieces
+from music_evals.datasets_builders.lilybench.default_pieces import make_pieces
 from music_evals.datasets_builders.lilybench.rows import BENCHMARK as LILYBENCH
 from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED, PROTOCOLS, TASKS, Protocol, TaskName, TaskRow
 from music_evals.datasets_builders.lilybench.strict import tasks as strict
@@ -99,8 +99,7 @@ def write_published(source: Path, out: Path, revision: str | None, *, allow_part
         )
     rows: Splits = {task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()}
     licences = Counter(published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"])
-    tunes = [Source(tune.id, "", None, tune.title, None, None, None, tune.abc) for tune in published.tunes(tables)]
-    pieces, left_out = make_pieces(tunes) if tunes else ([], {})
+    pieces, left_out = make_pieces([*published.tunes(tables)])
     surveyed = list(survey(pieces)) if pieces else []
     confirmed = _confirmed({piece.id: piece.score for _, piece in surveyed if piece})
     usable = [piece for _, piece in surveyed if piece and piece.id in confirmed]
