@@ -100,7 +100,7 @@ def write_published(source: Path, out: Path, revision: str | None, *, allow_part
     rows: Splits = {task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()}
     licences = Counter(published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"])
     pieces, left_out = make_pieces([*published.tunes(tables)])
-    surveyed = list(survey(pieces)) if pieces else []
+    surveyed = list(survey(pieces))
     confirmed = _confirmed({piece.id: piece.score for _, piece in surveyed if piece})
     usable = [piece for _, piece in surveyed if piece and piece.id in confirmed]
     for task in TASKS if usable else ():
