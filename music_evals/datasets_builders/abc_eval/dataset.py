@@ -74,19 +74,14 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
             both = {"strict": kept, "paper": [row for row in load(task, "paper").to_list() if row["piece"] in scores]}
             rows[task] = {name: [row | {"score": scores[row["piece"]]} for row in both[name]] for name in PROTOCOLS}
         else:
-            published_rows = [row for one in kept if (row := _as_published(task, one))]
-            rows[task] = {
-                "strict": [to_abc(task, row) for row in kept],
-                "paper": [to_abc(task, row) for row in published_rows],
-            }
+            both = {"strict": kept, "paper": [row for one in kept if (row := _as_published(task, one))]}
+            rows[task] = {name: [to_abc(task, row) for row in both[name]] for name in PROTOCOLS}
         on_piece("writing as ABC", len(TASKS))
     lacking = len(corpus) + len(clips) - len(scores)
-    facts = {
-        "made_with": {**made_by(), "lilybench": LILYBENCH.version},
-        "anomalies": {"left out: music21 reads other notes in the ABC": lacking} if lacking else {},
-    }
+    made_with = {**made_by(), "lilybench": LILYBENCH.version}
+    anomalies = {"left out: music21 reads other notes in the ABC": lacking} if lacking else {}
     licence = source_facts(BENCHMARK.name, GENERATED).licence_label
-    _write(out, rows, GENERATED, lambda _: licence, **facts)
+    _write(out, rows, GENERATED, lambda _: licence, made_with=made_with, anomalies=anomalies)
 
 
 def write_published(source: Path, out: Path, revision: str | None, *, allow_partial: bool) -> Provenance:
