@@ -13,6 +13,7 @@ With `--model` you train a model of your own, without warm-up; docs/rewards.md h
 import json
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from string import Template
 from typing import Any
 
@@ -84,11 +85,10 @@ def evaluate(model: str, logs: Path) -> dict[str, Any]:
     me.run(TASK, "hf/local", logs=str(logs), display="none", **settings)
     samples = read_eval_log(str(next(logs.glob("*.eval")))).samples or []
     found: dict[str, Any] = {"n": len(samples)}
+    rows = [{"options": sample.metadata["options"], "answer": sample.target} for sample in samples]
+    rewards = [score(TASK, row, sample.output.completion) for row, sample in zip(rows, samples, strict=True)]
     for part in ("answer", "format"):
-        rows = [{"options": sample.metadata["options"], "answer": sample.target} for sample in samples]
-        replies = [sample.output.completion for sample in samples]
-        rewards = [score(TASK, *pair).parts[part] or 0 for pair in zip(rows, replies, strict=True)]
-        share = sum(rewards) / len(samples)
+        share = fmean(reward.parts[part] or 0 for reward in rewards)
         found[part] = [round(number, 3) for number in (share, *wilson_interval(share, len(samples)))]
     return found
 

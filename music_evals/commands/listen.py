@@ -1,11 +1,10 @@
 """`music-evals listen`: a person answers the questions of a task on a local page; the result is a log as a model's."""
 
 import webbrowser
-from collections.abc import Callable
-from inspect import signature, unwrap
+from inspect import signature
 from pathlib import Path
 from socket import create_server
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -13,6 +12,8 @@ from rich.console import Console
 from music_evals import benchmarks
 from music_evals.commands.output import failed, path_of, say
 from music_evals.commands.run import conditions, folder_problem, parse_argument, show_scores
+
+_SCORERS: Final = ("final_answer", "strict_choice", "lettered_choice")  # of tasks that a person can answer
 
 
 def listen(
@@ -25,17 +26,18 @@ def listen(
     open_page: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
 ) -> None:
     """Ask a person the questions of a task on a local page; the log has the model human/NAME. Repeat it to go on."""
-    facts, function = _task_named(task)
-    arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
-    if "modality" in signature(function).parameters:
-        arguments = {"modality": "audio", **arguments}
+    facts = _task_named(task)
     # Here, so that `music-evals --help` need not wait for Inspect.
     from inspect_ai.model import get_model
 
+    from music_evals.evals.registry import MODULES
     from music_evals.listening.page import HOST, serve
     from music_evals.listening.session import open_session
     from music_evals.solvers.abilities import made_for
 
+    arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
+    if "modality" in signature(getattr(MODULES[facts.benchmark], facts.name)).parameters:
+        arguments = {"modality": "audio", **arguments}
     try:
         if problem := f"{log_dir} is not a folder of this machine" if "://" in log_dir else folder_problem(log_dir):
             raise ValueError(problem)
@@ -66,23 +68,16 @@ def listen(
         raise failed(error) from None
 
 
-def _task_named(name: str) -> tuple[benchmarks.TaskFacts, Callable[..., Any]]:
-    """The task of a name, and its function; BadParameter with the names of all tasks that a person can be asked."""
-    from music_evals.evals.muse import MuseParameters
-    from music_evals.evals.questions import QuestionParameters, QuestionSetParameters
-    from music_evals.evals.registry import MODULES
-    from music_evals.evals.ziqi import ZiqiParameters
-
-    kinds = (MuseParameters, QuestionParameters, QuestionSetParameters, ZiqiParameters)
+def _task_named(name: str) -> benchmarks.TaskFacts:
+    """The task of a name; BadParameter with the names of all tasks that a person can be asked."""
     known = [facts for benchmark in benchmarks.names() for facts in benchmarks.load(benchmark).tasks.values()]
-    functions = {facts: getattr(MODULES[facts.benchmark], facts.name) for facts in known}
-    tasks = [task for task in known if issubclass(get_type_hints(unwrap(functions[task]))["params"], kinds)]
+    tasks = [task for task in known if task.metric.partition("/")[0] in _SCORERS]
     short = name.removeprefix("music_evals/").removeprefix("evals/").replace(".py@", "_").removesuffix(".py")
     # The tasks of `muse_ten` can be called muse_oddball as well.
     named = [task for task in tasks if short in (task.registry_name, f"{task.benchmark}_{task.name}")] or [
         task for task in tasks if short in (task.benchmark, task.name, f"{task.benchmark.split('_')[0]}_{task.name}")
     ]
     if len(named) == 1:
-        return named[0], functions[named[0]]
+        return named[0]
     accepted = ", ".join(task.registry_name for task in named or tasks)
     raise typer.BadParameter(f"{name} is not one task that a person can answer; accepted: {accepted}")

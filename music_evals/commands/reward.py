@@ -3,8 +3,7 @@
 import json
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
-from queue import Queue
-from threading import Thread
+from threading import Semaphore
 from typing import Annotated, Any
 
 import typer
@@ -44,26 +43,23 @@ def reward(
         except Exception as error:
             return {"error": f"line {number}: {error}"}
 
-    waiting: Queue[Future[dict[str, Any]] | None] = Queue(_AHEAD)
     errors: list[str] = []
+    ahead = Semaphore(_AHEAD)
 
-    def write() -> None:
-        while (job := waiting.get()) is not None:
-            result = job.result()
-            errors.extend([result["error"]] if "error" in result else [])
-            try:
-                print(json.dumps(result), flush=True)
-            except OSError as error:  # nobody reads on
-                errors.append(str(error))
+    def write(job: Future[dict[str, Any]]) -> None:
+        result = job.result()
+        errors.extend([result["error"]] if "error" in result else [])
+        try:
+            print(json.dumps(result), flush=True)
+        except OSError as error:  # nobody reads on
+            errors.append(str(error))
+        ahead.release()
 
-    writer = Thread(target=write)
-    writer.start()
     # Reading text holds the interpreter; LilyPond runs in processes of its own.
-    with ThreadPoolExecutor(cores() if pieces else 1) as pool:
+    with ThreadPoolExecutor(1) as writer, ThreadPoolExecutor(cores() if pieces else 1) as pool:
         for number, line in enumerate(sys.stdin.buffer, start=1):
             if line.strip():
-                waiting.put(pool.submit(answer, number, line))
-        waiting.put(None)
-        writer.join()
+                ahead.acquire()
+                writer.submit(write, pool.submit(answer, number, line))
     if errors:
         raise failed(RuntimeError(f"{len(errors)} lines without a reward, the first: {errors[0]}"))

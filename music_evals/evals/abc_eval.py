@@ -10,12 +10,15 @@ inspect eval evals/abc_eval.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=
 To compare notations, run `evals/lilybench.py` too: by default both ask the same questions on the same music.
 """
 
+from functools import partial
+
 from inspect_ai import Task
 
 from music_evals.datasets_builders.abc_eval.rows import BENCHMARK
-from music_evals.datasets_builders.lilybench.rows import TaskName
 from music_evals.evals.shared.score_tasks import ScoreTaskParameters, score_task
 from music_evals.evals.shared.tasks import task
+
+_task = partial(score_task, benchmark=BENCHMARK, notation="abc")
 
 
 @task
@@ -76,7 +79,3 @@ def emotion_recognition(params: ScoreTaskParameters) -> Task:
 def error_detection(params: ScoreTaskParameters) -> Task:
     """Find the measures of a score that are wrong."""
     return _task("error_detection", params)
-
-
-def _task(name: TaskName, params: ScoreTaskParameters) -> Task:
-    return score_task(name, params, BENCHMARK, "abc")

@@ -10,11 +10,15 @@ inspect eval evals/lilybench.py@bar_count --model openai/gpt-4o -T strategy=logi
 inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o -T strategy=cot -T max_score_tokens=8000
 """
 
+from functools import partial
+
 from inspect_ai import Task
 
-from music_evals.datasets_builders.lilybench.rows import BENCHMARK, TaskName
+from music_evals.datasets_builders.lilybench.rows import BENCHMARK
 from music_evals.evals.shared.score_tasks import ScoreTaskParameters, score_task
 from music_evals.evals.shared.tasks import task
+
+_task = partial(score_task, benchmark=BENCHMARK, notation="lilypond")
 
 
 @task
@@ -75,7 +79,3 @@ def emotion_recognition(params: ScoreTaskParameters) -> Task:
 def error_detection(params: ScoreTaskParameters) -> Task:
     """Find the measures of a score that are wrong (section 3.2)."""
     return _task("error_detection", params)
-
-
-def _task(name: TaskName, params: ScoreTaskParameters) -> Task:
-    return score_task(name, params, BENCHMARK, "lilypond")

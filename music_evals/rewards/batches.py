@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
+from itertools import compress
 from statistics import fmean
 from typing import Any, Final
 
@@ -65,17 +66,16 @@ def reward_function(
         **columns: Sequence[Any],
     ) -> list[float | None]:
         rows = [{name: values[place] for name, values in columns.items()} for place in range(len(completions))]
-        places = [place for place, row in enumerate(rows) if row.get("task", task) == task]
-        rewards = dict.fromkeys(range(len(rows)), Reward(None, {}, "of another task"))
-        own = rewards_of([rows[place] for place in places], [text_of(completions[place]) for place in places])
-        rewards |= zip(places, own, strict=True)
-        for name in {name: None for one in rewards.values() for name in one.parts}:
-            values = [one.parts.get(name) for one in rewards.values()]
+        is_own = [row.get("task", task) == task for row in rows]
+        own = iter(rewards_of([*compress(rows, is_own)], [text_of(one) for one in compress(completions, is_own)]))
+        rewards = [next(own) if mine else Reward(None, {}, "of another task") for mine in is_own]
+        for name in {name: None for one in rewards for name in one.parts}:
+            values = [one.parts.get(name) for one in rewards]
             if log_extra:
                 log_extra(f"{task}/{name}", values)
             if log_metric and (numbers := [value for value in values if value is not None]):
                 log_metric(f"{task}/{name}", fmean(numbers))
-        return [one.parts.get(part) if part else one.value for one in rewards.values()]
+        return [one.parts.get(part) if part else one.value for one in rewards]
 
     reward.__name__ = f"{task}_{part}" if part else task
     return reward

@@ -15,7 +15,7 @@ from music_evals.reports.tables.abc_eval import tables
 from tests import abc_eval_dataset, lilybench_dataset
 from tests.abc_eval_dataset import write_files
 from tests.evals.test_lilybench import headline, knowing
-from tests.harness import metrics, run
+from tests.harness import metrics, run, run_scripted
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +52,8 @@ def test_the_authors_folder_is_a_dataset_and_its_answers_are_read_as_published(t
     replies = {"bar_sequencing": ["1032", "The order is 01234."], "error_detection": ["257", "bars 610", "0"]}
     for task, name in ((order, "bar_sequencing"), (errors, "error_detection")):
         texts = {prompt(task, number): reply for number, reply in enumerate(replies[name])}
-        (log,) = run([task], tmp_path / name, model=scripted(texts))
-        assert headline(log) == 1
-
-
-def scripted(replies: dict[str, str]) -> Any:
-    from inspect_ai.model import get_model
-
-    return get_model("scripted/model", reply=lambda messages, _: replies[messages[-1].text], memoize=False)
+        reply = lambda messages, _, texts=texts: texts[messages[-1].text]  # noqa: E731
+        assert headline(run_scripted(task, tmp_path / name, reply, limit=None)) == 1
 
 
 @pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance", "baseline/majority"])

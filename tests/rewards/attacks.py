@@ -101,15 +101,11 @@ def values(task: str, asked: Sequence[Question], replies: Sequence[str]) -> list
     return [value for value in rewards if value is not None]
 
 
-def mean_value(task: str, asked: Sequence[Question], replies: Sequence[str]) -> float:
-    rewards = values(task, asked, replies)
-    return sum(rewards) / max(len(rewards), 1)
-
-
 def earned(task: str, asked: Sequence[Question]) -> dict[str, float]:
     """Name of an attack → its mean reward."""
     by_name = zip(*(list(attacks(question)) for question in asked), strict=True)
-    return {column[0][0]: mean_value(task, asked, [reply for _, reply in column]) for column in by_name}
+    rewards = {column[0][0]: values(task, asked, [reply for _, reply in column]) for column in by_name}
+    return {name: sum(own) / max(len(own), 1) for name, own in rewards.items()}
 
 
 def pieces_of(dataset: str) -> Pieces:

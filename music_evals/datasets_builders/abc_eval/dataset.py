@@ -36,7 +36,7 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.dataset_io.provenance import source_facts
 from music_evals.datasets_builders.lilybench.dataset import made_by
-from music_evals.datasets_builders.lilybench.default_pieces import Source, make_pieces
+from music_evals.datasets_builders.lilybench.default_pieces import make_pieces
 from music_evals.datasets_builders.lilybench.rows import BENCHMARK as LILYBENCH
 from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED, PROTOCOLS, TASKS, Protocol, TaskName, TaskRow
 from music_evals.datasets_builders.lilybench.strict import tasks as strict
@@ -74,19 +74,14 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
             both = {"strict": kept, "paper": [row for row in load(task, "paper").to_list() if row["piece"] in scores]}
             rows[task] = {name: [row | {"score": scores[row["piece"]]} for row in both[name]] for name in PROTOCOLS}
         else:
-            published_rows = [row for one in kept if (row := _as_published(task, one))]
-            rows[task] = {
-                "strict": [to_abc(task, row) for row in kept],
-                "paper": [to_abc(task, row) for row in published_rows],
-            }
+            both = {"strict": kept, "paper": [row for one in kept if (row := _as_published(task, one))]}
+            rows[task] = {name: [to_abc(task, row) for row in both[name]] for name in PROTOCOLS}
         on_piece("writing as ABC", len(TASKS))
     lacking = len(corpus) + len(clips) - len(scores)
-    facts = {
-        "made_with": {**made_by(), "lilybench": LILYBENCH.version},
-        "anomalies": {"left out: music21 reads other notes in the ABC": lacking} if lacking else {},
-    }
+    made_with = {**made_by(), "lilybench": LILYBENCH.version}
+    anomalies = {"left out: music21 reads other notes in the ABC": lacking} if lacking else {}
     licence = source_facts(BENCHMARK.name, GENERATED).licence_label
-    _write(out, rows, GENERATED, lambda _: licence, **facts)
+    _write(out, rows, GENERATED, lambda _: licence, made_with=made_with, anomalies=anomalies)
 
 
 def write_published(source: Path, out: Path, revision: str | None, *, allow_partial: bool) -> Provenance:
@@ -99,9 +94,8 @@ def write_published(source: Path, out: Path, revision: str | None, *, allow_part
         )
     rows: Splits = {task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()}
     licences = Counter(published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"])
-    tunes = [Source(tune.id, "", None, tune.title, None, None, None, tune.abc) for tune in published.tunes(tables)]
-    pieces, left_out = make_pieces(tunes) if tunes else ([], {})
-    surveyed = list(survey(pieces)) if pieces else []
+    pieces, left_out = make_pieces([*published.tunes(tables)])
+    surveyed = list(survey(pieces))
     confirmed = _confirmed({piece.id: piece.score for _, piece in surveyed if piece})
     usable = [piece for _, piece in surveyed if piece and piece.id in confirmed]
     for task in TASKS if usable else ():

@@ -15,9 +15,10 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders.lilybench.default_pieces import Source
 from music_evals.datasets_builders.lilybench.rows import TaskName, TaskRow, task_row
 
 FILES: Final[Mapping[TaskName, tuple[str, str]]] = {
@@ -44,14 +45,6 @@ _BARS: Final = re.compile("10|[0-9]")
 _MOST_CHARACTERS: Final = 10_000_000  # of a field
 
 Table = Sequence[Mapping[str, str]]
-
-
-class Tune(NamedTuple):
-    """A whole tune of the files; its title is empty if the file has none."""
-
-    id: str
-    title: str
-    abc: str
 
 
 def read_tables(folder: Path) -> tuple[dict[TaskName, Table], list[str]]:
@@ -114,15 +107,16 @@ def options_of(choices: str) -> list[str]:
     return [re.sub(r"\\(['\\])", r"\1", option) for option in bare[2:-2].split("', '")]
 
 
-def tunes(tables: Mapping[TaskName, Table]) -> Iterator[Tune]:
-    """Return the whole tunes with complete headers, each once."""
+def tunes(tables: Mapping[TaskName, Table]) -> Iterator[Source]:
+    """Yield the whole tunes with complete headers, each once; a title is empty if the file has none."""
     seen: set[str] = set()
     for task in ("bar_count", "metadata_qa", "music_captioning"):
         for entry in tables.get(task, ()):
             if entry["score"] not in seen:
                 seen.add(entry["score"])
                 title = "" if task == "bar_count" else entry["title"].replace("\\", "")
-                yield Tune(f"{_piece(task, entry['title'])}-{len(seen)}", title, entry["score"])
+                name = f"{_piece(task, entry['title'])}-{len(seen)}"
+                yield Source(name, "", None, title, None, None, None, entry["score"])
 
 
 def _piece(task: TaskName, title: str) -> str:

@@ -16,6 +16,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 from music_evals.datasets_builders.dataset_io import DatasetSpec, Decontamination, describe_dataset, load_split
@@ -28,12 +30,7 @@ from music_evals.notation.midi.performance import TICKS_PER_BEAT
 WORDS: Final = 13
 NOTES: Final = 8
 SHARE: Final = 0.8
-_PATTERNS: Final = (
-    "chord_quality",
-    "contour",
-    "major_or_minor",
-    "meter",
-)  # whose pattern is the answer
+_PATTERNS: Final = ("chord_quality", "contour", "major_or_minor", "meter")  # configs whose pattern is the answer
 _PIECES: Final = {"msu": ("scores",), "lilybench": ("corpus",)}  # dataset → configs with the music of its questions
 _WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+[#♯♭°ø]*|[#♯♭°ø]+")
 _ABC: Final = re.compile(r"^(?:X: ?\d|M:|L:|K:)", re.MULTILINE)  # the beginning of music in a question
@@ -59,10 +56,8 @@ def note_runs(notes: Iterable[tuple[int, int]], *, is_percussion: bool = False, 
     >>> note_runs(scale) == note_runs([(onset // 2, pitch + 5) for onset, pitch in scale])
     True
     """
-    pitches: defaultdict[int, set[int]] = defaultdict(set)
-    for onset, pitch in notes:
-        pitches[onset].add(pitch)
-    chords = [(onset, tuple(sorted(pitches[onset]))) for onset in sorted(pitches)]
+    by_onset = groupby(sorted(set(notes)), key=itemgetter(0))
+    chords = [(onset, tuple(pitch for _, pitch in chord)) for onset, chord in by_onset]
     length = len(chords) if is_pattern else min(NOTES, len(chords))
     runs: set[Hashable] = set()
     for at in range(len(chords) - length + 1 if chords else 0):

@@ -38,23 +38,22 @@ class Request:
 
         The answers of stimuli are equally frequent.
         """
-        count, number, reason = self.counts[config], 0, ""
+        count, reason = self.counts[config], ""
         answers: Counter[str] = Counter()
         try:
             for row in rows if count else ():
                 most = -(-count // len(row["options"])) if "target" in row else count
                 if answers[row.get("target", "")] < most and self.tests.accepts(row, config, is_composed=is_composed):
                     answers[row.get("target", "")] += 1
-                    number += 1
                     yield row
-                    if number == count:
+                    if answers.total() == count:
                         return
         except DatasetError as error:
             reason = f" ({error})"
-        if number < count:
+        if answers.total() < count:
             raise DatasetError(
-                f"{config} gives {number} rows apart from the test sets, not {count}{reason}; ask for fewer, or choose "
-                "tasks with --task"
+                f"{config} gives {answers.total()} rows apart from the test sets, not {count}{reason}; "
+                "ask for fewer, or choose tasks with --task"
             )
 
 
@@ -160,14 +159,14 @@ def _stimuli(request: Request) -> Mapping[str, Iterable[Row]]:
         most = _SURPLUS * request.counts[config]
         if config == "chord_quality":
             most = (len(ROOTS) - 1) * len(QUALITIES) * N_VARIANTS
-        if config not in COMPOSERS:
-            return compose_rows(request.seed, config, "train", most, request.soundfont)
-        return (make() for split, make in COMPOSERS[config](request.seed, most, request.soundfont) if split == "test")
+        if config in COMPOSERS:
+            makers = COMPOSERS[config](request.seed, most, request.soundfont)
+            composed: Iterable[Row] = (make() for split, make in makers if split == "test")
+        else:
+            composed = compose_rows(request.seed, config, "train", most, request.soundfont)
+        return ({**row, "id": f"train-{row['id'].replace('example-', '')}"} for row in composed)
 
-    def renamed(config: str) -> Iterator[Row]:
-        return ({**row, "id": f"train-{row['id'].replace('example-', '')}"} for row in rows(config))
-
-    return {config: request.apart(config, renamed(config)) for config in request.counts}
+    return {config: request.apart(config, rows(config)) for config in request.counts}
 
 
 def apart_works(works: Iterable[Any]) -> list[Any]:

@@ -17,7 +17,7 @@ from inspect_ai.scorer import Scorer
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, Origin, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.reasons import reasons
-from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import CLEAN, TASKS, Protocol, TaskName, TaskRow
 from music_evals.evals.shared.floors import Floors, floors_of
 from music_evals.evals.shared.tasks import (
     check_lilypond,
@@ -30,6 +30,7 @@ from music_evals.evals.shared.tasks import (
 from music_evals.scorers.explanations import WHY
 from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.measures import measure_f1
+from music_evals.scorers.readers.verdicts import Kind
 from music_evals.scorers.readers.written import measures_of
 from music_evals.scorers.score_tasks import CONFUSED, JOINED, measure_count, measure_order, option_index, wrong_measures
 from music_evals.solvers.media import MEDIA, SHOWN
@@ -48,14 +49,14 @@ PARTS: Final[tuple[TaskName, ...]] = ("bar_sequencing", "next_bar_prediction")
 """Tasks on single measures. Their octaves depend on the music around them, so no page is drawn."""
 
 Notation = Literal["lilypond", "abc"]
-Form = Literal["number", "index", "order", "measures"]
-FORMS: Final[Mapping[TaskName, Form]] = {
+FORMS: Final[Mapping[TaskName, Kind]] = {
+    **dict.fromkeys(TASKS, "index"),
     "bar_count": "number",
     "bar_sequencing": "order",
     "error_detection": "measures",
 }
-"""Forms of answers other than an index."""
-_SCORERS: Final[Mapping[Form, Callable[[Protocol, bool], Scorer]]] = {
+"""Task → form of its answers."""
+_SCORERS: Final[Mapping[Kind, Callable[[Protocol, bool], Scorer]]] = {
     "number": measure_count,
     "index": option_index,
     "order": measure_order,
@@ -100,12 +101,12 @@ class ScoreTaskParameters:
 def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSpec, notation: Notation) -> Task:
     """Make a task of a benchmark whose rows have scores in a notation."""
     check_positive(max_score_tokens=params.max_score_tokens)
-    if params.strategy == "logiclm" and (name not in WITH_TOOLS or notation == "abc"):
-        raise ValueError(
-            f"strategy='logiclm' is not valid for {name} of {benchmark.name}; valid values are: standalone, cot "
-            f"(tools that parse the score are for {', '.join(WITH_TOOLS)} of lilybench)"
-        )
     if params.strategy == "logiclm":
+        if name not in WITH_TOOLS or notation == "abc":
+            raise ValueError(
+                f"strategy='logiclm' is not valid for {name} of {benchmark.name}; valid values are: standalone, cot "
+                f"(tools that parse the score are for {', '.join(WITH_TOOLS)} of lilybench)"
+            )
         check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")
     wording = load_prompts(benchmark.name, params.prompts)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
@@ -133,7 +134,7 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
             for row in fitting
         ],
         solver=score_tools() if params.strategy == "logiclm" else reply(),
-        scorer=_SCORERS[_form(name)](params.protocol, params.strategy != "standalone"),
+        scorer=_SCORERS[FORMS[name]](params.protocol, params.strategy != "standalone"),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[params.strategy]),
         metadata={
             f"is_{benchmark.name}": is_published,
@@ -199,7 +200,7 @@ def record_to_sample(
         metadata[JOINED] = True
         shown_majority = shown_majority.replace(" ", "")
     prompt = prompt_text(name, row, wording, params.protocol, params.strategy)
-    form = _form(name)
+    form = FORMS[name]
     # A question of order shows its options as the music.
     score = row["score"].strip("\r\n")
     if form == "order":
@@ -253,7 +254,7 @@ def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protoc
     parts.append(question_text(name, row, wording, protocol))
     if row["options"]:
         parts.append(Template(wording["options"]).substitute(options=listed(row["options"])))
-    parts.append(Template(wording["reply"][strategy]).substitute(form=wording["form"][_form(name)]))
+    parts.append(Template(wording["reply"][strategy]).substitute(form=wording["form"][FORMS[name]]))
     return "\n\n".join(parts)
 
 
@@ -270,14 +271,13 @@ def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Prot
 
 def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: Strategy) -> str:
     """Word what is asked as published: options are listed as ``0. …``, and shuffled bars are the score."""
-    paper, form = wording["paper"], _form(name)
-    options = _published_options(row["options"])
+    paper, form = wording["paper"], FORMS[name]
     parts = [
         Template(paper["score"]).substitute(score=_published_music(row, form)),
         question_text(name, row, wording, "paper"),
     ]
     if form == "index":
-        parts.append(Template(paper["options"]).substitute(options=options))
+        parts.append(Template(paper["options"]).substitute(options=_published_options(row["options"])))
         reply_form, demand = wording["form"][form], paper["reply"]["index"]
     else:
         parts.append(Template(paper["form"]).substitute(form=paper["forms"][form]))
@@ -288,7 +288,7 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
     return "\n\n".join(parts)
 
 
-def _published_music(row: TaskRow, form: Form) -> str:
+def _published_music(row: TaskRow, form: Kind) -> str:
     """The score; for a question of order the bars ahead, if there are any, and the shuffled bars."""
     score = row["score"].strip("\r\n")
     return "\n".join(filter(None, [score, _published_options(row["options"])])) if form == "order" else score
@@ -326,7 +326,3 @@ def score_tokens(row: TaskRow) -> int:
 def _shown_kind(name: TaskName, row: TaskRow) -> str:
     """The kind of a question, unless it would give the answer away: the kind of an error."""
     return "" if name == "error_detection" else row["kind"]
-
-
-def _form(name: TaskName) -> Form:
-    return FORMS.get(name, "index")

@@ -99,12 +99,9 @@ def _bar_count(records: Records) -> Table:
         rights = items["right_answer"].tolist()
         return count_estimates(answers, rights, items["item"].nunique(), is_paper=is_paper).get(name)
 
-    names = {"Within 1": "within_1", "Within 5": "within_5", "Within 10": "within_10"}
-    names["Median absolute error"] = "median_absolute_error"
-    figures: dict[str, Figure] = {
-        "Exact": records.score,
-        **{title: partial(within, name) for title, name in names.items()},
-    }
+    figures: dict[str, Figure] = {"Exact": records.score}
+    for name in ("within_1", "within_5", "within_10", "median_absolute_error"):
+        figures[title_of(name)] = partial(within, name)
     runs = records.current(SECTION, task="bar_count")
     return run_table("lilybench_bar_count", "LilyBench: errors of bar_count", runs, figures)
 
@@ -237,6 +234,5 @@ def _novelty(runs: pd.DataFrame, pieces: Pieces) -> Table:
         f"Of {place}" if place else "Near-copies": lambda run, place=place: percent(copies[run].get(place))  # type: ignore[misc]
         for place in places
     }
-    return run_table(
-        "lilybench_novelty", "LilyBench generation: near-copies in percent", runs if places else runs.iloc[:0], figures
-    )
+    title = "LilyBench generation: near-copies in percent"
+    return run_table("lilybench_novelty", title, runs if places else runs.iloc[:0], figures)
