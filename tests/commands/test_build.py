@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.cli import lines_of_table, run
+from tests.commands.cli import run
 from tests.ziqi_source import Fields, write_source
 
 SMALL = ["--syncopation", "2", "--transposition", "2", "--chord-quality", "4"]
@@ -86,6 +86,4 @@ def test_ziqi_from_a_source_reports_what_is_odd(tmp_path: Path) -> None:
     assert not (tmp_path / "ziqi").exists()
     code, output = run("build", "ziqi", "--out", tmp_path / "ziqi", "--source", source, "--skip-bad")
     assert code == 0, output
-    lines = lines_of_table(output)
-    assert ["", "female music", "5", "3", "4", "1 / 1 / 1 / 0", "1", ""] in lines
-    assert ["", "duplicates within female music, to the character, marked", "1", ""] in lines
+    assert "Odd in the source: duplicates within female music, to the character, marked: 1\n" in output

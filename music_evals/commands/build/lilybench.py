@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from music_evals.commands.output import FreeOnly, Out, Overwrite, building, left_out_lines, say, table
+from music_evals.commands.output import FreeOnly, Out, Overwrite, building, left_out_lines, say, say_counts
 from music_evals.datasets_builders.progress import counting_pieces
 
 if TYPE_CHECKING:
@@ -40,11 +40,8 @@ def lilybench(
                 plan = builder.build_generated(seed, on_piece=advance)
             else:
                 plan = builder.build_mutopia(source, emopia, free_only=free_only, seed=seed, on_piece=advance)
-            builder.write(plan, out, overwrite=overwrite)
-        rows = table("task", "strict", "paper")
-        for task, splits in plan.rows.items():
-            rows.add_row(task, str(len(splits["strict"])), str(len(splits["paper"])))
-        console.print(rows)
+            provenance = builder.write(plan, out, overwrite=overwrite)
+        say_counts(console, provenance.counts)
         say(console, *_pieces(plan), *left_out_lines(plan.left_out))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from music_evals.commands.output import Out, Overwrite, building, say_counts, say_gaps
-from music_evals.datasets_builders.progress import progress_bar
+from music_evals.datasets_builders.progress import counting_pieces
 
 
 def muse(
@@ -43,18 +43,12 @@ def muse(
         )
 
     with building(out, overwrite=overwrite) as console:
-        with console.status("composing" if source is None else "checking the recordings"):
+        with counting_pieces(console) as advance:
             if source is not None:
                 plan = build_recordings(source, allow_partial=allow_partial)
             else:
                 seed = DEFAULT_SEED if seed is None else seed
                 plan = builder.build_generated(seed, builder.Counts(**counts), soundfont=soundfont)
-        with progress_bar(console) as progress:
-            task = progress.add_task("", total=plan.n_rows)
-
-            def advance(config: str, split: str) -> None:
-                progress.update(task, advance=1, description=f"{config} {split}")
-
-            provenance = builder.write(plan, out, overwrite=overwrite, on_row=advance)
+            provenance = builder.write(plan, out, overwrite=overwrite, on_piece=advance)
         say_gaps(console, provenance, source)
         say_counts(console, provenance.counts)

@@ -1,15 +1,11 @@
 """`music-evals build ziqi`: the published questions, or composed questions of the same form."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from music_evals.commands.output import Out, Overwrite, building, table
-
-if TYPE_CHECKING:
-    from music_evals.datasets_builders.ziqi.dataset import Plan
+from music_evals.commands.output import Out, Overwrite, building, say, say_counts
 
 HUB = "hub"
 
@@ -60,25 +56,6 @@ def ziqi(
             plan = build_published(folder, skip_bad=skip_bad, revision=commit)
         else:
             plan = build_published(Path(source), skip_bad=skip_bad)
-        builder.write(plan, out, overwrite=overwrite)
-        console.print(_themes(plan))
-        if plan.provenance.anomalies:
-            anomalies = table("odd in the source", "count")
-            for anomaly, count in plan.provenance.anomalies.items():
-                anomalies.add_row(anomaly, str(count))
-            console.print(anomalies)
-
-
-def _themes(plan: "Plan") -> Table:
-    import pandas as pd
-
-    themes = table("theme", "dev", "test", "sub-themes", "A / B / C / D in test", "duplicates")
-    rows = pd.DataFrame(
-        {**row, "split": split} for splits in plan.rows.values() for split, rows in splits.items() for row in rows
-    )
-    for theme, group in rows.groupby("theme_en", sort=False):
-        test = group[group["split"] == "test"]
-        letters = " / ".join(str((test["answer"] == letter).sum()) for letter in "ABCD")
-        counts = (len(group) - len(test), len(test), group["subtheme_en"].nunique())
-        themes.add_row(str(theme), *map(str, counts), letters, str(group["duplicate_of"].notna().sum()))
-    return themes
+        provenance = builder.write(plan, out, overwrite=overwrite)
+        say_counts(console, provenance.counts)
+        say(console, *(f"Odd in the source: {name}: {count}" for name, count in provenance.anomalies.items()))

@@ -29,6 +29,7 @@ from music_evals.datasets_builders.dataset_io import (
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
 from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED, NAME, VERSION
 from music_evals.datasets_builders.muse.surface import surface_floors
+from music_evals.datasets_builders.progress import OnPiece
 from music_evals.datasets_builders.questions.question_set import ABSENT
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.audio.soundfont import default_soundfont
@@ -228,19 +229,17 @@ def write(
     *,
     features: Mapping[str, Mapping[str, Any]] = BENCHMARK.features,
     overwrite: bool = False,
-    on_row: Callable[[str, str], None] | None = None,
+    on_piece: OnPiece = lambda *_: None,
 ) -> Provenance:
     """Write a planned dataset with these declared columns as a folder, completely or not at all.
 
-    `on_row` is called with config and split after every row. DatasetError if a row cannot be made or the folder cannot
-    be written.
+    DatasetError if a row cannot be made or the folder cannot be written.
     """
 
     def make_rows(config: str, split: str) -> Iterator[Mapping[str, Any]]:
         for make in plan.makers[config][split]:
             yield make()
-            if on_row is not None:
-                on_row(config, split)
+            on_piece("making rows", plan.n_rows)
 
     return write_dataset(
         out,
