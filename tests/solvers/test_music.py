@@ -75,6 +75,7 @@ TEN = [
     ("contour", [[60, 64, 60, 64]], None),
     ("contour", [[60, 60]], None),
     ("rhythm_matching", [[1, 103, 5, 107], [1, 103, 5, 107]], 0),
+    ("rhythm_matching", [[1, 103, 5, 107], [1, 5, 103, 107]], 0),  # written drum by drum
     ("rhythm_matching", [[1, 103, 5, 107], [1, 3, 5, 107]], 1),  # a kick in the place of a snare
     ("meter", [[1, 4, 7, 10]], 0),
     ("meter", [[13, 5, 9, 1, 20]], 1),
