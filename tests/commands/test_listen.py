@@ -19,6 +19,7 @@ import httpx
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from inspect_ai.model import get_model
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.expected_conditions import staleness_of
@@ -75,7 +76,7 @@ def listen(port: int, folder: Path, user: Callable[[], None], *words: str) -> tu
     (thread := Thread(target=guarded)).start()
     code, output = run("listen", *words, "--name", "ANNA", "--port", port, "--no-open", "--log-dir", folder)
     thread.join()
-    assert (code, errors) == (0, []), output
+    assert (code, [str(error) for error in errors]) == (0, []), output
     return read_eval_log(list_eval_logs(str(folder))[0]), output
 
 
@@ -98,7 +99,8 @@ def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str
                     lambda page: page.execute_script("return !document.querySelector('audio').paused")
                 )
             ActionChains(chrome).send_keys("ABCDE"[place] if number else str(place + 1)).send_keys(Keys.ENTER).perform()
-        WebDriverWait(chrome, 20).until(staleness_of(radios[0]))
+        # Between two pages, the driver may have neither.
+        WebDriverWait(chrome, 20, ignored_exceptions=[WebDriverException]).until(staleness_of(radios[0]))
         chosen[f"page {sample}"] = chrome.page_source
     return chosen
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import FreeOnly, Out, Overwrite, building, left_out_lines, say, table
+from music_evals.commands.output import FreeOnly, Out, Overwrite, building, left_out_lines, say, say_counts
 from music_evals.datasets_builders.progress import counting_pieces
 
 
@@ -44,12 +44,7 @@ def lilybench_generation(
                     bmdataset, mutopia, free_only=free_only, seed=seed, encoder=encoder, on_piece=advance
                 )
             provenance = builder.write(plan, out, overwrite=overwrite)
-        rows = table("config", "split", "rows", "compile", text=2)
-        for config, splits in provenance.counts.items():
-            for split, count in splits.items():
-                compiled = sum(row["compiles"] for row in plan.references.get(config, ()))
-                rows.add_row(config, split, str(count), str(compiled) if config in plan.references else "")
-        console.print(rows)
+        say_counts(console, provenance.counts)
         held_out = sum(work["split"] == "test" for work in plan.works)
         say(console, f"{len(plan.works)} works, {held_out} of them held out.")
         say(console, *(f"Missing: {name}" for name in plan.provenance.missing), *left_out_lines(plan.left_out))

@@ -1,12 +1,11 @@
 """`music-evals build msu`: computed questions on scores, or the published ones."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, building, left_out_lines, say, table
+from music_evals.commands.output import Out, Overwrite, building, left_out_lines, say, say_counts
 from music_evals.datasets_builders.progress import counting_pieces
 
 HUB = "hub"
@@ -50,13 +49,8 @@ def msu(
                 plan = published.build_spreadsheets(folder, seed=seed)
             else:
                 plan = computed.build_own(folder, seed, on_score=advance)
-            write(plan, out, overwrite=overwrite, on_score=advance)
-        rows = table("split", "scores", "questions", "levels 1 / 2 / 3 / 4")
-        for split, scores in plan.scores.items():
-            levels = Counter(row["level"] for row in plan.questions[split])
-            counts = " / ".join(str(levels[level]) for level in (1, 2, 3, 4))
-            rows.add_row(split, str(len(scores)), str(levels.total()), counts)
-        console.print(rows)
+            provenance = write(plan, out, overwrite=overwrite, on_score=advance)
+        say_counts(console, provenance.counts)
         say(console, *left_out_lines(plan.left_out or {}))
         for anomaly, count in plan.provenance.anomalies.items():
             if not anomaly.startswith("left out"):
