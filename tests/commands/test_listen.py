@@ -100,8 +100,9 @@ def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str
                 )
             ActionChains(chrome).send_keys("ABCDE"[place] if number else str(place + 1)).send_keys(Keys.ENTER).perform()
         # Between two pages, the driver may have neither.
-        WebDriverWait(chrome, 20, ignored_exceptions=[WebDriverException]).until(staleness_of(radios[0]))
-        chosen[f"page {sample}"] = chrome.page_source
+        waiting = WebDriverWait(chrome, 20, ignored_exceptions=[WebDriverException])
+        waiting.until(staleness_of(radios[0]))
+        chosen[f"page {sample}"] = waiting.until(lambda page: page.page_source)
     return chosen
 
 
