@@ -24,8 +24,8 @@ def read(request: Request, error_rate: float) -> str:
     ValueError if a stimulus is no MIDI text, or its notes fit no option.
     """
     task = request.keys["task"]
-    if task in HEARD:
-        return request.worded(request.keys["answers"][HEARD[task](request.music[0])])
+    if task in WITHOUT_SOLVER:
+        return request.worded(request.keys["answers"][WITHOUT_SOLVER[task](request.music[0])])
     solver = SOLVERS[task]
     if request.keys["answer_type"] == "symbols":
         identifiers = request.keys["identifiers"]
@@ -104,5 +104,8 @@ def _key_modulation(text: str) -> int:
     return int(first == second)
 
 
-HEARD: Final[Mapping[str, Callable[[str], int]]] = {"instrument": _instrument, "key_modulation": _key_modulation}
+WITHOUT_SOLVER: Final[Mapping[str, Callable[[str], int]]] = {
+    "instrument": _instrument,
+    "key_modulation": _key_modulation,
+}
 """Task without a solver → the place of the right option, by the MIDI text."""

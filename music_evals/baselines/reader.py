@@ -14,7 +14,7 @@ from music_evals.solvers.symbolic import muse_ten, music
 
 TASKS: Final = (
     *(f"muse {task}" for task in music.SOLVERS),
-    *(f"muse_ten {task}" for task in (*muse_ten.SOLVERS, *muse.HEARD)),
+    *(f"muse_ten {task}" for task in (*muse_ten.SOLVERS, *muse.WITHOUT_SOLVER)),
     "msu textual",
     *(f"{benchmark} {task}" for benchmark in ("lilybench", "abc_eval") for task in ("bar_count", "metadata_qa")),
 )

@@ -158,53 +158,53 @@ def _task(name: ConfigName, question: str, clips: Sequence[str], params: MusePar
 
 
 def trials_task(
-    muse: Trials, params: MuseParameters, system: str, followup: Mapping[str, Any], worked: Mapping[str, str]
+    trials: Trials, params: MuseParameters, system: str, followup: Mapping[str, Any], worked: Mapping[str, str]
 ) -> Task:
     """Make a task of trials.
 
     Args:
-        muse: what differs between the tasks.
+        trials: what differs between the tasks.
         params: its parameters; ValueError if they ask for a solver, and there is none.
         system: the system message.
         followup: (logiclm) the texts of `solvers.logiclm`, and their placeholders but for those that the solver fills.
         worked: the chain of thought of a worked example, by answer.
     """
     logic = params.strategy == "logiclm"
-    if logic and muse.solver is None:
+    if logic and trials.solver is None:
         raise ValueError(
-            f"strategy='logiclm' is not valid for {muse.name}; valid values are: standalone, cot "
+            f"strategy='logiclm' is not valid for {trials.name}; valid values are: standalone, cot "
             "(a transcription from which a solver could decide would be the answer itself)"
         )
-    origin = describe_dataset(params.dataset, benchmark=muse.dataset)
-    rows = load_trials(muse, params, "test")
-    if muse.solver and params.tools == "native":
-        system += "\n\n" + Template(followup["native"]).substitute(tool=muse.solver.schema.functor)
+    origin = describe_dataset(params.dataset, benchmark=trials.dataset)
+    rows = load_trials(trials, params, "test")
+    if trials.solver and params.tools == "native":
+        system += "\n\n" + Template(followup["native"]).substitute(tool=trials.solver.schema.functor)
     opening: list[ChatMessage] = [ChatMessageSystem(content=system)]
-    for row in load_trials(muse, params, "fewshot") if params.shots == "few" else []:
-        solved = _formulated(muse, params, row, followup, len(opening)) if logic and muse.solver else []
+    for row in load_trials(trials, params, "fewshot") if params.shots == "few" else []:
+        solved = _formulated(trials, params, row, followup, len(opening)) if logic and trials.solver else []
         bare = params.strategy == "standalone" and len(row["target"]) > 1
         answer = row["target"] if bare else f"Final Answer: {row['target']}"
         if params.strategy == "cot":
             answer = f"{worked[row['target']]}\n{answer}"
-        opening += [trial(muse, row, params), *solved, ChatMessageAssistant(content=answer)]
+        opening += [trial(trials, row, params), *solved, ChatMessageAssistant(content=answer)]
     majority = commonest(("", row["target"]) for row in rows)[""]
     random.Random(params.seed).shuffle(rows)
-    symbols = {"answer_type": "symbols", "identifiers": muse.identifiers}
+    symbols = {"answer_type": "symbols", "identifiers": trials.identifiers}
     answer_type = symbols if logic else {"answer_type": "choice"}
     return declared_task(
         params,
-        muse.dataset.name,
-        muse.name,
+        trials.dataset.name,
+        trials.name,
         origin,
-        [record_to_sample(muse, row, opening, params, majority, answer_type) for row in rows],
+        [record_to_sample(trials, row, opening, params, majority, answer_type) for row in rows],
         solver=(
-            logiclm(muse.solver, followup, params.tools, params.structured_output, params.refinement_tokens)
-            if logic and muse.solver
+            logiclm(trials.solver, followup, params.tools, params.structured_output, params.refinement_tokens)
+            if logic and trials.solver
             else reply()
         ),
         scorer=[solver_decision(), final_answer()] if logic else [final_answer()],
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
-        floors={"": floors_of(origin, muse.name, {"test": rows})},
+        floors={"": floors_of(origin, trials.name, {"test": rows})},
         shuffled=True,
         metric="solver_decision/accuracy" if logic else None,
         tools=params.tools == "native",

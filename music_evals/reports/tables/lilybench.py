@@ -10,7 +10,6 @@ from typing import Any, Final
 import pandas as pd
 
 from music_evals.benchmarks import load, published
-from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.reports.records import Records, score_of
 from music_evals.reports.table import Cell, Table, count
 from music_evals.reports.tables.common import (
@@ -185,21 +184,21 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
 def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Descriptors and distances by set of references, with the reason for each missing figure."""
     rows: list[Row] = []
-    names = [name.replace("_", " ") for name in DESCRIPTORS]
-    headings = [*(f"JS {name}" for name in names), *(f"Shift of {name}" for name in names)]
-    columns = ["Reference", "JS", *headings, "FMD", "FMD∞", "Remarks"]
     for cells, group in condition_rows(runs):
         run = int(group.index[0])
         for reference, fits in pieces[run][0]["references"].items():
             alike = written.likeness(pieces[run], fits)
-            distances = (records.score(run, f"written_music/{reference}/{name}") for name in ("fmd", "fmd_infinity"))
-            numbers = [*alike.by_descriptor.values(), *alike.shifts.values()]
-            shown = [None if pd.isna(one) else Estimate(one, decimals=2) for one in numbers]
-            remarks = "; ".join(filter(None, [alike.reason, *_distance_remarks(pieces[run], fits["texts"])]))
-            values = [reference, alike.js, *shown, *distances, remarks or None]
-            rows.append((cells, dict(zip(columns, values, strict=True))))
+            figures: dict[str, Cell] = {"Reference": reference, "JS": alike.js}
+            for heading, values in {"JS": alike.by_descriptor, "Shift of": alike.shifts}.items():
+                for name, value in values.items():
+                    shown = None if pd.isna(value) else Estimate(value, decimals=2)
+                    figures[f"{heading} {name.replace('_', ' ')}"] = shown
+            figures["FMD"] = records.score(run, f"written_music/{reference}/fmd")
+            figures["FMD∞"] = records.score(run, f"written_music/{reference}/fmd_infinity")
+            remarks = filter(None, [alike.reason, *_distance_remarks(pieces[run], fits["texts"])])
+            rows.append((cells, {**figures, "Remarks": "; ".join(remarks) or None}))
     title = "LilyBench generation: likeness to each set of references"
-    return make_table("lilybench_references", title, columns, rows, runs)
+    return make_table("lilybench_references", title, [*rows[0][1]] if rows else [], rows, runs)
 
 
 def _distance_remarks(pieces: Sequence[Any], texts: int) -> list[str]:

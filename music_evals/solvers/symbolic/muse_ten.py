@@ -13,12 +13,12 @@ from typing import Final
 from music_evals.notation.midi.files import MidiFile
 from music_evals.solvers.symbolic.music import (
     CHORD_QUALITY,
-    KICK,
     SNARE,
     SYNCOPATION,
     TRANSPOSITION,
     Decision,
     SymbolicSolver,
+    hits_of,
     pitches_of,
 )
 from music_evals.solvers.symbolic.schema import Schema
@@ -123,8 +123,7 @@ def compare_off_beats(lists: Sequence[Sequence[int]]) -> Decision:
 
 
 def _strokes_of(clip: MidiFile) -> list[int]:
-    hits = [note for note in clip.notes if note.pitch in (KICK, SNARE)]
-    return [1 + round(2 * note.onset / clip.ticks_per_beat) + SNARE_OFFSET * (note.pitch == SNARE) for note in hits]
+    return [slot + SNARE_OFFSET * (pitch == SNARE) for slot, pitch in hits_of(clip)]
 
 
 def _accents_of(clip: MidiFile) -> list[int]:
@@ -135,7 +134,7 @@ def _accents_of(clip: MidiFile) -> list[int]:
 
 
 def _chords_of(clip: MidiFile) -> list[int]:
-    """The roots of triads in root position, whose notes end together."""
+    """The triads, numbered as for `compare_progressions`: in root position, with notes that end together."""
     chords = []
     for _, notes in groupby(clip.notes, key=lambda note: note.onset + note.duration):
         pitches = sorted(note.pitch for note in notes)

@@ -111,10 +111,15 @@ def classify_chord(lists: Sequence[Sequence[int]]) -> Decision:
     return Decision(None, "The pitches form none of the chords Major, Minor, Dominant and Diminished over any root.")
 
 
-def slots_of(clip: MidiFile) -> list[int]:
-    """The 1-based slots, of an eighth note each, of all kicks and snares."""
+def hits_of(clip: MidiFile) -> list[tuple[int, int]]:
+    """All kicks and snares: the 1-based slot, of an eighth note each, and the pitch."""
     hits = [note for note in clip.notes if note.is_drum and note.pitch in (KICK, SNARE)]
-    return [1 + round(2 * note.onset / clip.ticks_per_beat) for note in hits]
+    return [(1 + round(2 * note.onset / clip.ticks_per_beat), note.pitch) for note in hits]
+
+
+def slots_of(clip: MidiFile) -> list[int]:
+    """The slots of all kicks and snares."""
+    return [slot for slot, _ in hits_of(clip)]
 
 
 def pitches_of(clip: MidiFile) -> list[int]:
