@@ -81,7 +81,8 @@ def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
         # The filter moves with the modulation envelope. A cross-fade between its extremes is close and much faster.
         sound += (1 - _envelope(zone, 25, time, pitch)) * (dark[0] - sound)
     decibels = _envelope_decibels(zone, time, pitch) + np.float32(0.04 * zone.generator(48))
-    sound *= np.exp(decibels * np.float32(-np.log(10) / 20))
+    # Processors differ in the last digit of exp and log10. In double precision that digit is rounded away.
+    sound *= np.exp(decibels.astype(np.float64) * (-np.log(10) / 20)).astype(np.float32)
     return np.ascontiguousarray(sound, dtype=np.float32)
 
 
@@ -167,7 +168,8 @@ def _envelope_decibels(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
     decibels: _Signal = np.clip((time - (delay + attack + hold)) * (_SILENCE_DB / decay), 0, sustain)
     # The attack is linear in amplitude and short: only its samples need a logarithm.
     rising = int(np.searchsorted(time, delay + attack))
-    decibels[:rising] -= 20 * np.log10(np.clip((time[:rising] - delay) / attack, 1e-5, 1))
+    attacked = np.clip((time[:rising].astype(np.float64) - delay) / attack, 1e-5, 1)
+    decibels[:rising] -= (20 * np.log10(attacked)).astype(np.float32)
     return decibels
 
 
