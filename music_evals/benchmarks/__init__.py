@@ -47,6 +47,61 @@ class TaskFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Remote:
+    """Where a part of published data is fetched from: one of `hub`, `archive`, `file` and `doi`."""
+
+    hub: str = ""  # repository on the Hugging Face Hub, ORG/NAME
+    archive: str = ""  # address of a tar.gz or zip, in which {commit} is replaced
+    file: str = ""  # address of a file, likewise
+    doi: str = ""  # of a record on Zenodo
+    commit: str = ""  # of the repository on the Hub, or of the one in git; empty if none is known
+    files: Sequence[str] = ("*",)  # patterns of the paths that are taken
+    # Of a file: SHA-256, or MD5 after "md5:". Of an archive of a git commit: `remotes.contents_checksum` of the files
+    # that are taken, because GitHub may pack the same files into other bytes.
+    checksum: str = ""
+    bytes: int | None = None  # that are fetched; None if that is not known
+    licence: str = "not stated"
+    non_commercial: bool = False
+    folder: str = ""  # where its files go in the folder of published files
+
+    @property
+    def address(self) -> str:
+        """The address of the archive or file."""
+        return (self.archive or self.file).replace("{commit}", self.commit)
+
+    @property
+    def place(self) -> str:
+        """Where it is, as people write it."""
+        if self.hub:
+            return f"hf.co/datasets/{self.hub}"
+        if self.doi:
+            return f"doi.org/{self.doi}"
+        return "/".join(self.address.split("/")[2:5])
+
+    @property
+    def size(self) -> str:
+        """How many bytes are fetched, in words."""
+        return "size not known" if self.bytes is None else format_bytes(self.bytes)
+
+    @property
+    def terms(self) -> str:
+        """The licence in words."""
+        return self.licence + (", non-commercial use only" if self.non_commercial else "")
+
+
+def format_bytes(count: float) -> str:
+    """Write a number of bytes in the largest unit of which it has one.
+
+    >>> format_bytes(2_983_578_514), format_bytes(590_823)
+    ('3.0 GB', '591 kB')
+    """
+    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count / 1e3:.0f} kB"
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A source that a dataset can be built from, and what may be published of it."""
 
@@ -63,7 +118,7 @@ class Source:
     language: Sequence[str] = ("en",)  # of the rows' texts, as the Hub spells them
     revision: str = ""  # of the published files: where they are, and the commit
     sha256: str = ""  # of these files, by which a copy is known
-    hub_commit: str = ""  # the commit on the Hub that is taken
+    remotes: Sequence[Remote] = ()  # where they are fetched from; the first holds the questions
     is_benchmark: bool = False  # whether they are the benchmark's own questions; scores stand beside published ones
 
     @property
@@ -89,6 +144,11 @@ class DatasetFacts:
     benchmark: str
     name: str
     sources: Mapping[str, Source]
+
+    @property
+    def published(self) -> tuple[str, Source]:
+        """The name and facts of the source of the benchmark's own questions."""
+        return next(entry for entry in self.sources.items() if entry[1].is_benchmark)
 
     def card(self, source: str | None = None) -> str:
         """Return the text of its card, or what the card says of a source."""
@@ -237,7 +297,9 @@ def _task(benchmark: str, name: str, facts: Mapping[str, Any]) -> TaskFacts:
 def _source(facts: Mapping[str, Any]) -> Source:
     texts = {key: " ".join(facts[key].split()) for key in ("reason", "stated") if key in facts}
     withheld = {what: " ".join(why.split()) for what, why in facts.get("withheld", {}).items()}
-    return Source(**{**facts, **texts, "withheld": withheld, "statement": facts.get("statement", "").strip()})
+    remotes = [Remote(**remote) for remote in facts.get("remotes", ())]
+    statement = facts.get("statement", "").strip()
+    return Source(**{**facts, **texts, "withheld": withheld, "statement": statement, "remotes": remotes})
 
 
 def _text(path: Traversable) -> str:

@@ -26,6 +26,10 @@ Engines = Annotated[
     Literal["processes", "ray"], typer.Option(help="What does the work: processes of this machine, or a Ray cluster.")
 ]
 Address = Annotated[str | None, typer.Option(help="Of the Ray cluster; by default the one at hand.")]
+PublishedSource = Annotated[
+    str | None,
+    typer.Option(help="The published data: 'published' to fetch it, a folder with a copy, or hf://datasets/ORG/NAME."),
+]
 Overwrite = Annotated[bool, typer.Option(help="Replace a dataset that is there already.")]
 
 
@@ -69,14 +73,16 @@ def say_counts(console: Console, counts: Mapping[str, Mapping[str, int]]) -> Non
         say(console, f"{config}: " + ", ".join(f"{rows} rows in {split}" for split, rows in splits.items()))
 
 
-def say_gaps(console: Console, provenance: "Provenance", source: object) -> None:
-    """Print which recordings are missing in a source, and which differ from their answers."""
+def say_gaps(console: Console, provenance: "Provenance") -> None:
+    """Print which files are missing in a source, and what is odd in it."""
     if provenance.missing:
-        console.print(f"Built without {len(provenance.missing)} files that {source} lacks:", style="yellow")
-        say(console, *(f"  {name}" for name in provenance.missing))
+        console.print("Built without these files, which the source lacks:", style="yellow")
+        for config, names in provenance.missing.items():
+            where = f"{config}: " if config else ""
+            say(console, *(f"  {where}{name}" for name in names))
     if provenance.anomalies:
-        console.print("Recordings that differ from their key or name, and stay as they are:", style="yellow")
-        say(console, *(f"  {anomaly}" for anomaly in provenance.anomalies))
+        console.print("Odd in the source, and as often as the number says:", style="yellow")
+        say(console, *(f"  {anomaly}: {count}" for anomaly, count in provenance.anomalies.items()))
 
 
 def cluster() -> ModuleType:

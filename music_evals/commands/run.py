@@ -66,6 +66,9 @@ def run(
     grid: Annotated[
         bool, typer.Option("--grid", help="Every condition that the benchmark declares, as `music-evals grid` does.")
     ] = False,
+    published: Annotated[
+        bool, typer.Option("--published", help="Ask the published test, which is fetched once: -T dataset=published.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Ask nothing: say how many requests and tokens the run would be.")
     ] = False,
@@ -92,6 +95,8 @@ def run(
     names, options = _inspect_options(names)
     options["max_tasks"] = max_tasks
     arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
+    if published:
+        arguments.setdefault("dataset", "published")
     provider = dict(parse_argument(text, "-M") for text in model_arg or [])
     axes = {"stimulus": _arms(arms)} if arms else {}
     facts = [task for name in names for task in _tasks(name)]

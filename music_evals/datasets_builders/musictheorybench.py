@@ -9,8 +9,14 @@ import random
 from pathlib import Path
 from typing import Any, Final
 
-from music_evals.benchmarks import dataset_facts
-from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, DatasetSpec, Provenance, download
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    PUBLISHED,
+    Conversion,
+    DatasetError,
+    DatasetSpec,
+    Provenance,
+)
 from music_evals.datasets_builders.questions.question_rows import (
     FEATURES,
     LETTERS,
@@ -23,28 +29,21 @@ from music_evals.datasets_builders.questions.question_rows import (
 NAME: Final = "musictheorybench"
 VERSION: Final = "2.2.0"
 SEED: Final = 1
-HUB = "m-a-p/MusicTheoryBench"
-REVISION = dataset_facts("musictheorybench").sources["published"].hub_commit
 EXAMPLES: Final = 5
 COMPOSED: Final = {"knowledge": 120, "reasoning": 60}  # config → number of composed questions in test
 KNOWLEDGE: Final = ("intervals", "key_signatures", "metre", "enharmonics")
 """Kinds of composed questions on facts; the other kinds need reasoning."""
 
 
-def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: bool = False) -> Provenance:
-    """Build MusicTheoryBench: questions composed from a seed, or the published ones with --source.
+def build(out: Path, *, seed: int = SEED, overwrite: bool = False) -> Provenance:
+    """Write questions that are composed from a seed as a dataset folder."""
+    rows = _composed(seed)
+    return write_question_rows(NAME, VERSION, rows, out, source=GENERATED, seed=seed, overwrite=overwrite)
 
-    Args:
-        out: Folder to write; must be absent or empty.
-        source: Published questions: a folder with their Parquet files, or 'hub' to download them.
-        seed: Seed of the composed questions.
-        overwrite: Replace a dataset that is there already.
-    """
-    entries: dict[str, Any] = {"source": GENERATED, "seed": seed, "overwrite": overwrite}
-    if source is None:
-        return write_question_rows(NAME, VERSION, _composed(seed), out, **entries)
-    entries |= {"source": "published", "seed": None, "source_revision": REVISION if source == "hub" else None}
-    return write_question_rows(NAME, VERSION, _published(source), out, **entries)
+
+def _convert(conversion: Conversion) -> Provenance:
+    entries: dict[str, Any] = {"source": PUBLISHED, "seed": None, "source_revision": conversion.revision}
+    return write_question_rows(NAME, VERSION, _published(conversion.source), conversion.out, **entries, overwrite=True)
 
 
 def _composed(seed: int) -> Rows:
@@ -63,13 +62,14 @@ def _composed(seed: int) -> Rows:
     return configs
 
 
-def _published(source: str) -> Rows:
+def _published(folder: Path) -> Rows:
     import pyarrow.parquet as pq
 
-    folder = download(HUB, REVISION, ["data/*"]) if source == "hub" else Path(source).expanduser()
     files = {split: sorted(folder.rglob(f"{split}-*.parquet")) for split in ("dev", "test")}
     if not all(files.values()):
-        raise DatasetError(f"{source} holds no dev-*.parquet and test-*.parquet; a copy of {HUB} is needed")
+        raise DatasetError(
+            f"{folder} holds no dev-*.parquet and test-*.parquet; a copy of m-a-p/MusicTheoryBench is needed"
+        )
     rows: dict[str, dict[str, list[QuestionRow]]] = {config: {"dev": [], "test": []} for config in COMPOSED}
     for split, paths in files.items():
         for record in (record for path in paths for record in pq.read_table(path).to_pylist()):
@@ -87,6 +87,6 @@ def _published(source: str) -> Rows:
 
 
 BENCHMARK: Final = DatasetSpec(
-    NAME, VERSION, SEED, dict.fromkeys(COMPOSED, FEATURES), lambda out, _: build(out, overwrite=True)
+    NAME, VERSION, SEED, dict.fromkeys(COMPOSED, FEATURES), lambda out, _: build(out, overwrite=True), _convert
 )
 """MusicTheoryBench for `load_split` and `describe_dataset`."""

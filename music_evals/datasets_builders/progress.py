@@ -5,7 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TransferSpeedColumn,
+)
 
 OnPiece = Callable[[str, int], None]
 """Called after every piece with the work on it, such as "compiling", and the number of pieces."""
@@ -15,6 +24,12 @@ def progress_bar(console: Console) -> Progress:
     """Return a bar that disappears when the work is done."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+
+
+def download_bar(console: Console) -> Progress:
+    """Return a bar of bytes that disappears when they are there."""
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    return Progress(*columns, console=console, transient=True)
 
 
 @contextmanager

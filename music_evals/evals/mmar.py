@@ -5,11 +5,12 @@ Ziyang Ma, Yinghao Ma, Yanqiao Zhu, Chen Yang, Yi-Wen Chao, Ruiyang Xu and other
 https://arxiv.org/abs/2505.13032
 
 inspect eval evals/mmar.py --model google/gemini-2.5-pro
-inspect eval evals/mmar.py --model openai-api/local/qwen3-omni -T dataset=data/mmar -T protocol=paper
+inspect eval evals/mmar.py --model openai-api/local/qwen3-omni -T dataset=published -T protocol=paper
 """
 
 from inspect_ai import Task
 
+from music_evals.datasets_builders.questions.choice_records import choice_record, tags_of
 from music_evals.datasets_builders.questions.listening import listening_questions
 from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
@@ -17,15 +18,24 @@ from music_evals.evals.shared.tasks import task
 
 
 def read_record(record: Record) -> MediaQuestion | None:
-    """Read a line of ``MMAR-meta.jsonl``; questions on speech, other sound and mixtures are left out."""
+    """Read an entry of MMAR; questions on speech, other sound and mixtures are left out."""
     if record["modality"] != "music":
         return None
-    options = [option for option in record["choices"] if option.strip()]  # two questions have a blank option
-    right, parts = options.index(record["answer"]), [Part("audio", record["audio_path"]), record["question"]]
-    return MediaQuestion(record["id"], parts, options, right, record["category"], record["sub-category"])
+    entry = choice_record(record)
+    options = [option for option in entry["choices"] if option.strip()]  # two questions have a blank last option
+    return MediaQuestion(
+        entry["id"],
+        [entry["sound"] or Part("audio", entry["audio_path"]), entry["question"]],
+        options,
+        entry["right"],
+        theme=entry["category"],
+        subtheme=entry.get("sub-category") or entry.get("subcategory"),
+        tags=tags_of(entry, "language"),
+    )
 
 
-BENCHMARK = question_set("mmar", "1.1.0", {"music": Records("MMAR-meta.jsonl", read_record)}, listening_questions)
+RECORDS = Records(("MMAR-meta.jsonl", "MMAR-meta.json", "*.parquet"), read_record)
+BENCHMARK = question_set("mmar", "1.2.0", {"music": RECORDS}, listening_questions)
 
 
 @task

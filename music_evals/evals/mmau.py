@@ -6,11 +6,12 @@ Sreyan Ghosh, Dinesh Manocha
 https://arxiv.org/abs/2410.19168
 
 inspect eval evals/mmau.py --model google/gemini-2.5-pro
-inspect eval evals/mmau.py --model openai-api/local/af3 -T dataset=data/mmau -T prompt=paper -T protocol=paper
+inspect eval evals/mmau.py --model openai-api/local/af3 -T dataset=published -T prompt=paper -T protocol=paper
 """
 
 from inspect_ai import Task
 
+from music_evals.datasets_builders.questions.choice_records import choice_record, tags_of
 from music_evals.datasets_builders.questions.listening import listening_questions
 from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
@@ -18,15 +19,29 @@ from music_evals.evals.shared.tasks import task
 
 
 def read_record(record: Record) -> MediaQuestion | None:
-    """Read an entry of ``mmau-test-mini.json``; speech and other sound are left out."""
-    if record["task"] != "music":
+    """Read an entry of test-mini; speech, other sound, and the test without answers are left out."""
+    entry = choice_record(record)
+    if entry["task"] != "music" or entry["right"] is None:
         return None
-    options, parts = record["choices"], [Part("audio", record["audio_id"]), record["question"]]
-    right = options.index(record["answer"])
-    return MediaQuestion(record["id"], parts, options, right, record["category"], record["sub-category"])
+    return music_question(entry)
 
 
-BENCHMARK = question_set("mmau", "1.1.0", {"music": Records("mmau-test-mini.json", read_record)}, listening_questions)
+def music_question(entry: Record) -> MediaQuestion:
+    """Make the question of an entry, as `choice_record` returns it."""
+    sound = entry["sound"] or Part("audio", entry["audio_id"])
+    return MediaQuestion(
+        entry["id"],
+        [sound, entry["question"]],
+        entry["choices"],
+        entry["right"],
+        theme=entry["category"],
+        subtheme=entry["sub-category"],
+        tags=tags_of(entry, "difficulty"),
+    )
+
+
+RECORDS = Records(("mmau-test-mini.json", "*.parquet"), read_record)
+BENCHMARK = question_set("mmau", "1.2.0", {"music": RECORDS}, listening_questions)
 
 
 @task

@@ -154,12 +154,14 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     origin = describe_dataset(params.dataset, benchmark=dataset)
     rows: list[MediaQuestionRow] = load_split(params.dataset, name, "test", benchmark=dataset).to_list()
     if params.stimulus == "none":  # needs no file, so that none is missing
-        origin = replace(origin, provenance=replace(origin.provenance, missing=()))
+        origin = replace(origin, provenance=replace(origin.provenance, missing={}))
     else:
         rows = [row for row in rows if all(cell["bytes"] != ABSENT for cell in row["audio"] + row["images"])]
     if not (params.allow_partial and rows):
         check_complete(
-            origin.provenance.missing, params.dataset, "allow_partial=true, or all without files: stimulus=none"
+            origin.provenance.missing_for(name),
+            params.dataset,
+            "allow_partial=true, or all without files: stimulus=none",
         )
     is_shuffled, is_reduced = params.options == "shuffled", params.nota or params.options == "leave_one_out"
     if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):

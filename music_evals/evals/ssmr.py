@@ -4,13 +4,14 @@
 Zhilin Wang, Zhe Yang, Yun Luo, Yafu Li, Haoran Zhang, Runzhe Zhang, Derek F. Wong, Jizhe Zhou, Yu Cheng
 https://arxiv.org/abs/2509.04059
 
-inspect eval evals/ssmr.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=data/ssmr
-inspect eval evals/ssmr.py@visual --model openai/gpt-4o -T dataset=data/ssmr -T prompt=paper -T protocol=paper
+inspect eval evals/ssmr.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=published
+inspect eval evals/ssmr.py@visual --model openai/gpt-4o -T dataset=published -T prompt=paper -T protocol=paper
 """
 
+from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 
@@ -22,19 +23,26 @@ from music_evals.evals.shared.tasks import task
 def read_record(record: Record, kind: Literal["abc", "image"]) -> MediaQuestion:
     """Read a line of a file of questions, with ABC or with names of pictures."""
     music, kind_of_question = record["abc_context"], record["class_name"].removesuffix("Question")
-    key = f"{record['question']}\n{music}\n{record['correct_answer']}"
-    name = f"{kind_of_question}-{sha256(key.encode()).hexdigest()[:10]}"
+    if kind == "abc" and music:
+        music = music.replace("\\n", "\n")  # as the Hub has it
     answers = [record[column] for column in ("correct_answer", *(f"incorrect_answer{number}" for number in (1, 2, 3)))]
-    right, *wrong = (Part("image", text) if text.endswith((".jpg", ".png")) else text for text in answers)
+    key = f"{record['question']}\n{music}\n{answers[0]}"
+    name = f"{kind_of_question}-{sha256(key.encode()).hexdigest()[:10]}"
+    right, *wrong = map(_option, answers)
     parts = [record["question"], *([Part(kind, music)] if music else [])]
     return MediaQuestion.mixed(name, parts, right, wrong, theme=record["category"], subtheme=kind_of_question)
 
 
+def _option(answer: str | Mapping[str, Any]) -> str | Part:
+    is_picture = not isinstance(answer, str) or answer.endswith((".jpg", ".png"))
+    return Part("image", answer) if is_picture else str(answer)
+
+
 RECORDS = {
-    "textual": Records("[!v]*.jsonl", partial(read_record, kind="abc")),
-    "visual": Records("vqa_*.jsonl", partial(read_record, kind="image")),
+    "textual": Records(("[!v]*.jsonl", "*textual*"), partial(read_record, kind="abc")),
+    "visual": Records(("vqa_*.jsonl", "*visual*"), partial(read_record, kind="image")),
 }
-BENCHMARK = question_set("ssmr", "1.1.0", RECORDS)
+BENCHMARK = question_set("ssmr", "1.2.0", RECORDS)
 
 
 @task

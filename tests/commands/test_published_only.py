@@ -17,7 +17,10 @@ from tests.commands.cli import run
 from tests.datasets_builders.test_musictheorybench import published
 from tests.fake_hub import FakeHub
 
-ACCEPTED = "dataset= accepts a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
+ACCEPTED = (
+    "dataset= accepts 'published', a folder (of published files, or as `music-evals build` writes it) or "
+    "hf://datasets/ORG/NAME[@REVISION]"
+)
 
 
 @pytest.fixture(autouse=True)

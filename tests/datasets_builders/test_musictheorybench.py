@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from music_evals.commands.main import app
 from music_evals.datasets_builders import musictheorybench
-from music_evals.datasets_builders.dataset_io import DatasetError, load_split, read_provenance
+from music_evals.datasets_builders.dataset_io import DatasetError, build_dataset, load_split, read_provenance
 from music_evals.datasets_builders.musictheorybench import BENCHMARK, build
 from music_evals.datasets_builders.questions.theory import compose
 from music_evals.evals.musictheorybench import knowledge, reasoning
@@ -40,7 +40,7 @@ def published(folder: Path, **changes: object) -> Path:
 
 
 def test_the_published_questions_become_two_configs_with_one_dev(tmp_path: Path) -> None:
-    made = build(tmp_path / "out", source=str(published(tmp_path / "source")))
+    made = build_dataset(BENCHMARK, tmp_path / "out", str(published(tmp_path / "source")))
     assert made.counts == {"knowledge": {"dev": 5, "test": 8}, "reasoning": {"dev": 5, "test": 4}}
     rows = load_split(str(tmp_path / "out"), "reasoning", "test", benchmark=BENCHMARK).to_list()
     assert [row["id"] for row in rows] == ["test-008", "test-009", "test-010", "test-011"]
@@ -70,10 +70,10 @@ def test_a_malformed_row_is_named_and_nothing_is_written(
     tmp_path: Path, column: str, changes: dict[str, object]
 ) -> None:
     with pytest.raises(DatasetError, match=f"knowledge/test, row test-003, {column}: "):
-        build(tmp_path / "out", source=str(published(tmp_path / "source", **changes)))
+        build_dataset(BENCHMARK, tmp_path / "out", str(published(tmp_path / "source", **changes)))
     (tmp_path / "none").mkdir()
     with pytest.raises(DatasetError, match=r"holds no dev-\*\.parquet and test-\*\.parquet"):
-        build(tmp_path / "out", source=str(tmp_path / "none"))
+        build_dataset(BENCHMARK, tmp_path / "out", str(tmp_path / "none"))
     assert not (tmp_path / "out").exists()
 
 

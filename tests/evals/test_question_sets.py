@@ -277,7 +277,7 @@ def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path: Path) -> None:
     assert data[1 + ord(sample.target) - 65] == 1
     with pytest.raises(ParameterError, match="not valid where options are pictures"):
         ssmr.visual(dataset=str(source), options="shuffled")
-    with pytest.raises(ParameterError, match="dataset= accepts a folder with the published files"):
+    with pytest.raises(ParameterError, match="dataset= accepts 'published', a folder"):
         ssmr.textual()
 
 
@@ -287,13 +287,15 @@ def test_parts_come_in_any_order_and_options_in_any_number(tmp_path: Path) -> No
         return MediaQuestion(record["id"], parts, [f"choice {n}" for n in range(7)], 6)
 
     files = {"a.wav": sound(seed=1), "b.wav": sound(seed=2), "p.png": PNG, "MMAR-meta.jsonl": b'{"id": "x"}'}
-    spec = question_set("mmar", "9", {"music": Records("MMAR-meta.jsonl", read)})
+    spec = question_set("mmar", "9", {"music": Records(["MMAR-meta.jsonl"], read)})
     (row,) = rows_of(write(tmp_path, files), spec, "music")
     assert row["question"] == "First:\n\n<audio 1>\n\n<image 1>\n\nthen\n\n<audio 2>\n\n< audio 7>"
     assert [cell["bytes"] for cell in row["audio"]] == [files["a.wav"], files["b.wav"]]
     assert (row["images"][0]["bytes"], row["answer"]) == (PNG, "G")
     with pytest.raises(DatasetError, match="record 'x' is not as expected: KeyError"):
-        rows_of(tmp_path, question_set("mmar", "10", {"music": Records("MMAR-meta.jsonl", lambda r: r["no"])}), "music")
+        rows_of(
+            tmp_path, question_set("mmar", "10", {"music": Records(["MMAR-meta.jsonl"], lambda r: r["no"])}), "music"
+        )
 
 
 def test_parquet_holds_sound_in_its_rows(tmp_path: Path) -> None:
@@ -304,11 +306,11 @@ def test_parquet_holds_sound_in_its_rows(tmp_path: Path) -> None:
     def read(record: Any) -> MediaQuestion:
         return MediaQuestion(record["id"], [Part("audio", record["context"])], ["a", "b", "c"], record["answer"])
 
-    spec = question_set("mmar", "12", {"music": Records("*.parquet", read)})
+    spec = question_set("mmar", "12", {"music": Records(["*.parquet"], read)})
     sounds = [row["audio"][0]["bytes"] for row in rows_of(tmp_path, spec, "music")]
     assert sounds == [sound(seed=1), ABSENT, sound(seed=2)]
-    (missing,) = describe_dataset(str(tmp_path), benchmark=spec).provenance.missing
-    assert missing == "file 0 of 1 (it ends after 4 of 8 bytes)"
+    missing = describe_dataset(str(tmp_path), benchmark=spec).provenance.missing
+    assert missing == {"music": ("file 0 of 1 (it ends after 4 of 8 bytes)",)}
 
 
 def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path: Path) -> None:
@@ -319,8 +321,8 @@ def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path: Path) -> None:
     def read(record: Any) -> MediaQuestion:
         return MediaQuestion("1", [Part("audio", "../secret.wav")], ["a", "b"], 0)
 
-    spec = question_set("mmar", "11", {"music": Records("RUL-MuchoMusic.json", read)})
-    assert describe_dataset(str(source), benchmark=spec).provenance.missing == ("../secret.wav (missing)",)
+    spec = question_set("mmar", "11", {"music": Records(["RUL-MuchoMusic.json"], read)})
+    assert describe_dataset(str(source), benchmark=spec).provenance.missing == {"music": ("../secret.wav (missing)",)}
     assert rows_of(source, spec, "music")[0]["audio"][0]["bytes"] == ABSENT
 
 
@@ -338,7 +340,7 @@ def test_a_build_names_what_is_missing_and_floors_are_computed(tmp_path: Path) -
     assert "8 (missing)" in refused.output
     assert CliRunner().invoke(build.app, [*command, "--allow-partial"]).exit_code == 0
     provenance = describe_dataset(str(out), benchmark=rul_muchomusic.BENCHMARK).provenance
-    assert (provenance.source, provenance.missing) == ("published", ("8 (missing)",))
+    assert (provenance.source, provenance.missing) == ("published", {"muchomusic": ("8 (missing)",)})
     assert len([name for name in provenance.anomalies if "equal options in" in name]) == 9
     for arm, questions in (("given", 8), ("none", 9), ("noise", 8)):
         task = rul_muchomusic.muchomusic(dataset=str(out), allow_partial=True, stimulus=arm)

@@ -1,7 +1,6 @@
 """`music-evals build`: build the dataset of a benchmark as a folder in the layout of the Hub."""
 
 from collections.abc import Callable, Mapping
-from inspect import signature
 from typing import Annotated
 
 import typer
@@ -13,7 +12,18 @@ from music_evals.commands.build.msu import msu
 from music_evals.commands.build.muse import muse
 from music_evals.commands.build.train import train
 from music_evals.commands.build.ziqi import ziqi
-from music_evals.commands.output import Address, Engines, Out, Overwrite, building, cluster, say_counts, say_gaps
+from music_evals.commands.output import (
+    Address,
+    Engines,
+    Out,
+    Overwrite,
+    PublishedSource,
+    building,
+    cluster,
+    say_counts,
+    say_gaps,
+)
+from music_evals.datasets_builders.progress import counting_pieces
 
 app = typer.Typer(no_args_is_help=True)
 COMMANDS: Mapping[str, Callable[..., None]] = {
@@ -40,9 +50,7 @@ def _command(name: str) -> Callable[..., None]:
 
     def command(
         out: Out,
-        source: Annotated[
-            str | None, typer.Option(help="Take the published data: a folder with a copy, or 'hub' to download it.")
-        ] = None,
+        source: PublishedSource = None,
         seed: Annotated[int | None, typer.Option(help="Seed of generated rows.")] = None,
         allow_partial: Annotated[
             bool, typer.Option("--allow-partial", help="Take what is complete if published files are missing.")
@@ -54,21 +62,21 @@ def _command(name: str) -> Callable[..., None]:
         from music_evals.evals.registry import dataset_module
 
         if source is None and generated is None:
-            raise typer.BadParameter(f"{name} has published data only; give a copy, or 'hub'", param_hint="--source")
+            raise typer.BadParameter(f"{name} has published data only; give --source published", param_hint="--source")
         if source is not None and seed is not None:
             raise typer.BadParameter("a seed is for generated rows, not for published ones", param_hint="--seed")
         with building(out, overwrite=overwrite) as console:
             module = dataset_module(name)
-            if hasattr(module, "build"):
-                options = {} if seed is None else {"seed": seed}
-                if "allow_partial" in signature(module.build).parameters:
-                    options |= {"allow_partial": allow_partial}
-                provenance = module.build(out, source=source, overwrite=overwrite, **options)
-                say_gaps(console, provenance, source)
-            elif seed is not None:
-                raise typer.BadParameter(f"the generated questions of {name} have one seed", param_hint="--seed")
+            if seed is None:
+                with counting_pieces(console) as advance:
+                    provenance = build_dataset(
+                        module.BENCHMARK, out, source, allow_partial=allow_partial, on_piece=advance
+                    )
+            elif hasattr(module, "build"):
+                provenance = module.build(out, seed=seed, overwrite=overwrite)
             else:
-                provenance = build_dataset(module.BENCHMARK, out, source, allow_partial=allow_partial)
+                raise typer.BadParameter(f"the generated questions of {name} have one seed", param_hint="--seed")
+            say_gaps(console, provenance)
             say_counts(console, provenance.counts)
 
     title = load(facts.benchmark).title

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 def lilybench(
     out: Out,
     source: Annotated[
-        Path | None,
-        typer.Option(help="A checkout of the Mutopia Project. Without it, LilyPond made from scores in music21."),
+        str | None,
+        typer.Option(
+            help="'published' to fetch the Mutopia Project and EMOPIA, or a checkout of the former. Without it, "
+            "LilyPond made from scores in music21."
+        ),
     ] = None,
     emopia: Annotated[
         Path | None, typer.Option(help="Folder of EMOPIA's MIDI files, for emotion_recognition; with --source.")
@@ -28,18 +31,23 @@ def lilybench(
 ) -> None:
     """Build LilyBench's understanding tasks, by the published procedure and without its leaks."""
     # Here, so that `music-evals --help` need not wait for it.
+    from music_evals.datasets_builders.dataset_io import PUBLISHED, build_dataset
     from music_evals.datasets_builders.lilybench import dataset as builder
-    from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED
+    from music_evals.datasets_builders.lilybench.rows import BENCHMARK, DEFAULT_SEED
 
     if emopia is not None and source is None:
         raise typer.BadParameter("the default dataset composes its own clips; give --source too", param_hint="--emopia")
+    if source == PUBLISHED:
+        with building(out, overwrite=overwrite) as console, counting_pieces(console) as advance:
+            say_counts(console, build_dataset(BENCHMARK, out, source, on_piece=advance).counts)
+        return
     seed = DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if source is None:
                 plan = builder.build_generated(seed, on_piece=advance)
             else:
-                plan = builder.build_mutopia(source, emopia, free_only=free_only, seed=seed, on_piece=advance)
+                plan = builder.build_mutopia(Path(source), emopia, free_only=free_only, seed=seed, on_piece=advance)
             provenance = builder.write(plan, out, overwrite=overwrite)
         say_counts(console, provenance.counts)
         say(console, *_pieces(plan), *left_out_lines(plan.left_out))

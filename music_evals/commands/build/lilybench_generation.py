@@ -5,12 +5,22 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import FreeOnly, Out, Overwrite, building, left_out_lines, say, say_counts
+from music_evals.commands.output import (
+    FreeOnly,
+    Out,
+    Overwrite,
+    PublishedSource,
+    building,
+    left_out_lines,
+    say,
+    say_counts,
+)
 from music_evals.datasets_builders.progress import counting_pieces
 
 
 def lilybench_generation(
     out: Out,
+    source: PublishedSource = None,
     bmdataset: Annotated[
         Path | None,
         typer.Option(help="Folder of BMdataset's labels and files. Without it, works that come with music21."),
@@ -27,8 +37,14 @@ def lilybench_generation(
 ) -> None:
     """Build LilyBench's generation part: 200 prompts, demonstrations, and sets of reference pieces."""
     # Here, so that `music-evals --help` need not wait for it.
+    from music_evals.datasets_builders.dataset_io import build_dataset
     from music_evals.datasets_builders.lilybench_generation import dataset as builder
-    from music_evals.datasets_builders.lilybench_generation.rows import DEFAULT_SEED
+    from music_evals.datasets_builders.lilybench_generation.rows import BENCHMARK, DEFAULT_SEED
+
+    if source is not None:
+        with building(out, overwrite=overwrite) as console, counting_pieces(console) as advance:
+            say_counts(console, build_dataset(BENCHMARK, out, source, on_piece=advance).counts)
+        return
 
     if mutopia is not None and bmdataset is None:
         raise typer.BadParameter(
@@ -47,4 +63,4 @@ def lilybench_generation(
         say_counts(console, provenance.counts)
         held_out = sum(work["split"] == "test" for work in plan.works)
         say(console, f"{len(plan.works)} works, {held_out} of them held out.")
-        say(console, *(f"Missing: {name}" for name in plan.provenance.missing), *left_out_lines(plan.left_out))
+        say(console, *(f"Missing: {name}" for name in plan.provenance.missing_for("")), *left_out_lines(plan.left_out))

@@ -5,16 +5,14 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, building, say_counts, say_gaps
+from music_evals.commands.output import Out, Overwrite, PublishedSource, building, say_counts, say_gaps
 from music_evals.datasets_builders.progress import counting_pieces
 
 
 def muse(
     out: Out,
     seed: Annotated[int | None, typer.Option(help="Seed of the generated stimuli.")] = None,
-    source: Annotated[
-        Path | None, typer.Option(help="Build from a copy of the MUSE repository instead of generating.")
-    ] = None,
+    source: PublishedSource = None,
     allow_partial: Annotated[
         bool, typer.Option(help="With --source: leave out rows whose recordings are missing.")
     ] = False,
@@ -28,9 +26,9 @@ def muse(
 ) -> None:
     """Build MUSE: fresh stimuli from a seed, or the authors' recordings with --source."""
     # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders.dataset_io import build_dataset
     from music_evals.datasets_builders.muse import dataset as builder
-    from music_evals.datasets_builders.muse.recordings import build_recordings
-    from music_evals.datasets_builders.muse.rows import DEFAULT_SEED
+    from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED
 
     options = {"syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality}
     counts = {config: count for config, count in options.items() if count is not None}
@@ -45,10 +43,10 @@ def muse(
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if source is not None:
-                plan = build_recordings(source, allow_partial=allow_partial)
+                provenance = build_dataset(BENCHMARK, out, source, allow_partial=allow_partial, on_piece=advance)
             else:
                 seed = DEFAULT_SEED if seed is None else seed
                 plan = builder.build_generated(seed, builder.Counts(**counts), soundfont=soundfont)
-            provenance = builder.write(plan, out, overwrite=overwrite, on_piece=advance)
-        say_gaps(console, provenance, source)
+                provenance = builder.write(plan, out, overwrite=overwrite, on_piece=advance)
+        say_gaps(console, provenance)
         say_counts(console, provenance.counts)

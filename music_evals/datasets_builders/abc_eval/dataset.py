@@ -28,6 +28,7 @@ from music_evals.datasets_builders.abc_eval import published
 from music_evals.datasets_builders.abc_eval.rows import BENCHMARK, AbcRow
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
+    Conversion,
     DatasetError,
     Provenance,
     load_split,
@@ -84,13 +85,13 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     _write(out, rows, GENERATED, lambda _: licence, made_with=made_with, anomalies=anomalies)
 
 
-def write_published(source: Path, out: Path, revision: str | None, *, allow_partial: bool) -> Provenance:
+def write_published(conversion: Conversion) -> Provenance:
     """Write the authors' CSV files, in a folder or its folder ``csv``, and strict rows on their tunes."""
-    tables, missing = published.read_tables(source)
-    if not tables or (missing and not allow_partial):
+    tables, missing = published.read_tables(conversion.source)
+    if not tables or (missing and not conversion.allow_partial):
         raise DatasetError(
-            f"{source} lacks {', '.join(missing)}; the authors' CSV files are needed, in the folder or in a folder csv "
-            "in it; --allow-partial takes those that are there"
+            f"{conversion.source} lacks {', '.join(missing.values())}; the authors' CSV files are needed, in the "
+            "folder or in a folder csv in it; --allow-partial takes those that are there"
         )
     rows: Splits = {task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()}
     licences = Counter(published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"])
@@ -107,8 +108,14 @@ def write_published(source: Path, out: Path, revision: str | None, *, allow_part
         **{f"tunes not used by strict tasks: {reason}": count for reason, count in reasons.items()},
     }
     digest = hashlib.sha256(repr(sorted(tables.items())).encode())
-    facts = {"source_revision": revision, "source_sha256": digest.hexdigest(), "missing": tuple(missing)}
-    return _write(out, rows, "abc_eval", published.licence_of, made_with=made_by(), anomalies=anomalies, **facts)
+    facts = {
+        "source_revision": conversion.revision,
+        "source_sha256": digest.hexdigest(),
+        "missing": {task: (name,) for task, name in missing.items()},
+    }
+    return _write(
+        conversion.out, rows, "abc_eval", published.licence_of, made_with=made_by(), anomalies=anomalies, **facts
+    )
 
 
 def to_abc(task: TaskName, row: TaskRow) -> TaskRow:

@@ -47,8 +47,8 @@ _MOST_CHARACTERS: Final = 10_000_000  # of a field
 Table = Sequence[Mapping[str, str]]
 
 
-def read_tables(folder: Path) -> tuple[dict[TaskName, Table], list[str]]:
-    """Read the files of a folder, or of the folder ``csv`` in it: task → rows, and the names of missing files.
+def read_tables(folder: Path) -> tuple[dict[TaskName, Table], dict[TaskName, str]]:
+    """Read the files of a folder, or of the folder ``csv`` in it: task → rows, and task → name of its missing file.
 
     DatasetError if a file cannot be read, or lacks a column.
     """
@@ -66,7 +66,7 @@ def read_tables(folder: Path) -> tuple[dict[TaskName, Table], list[str]]:
             if any(row.get(column) is None for row in rows for column in _COLUMNS):
                 raise DatasetError(f"{path} has a row that lacks one of the columns {', '.join(_COLUMNS)}")
             tables[task] = rows
-    return tables, [path.name for path in paths.values() if not path.is_file()]
+    return tables, {task: path.name for task, path in paths.items() if not path.is_file()}
 
 
 def licence_of(piece: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from music_evals.datasets_builders.dataset_io import DatasetSpec, Provenance
+from music_evals.datasets_builders.dataset_io import Conversion, DatasetSpec, Provenance
 from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED, TASKS, TaskRow, task_features
 from music_evals.datasets_builders.progress import OnPiece
 
@@ -24,10 +24,10 @@ def _generate(out: Path, on_piece: OnPiece) -> None:
     write_generated(out, on_piece)
 
 
-def _convert(source: Path, out: Path, revision: str | None, allow_partial: bool) -> Provenance:
+def _convert(conversion: Conversion) -> Provenance:
     from music_evals.datasets_builders.abc_eval.dataset import write_published
 
-    return write_published(source, out, revision, allow_partial=allow_partial)
+    return write_published(conversion)
 
 
 FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -8,14 +8,14 @@ A builder describes its dataset as a `DatasetSpec`: its columns and the function
 dataset. This package knows no benchmark by name.
 """
 
-from music_evals.datasets_builders.dataset_io.folders import FolderKind, check_target, replace_folder
+from music_evals.datasets_builders.dataset_io.folders import FolderKind, check_target, locked_folder, replace_folder
 from music_evals.datasets_builders.dataset_io.loading import (
+    Conversion,
     DatasetSpec,
     Origin,
     benchmark_of,
     build_dataset,
     describe_dataset,
-    download,
     load_split,
 )
 from music_evals.datasets_builders.dataset_io.provenance import (
@@ -31,11 +31,14 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     read_provenance,
     refusals,
 )
+from music_evals.datasets_builders.dataset_io.remotes import PUBLISHED
 from music_evals.datasets_builders.dataset_io.rows import FileCell, FourOptions, Letter, Text, features_of
 from music_evals.datasets_builders.dataset_io.writing import Rows, write_dataset
 
 __all__ = [
     "GENERATED",
+    "PUBLISHED",
+    "Conversion",
     "DatasetError",
     "DatasetSpec",
     "Decontamination",
@@ -53,11 +56,11 @@ __all__ = [
     "canary",
     "check_target",
     "describe_dataset",
-    "download",
     "features_of",
     "file_sha256",
     "list_names",
     "load_split",
+    "locked_folder",
     "make_provenance",
     "read_provenance",
     "refusals",

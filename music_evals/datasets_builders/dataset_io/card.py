@@ -99,8 +99,9 @@ def _provenance_lines(provenance: Provenance) -> list[str]:
     }
     lines = [f"- {name}: {value}" for name, value in entries.items() if value is not None]
     if provenance.missing:
-        lines.append(f"- built from a partial copy, which lacks {len(provenance.missing)} files:")
-        lines += [f"    - `{name}`" for name in provenance.missing]
+        lines.append("- built from a partial copy, which lacks these files:")
+        for config, names in provenance.missing.items():
+            lines += [f"    - {f'`{config}`: ' if config else ''}`{name}`" for name in names]
     if provenance.anomalies:
         lines.append("- what is odd in the source, counted:")
         lines += [f"    - {anomaly}: {count}" for anomaly, count in provenance.anomalies.items()]

@@ -6,6 +6,7 @@ from typing import Final
 
 from huggingface_hub import get_token
 from huggingface_hub.errors import (  # type: ignore[attr-defined]
+    GatedRepoError,
     HfHubHTTPError,
     HTTPError,  # of httpx or httpx2, as the client's version has it
     LocalEntryNotFoundError,
@@ -14,6 +15,7 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]
     RevisionNotFoundError,
 )
 
+from music_evals.datasets_builders.dataset_io.download_errors import connection_problem, disk_problem
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 
 LOG_IN: Final = "log in with `hf auth login`, or set HF_TOKEN"
@@ -36,6 +38,8 @@ def plain_errors(place: str) -> Iterator[None]:
 
 def _explain(error: BaseException) -> str:
     match error:
+        case GatedRepoError():
+            return f"the repository is gated; accept its terms on its page of the Hub, then {LOG_IN}"
         case RepositoryNotFoundError():
             return f"the Hub has no such repository, or you have no access to it; if it is private, {LOG_IN}"
         case RevisionNotFoundError():
@@ -47,6 +51,8 @@ def _explain(error: BaseException) -> str:
             reason = " ".join((error.server_message or f"status {status}").split())
             return f"the Hub refused ({reason}); {_ADVICE.get(status, 'try again later')}"
         case HTTPError():
-            return f"the connection failed ({error or type(error).__name__}); run the command again"
+            return connection_problem(error)
+        case OSError():
+            return disk_problem(error)
         case _:
             return str(error)

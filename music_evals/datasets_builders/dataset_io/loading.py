@@ -1,13 +1,14 @@
-"""Loading datasets: generated on this machine, from a folder, or from the Hub."""
+"""Loading datasets: generated on this machine, as published, from a folder, or from the Hub."""
 
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from music_evals.datasets_builders.dataset_io.downloads import download_repository, remove_cached
 from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
     GENERATED,
@@ -20,6 +21,7 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     list_names,
     read_provenance,
 )
+from music_evals.datasets_builders.dataset_io.remotes import PUBLISHED, published_files, remotes_key
 from music_evals.datasets_builders.dataset_io.rows import RowCheck, as_files
 from music_evals.datasets_builders.progress import OnPiece, announced
 from music_evals.notation.cache import cache_folder
@@ -28,11 +30,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from datasets import Dataset
 
-_PUBLISHED: Final = "a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
-ACCEPTED: Final = f"'{GENERATED}', {_PUBLISHED}"
+_PLACES: Final = (
+    f"'{PUBLISHED}', a folder (of published files, or as `music-evals build` writes it) or hf://datasets/ORG/NAME"
+    "[@REVISION]"
+)
+ACCEPTED: Final = f"'{GENERATED}', {_PLACES}"
 
 _ROWS_PER_CHECK: Final = 64  # a row may have megabytes
-_SHORT_COMMIT: Final = re.compile(r"[0-9a-f]{7,39}")
 _HUB_URI: Final = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
 
 
@@ -47,9 +51,23 @@ class DatasetSpec:
     # Builds the default generated dataset in a folder, replaces what is there, and reports progress. None if all data
     # is published.
     generate: Callable[[Path, OnPiece], object] | None = None
-    # Writes published files in a folder as a dataset folder, in the place of what is there: source, target, commit on
-    # the Hub, and whether files may be missing. None if only dataset folders of ours are taken.
-    convert: Callable[[Path, Path, str | None, bool], Provenance] | None = None
+    # Writes published files in a folder as a dataset folder, in the place of what is there. None if only dataset
+    # folders of ours are taken.
+    convert: "Convert | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What a builder gets to write published files as a dataset folder."""
+
+    source: Path  # folder of the published files
+    out: Path  # the dataset folder, which is replaced
+    revision: str | None = None  # places and commits of the files, if they are known
+    allow_partial: bool = False  # whether rows are left out whose files are missing or damaged
+    on_piece: OnPiece = lambda *_: None
+
+
+Convert = Callable[[Conversion], Provenance]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +94,16 @@ class Origin:
         source = f"{self.provenance.source}-{(self.revision or '')[:7]}" if is_foreign else self.provenance.source
         return f"{source}-partial" if self.provenance.missing else source
 
+    def of_task(self, task: str) -> "Origin":
+        """Return the same data for one task: only files that this task lacks count as missing."""
+        missing = self.provenance.missing_for(task)
+        provenance = replace(self.provenance, missing={task: missing} if missing else {})
+        return replace(self, provenance=provenance)
+
     def metadata(self) -> dict[str, Any]:
         """Return what a task should record of its data, and by which version of this project: plain values."""
         provenance = self.provenance
+        missing = {name for names in provenance.missing.values() for name in names}
         entries = {
             "music_evals_version": version("music-evals"),
             "dataset": self.dataset,
@@ -91,7 +116,7 @@ class Origin:
             "dataset_seed": provenance.seed,
             "dataset_licence": provenance.licence,
             "dataset_canary": canary(provenance.benchmark),
-            "dataset_missing_files": len(provenance.missing) or None,
+            "dataset_missing_files": len(missing) or None,
         }
         return {name: value for name, value in entries.items() if value is not None}
 
@@ -120,7 +145,8 @@ def load_split(
     provenance = origin.provenance
     splits = provenance.counts.get(config, {})
     if split not in splits:
-        lacks = f" (built from a copy that lacks {list_names(provenance.missing)})" if provenance.missing else ""
+        missing = provenance.missing_for(config)
+        lacks = f" (built from a copy that lacks {list_names(missing)})" if missing else ""
         accepted = ", ".join(splits) or "none"
         raise DatasetError(f"config '{config}' of {dataset} has no split '{split}'; it has: {accepted}{lacks}")
     path = data_file(config, split)
@@ -129,6 +155,12 @@ def load_split(
         raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
     digest = file_sha256(file)
     if digest != provenance.files.get(path):
+        if origin.dataset.startswith("hf:"):
+            remove_cached(file)
+            raise DatasetError(
+                f"{where} was damaged in the Hub's cache on this machine and has been removed; run the command again "
+                "to download it"
+            )
         raise DatasetError(f"{where} is not the file that its {PROVENANCE_FILE} names; build it again")
     declared = benchmark.features[config]
     schema = as_files({name: declared[name] for name in columns or declared}).arrow_schema
@@ -174,6 +206,8 @@ def describe_dataset(dataset: str, *, benchmark: DatasetSpec, files: Sequence[st
     """
     if dataset == GENERATED:
         folder, revision = _generated_folder(benchmark), None
+    elif dataset == PUBLISHED:
+        folder, revision = _published_folder(benchmark)
     else:
         folder, revision = _locate(dataset, files)
         if benchmark.convert and not (folder / PROVENANCE_FILE).is_file():
@@ -195,7 +229,7 @@ def _locate(dataset: str, files: Sequence[str]) -> tuple[Path, str | None]:
         match = _HUB_URI.fullmatch(dataset)
         if match is None:
             raise DatasetError(f"{dataset} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]")
-        folder = download(match["repo"], match["revision"], [PROVENANCE_FILE, CARD_FILE, *files])
+        folder = download_repository(match["repo"], match["revision"], [PROVENANCE_FILE, CARD_FILE, *files])
         return folder, folder.name
     folder = Path(dataset).expanduser()
     if not folder.is_dir():
@@ -213,11 +247,29 @@ def _read_provenance(dataset: str, folder: Path) -> Provenance:
 
 def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or damaged."""
-    if benchmark.generate is None:
-        raw = "a folder with the published files, " if benchmark.convert else ""
-        raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {raw}{_PUBLISHED}")
+    generate = benchmark.generate
+    if generate is None:
+        raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PLACES}")
     label = f"the default dataset of {benchmark.name}"
-    return _cached_folder(benchmark, f"seed{benchmark.seed}", label, benchmark.generate)
+
+    def make(folder: Path) -> None:
+        with announced(label) as on_piece:
+            generate(folder, on_piece)
+
+    return _cached_folder(benchmark, f"seed{benchmark.seed}", label, make)
+
+
+def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
+    """Return the cached dataset of the published files, which are fetched first, and their revision."""
+    label = f"the published dataset of {benchmark.name}"
+
+    def make(folder: Path) -> None:
+        with published_files(benchmark.name) as files, announced(label) as on_piece:
+            _convert(benchmark, Conversion(files.folder, folder, files.revisions, True, on_piece))
+
+    folder = _cached_folder(benchmark, f"{PUBLISHED}-{remotes_key(benchmark.name)}", label, make)
+    revisions = read_provenance(folder).source_revision or ""
+    return folder, revisions.partition(",")[0].rpartition("@")[2]
 
 
 def _converted_folder(dataset: str, source: Path, revision: str | None, benchmark: DatasetSpec) -> Path:
@@ -226,39 +278,68 @@ def _converted_folder(dataset: str, source: Path, revision: str | None, benchmar
     files = [(path.relative_to(source).as_posix(), path.stat()) for path in sorted(source.rglob("*")) if path.is_file()]
     listing = "\n".join(f"{name} {status.st_size} {status.st_mtime_ns}" for name, status in files)
     key = revision or hashlib.sha256(f"{source.resolve()}\n{listing}".encode()).hexdigest()
+    label = f"a dataset of {dataset}"
 
-    def write(out: Path, _: OnPiece) -> object:
-        assert benchmark.convert
-        return benchmark.convert(source, out, revision, True)
+    def make(folder: Path) -> None:
+        with announced(label) as on_piece:
+            _convert(benchmark, Conversion(source, folder, _place(dataset, revision), True, on_piece))
 
-    return _cached_folder(benchmark, key[:16], f"a dataset of {dataset}", write)
+    return _cached_folder(benchmark, key[:16], label, make)
 
 
-def build_dataset(benchmark: DatasetSpec, out: Path, source: str | None, *, allow_partial: bool = False) -> Provenance:
+def build_dataset(
+    benchmark: DatasetSpec,
+    out: Path,
+    source: str | None,
+    *,
+    allow_partial: bool = False,
+    on_piece: OnPiece = lambda *_: None,
+) -> Provenance:
     """Write a benchmark's generated or published questions as a dataset folder, in the place of what is there.
 
     Args:
         benchmark: whose questions they are.
         out: the dataset folder.
-        source: a folder with the published files, or ``hf://datasets/ORG/NAME[@REVISION]``; None for generated ones.
+        source: ``published`` to fetch them, a folder with the published files, or
+            ``hf://datasets/ORG/NAME[@REVISION]``; None for generated ones.
         allow_partial: whether questions are left out whose files are missing or damaged; DatasetError otherwise.
+        on_piece: called after every piece.
     """
-    if source is None and benchmark.generate:
-        benchmark.generate(out, lambda *_: None)
+    if source is None:
+        if benchmark.generate is None:
+            raise DatasetError(f"{benchmark.name} has no generated data; give its published data as the source")
+        benchmark.generate(out, on_piece)
         return read_provenance(out)
-    if source is None or benchmark.convert is None:
-        raise DatasetError(f"{benchmark.name} has no {'published' if source else 'generated'} data that is built")
+    if source == PUBLISHED:
+        with published_files(benchmark.name) as files:
+            return _convert(benchmark, Conversion(files.folder, out, files.revisions, True, on_piece))
     folder, revision = _locate(source, ())
-    return benchmark.convert(_published_files(source, folder, revision), out, revision, allow_partial)
+    folder = _published_files(source, folder, revision)
+    return _convert(benchmark, Conversion(folder, out, _place(source, revision), allow_partial, on_piece))
+
+
+def _convert(benchmark: DatasetSpec, conversion: Conversion) -> Provenance:
+    if benchmark.convert is None:
+        raise DatasetError(f"{benchmark.name} is not built from published files")
+    return benchmark.convert(conversion)
+
+
+def _place(dataset: str, revision: str | None) -> str | None:
+    """Where the files of a repository on the Hub are, and at which commit."""
+    return revision and f"hf.co/datasets/{_repository(dataset)}@{revision}"
+
+
+def _repository(dataset: str) -> str:
+    return dataset.removeprefix("hf://datasets/").partition("@")[0]
 
 
 def _published_files(dataset: str, folder: Path, revision: str | None) -> Path:
     """Return the folder of published files; those of a repository on the Hub are downloaded, all at one commit."""
-    return download(dataset.removeprefix("hf://datasets/").partition("@")[0], revision, ["*"]) if revision else folder
+    return download_repository(_repository(dataset), revision, check_all=True) if revision else folder
 
 
-def _cached_folder(benchmark: DatasetSpec, key: str, label: str, write: Callable[[Path, OnPiece], object]) -> Path:
-    """Return a dataset folder in the cache, written first if it is not there as it should be."""
+def _cached_folder(benchmark: DatasetSpec, key: str, label: str, make: Callable[[Path], object]) -> Path:
+    """Return a dataset folder in the cache, made first if it is not there as it should be."""
     from filelock import FileLock
 
     folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-{key}"
@@ -268,8 +349,7 @@ def _cached_folder(benchmark: DatasetSpec, key: str, label: str, write: Callable
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{folder.name}.lock")):
             if not _is_current(folder, benchmark):  # another process may have built it meanwhile
-                with announced(label) as on_piece:
-                    write(folder, on_piece)
+                make(folder)
     except OSError as error:
         advice = "name another folder in MUSIC_EVALS_CACHE"
         raise DatasetError(f"cannot write {label} to {folder}: {error}; {advice}") from error
@@ -284,33 +364,3 @@ def _is_current(folder: Path, benchmark: DatasetSpec) -> bool:
     except (DatasetError, FileNotFoundError):
         return False
     return is_whole and (present.benchmark, present.builder_version) == (benchmark.name, benchmark.version)
-
-
-def download(repo: str, revision: str | None = None, files: Sequence[str] | None = None) -> Path:
-    """Download a dataset repository of the Hub; without a connection, find it in the Hub's cache.
-
-    Args:
-        repo: ``ORG/NAME``.
-        revision: a branch or tag, or a commit's id or its beginning; None for ``main``.
-        files: patterns of the files to download; None for all.
-
-    Returns:
-        The folder, which has the full id of the commit as its name.
-
-    Raises:
-        DatasetError: the repository or revision is not there or may not be read, or the connection fails.
-    """
-    import huggingface_hub
-
-    from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
-
-    with plain_errors(f"hf://datasets/{repo}" + (f"@{revision}" if revision else "")):
-        if revision and _SHORT_COMMIT.fullmatch(revision):  # the Hub serves files by full id only
-            commits = huggingface_hub.HfApi().list_repo_commits(repo, repo_type="dataset")
-            matches = [commit.commit_id for commit in commits if commit.commit_id.startswith(revision)]
-            revision = matches[0] if len(matches) == 1 else revision
-        patterns = None if files is None else list(files)
-        folder = huggingface_hub.snapshot_download(
-            repo, repo_type="dataset", revision=revision, allow_patterns=patterns
-        )
-    return Path(folder)

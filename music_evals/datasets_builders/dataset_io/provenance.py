@@ -83,7 +83,8 @@ class Provenance:
     seed: int | None = None  # seed of a generated dataset
     source_revision: Printable | None = None  # revision of the source data, where it has one
     source_sha256: Printable | None = None  # checksum over the source files used, where there are any
-    missing: tuple[Printable, ...] = ()  # files that a partial copy of the source lacks
+    # Config → files that a partial copy of the source lacks for it; under "" those of all configs.
+    missing: Mapping[Printable, tuple[Printable, ...]] = field(default_factory=dict)
     # Library or file that made the bytes (renderer, soundfont) → its version or checksum.
     made_with: Mapping[Printable, Printable] = field(default_factory=dict)
     # Oddity of the source → how often it occurs; the rows keep it unless the text says otherwise.
@@ -95,6 +96,10 @@ class Provenance:
     # Path → SHA-256 of each file except the card.
     files: Mapping[Printable, str] = field(default_factory=dict)
     decontamination: Decontamination | None = None  # of a training set, which has neither floors nor a canary
+
+    def missing_for(self, config: str) -> tuple[str, ...]:
+        """Return the files that a config lacks."""
+        return (*self.missing.get("", ()), *self.missing.get(config, ()))
 
     def to_json(self) -> str:
         """Return the content of ``provenance.json``."""
@@ -112,6 +117,8 @@ class Provenance:
             raise DatasetError(f"not a provenance file: {error}") from error
         if not isinstance(entries, dict) or entries.pop("format", None) != FORMAT:
             raise DatasetError(f"not a provenance file: its 'format' is not {FORMAT!r}")
+        if isinstance(entries.get("missing"), list):  # of an older folder
+            entries["missing"] = {"": entries["missing"]} if entries["missing"] else {}
         try:
             return _ADAPTER.validate_json(json.dumps(entries))
         except ValidationError as error:

@@ -18,6 +18,7 @@ from typing import Final
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
+    Conversion,
     DatasetError,
     Provenance,
     Rows,
@@ -80,6 +81,7 @@ def build_mutopia(
     free_only: bool = False,
     seed: int = DEFAULT_SEED,
     sizes: Mapping[TaskName, int] = SIZES,
+    revision: str | None = None,
     on_piece: OnPiece = lambda *_: None,
 ) -> Plan:
     """Plan the dataset on a checkout of the Mutopia Project, or raise DatasetError.
@@ -90,6 +92,7 @@ def build_mutopia(
         free_only: leave out pieces whose header states no free licence, which must not be published.
         seed: chooses pieces, places and distractors.
         sizes: rows per task; default are the paper's.
+        revision: places and commits of the files, if they are known.
         on_piece: called with "reading" or "compiling" and the number of pieces after each.
     """
     made_with = made_by()
@@ -101,8 +104,13 @@ def build_mutopia(
         checksum.update(f"{piece.id}\0{piece.text}\0".encode("utf-8", "surrogatepass"))
     for clip in clips:
         checksum.update(f"{clip.id}\0".encode() + clip.midi)
-    missing = () if emopia else ("EMOPIA, for emotion_recognition",)
-    facts = {"source_sha256": checksum.hexdigest(), "missing": missing, "made_with": made_with}
+    missing = {} if emopia else {"emotion_recognition": ("EMOPIA",)}
+    facts = {
+        "source_revision": revision,
+        "source_sha256": checksum.hexdigest(),
+        "missing": missing,
+        "made_with": made_with,
+    }
     provenance = make_provenance(NAME, VERSION, "mutopia", seed=seed, **facts)
     return _plan(pieces, clips, {**left_out, **bad_clips}, provenance, seed, sizes, on_piece)
 
@@ -123,6 +131,16 @@ def build_generated(
     clips = compose_clips(seed, per_quadrant=sizes["emotion_recognition"] // 4)
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return _plan(pieces, clips, left_out, provenance, seed, sizes, on_piece)
+
+
+def write_mutopia(conversion: Conversion) -> Provenance:
+    """Write the dataset on a checkout of the Mutopia Project; a folder ``emopia`` in it has EMOPIA's clips."""
+    source = conversion.source.expanduser()
+    clips = source / "emopia"
+    plan = build_mutopia(
+        source, clips if clips.is_dir() else None, revision=conversion.revision, on_piece=conversion.on_piece
+    )
+    return write(plan, conversion.out, overwrite=True)
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:

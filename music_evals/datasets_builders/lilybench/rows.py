@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict, get_args
 
 import pydantic
 
-from music_evals.datasets_builders.dataset_io import DatasetError, DatasetSpec, features_of
+from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, DatasetSpec, Provenance, features_of
 from music_evals.datasets_builders.progress import OnPiece
 
 NAME: Final = "lilybench"
@@ -189,7 +189,13 @@ def _generate(out: Path, on_piece: OnPiece) -> None:
     write_generated(out, on_piece)
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+def _convert(conversion: Conversion) -> Provenance:
+    from music_evals.datasets_builders.lilybench.dataset import write_mutopia
+
+    return write_mutopia(conversion)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
 """LilyBench's tasks on understanding for `load_split` and `describe_dataset`."""
 
 

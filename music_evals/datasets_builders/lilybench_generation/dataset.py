@@ -18,6 +18,7 @@ from typing import Final
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
+    Conversion,
     DatasetError,
     Provenance,
     Rows,
@@ -68,6 +69,7 @@ def build_bmdataset(
     free_only: bool = False,
     seed: int = DEFAULT_SEED,
     encoder: str | None = None,
+    revision: str | None = None,
     on_piece: OnPiece = lambda *_: None,
 ) -> Plan:
     """Plan the dataset on BMdataset and a checkout of the Mutopia Project, or raise DatasetError.
@@ -79,6 +81,7 @@ def build_bmdataset(
         free_only: leave out pieces of Mutopia whose header states no free licence.
         seed: draws prompts and demonstrations, and splits the works.
         encoder: embeds the reference pieces: a name on the Hub, or a folder; None for no embeddings.
+        revision: places and commits of the files, if they are known.
         on_piece: called with "reading" or "measuring" and the number of pieces after each.
     """
     made_with, loaded = _made_with(encoder)
@@ -91,15 +94,14 @@ def build_bmdataset(
     checksum = hashlib.sha256(labels.data)
     for score in (*scores, *others):
         checksum.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
-    provenance = make_provenance(
-        NAME, VERSION, "bmdataset", seed=seed, source_sha256=checksum.hexdigest(), made_with=made_with
-    )
+    facts = {"source_revision": revision, "source_sha256": checksum.hexdigest(), "made_with": made_with}
+    provenance = make_provenance(NAME, VERSION, "bmdataset", seed=seed, **facts)
     references = {rows.BMDATASET_TEST: scores, rows.MUTOPIA: others}
     plan = _plan(labels.works, references, works.TEST_SHARE, provenance, {**left_out, **unread}, loaded, on_piece)
     if files:
         return replace(plan, prompts={**plan.prompts, "paper": works.draw_file_prompts(files, seed)})
-    missing = ("LilyPond files, for prompts/paper", *plan.provenance.missing)
-    return replace(plan, provenance=replace(plan.provenance, missing=missing))
+    missing = ("LilyPond files, for prompts/paper", *plan.provenance.missing_for(""))
+    return replace(plan, provenance=replace(plan.provenance, missing={"": missing}))
 
 
 def build_generated(
@@ -120,6 +122,19 @@ def build_generated(
     made_with["music21"] = version("music21")
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return _plan(domains.works, references, GENERATED_TEST_SHARE, provenance, left_out, loaded, on_piece)
+
+
+def write_bmdataset(conversion: Conversion) -> Provenance:
+    """Write the dataset on BMdataset; its labels may be in a folder ``bmdataset``, beside ``mutopia``, a checkout."""
+    source = conversion.source.expanduser()
+    labels, mutopia = source / "bmdataset", source / "mutopia"
+    plan = build_bmdataset(
+        labels if labels.is_dir() else source,
+        mutopia if mutopia.is_dir() else None,
+        revision=conversion.revision,
+        on_piece=conversion.on_piece,
+    )
+    return write(plan, conversion.out, overwrite=True)
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
@@ -206,6 +221,7 @@ def _plan(
         for name, reference_rows in references.items()
     }
     anomalies |= refusals(left_out)
+    missing = tuple(name for name, is_missing in lacking.items() if is_missing)
     return Plan(
         {"test": works.draw_prompts(all_works, seed)},
         {"train": shown if has_enough else [], "ablation": a_minor_demonstrations()},
@@ -213,7 +229,7 @@ def _plan(
         references,
         replace(
             provenance,
-            missing=tuple(name for name, is_missing in lacking.items() if is_missing),
+            missing={"": missing} if missing else {},
             anomalies={name: count for name, count in anomalies.items() if count},
         ),
         left_out,

@@ -21,7 +21,8 @@ def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSe
     sets = []
     for name in available if names is None else [name.strip() for name in names.split(",")]:
         if name not in available:
-            lacks = "; it lacks " + "; ".join(provenance.missing) if provenance.missing else ""
+            missing = provenance.missing_for(name)
+            lacks = "; it lacks " + "; ".join(missing) if missing else ""
             raise DatasetError(
                 f"{dataset} has no reference set '{name}'; it has: {', '.join(available) or 'none'}{lacks}"
             )

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypedDict
 
 from pydantic import Field
 
-from music_evals.datasets_builders.dataset_io import DatasetSpec, Text, features_of
+from music_evals.datasets_builders.dataset_io import Conversion, DatasetSpec, Provenance, Text, features_of
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.reference_pieces import ReferenceRow
 
@@ -115,7 +115,13 @@ def _generate(out: Path, on_piece: OnPiece) -> None:
     write_generated(out, on_piece)
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+def _convert(conversion: Conversion) -> Provenance:
+    from music_evals.datasets_builders.lilybench_generation.dataset import write_bmdataset
+
+    return write_bmdataset(conversion)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
 """LilyBench's generation for `load_split` and `describe_dataset`."""
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal, TypedDict, TypeVar, get_args
 from pydantic import Field
 
 from music_evals.datasets_builders.dataset_io import (
+    Conversion,
     DatasetError,
     DatasetSpec,
     FileCell,
@@ -143,5 +144,19 @@ def _generate(out: Path, on_score: OnPiece) -> None:
     write(build_generated(works=first_works(), on_score=on_score), out, overwrite=True, on_score=on_score)
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+def _convert(conversion: Conversion) -> Provenance:
+    """Write the authors' data, as on the Hub or as spreadsheets, or questions computed on somebody's own scores."""
+    from music_evals.datasets_builders.msu import computed, published
+
+    folder, on_score = conversion.source.expanduser(), conversion.on_piece
+    if published.is_snapshot(folder):
+        plan = published.build_snapshot(folder, revision=conversion.revision)
+    elif (folder / published.QUESTIONS_FILE).is_file():
+        plan = published.build_spreadsheets(folder)
+    else:
+        plan = computed.build_own(folder, on_score=on_score)
+    return write(plan, conversion.out, overwrite=True, on_score=on_score)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
 """MSU-Bench for `load_split` and `describe_dataset`."""

@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from music_evals.datasets_builders.dataset_io import DatasetError, FileCell, download, make_provenance
+from music_evals.datasets_builders.dataset_io import PUBLISHED, DatasetError, FileCell, make_provenance
 from music_evals.datasets_builders.msu.dataset import (
     DEFAULT_SEED,
     LEVELS,
@@ -34,8 +34,6 @@ from music_evals.datasets_builders.msu.dataset import (
 )
 from music_evals.notation.extras import require
 
-PUBLISHED: Final = "published"
-"""`Provenance.source` of the authors' questions."""
 HUB_REPOSITORY: Final = "Krinos/MSU-Bench"
 QUESTIONS_FILE: Final = "msu-bench.xlsx"
 SCORES_FILE: Final = "metadata.xlsx"
@@ -48,12 +46,6 @@ _FIELD: Final = re.compile(r"^([TC]):[ \t]*(.*)$", re.MULTILINE)
 def is_snapshot(folder: Path) -> bool:
     """Whether a folder has the layout of the repository on the Hub."""
     return any(folder.glob("nested/*.parquet")) and any(folder.glob("flat/*.parquet"))
-
-
-def download_published(revision: str | None = None) -> tuple[Path, str]:
-    """Download the authors' repository at a commit, branch or tag; return the folder and the name of the revision."""
-    folder = download(HUB_REPOSITORY, revision)
-    return folder, f"hf.co/datasets/{HUB_REPOSITORY}@{folder.name}"
 
 
 def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEFAULT_SEED) -> Plan:

@@ -58,13 +58,20 @@ class Recorded(NamedTuple):
     check: Callable[[Sequence[bytes]], str | None]
 
 
-def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
+def build_recordings(source: Path, *, allow_partial: bool = False, revision: str | None = None) -> Plan:
     """Plan the rows of MUSE; see `plan_recordings`."""
-    return plan_recordings(source, list(recorded_rows()), NAME, VERSION, allow_partial=allow_partial)
+    rows_of_muse = list(recorded_rows())
+    return plan_recordings(source, rows_of_muse, NAME, VERSION, allow_partial=allow_partial, revision=revision)
 
 
 def plan_recordings(
-    source: Path, recorded: Sequence[Recorded], benchmark: str, version: str, *, allow_partial: bool = False
+    source: Path,
+    recorded: Sequence[Recorded],
+    benchmark: str,
+    version: str,
+    *,
+    allow_partial: bool = False,
+    revision: str | None = None,
 ) -> Plan:
     """Plan rows from a copy of the authors' repository; all files are read and checked first.
 
@@ -74,6 +81,7 @@ def plan_recordings(
         benchmark: name of the benchmark, and of its dataset.
         version: of the rows.
         allow_partial: leave out rows whose files are missing; the provenance lists the files.
+        revision: places and commits of the files, if they are known.
 
     Raises:
         DatasetError: files are missing or cannot be decoded; the message names them.
@@ -109,14 +117,15 @@ def plan_recordings(
 
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
     checksum = hashlib.sha256(listing.encode()).hexdigest()
-    recorded = [row for row in recorded if digests.keys() >= set(row.paths)]
+    all_rows, recorded = recorded, [row for row in recorded if digests.keys() >= set(row.paths)]
     checks = {" + ".join(row.paths): row.check(_read(source, row, digests)) for row in recorded}
     provenance = make_provenance(
         benchmark,
         version,
         "recordings",
+        source_revision=revision,
         source_sha256=checksum,
-        missing=tuple(missing),
+        missing=_by_config(missing, all_rows),
         anomalies={f"{paths}: {difference}": 1 for paths, difference in checks.items() if difference},
     )
     # The licence file must accompany the recordings.
@@ -135,6 +144,19 @@ def _read(source: Path, row: Recorded, digests: Mapping[str, str]) -> list[bytes
         if hashlib.sha256(content).hexdigest() != digests[path]:
             raise DatasetError(f"{source / path} has changed while the dataset was being built")
     return contents
+
+
+def _by_config(missing: Sequence[str], recorded: Sequence[Recorded]) -> dict[str, tuple[str, ...]]:
+    """Config → its missing files; under "" those of no config."""
+    configs_of: dict[str, dict[str, None]] = {}
+    for row in recorded:
+        for path in row.paths:
+            configs_of.setdefault(path, {})[row.config] = None
+    lacking: dict[str, list[str]] = {}
+    for path in missing:
+        for config in configs_of.get(path, {"": None}):
+            lacking.setdefault(config, []).append(path)
+    return {config: tuple(names) for config, names in lacking.items()}
 
 
 def recorded_rows() -> Iterator[Recorded]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_ar
 
 from pydantic import AfterValidator, Field
 
-from music_evals.datasets_builders.dataset_io import DatasetSpec, FileCell, Text, features_of
+from music_evals.datasets_builders.dataset_io import Conversion, DatasetSpec, FileCell, Provenance, Text, features_of
 from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.midi.files import parse_midi_text
@@ -137,7 +137,15 @@ def _generate(out: Path, _: object) -> None:
     write(build_generated(), out, overwrite=True)
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+def _convert(conversion: Conversion) -> Provenance:
+    from music_evals.datasets_builders.muse import dataset
+    from music_evals.datasets_builders.muse.recordings import build_recordings
+
+    plan = build_recordings(conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision)
+    return dataset.write(plan, conversion.out, overwrite=True, on_piece=conversion.on_piece)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
 """MUSE for `load_split` and `describe_dataset`."""
 
 

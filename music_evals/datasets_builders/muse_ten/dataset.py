@@ -18,6 +18,7 @@ from pydantic import AfterValidator
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
+    Conversion,
     DatasetError,
     DatasetSpec,
     FileCell,
@@ -100,23 +101,14 @@ def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str,
 def build(
     out: Path,
     *,
-    source: str | None = None,
     seed: int = DEFAULT_SEED,
     per_task: int = PER_TASK,
-    allow_partial: bool = False,
     overwrite: bool = False,
 ) -> Provenance:
-    """Write generated stimuli, of which the same seed gives the same bytes, or recordings as a dataset folder.
+    """Write generated stimuli as a dataset folder; the same seed gives the same bytes.
 
-    `source` is a copy of the authors' repository; `allow_partial` leaves out rows whose recordings it lacks.
-    DatasetError if files are missing or damaged, or the folder cannot be written.
+    DatasetError if the folder cannot be written.
     """
-    if source is not None:
-        # Here, because the analysis of sound is not needed for generated stimuli.
-        from music_evals.datasets_builders.muse_ten.recordings import build_recordings
-
-        plan = build_recordings(Path(source), allow_partial=allow_partial)
-        return write(plan, out, features=FEATURES, overwrite=overwrite)
     rows = {
         name: {
             "test": compose_rows(seed, name, "test", per_task, default_soundfont()),
@@ -133,7 +125,15 @@ def _generate(out: Path, _: OnPiece) -> Provenance:
     return build(out, overwrite=True)
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+def _convert(conversion: Conversion) -> Provenance:
+    # Here, because the analysis of sound is not needed for generated stimuli.
+    from music_evals.datasets_builders.muse_ten.recordings import build_recordings
+
+    plan = build_recordings(conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision)
+    return write(plan, conversion.out, features=FEATURES, overwrite=True, on_piece=conversion.on_piece)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
 
 
 def compose_rows(seed: int, name: str, split: str, count: int, soundfont: Path | None) -> Iterator[Mapping[str, Any]]:

@@ -24,15 +24,16 @@ from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME
 VERSION: Final = "1.0.0"  # of the rows of recordings; generated rows have their own version
 
 
-def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
+def build_recordings(source: Path, *, allow_partial: bool = False, revision: str | None = None) -> Plan:
     """Plan the rows; see `plan_recordings`.
 
     The provenance also lists trials that come twice, and worked examples that are trials. It has the floors
     ``commonest``, the share of the commonest answer, and ``bytes``, of answers that equality of the files gives away.
     """
     recorded = list(recorded_rows())
-    plan = plan_recordings(source, recorded, NAME, VERSION, allow_partial=allow_partial)
-    present = [row for row in recorded if not {*row.paths} & {*plan.provenance.missing}]
+    plan = plan_recordings(source, recorded, NAME, VERSION, allow_partial=allow_partial, revision=revision)
+    missing = {path for paths in plan.provenance.missing.values() for path in paths}
+    present = [row for row in recorded if not {*row.paths} & missing]
     anomalies = dict(plan.provenance.anomalies)
     for (name, paths), count in Counter((row.config, row.paths) for row in present).items():
         splits = {row.split for row in present if (row.config, row.paths) == (name, paths)}

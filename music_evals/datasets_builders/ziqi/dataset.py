@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
+    Conversion,
     DatasetError,
     DatasetSpec,
     FourOptions,
@@ -34,7 +35,6 @@ from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LET
 NAME: Final = "ziqi"
 VERSION: Final = "2.2.0"
 DEFAULT_SEED: Final = 1
-PUBLISHED: Final = "published"  # `Provenance.source` of the authors' questions
 ConfigName = Literal["comprehension", "generation"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
 SPLITS: Final = ("dev", "test")
@@ -186,5 +186,12 @@ def _generate(out: Path, _: OnPiece) -> None:
     write(_plan(DEFAULT_SEED, _THEORY, _CONTINUATION), out, overwrite=True)
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+def _convert(conversion: Conversion) -> Provenance:
+    from music_evals.datasets_builders.ziqi.published import build_published
+
+    plan = build_published(conversion.source, revision=conversion.revision)
+    return write(plan, conversion.out, overwrite=True)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
 """ZIQI-Eval for `load_split` and `describe_dataset`."""

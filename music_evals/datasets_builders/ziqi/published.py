@@ -1,4 +1,4 @@
-"""The authors' questions of ZIQI-Eval, from a folder of CSV files or from the Hub.
+"""The authors' questions of ZIQI-Eval, from a folder of CSV files.
 
 The folder, or a folder ``ZIQI-Eval`` in it, has ``dev/THEME.csv`` and ``test/THEME.csv`` for the eleven themes: UTF-8,
 with the columns id, question, A, B, C, D, answer, subtheme. The same files are on GitHub (``zcli-charlie/ZIQI-Eval``)
@@ -18,12 +18,10 @@ from operator import ne
 from pathlib import Path
 from typing import Final
 
-from music_evals.benchmarks import dataset_facts
-from music_evals.datasets_builders.dataset_io import DatasetError, download, list_names, make_provenance
+from music_evals.datasets_builders.dataset_io import PUBLISHED, DatasetError, list_names, make_provenance
 from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import (
     NAME,
-    PUBLISHED,
     SPLITS,
     VERSION,
     ConfigName,
@@ -32,9 +30,6 @@ from music_evals.datasets_builders.ziqi.dataset import (
     Theme,
     published_themes,
 )
-
-HUB_REPOSITORY: Final = "MYTH-Lab/ZIQI-Eval"
-HUB_COMMIT: Final = dataset_facts("ziqi").sources[PUBLISHED].hub_commit
 
 COLUMNS: Final = ("id", "question", *LETTERS, "answer", "subtheme")
 _INVISIBLE: Final = ("Cc", "Cf")  # Unicode categories: control and format characters
@@ -86,12 +81,6 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
         NAME, VERSION, PUBLISHED, source_revision=revision, source_sha256=checksum, anomalies=anomalies
     )
     return Plan(rows, provenance)
-
-
-def download_published(revision: str = HUB_COMMIT) -> tuple[Path, str]:
-    """Download the authors' files at a commit (its id or prefix), branch or tag; return folder and commit."""
-    folder = download(HUB_REPOSITORY, revision, [f"{_FOLDER}/*.csv"])
-    return folder, f"hf.co/datasets/{HUB_REPOSITORY}@{folder.name}"
 
 
 def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report) -> Iterator[Row]:

@@ -215,7 +215,7 @@ def declared_task(
     import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
 
     about = benchmarks.load(benchmark)
-    facts = about.tasks[name]
+    facts, origin = about.tasks[name], origin.of_task(name)
     chance: Floors = {} if facts.chance is None else {"chance": {"value": facts.chance}}
     stimulus: Stimulus = getattr(params, "stimulus", "given")
     language, prompts = getattr(params, "language", "en"), getattr(params, "prompts", None)

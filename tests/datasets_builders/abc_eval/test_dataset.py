@@ -13,7 +13,7 @@ from music_evals.baselines.lilybench import read_abc
 from music_evals.commands.main import app
 from music_evals.datasets_builders.abc_eval.dataset import to_abc, write_published
 from music_evals.datasets_builders.abc_eval.published import options_of, paper_rows, read_tables, tunes
-from music_evals.datasets_builders.dataset_io import DatasetError, read_provenance
+from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, read_provenance
 from music_evals.datasets_builders.dataset_io.licences import check_publishable
 from music_evals.datasets_builders.lilybench.rows import TASKS, task_row
 from tests.abc_eval_dataset import TUNES, write_files
@@ -26,7 +26,7 @@ def rows(folder: Path, task: str, protocol: str) -> list[dict[str, Any]]:
 
 def test_rows_are_as_published(tmp_path: Path) -> None:
     tables, missing = read_tables(write_files(tmp_path / "files" / "csv").parent)
-    assert missing == []
+    assert missing == {}
     made = {task: paper_rows(task, tables[task]) for task in TASKS}
     assert [row["answer"] for row in made["bar_sequencing"]] == ["1032", "01234"]  # read as text
     assert made["bar_sequencing"][1]["options"] == ['d\\\n"G"e', "P:B\nf", "g", "a", "b"]
@@ -45,7 +45,7 @@ def test_rows_are_as_published(tmp_path: Path) -> None:
 def test_missing_files_are_named(tmp_path: Path) -> None:
     source = write_files(tmp_path / "csv", leave_out="Bar_Sequencing")
     with pytest.raises(DatasetError, match=r"lacks Bar_Sequencing.csv; .* --allow-partial takes those that are there"):
-        write_published(source, tmp_path / "out", None, allow_partial=False)
+        write_published(Conversion(source, tmp_path / "out"))
     (source / "Metadata_QA.csv").write_text("title,score\nA,B\n", encoding="utf-8")
     with pytest.raises(DatasetError, match=r"Metadata_QA.csv has a row that lacks one of the columns title, score"):
         read_tables(source)
@@ -65,7 +65,7 @@ def test_the_command_builds_both_splits_and_licences_forbid_publishing(tmp_path:
     assert not (out / "emotion_recognition" / "strict-00000-of-00001.parquet").exists()
     assert {row["licence"] for row in rows(out, "composer_recognition", "paper")} == {"not stated"}
     made = read_provenance(out)
-    assert made.missing == ("Genre_Recognition.csv",)
+    assert made.missing == {"genre_recognition": ("Genre_Recognition.csv",)}
     assert made.anomalies["rows under GPL-3.0"] == 6
     with pytest.raises(DatasetError, match="may not be published: its rows are under five licences"):
         check_publishable(out, made)

@@ -30,7 +30,10 @@ from music_evals.datasets_builders.dataset_io import (
 FEATURES = Features({"id": Value("string"), "audio": Audio(decode=False), "notes": List(Value("int64"))})
 LETTERS = Provenance("letters", "1.0", source="generated", licence="mit", seed=7)
 DATA = "abc/test-00000-of-00001.parquet"
-ACCEPTED = "a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
+PLACES = (
+    "'published', a folder (of published files, or as `music-evals build` writes it) or "
+    "hf://datasets/ORG/NAME[@REVISION]"
+)
 
 
 def rows(count: int) -> list[dict[str, Any]]:
@@ -140,12 +143,12 @@ def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     assert error(out, "xyz") == "letters has no config 'xyz'; it has: abc"
     assert error(out, split="train") == f"config 'abc' of {out} has no split 'train'; it has: test"
-    either = f"accepted: 'generated', {ACCEPTED}"
+    either = f"accepted: 'generated', {PLACES}"
     assert error(tmp_path / "nowhere") == f"dataset '{tmp_path}/nowhere' does not exist; {either}"
     assert error(tmp_path / "file") == f"dataset '{tmp_path}/file' is not a folder; {either}"
     assert "is no dataset of ours: it has no provenance.json; accepted" in error(tmp_path / "folder")
     assert error(out, name="numbers") == f"'{out}' is a dataset of letters, not of numbers"
-    assert error("generated", generate=None) == f"letters has no generated dataset; dataset= accepts {ACCEPTED}"
+    assert error("generated", generate=None) == f"letters has no generated dataset; dataset= accepts {PLACES}"
     wider = Features({**FEATURES, "tempo": Value("float64")})
     message = "lacks the columns tempo (built by version 1.0 of the builder, this is 2.0)"
     assert message in error(out, features={"abc": wider}, version="2.0")

@@ -294,7 +294,7 @@ def test_references_hold_what_describing_and_embedding_them_gives(
 
 def test_every_config_loads(written: str, tmp_path: Path) -> None:
     provenance = describe_dataset(written, benchmark=builder.BENCHMARK).provenance
-    assert provenance.missing == ()
+    assert provenance.missing == {}
     assert provenance.anomalies["pieces of mutopia that do not compile"] == 1
     # By the reader that users have, which knows nothing of this project.
     for config, splits in provenance.counts.items():

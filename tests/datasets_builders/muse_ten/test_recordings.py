@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from music_evals.benchmarks import load
 from music_evals.commands.main import app
-from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import DatasetError, build_dataset, describe_dataset, load_split
 from music_evals.datasets_builders.muse.listening import CONTOURS, check_chord, check_contour, check_equal, check_loops
-from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK, build
+from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
 from music_evals.datasets_builders.muse_ten.recordings import recorded_rows
 from music_evals.evals import muse_ten
 
@@ -38,7 +38,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_trials_answers_examples_and_floors(clone: Path, tmp_path: Path) -> None:
-    provenance = build(tmp_path / "d", source=str(clone))
+    provenance = build_dataset(BENCHMARK, tmp_path / "d", str(clone))
     dataset = str(tmp_path / "d")
     assert provenance.counts == {
         name: {"test": 20, "fewshot": EXAMPLES.get(name, 2)} for name in load("muse_ten").tasks
@@ -72,11 +72,11 @@ def test_a_partial_copy_is_built_on_demand_only(clone: Path, tmp_path: Path) -> 
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(path.read_bytes())
     with pytest.raises(DatasetError, match=r"73 of 167 files are missing .*\(--allow-partial builds the rest\)"):
-        build(tmp_path / "d", source=str(copy))
+        build_dataset(BENCHMARK, tmp_path / "d", str(copy))
     shown = CliRunner().invoke(
         app, ["build", "muse_ten", "--source", str(copy), "--out", str(tmp_path / "d"), "--allow-partial"]
     )
-    assert "Built without 73 files" in shown.output
+    assert "  meter: stimuli/Intermediate/Circles_3.wav" in shown.output
     assert "major_or_minor: 20 rows in test" in shown.output
     origin = describe_dataset(str(tmp_path / "d"), benchmark=BENCHMARK)
     assert origin.label == "recordings-partial"

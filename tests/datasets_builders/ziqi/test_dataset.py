@@ -3,10 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import huggingface_hub
 import pandas as pd
 import pytest
 from datasets import load_dataset
@@ -15,7 +12,7 @@ from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.datasets_builders.questions.theory import compose
 from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, Plan, build_generated, published_themes, write
-from music_evals.datasets_builders.ziqi.published import HUB_COMMIT, build_published, download_published
+from music_evals.datasets_builders.ziqi.published import build_published
 from tests.ziqi_source import Fields, write_source
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "ziqi"
@@ -160,26 +157,6 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             build_published(source)
     path.write_bytes(b"\xef\xbb\xbf" + sound)
     assert count(build_published(source)) == 11 * (4 + 5)
-
-
-def test_the_hub_is_asked_for_the_pinned_commit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    full = HUB_COMMIT + "0" * (40 - len(HUB_COMMIT))
-    snapshot = tmp_path / full
-    write_source(snapshot / "ZIQI-Eval")
-    asked: dict[str, Any] = {}
-
-    def download(repository: str, **options: Any) -> str:
-        asked.update(options, repository=repository)
-        return str(snapshot)
-
-    commits = [SimpleNamespace(commit_id="1" * 40), SimpleNamespace(commit_id=full)]
-    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", lambda *_: None)
-    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_commits", lambda *_, **__: commits)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    folder, revision = download_published()
-    assert (asked["repository"], asked["revision"], asked["repo_type"]) == ("MYTH-Lab/ZIQI-Eval", full, "dataset")
-    assert build_published(folder, revision=revision).provenance.source_revision == revision
-    assert revision == f"hf.co/datasets/MYTH-Lab/ZIQI-Eval@{full}"
 
 
 def test_composed_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,182 @@
+"""Files fetched from the Hub and from other addresses: checked, resumed after a stop, and kept in a cache.
+
+`huggingface_hub` fetches the Hub's files. For the others, pooch checks the bytes and knows DOIs; `resume` is the
+downloader that it is given. Errors are one line that says what to do.
+"""
+
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Final
+
+import httpx
+from rich.console import Console
+
+from music_evals.benchmarks import Remote
+from music_evals.datasets_builders.dataset_io.download_errors import (
+    connection_problem,
+    plain_http_errors,
+)
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError, file_sha256, list_names
+from music_evals.datasets_builders.progress import download_bar
+
+_TIMEOUT: Final = 60.0  # seconds without a byte
+_CHUNK: Final = 1 << 20
+_RANGE_NOT_SATISFIABLE: Final = 416
+_PARTIAL_CONTENT: Final = 206
+
+
+_SHORT_COMMIT: Final = re.compile(r"[0-9a-f]{7,39}")
+_SMALL: Final = 1_000_000  # bytes of a file that is checked at every use
+
+
+def download_repository(
+    repo: str, revision: str | None = None, files: Sequence[str] | None = None, *, check_all: bool = False
+) -> Path:
+    """Download a dataset repository of the Hub; without a connection, find it in the Hub's cache.
+
+    Args:
+        repo: ``ORG/NAME``.
+        revision: a branch or tag, or a commit's id or its beginning; None for ``main``.
+        files: patterns of the files to download; None for all.
+        check_all: whether large files in the cache are checked too, and not only small ones.
+
+    Returns:
+        The folder, which has the full id of the commit as its name.
+
+    Raises:
+        DatasetError: the repository or revision is not there or may not be read, the connection fails, or a file in
+            the cache is damaged; such a file is removed, so that the next call downloads it again.
+    """
+    import huggingface_hub
+
+    from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
+
+    with plain_errors(f"hf://datasets/{repo}" + (f"@{revision}" if revision else "")):
+        if revision and _SHORT_COMMIT.fullmatch(revision):  # the Hub serves files by full id only
+            commits = huggingface_hub.HfApi().list_repo_commits(repo, repo_type="dataset")
+            matches = [commit.commit_id for commit in commits if commit.commit_id.startswith(revision)]
+            revision = matches[0] if len(matches) == 1 else revision
+        patterns = None if files is None else list(files)
+        folder = Path(
+            huggingface_hub.snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns)
+        )
+        cached = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        checked = [path for path in cached if check_all or path.stat().st_size < _SMALL]
+        if damaged := [path for path in checked if not _is_intact(path)]:
+            names = [path.relative_to(folder).as_posix() for path in damaged]
+            for path in damaged:
+                remove_cached(path)
+            raise DatasetError(
+                f"{list_names(names)} in the Hub's cache on this machine was damaged and has been removed; run the "
+                "command again to download it"
+            )
+    return folder
+
+
+def _is_intact(path: Path) -> bool:
+    """Whether a file of the Hub's cache has the checksum that its blob is named by: SHA-256, or git's SHA-1."""
+    from huggingface_hub.utils.sha import git_hash
+
+    if not path.is_symlink():  # a cache without links does not keep the checksums
+        return True
+    name = Path(os.readlink(path)).name
+    if len(name) == len(hashlib.sha256().hexdigest()):
+        return file_sha256(path) == name
+    return git_hash(path.read_bytes()) == name
+
+
+def remove_cached(path: Path) -> None:
+    """Remove a file from the Hub's cache: its link, its blob, and what that links to."""
+    target = path.resolve()
+    if path.is_symlink():
+        (path.parent / os.readlink(path)).unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
+    target.unlink(missing_ok=True)
+
+
+def fetch_file(remote: Remote, folder: Path) -> Path:
+    """Fetch the file or archive of a remote into a folder, unless it is there with the right checksum.
+
+    DatasetError if the connection fails, the address is gone, or the checksum is another one; a file with a wrong
+    checksum is not kept.
+    """
+    address = remote.address
+    name = f"{hashlib.sha256(address.encode()).hexdigest()[:12]}-{address.rpartition('/')[2]}"
+    is_of_bytes = remote.file or remote.checksum.startswith("md5:")
+    checksum = remote.checksum if is_of_bytes else None
+    return _retrieve(address, folder, name, checksum or None)
+
+
+def fetch_doi(remote: Remote, folder: Path) -> list[Path]:
+    """Fetch the files of a record that a DOI names; the record states their checksums."""
+    import pooch
+    from pooch.downloaders import doi_to_repository
+
+    try:
+        repository = doi_to_repository(remote.doi)
+        record = pooch.create(folder, f"doi:{remote.doi}")
+        repository.populate_registry(record)
+    except (OSError, ValueError) as error:  # those of requests are of the former kind
+        raise DatasetError(f"{remote.place}: {connection_problem(error)}") from error
+    names = [name for name in record.registry if any(fnmatch(name, pattern) for pattern in remote.files)]
+    if not names:
+        raise DatasetError(f"{remote.place} has no file {' or '.join(remote.files)}")
+    return [_retrieve(repository.download_url(name), folder, name, record.registry[name]) for name in names]
+
+
+def _retrieve(address: str, folder: Path, name: str, checksum: str | None) -> Path:
+    import pooch
+    from filelock import FileLock
+
+    pooch.get_logger().setLevel(logging.WARNING)
+    folder.mkdir(parents=True, exist_ok=True)
+    with plain_http_errors(address), FileLock(folder / f"{name}.lock"):
+        try:
+            path = pooch.retrieve(address, checksum, fname=name, path=folder, downloader=resume)
+        except ValueError as error:  # pooch removes the bytes that it fetched
+            raise DatasetError(f"{address}: {_checksum_problem(str(error))}") from error
+    return Path(path)
+
+
+def resume(address: str, target: str | Path, _pooch: object = None) -> None:
+    """Fetch a file; what an earlier call left in ``TARGET's folder/ADDRESS.part`` is not fetched again."""
+    digest = hashlib.sha256(address.encode()).hexdigest()[:12]
+    part = Path(target).with_name(f"{digest}.part")
+    start = part.stat().st_size if part.exists() else 0
+    headers = {"Accept-Encoding": "identity"}  # a range is one of the bytes that are sent
+    if start:
+        headers["Range"] = f"bytes={start}-"
+    with httpx.stream("GET", address, headers=headers, timeout=_TIMEOUT, follow_redirects=True) as response:
+        if response.status_code == _RANGE_NOT_SATISFIABLE:
+            part.unlink()
+            raise httpx.RemoteProtocolError("the file on the server has changed; run the command again")
+        response.raise_for_status()
+        goes_on = response.status_code == _PARTIAL_CONTENT
+        length = response.headers.get("Content-Length")
+        offset = start if goes_on else 0
+        with (
+            part.open("ab" if goes_on else "wb") as file,
+            download_bar(Console(stderr=True)) as bar,
+        ):
+            name = address.rpartition("/")[2]
+            task = bar.add_task(name, completed=offset, total=offset + int(length) if length else None)
+            for chunk in response.iter_raw(_CHUNK):
+                file.write(chunk)
+                bar.advance(task, len(chunk))
+    part.replace(target)
+
+
+def _checksum_problem(text: str) -> str:
+    """Say which checksums differ, given pooch's message."""
+    sums = re.search(r"expected (\S+) but got (\w+)", text)
+    if sums is None:
+        return text
+    return (
+        f"its checksum is {sums[2]}, and {sums[1]} was expected; the file was removed, and the next "
+        "try fetches it again"
+    )

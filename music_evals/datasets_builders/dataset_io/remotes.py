@@ -1,0 +1,221 @@
+"""The published data of a benchmark, fetched from where its folder of facts says (``remotes``).
+
+What is fetched is kept: the Hub's files in the Hub's own cache, others in the folder ``published`` of this project's.
+A second call needs no network. A call after a stop goes on where it stopped.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+
+from music_evals.benchmarks import Remote, Source, dataset_facts, format_bytes
+from music_evals.datasets_builders.dataset_io.archives import is_archive, unpack
+from music_evals.datasets_builders.dataset_io.downloads import download_repository, fetch_doi, fetch_file
+from music_evals.datasets_builders.dataset_io.folders import locked_folder
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError
+from music_evals.notation.cache import cache_folder, write_atomically
+
+PUBLISHED: Final = "published"
+"""The dataset argument for the published data of a benchmark."""
+_SHORT: Final = 10  # digits of a commit in messages
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFiles:
+    """The published files of a dataset in one folder."""
+
+    folder: Path
+    revision: str  # commit, DOI or checksum of the first remote, which holds the questions
+    revisions: str  # place and revision of all remotes
+
+
+@dataclass(frozen=True, slots=True)
+class _HubFiles:
+    """The files of a repository on the Hub that are taken, at one commit."""
+
+    commit: str
+    paths: Sequence[str]
+    bytes: int | None  # that are not in the Hub's cache yet
+
+
+def remotes_key(dataset: str) -> str:
+    """Return a checksum of what a dataset's facts say of its remotes."""
+    _, source = _published_source(dataset)
+    return hashlib.sha256(repr(source.remotes).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def published_files(dataset: str) -> Iterator[PublishedFiles]:
+    """Fetch the published files of a dataset into a folder that exists for the time of the block.
+
+    Prints to standard error what is fetched: place, revision, bytes and licence.
+
+    Raises:
+        DatasetError: the dataset has no remotes, the disk has too little room, a file cannot be had, or it is not the
+            file that the facts name.
+    """
+    title, source = _published_source(dataset)
+    root = cache_folder() / PUBLISHED
+    with locked_folder(root / f".{dataset}.partial") as partial:
+        hubs = {remote.hub: _look_up(remote, root) for remote in source.remotes if remote.hub}
+        _announce(title, source, hubs, root)
+        _check_room(source, hubs, root)
+        folder = partial / "files"
+        shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
+        for remote in source.remotes:
+            _fetch(remote, hubs, root, folder / remote.folder)
+        revisions = [_revision(remote, hubs) for remote in source.remotes]
+        places = [f"{remote.place}@{it}" for remote, it in zip(source.remotes, revisions, strict=True)]
+        yield PublishedFiles(folder, revisions[0], ", ".join(places))
+
+
+def _fetch(remote: Remote, hubs: Mapping[str, _HubFiles], root: Path, target: Path) -> None:
+    """Fetch the files of a remote, and put them or links to them into a folder."""
+    target.mkdir(parents=True, exist_ok=True)
+    if remote.hub:
+        files = hubs[remote.hub]
+        snapshot = download_repository(remote.hub, files.commit, files.paths, check_all=True)
+        for name in files.paths:
+            _link(snapshot / name, target / name)
+    elif remote.doi:
+        for path in fetch_doi(remote, root):
+            if is_archive(path):
+                unpack(path, target)
+            else:
+                _link(path, target / path.name)
+    elif remote.file:
+        _link(fetch_file(remote, root), target / remote.address.rpartition("/")[2])
+    else:
+        _unpack_archive(remote, fetch_file(remote, root), target)
+
+
+def contents_checksum(files: Mapping[str, Path]) -> str:
+    """Return the SHA-256 over the paths of files and git's ids of their contents, in order of the paths.
+
+    A listing of a git repository gives the same checksum (``git ls-tree -r COMMIT``), without the files.
+    """
+    from huggingface_hub.utils.sha import git_hash
+
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{git_hash(files[name].read_bytes())}\n".encode())
+    return digest.hexdigest()
+
+
+def _published_source(dataset: str) -> tuple[str, Source]:
+    _, source = dataset_facts(dataset).published
+    if not source.remotes:
+        raise DatasetError(f"nothing says where the published data of {dataset} is; name a folder with a copy of it")
+    return source.title, source
+
+
+def _announce(title: str, source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> None:
+    lines = [f"fetching {title}, once, into {root}:"]
+    for remote in source.remotes:
+        revision = _revision(remote, hubs)
+        size = remote.size
+        if remote.hub and hubs[remote.hub].bytes is not None:
+            size = format_bytes(hubs[remote.hub].bytes or 0)
+        lines.append(f"  {remote.place} at {revision:.{_SHORT}}: {size}; licence: {remote.terms}")
+        if remote.hub and not remote.commit:
+            lines.append(
+                f"  warning: no commit is known for {remote.hub}, so the head of its main branch is taken; the log "
+                "names the commit"
+            )
+    console = Console(stderr=True)
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _revision(remote: Remote, hubs: Mapping[str, _HubFiles]) -> str:
+    if remote.hub:
+        return hubs[remote.hub].commit
+    return remote.commit or remote.doi or remote.checksum.removeprefix("md5:")
+
+
+def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> None:
+    fetched = [hubs[remote.hub].bytes if remote.hub else remote.bytes for remote in source.remotes]
+    needed, free = sum(count or 0 for count in fetched), shutil.disk_usage(root).free
+    if needed > free:
+        raise DatasetError(
+            f"{format_bytes(needed)} are to be fetched, and {root} has {format_bytes(free)} free; free some space, or "
+            "name another folder in MUSIC_EVALS_CACHE (and in HF_HOME for files of the Hub)"
+        )
+
+
+# --- the Hub ---
+
+
+def _look_up(remote: Remote, root: Path) -> _HubFiles:
+    """Find the commit of a repository, and which of its files are taken; a branch is resolved once and remembered."""
+    import huggingface_hub
+
+    from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
+
+    remembered = root / f"{remote.hub.replace('/', '--')}.commit"
+    revision = remote.commit or (remembered.read_text() if remembered.exists() else None)
+    with plain_errors(remote.place):
+        try:
+            files = huggingface_hub.snapshot_download(
+                remote.hub, repo_type="dataset", revision=revision, allow_patterns=[*remote.files], dry_run=True
+            )
+        except huggingface_hub.errors.DryRunError as error:
+            return _cached_files(remote, revision, error)
+    if not files:
+        raise DatasetError(f"{remote.place} has no file {' or '.join(remote.files)}")
+    commit = files[0].commit_hash
+    if not remote.commit:
+        write_atomically(remembered, commit.encode())
+    new = [file.file_size or 0 for file in files if file.will_download]
+    return _HubFiles(commit, [file.filename for file in files], sum(new))
+
+
+def _cached_files(remote: Remote, revision: str | None, error: Exception) -> _HubFiles:
+    """Take the files from the Hub's cache, because the Hub cannot be asked; raise why if they are not there."""
+    import huggingface_hub
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    options: dict[str, Any] = {"revision": revision, "allow_patterns": [*remote.files], "local_files_only": True}
+    try:
+        folder = Path(str(huggingface_hub.snapshot_download(remote.hub, repo_type="dataset", **options)))
+    except LocalEntryNotFoundError:
+        raise error.__cause__ or error from None
+    paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    taken = [path for path in paths if any(fnmatch(path, pattern) for pattern in remote.files)]
+    return _HubFiles(folder.name, taken, 0)
+
+
+# --- archives and files ---
+
+
+def _link(path: Path, link: Path) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(os.path.realpath(path))
+
+
+def _unpack_archive(remote: Remote, archive: Path, target: Path) -> None:
+    """Unpack the files that are taken, and check them; an archive that fails is removed."""
+
+    def is_taken(name: str) -> bool:
+        return any(fnmatch(name, pattern) for pattern in remote.files)
+
+    try:
+        files = unpack(archive, target, is_taken, strip=1)  # the folder of the repository and commit
+        if not files:
+            raise DatasetError(f"{remote.address} holds no {' or '.join(remote.files)}")
+        is_of_contents = remote.checksum and not remote.checksum.startswith("md5:")
+        if is_of_contents and (contents := contents_checksum(files)) != remote.checksum:
+            raise DatasetError(
+                f"{remote.address}: the checksum of its files is {contents}, and {remote.checksum} was expected"
+            )
+    except DatasetError as error:
+        archive.unlink()
+        raise DatasetError(f"{error}; it was removed, and the next try fetches it again") from error

@@ -1,0 +1,359 @@
+"""Published files of questions with sound and pictures: a folder, or a repository on the Hub.
+
+- Records are JSON (a list, or an object whose keys become the field ``id``), JSON Lines, CSV, TSV, or Parquet.
+- Sound and pictures are files beside the records, bytes in a Parquet file as `datasets` stores them, or in a record of
+  another file (`JoinedSound`).
+- Records and files may be in archives (zip, tar).
+
+A file is found by its path. Its name may stand for the path if no other file has that name.
+"""
+
+import csv
+import hashlib
+import json
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from music_evals.datasets_builders.dataset_io import (
+    PUBLISHED,
+    Conversion,
+    DatasetError,
+    file_sha256,
+    locked_folder,
+)
+from music_evals.datasets_builders.dataset_io.archives import is_archive, unpack
+from music_evals.datasets_builders.questions.question_set import (
+    ABSENT,
+    MediaQuestion,
+    MediaQuestionRow,
+    Part,
+    Record,
+    Records,
+    check_complete,
+    row_of,
+)
+from music_evals.notation.audio.clips import check_clip
+from music_evals.notation.cache import cache_folder
+
+_SUFFIXES: Final = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp")
+_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF")  # how files of the three accepted formats begin
+_ROWS: Final = 64  # of a Parquet file at a time; a row may have megabytes
+_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+
+
+class MediaFiles:
+    """Files of sound and pictures by their paths within the source."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, dict[PurePosixPath, Path]] = defaultdict(dict)  # name → path → file
+        self._joined: dict[str, set[Path]] = defaultdict(set)  # name of a record's sound → files of different content
+
+    def add(self, path: str, file: Path) -> None:
+        """Add a file by its path within the source."""
+        within = PurePosixPath(path)
+        for name in _names(within):
+            self._by_name[name][within] = file
+
+    def join(self, name: str, file: Path) -> None:
+        """Add the sound of a record by a name of its own."""
+        self._joined[name].add(file)
+
+    def find(self, name: str) -> Path:
+        """Return the file of a path or name, with or without its ending.
+
+        Raises:
+            KeyError: there is no such file; the message says why.
+            DatasetError: several files have the name, and the path does not say which one is meant.
+        """
+        if sounds := self._joined.get(name):
+            if len(sounds) > 1:
+                raise KeyError("several sounds fit it")
+            return next(iter(sounds))
+        wanted = PurePosixPath(name)
+        files = self._by_name.get(wanted.name, {})
+        if not files:
+            raise KeyError("missing")
+        exact = {path: file for path, file in files.items() if path.name == wanted.name}
+        files = exact or files
+        if len(files) == 1:
+            return next(iter(files.values()))
+        folders = wanted.parent.parts
+        for matching in (
+            [path for path in files if _ends_with(path.parent.parts, folders)],
+            [path for path in files if _ends_with(folders, path.parent.parts)],
+        ):
+            if len(matching) == 1 and folders:
+                return files[matching[0]]
+        first, second, *_ = sorted(map(str, files))
+        raise DatasetError(f"{name} may be {first} or {second}; records must name its path, or one of them must go")
+
+
+def _names(path: PurePosixPath) -> set[str]:
+    """The names of a file: in full, without its ending, and what is in brackets at its beginning."""
+    names = {path.name, path.stem}
+    if path.name.startswith("["):
+        names.add(path.name[1:].partition("]")[0])
+    return names
+
+
+def _ends_with(longer: tuple[str, ...], end: tuple[str, ...]) -> bool:
+    return longer[len(longer) - len(end) :] == end
+
+
+@contextmanager
+def read_published(conversion: Conversion, tasks: Mapping[str, Records]) -> Iterator["PublishedQuestions"]:
+    """Read published files, for the time of the block.
+
+    DatasetError if there are no records, a record is not as expected, or files are missing and that is not allowed.
+    """
+    key = hashlib.sha256(str(conversion.source.absolute()).encode()).hexdigest()[:16]
+    with locked_folder(cache_folder() / PUBLISHED / f".{key}.unpacked") as unpacked:
+        folder = unpacked / "files"
+        shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
+        folder.mkdir()
+        questions = PublishedQuestions(conversion, tasks, folder)
+        if not conversion.allow_partial:
+            missing = {name for names in questions.missing.values() for name in names}
+            check_complete(sorted(missing), str(conversion.source), "--allow-partial")
+        yield questions
+
+
+class PublishedQuestions:
+    """The questions of each task in published files, with their sound and pictures.
+
+    A question with a missing or damaged file has `ABSENT` for its files: it can be asked without music.
+    """
+
+    def __init__(self, conversion: Conversion, tasks: Mapping[str, Records], unpacked: Path) -> None:
+        self._tasks = tasks
+        self._unpacked = unpacked
+        self._source = conversion.source
+        self._revision = conversion.revision
+        self._files = {
+            path.relative_to(self._source).as_posix(): path
+            for path in sorted(self._source.rglob("*"))
+            if path.is_file()
+        }
+        self._archives = [path for path in self._files.values() if is_archive(path)]
+        self.paths = self._record_files()
+        self._media = MediaFiles()
+        self._collect_media()
+        self.missing: dict[str, list[str]] = defaultdict(list)  # task → files, with what is wrong with them
+        self._anomalies: Counter[str] = Counter()
+        self._lacking: set[tuple[str, str]] = set()  # task and id of questions that lack a file
+        for task in self.paths:
+            self._check(task)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the provenance says of the source."""
+        digests = [file_sha256(path) for group in self.paths.values() for path in group]
+        digest = digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
+        return {
+            "source_revision": self._revision,
+            "source_sha256": digest,
+            "missing": {task: tuple(names) for task, names in self.missing.items()},
+            "anomalies": dict(self._anomalies),
+        }
+
+    def rows(self, task: str) -> Iterator[MediaQuestionRow]:
+        """Yield the rows of a task."""
+        for question in self._questions(task):
+            is_lacking = (task, question.id) in self._lacking
+            yield row_of(question, _absent if is_lacking else self._load)
+
+    # --- records ---
+
+    def _record_files(self) -> dict[str, list[Path]]:
+        """The files of records by task; archives are looked into if there are none beside them."""
+        patterns = [pattern for records in self._tasks.values() for pattern in records.files]
+        if not any(_matches(name, patterns) for name in self._files):
+            for archive in self._archives:
+                self._files |= unpack(archive, self._unpacked, lambda name: _matches(name, patterns))
+        paths = {task: self._first_matching(records.files) for task, records in self._tasks.items()}
+        if not any(paths.values()):
+            raise DatasetError(
+                f"{self._source} holds no {', '.join(patterns)}; a copy of the published files is needed, or "
+                f"'{PUBLISHED}' to fetch them"
+            )
+        return {task: group for task, group in paths.items() if group}
+
+    def _first_matching(self, patterns: Sequence[str]) -> list[Path]:
+        """The files of the first pattern that any file matches."""
+        for pattern in patterns:
+            if paths := [path for name, path in self._files.items() if _matches(name, [pattern])]:
+                return paths
+        return []
+
+    def _questions(self, task: str) -> Iterator[MediaQuestion]:
+        for path in self.paths[task]:
+            for record in read_records(path):
+                try:
+                    question = self._tasks[task].read(record)
+                except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+                    label = record.get("id", "") if isinstance(record, Mapping) else record
+                    raise DatasetError(
+                        f"{path.name}: record {label!r:.60} is not as expected: {error!r:.200}"
+                    ) from error
+                if question:
+                    yield question
+
+    # --- media ---
+
+    def _collect_media(self) -> None:
+        """Index the files beside the records, and unpack what the questions name from archives and other records."""
+        for name, path in self._files.items():
+            if path.suffix.lower() in _SUFFIXES:
+                self._media.add(name, path)
+        joined = {task: records.joined for task, records in self._tasks.items() if records.joined}
+        if not self._archives and not joined:
+            return
+        wanted = {name for task in self.paths for question in self._questions(task) for name in _file_names(question)}
+        names = {PurePosixPath(name).name for name in wanted}
+        for archive in self._archives:
+            members = unpack(archive, self._unpacked, lambda name: bool(_names(PurePosixPath(name)) & names))
+            for name, path in members.items():
+                self._media.add(name, path)
+        for task in joined:
+            self._join_sound(task, wanted)
+
+    def _join_sound(self, task: str, wanted: set[str]) -> None:
+        """Write the sound of other records to files, under the names by which the questions ask for it."""
+        joined = self._tasks[task].joined
+        assert joined
+        for path in [path for name, path in self._files.items() if _matches(name, [joined.files])]:
+            for record in read_records(path):
+                names, data = joined.read(record)
+                asked = wanted & {*names}
+                if not asked:
+                    continue
+                file = self._unpacked / hashlib.sha256(data).hexdigest()
+                file.write_bytes(data)
+                for name in asked:
+                    self._media.join(name, file)
+
+    def _check(self, task: str) -> None:
+        """Note equal options, and files that are missing or damaged."""
+        checked: dict[str, str] = {}  # name of a file → what is wrong with it
+        questions = 0
+        for question in self._questions(task):
+            questions += 1
+            texts = [option.casefold().strip() for option in question.options if isinstance(option, str)]
+            if len({*texts}) < len(texts):
+                self._anomalies[f"{task}: equal options in {question.id}"] += 1
+            for number, part in enumerate((*question.parts, *question.options)):
+                if isinstance(part, str) or part.kind == "abc":
+                    continue
+                name = _shown_name(part) or f"file {number} of {question.id}"
+                if name not in checked:
+                    checked[name] = self._problem(part)
+                if checked[name]:
+                    self._lacking.add((task, question.id))
+        bad = {name: why for name, why in checked.items() if why}
+        if bad:
+            self.missing[task] = [f"{ascii(name)[1:-1]} ({why})" for name, why in bad.items()]
+        if joined := self._tasks[task].joined:
+            complete = questions - len([key for key in self._lacking if key[0] == task])
+            self._anomalies[f"{task}: of {questions} questions, joined with their sound in {joined.files}"] = complete
+
+    def _load(self, part: Part) -> bytes:
+        """Return the bytes of a sound or a picture; KeyError if there is no such file."""
+        content = part.content
+        if isinstance(content, bytes):
+            return content
+        if isinstance(content, Mapping):
+            if content.get("bytes"):
+                return bytes(content["bytes"])
+            content = str(content.get("path"))
+        names = (content,) if isinstance(content, str) else content
+        for name in names[:-1]:
+            try:
+                return self._media.find(name).read_bytes()
+            except KeyError:
+                continue
+        return self._media.find(names[-1]).read_bytes()
+
+    def _problem(self, part: Part) -> str:
+        try:
+            data = self._load(part)
+            if part.kind == "audio":
+                check_clip(data)
+            elif not data.startswith(_PICTURES):
+                return "it is no PNG, JPEG or WebP"
+        except KeyError as error:
+            return str(error.args[0])
+        except ValueError as error:
+            if isinstance(error, DatasetError):
+                raise
+            return " ".join(str(error).split())[:100]
+        return ""
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Yield the records of a file, by its ending; DatasetError if it cannot be read."""
+    if path.suffix == ".parquet":
+        yield from _parquet_records(path)
+        return
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            if path.suffix in _DELIMITERS:
+                yield from csv.DictReader(lines, delimiter=_DELIMITERS[path.suffix])
+            elif path.suffix == ".jsonl":
+                yield from (json.loads(line) for line in lines if line.strip())
+            else:
+                entries = json.load(lines)
+                yield from _keyed(entries) if isinstance(entries, dict) else entries
+    except (UnicodeDecodeError, csv.Error, json.JSONDecodeError, RecursionError, TypeError) as error:
+        raise DatasetError(f"{path.name} cannot be read: {error}") from error
+
+
+def _parquet_records(path: Path) -> Iterator[Record]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(_ROWS):
+                yield from batch.to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise DatasetError(f"{path.name} cannot be read as Parquet: {error}") from error
+
+
+def _keyed(entries: Mapping[str, Record]) -> Iterator[Record]:
+    for key, entry in entries.items():
+        yield {"id": key, **entry}
+
+
+def _matches(path: str, patterns: Sequence[str]) -> bool:
+    name = PurePosixPath(path).name
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
+def _file_names(question: MediaQuestion) -> Iterator[str]:
+    """The names by which a question asks for files."""
+    for part in (*question.parts, *question.options):
+        if isinstance(part, Part) and part.kind != "abc":
+            content = part.content
+            if isinstance(content, Mapping):
+                content = str(content.get("path"))
+            if isinstance(content, str):
+                yield content
+            elif isinstance(content, tuple):
+                yield from content
+
+
+def _shown_name(part: Part) -> str:
+    """The name of a part's file in messages; empty if it has none of its own."""
+    content = part.content
+    if isinstance(content, tuple):
+        return content[0]
+    return content if isinstance(content, str) else ""
+
+
+def _absent(_: Part) -> bytes:
+    return ABSENT
