@@ -29,7 +29,7 @@ def progress_bar(console: Console) -> Progress:
 def download_bar(console: Console) -> Progress:
     """Return a bar of bytes that disappears when they are there."""
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    return Progress(*columns, console=console, transient=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 @contextmanager

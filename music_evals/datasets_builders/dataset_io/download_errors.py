@@ -22,13 +22,14 @@ def plain_http_errors(address: str) -> Iterator[None]:
     except httpx.HTTPError as error:
         raise DatasetError(f"{address}: {connection_problem(error)}") from error
     except OSError as error:
-        raise DatasetError(f"{address}: {disk_problem(error)}") from error
+        advice = "free some space, or name another folder in MUSIC_EVALS_CACHE"
+        raise DatasetError(f"{address}: {disk_problem(error)}; {advice}") from error
 
 
 def disk_problem(error: OSError) -> str:
     """Say what to do about an error of the file system."""
     if error.errno == ENOSPC:
-        return "the disk is full; free some space, or name another folder in MUSIC_EVALS_CACHE"
+        return "the disk is full"
     return str(error)
 
 

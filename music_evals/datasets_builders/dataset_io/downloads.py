@@ -5,6 +5,7 @@ downloader that it is given. Errors are one line that says what to do.
 """
 
 import hashlib
+import json
 import logging
 import os
 import re
@@ -23,9 +24,9 @@ from music_evals.datasets_builders.dataset_io.download_errors import (
 )
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError, file_sha256, list_names
 from music_evals.datasets_builders.progress import download_bar
+from music_evals.notation.cache import write_atomically
 
 _TIMEOUT: Final = 60.0  # seconds without a byte
-_CHUNK: Final = 1 << 20
 _RANGE_NOT_SATISFIABLE: Final = 416
 _PARTIAL_CONTENT: Final = 206
 
@@ -105,15 +106,33 @@ def fetch_file(remote: Remote, folder: Path) -> Path:
     DatasetError if the connection fails, the address is gone, or the checksum is another one; a file with a wrong
     checksum is not kept.
     """
-    address = remote.address
-    name = f"{hashlib.sha256(address.encode()).hexdigest()[:12]}-{address.rpartition('/')[2]}"
     is_of_bytes = remote.file or remote.checksum.startswith("md5:")
     checksum = remote.checksum if is_of_bytes else None
-    return _retrieve(address, folder, name, checksum or None)
+    return _retrieve(remote.address, folder, cached_name(remote), checksum or None)
+
+
+def cached_name(remote: Remote) -> str:
+    """Return under which name a file, an archive, or the listing of a DOI's record is kept."""
+    if remote.doi:
+        return f"{remote.doi.replace('/', '-')}.json"
+    digest = hashlib.sha256(remote.address.encode()).hexdigest()[:12]
+    return f"{digest}-{remote.address.rpartition('/')[2]}"
 
 
 def fetch_doi(remote: Remote, folder: Path) -> list[Path]:
-    """Fetch the files of a record that a DOI names; the record states their checksums."""
+    """Fetch the files of a record that a DOI names; the record states their checksums, and is asked once."""
+    listing = folder / cached_name(remote)
+    if not listing.exists():
+        write_atomically(listing, json.dumps(_look_up_record(remote, folder)).encode())
+    entries = json.loads(listing.read_bytes())
+    names = [name for name in entries if any(fnmatch(name, pattern) for pattern in remote.files)]
+    if not names:
+        raise DatasetError(f"{remote.place} has no file {' or '.join(remote.files)}")
+    return [_retrieve(entries[name]["address"], folder, name, entries[name]["checksum"]) for name in names]
+
+
+def _look_up_record(remote: Remote, folder: Path) -> dict[str, dict[str, str]]:
+    """File → its address and checksum."""
     import pooch
     from pooch.downloaders import doi_to_repository
 
@@ -123,10 +142,10 @@ def fetch_doi(remote: Remote, folder: Path) -> list[Path]:
         repository.populate_registry(record)
     except (OSError, ValueError) as error:  # those of requests are of the former kind
         raise DatasetError(f"{remote.place}: {connection_problem(error)}") from error
-    names = [name for name in record.registry if any(fnmatch(name, pattern) for pattern in remote.files)]
-    if not names:
-        raise DatasetError(f"{remote.place} has no file {' or '.join(remote.files)}")
-    return [_retrieve(repository.download_url(name), folder, name, record.registry[name]) for name in names]
+    return {
+        name: {"address": repository.download_url(name), "checksum": checksum}
+        for name, checksum in record.registry.items()
+    }
 
 
 def _retrieve(address: str, folder: Path, name: str, checksum: str | None) -> Path:
@@ -165,7 +184,7 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
         ):
             name = address.rpartition("/")[2]
             task = bar.add_task(name, completed=offset, total=offset + int(length) if length else None)
-            for chunk in response.iter_raw(_CHUNK):
+            for chunk in response.iter_raw():  # as it comes, so that a stop loses nothing
                 file.write(chunk)
                 bar.advance(task, len(chunk))
     part.replace(target)

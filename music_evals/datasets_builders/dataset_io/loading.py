@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from music_evals.datasets_builders.dataset_io.download_errors import disk_problem
 from music_evals.datasets_builders.dataset_io.downloads import download_repository, remove_cached
 from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
@@ -352,7 +353,7 @@ def _cached_folder(benchmark: DatasetSpec, key: str, label: str, make: Callable[
                 make(folder)
     except OSError as error:
         advice = "name another folder in MUSIC_EVALS_CACHE"
-        raise DatasetError(f"cannot write {label} to {folder}: {error}; {advice}") from error
+        raise DatasetError(f"cannot write {label} to {folder}: {disk_problem(error)}; {advice}") from error
     return folder
 
 

@@ -18,7 +18,12 @@ from rich.console import Console
 
 from music_evals.benchmarks import Remote, Source, dataset_facts, format_bytes
 from music_evals.datasets_builders.dataset_io.archives import is_archive, unpack
-from music_evals.datasets_builders.dataset_io.downloads import download_repository, fetch_doi, fetch_file
+from music_evals.datasets_builders.dataset_io.downloads import (
+    cached_name,
+    download_repository,
+    fetch_doi,
+    fetch_file,
+)
 from music_evals.datasets_builders.dataset_io.folders import locked_folder
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 from music_evals.notation.cache import cache_folder, write_atomically
@@ -43,7 +48,7 @@ class _HubFiles:
 
     commit: str
     paths: Sequence[str]
-    bytes: int | None  # that are not in the Hub's cache yet
+    bytes: int  # that are not in the Hub's cache yet
 
 
 def remotes_key(dataset: str) -> str:
@@ -118,27 +123,34 @@ def _published_source(dataset: str) -> tuple[str, Source]:
 
 
 def _announce(title: str, source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> None:
-    lines = [f"fetching {title}, once, into {root}:"]
+    lines = [f"fetching {title}, once:"]
     for remote in source.remotes:
         revision = _revision(remote, hubs)
-        size = remote.size
-        if remote.hub and hubs[remote.hub].bytes is not None:
-            size = format_bytes(hubs[remote.hub].bytes or 0)
-        lines.append(f"  {remote.place} at {revision:.{_SHORT}}: {size}; licence: {remote.terms}")
+        shown = revision if remote.doi else revision[:_SHORT]
+        lines.append(f"  {remote.place} at {shown}: {_size(remote, hubs, root)}; licence: {remote.terms}")
         if remote.hub and not remote.commit:
             lines.append(
                 f"  warning: no commit is known for {remote.hub}, so the head of its main branch is taken; the log "
                 "names the commit"
             )
+    lines.append(f"  into {root} and the Hub's cache ({format_bytes(shutil.disk_usage(root).free)} free)")
     console = Console(stderr=True)
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+def _size(remote: Remote, hubs: Mapping[str, _HubFiles], root: Path) -> str:
+    """What is left to fetch of a remote, in words."""
+    if not remote.hub:
+        return "fetched before" if (root / cached_name(remote)).exists() else remote.size
+    count = hubs[remote.hub].bytes
+    return "fetched before" if count == 0 else format_bytes(count or 0)
+
+
 def _revision(remote: Remote, hubs: Mapping[str, _HubFiles]) -> str:
     if remote.hub:
         return hubs[remote.hub].commit
-    return remote.commit or remote.doi or remote.checksum.removeprefix("md5:")
+    return remote.commit or remote.doi or remote.checksum.removeprefix("md5:") or "unknown"
 
 
 def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> None:

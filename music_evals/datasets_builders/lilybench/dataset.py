@@ -138,7 +138,11 @@ def write_mutopia(conversion: Conversion) -> Provenance:
     source = conversion.source.expanduser()
     clips = source / "emopia"
     plan = build_mutopia(
-        source, clips if clips.is_dir() else None, revision=conversion.revision, on_piece=conversion.on_piece
+        source,
+        clips if clips.is_dir() else None,
+        sizes=SIZES,
+        revision=conversion.revision,
+        on_piece=conversion.on_piece,
     )
     return write(plan, conversion.out, overwrite=True)
 

@@ -1,0 +1,104 @@
+"""Archives: what is unpacked, and what is refused with nothing outside the folder."""
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from music_evals.datasets_builders.dataset_io import DatasetError, archives
+from music_evals.datasets_builders.dataset_io.archives import unpack
+
+
+def tar_of(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for info, content in members:
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, link
+    return info
+
+
+def zip_of(path: Path, *members: tuple[str, bytes], mode: int = 0) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            info = zipfile.ZipInfo(name)
+            info.external_attr = mode << 16
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+def test_the_wanted_members_are_unpacked_by_their_paths(tmp_path: Path, kind: str) -> None:
+    contents = {"top/a/audio.wav": b"1", "top/b/audio.wav": b"2", "top/notes.txt": b"3"}
+    path = tmp_path / f"a.{kind}"
+    if kind == "zip":
+        zip_of(path, *contents.items())
+    else:
+        tar_of(path, *((member(name), content) for name, content in contents.items()))
+    files = unpack(path, tmp_path / "out", lambda name: name.endswith(".wav"), strip=1)
+    assert {name: file.read_bytes() for name, file in files.items()} == {"a/audio.wav": b"1", "b/audio.wav": b"2"}
+    assert sorted(file.relative_to(tmp_path / "out").as_posix() for file in files.values()) == [*files]
+
+
+ZEROS = bytes(60_000_000)
+HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "a link": (lambda path: tar_of(path, (member("a.wav", tarfile.SYMTYPE, "/etc/passwd"), b"")), "link or a device"),
+    "a hard link": (lambda path: tar_of(path, (member("a.wav", tarfile.LNKTYPE, "b"), b"")), "link or a device"),
+    "a device": (lambda path: tar_of(path, (member("a.wav", tarfile.CHRTYPE), b"")), "link or a device"),
+    "a path above": (lambda path: tar_of(path, (member("../a.wav"), b"x")), "leads out of"),
+    "a path in the middle": (lambda path: tar_of(path, (member("b/../../a.wav"), b"x")), "leads out of"),
+    "an absolute path": (lambda path: tar_of(path, (member("/tmp/a.wav"), b"x")), "leads out of"),
+    "a control character": (lambda path: tar_of(path, (member("a\n.wav"), b"x")), "leads out of"),
+    "a name twice": (lambda path: tar_of(path, (member("a.wav"), b"x"), (member("./a.wav"), b"y")), "'a.wav' twice"),
+    "a bomb": (lambda path: tar_of(path, (member("a.wav"), ZEROS)), "unpacks to more than 100 times its size"),
+    "many": (lambda path: tar_of(path, *((member(f"{n}.wav"), b"") for n in range(30))), "more than 20 members"),
+    "no archive": (lambda path: path.write_bytes(b"<html>") and path, "is damaged or incomplete"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 20)
+    make, message = HOSTILE[name]
+    path = make(tmp_path / "a.tar.gz")
+    with pytest.raises(DatasetError, match=message):
+        unpack(path, tmp_path / "out")
+    assert {file.name for file in tmp_path.iterdir()} <= {"a.tar.gz", "out"}
+
+
+@pytest.mark.parametrize(
+    ("members", "mode", "message"),
+    [
+        ([("../a.wav", b"x")], 0, "leads out of"),
+        ([("a.wav", b"/etc/passwd")], 0o120777, "link or a device"),
+        ([("a.wav", ZEROS)], 0, "unpacks to more than 100 times its size"),
+    ],
+)
+def test_a_hostile_zip_is_refused(tmp_path: Path, members: list[tuple[str, bytes]], mode: int, message: str) -> None:
+    path = zip_of(tmp_path / "a.zip", *members, mode=mode)
+    with pytest.raises(DatasetError, match=message):
+        unpack(path, tmp_path / "out")
+    assert not (tmp_path / "a.wav").exists()
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.99])
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+def test_an_incomplete_archive_is_named(tmp_path: Path, kind: str, kept: float) -> None:
+    noise = bytes((number * number) % 251 for number in range(50_000))
+    path = tmp_path / f"a.{kind}"
+    if kind == "zip":
+        zip_of(path, ("a.wav", noise), ("b.wav", noise))
+    else:
+        tar_of(path, (member("a.wav"), noise), (member("b.wav"), noise))
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * kept)])
+    with pytest.raises(DatasetError, match=rf"a\.{kind} is damaged or incomplete"):
+        unpack(path, tmp_path / "out")

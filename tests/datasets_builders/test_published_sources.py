@@ -1,0 +1,310 @@
+"""``dataset=published``: every benchmark, fetched from servers on this machine, and asked again without them."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from music_evals import benchmarks
+from music_evals.datasets_builders.dataset_io import Origin, build_dataset, describe_dataset
+from music_evals.datasets_builders.lilybench import dataset as lilybench
+from music_evals.datasets_builders.lilybench.rows import TASKS
+from music_evals.datasets_builders.muse.recordings import recorded_rows as recorded_muse
+from music_evals.datasets_builders.muse_ten.recordings import recorded_rows as recorded_ten
+from music_evals.evals.registry import dataset_module
+from tests.abc_eval_dataset import write_files
+from tests.datasets_builders.msu.test_dataset import write_snapshot
+from tests.datasets_builders.test_musictheorybench import published as write_theory
+from tests.evals.test_question_sets import rul_record, sound
+from tests.published_servers import Servers, folder_files, rerouted, serve, tar
+from tests.ziqi_source import write_source
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "data"
+COMMIT = "c" * 40
+NEEDS_LILYPOND = ("abc_eval", "lilybench", "lilybench_generation")
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[Servers]:
+    with serve() as running, rerouted(running, tmp_path):
+        yield running
+
+
+def remotes(name: str) -> dict[str, benchmarks.Remote]:
+    """Hub, address or DOI → remote, of the copy of the facts."""
+    source = benchmarks.dataset_facts(name).published[1]
+    return {remote.hub or remote.doi or remote.address: remote for remote in source.remotes}
+
+
+def put_archive(servers: Servers, name: str, files: dict[str, bytes], at: str = "github.com") -> None:
+    """Serve files as the archive of a benchmark's git commit, in a folder as GitHub packs them."""
+    address = next(address for address in remotes(name) if at in address and ".tar.gz" in address)
+    packed = tar({f"NAME-COMMIT/{path}": content for path, content in files.items()})
+    servers.files[address.removeprefix("https://")] = packed
+
+
+def put_repository(servers: Servers, name: str, files: dict[str, bytes]) -> None:
+    """Serve files as the repository of a benchmark on the Hub."""
+    remote = next(remote for remote in remotes(name).values() if remote.hub)
+    servers.repositories[remote.hub] = {remote.commit or COMMIT: files}
+
+
+def parquet(records: list[dict[str, Any]]) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(records), buffer)
+    return buffer.getvalue()
+
+
+def put_ziqi(servers: Servers, folder: Path) -> None:
+    put_archive(
+        servers, "ziqi", {f"ZIQI-Eval/{path}": data for path, data in folder_files(write_source(folder)).items()}
+    )
+
+
+def put_musictheorybench(servers: Servers, folder: Path) -> None:
+    put_repository(servers, "musictheorybench", folder_files(write_theory(folder)))
+
+
+def put_msu(servers: Servers, folder: Path) -> None:
+    put_repository(servers, "msu", folder_files(write_snapshot(folder)))
+
+
+def put_muse(servers: Servers, _: Path) -> None:
+    paths = {path for row in recorded_muse() for path in row.paths}
+    put_archive(
+        servers, "muse", {path: sound(seed=n) for n, path in enumerate(sorted(paths))} | {"LICENSE_DATA.md": b"x"}
+    )
+
+
+def put_muse_ten(servers: Servers, _: Path) -> None:
+    paths = {path for row in recorded_ten() for path in row.paths if "Circles_3" not in path}
+    put_archive(servers, "muse_ten", {path: sound(seed=n) for n, path in enumerate(sorted(paths))})
+
+
+def put_abc_eval(servers: Servers, folder: Path) -> None:
+    put_archive(servers, "abc_eval", folder_files(write_files(folder / "csv").parent))
+
+
+def put_lilybench(servers: Servers, _: Path) -> None:
+    put_archive(servers, "lilybench", {f"ftp/{path}": data for path, data in folder_files(GOLDEN / "mutopia").items()})
+    clips = {f"midis/{path}": data for path, data in folder_files(GOLDEN / "emopia").items()}
+    (address,) = [address for address in remotes("lilybench") if "EMOPIA" in address]
+    servers.files[address.removeprefix("https://")] = zipped({f"EMOPIA_2.2/{path}": it for path, it in clips.items()})
+
+
+def put_lilybench_generation(servers: Servers, _: Path) -> None:
+    labels = {"work_01_processed.ly": {"composer": "Vivaldi", "meta": {}}}
+    (address,) = [address for address in remotes("lilybench_generation") if "labels" in address]
+    servers.files[address.removeprefix("https://")] = json.dumps(labels).encode()
+    (doi,) = [name for name, remote in remotes("lilybench_generation").items() if remote.doi]
+    servers.record(doi, {"baroquemusic.zip": zipped({"data/work_01_processed.ly": b"{ c'4 }"})})
+    pieces = dict(list(folder_files(GOLDEN / "mutopia").items())[:2])
+    put_archive(servers, "lilybench_generation", {f"ftp/{path}": data for path, data in pieces.items()})
+
+
+def mmau_record(number: int, task: str = "music", **changes: Any) -> dict[str, Any]:
+    """A row of ``gamma-lab-umd/MMAU-test-mini``."""
+    facts = {"id": f"m{number}", "task": task, "category": ["Reasoning"], "sub-category": "Tempo", "difficulty": "hard"}
+    choices = [
+        f"({letter}) {word} {number}" for letter, word in zip("ABCD", ("lute", "harp", "bell", "drum"), strict=True)
+    ]
+    clip = {"bytes": sound(seed=number), "path": None}
+    record = {"context": clip, "instruction": f"Which {number}?", "choices": choices, "answer": choices[number % 4]}
+    return {**record, "other_attributes": json.dumps({**facts, "split": "test-mini"}), **changes}
+
+
+def put_mmau(servers: Servers, _: Path) -> None:
+    records = [mmau_record(number, "music" if number % 3 == 0 else "sound") for number in range(9)]
+    put_repository(servers, "mmau", {"data/test-00000-of-00001.parquet": parquet(records), "README.md": b"#"})
+
+
+def mmar_record(number: int, modality: str = "music") -> dict[str, Any]:
+    return {
+        "id": f"r{number}",
+        "audio_path": f"./audio/r{number}.wav",
+        "question": f"Which {number}?",
+        "choices": ["lute", "harp", "bell", " "],
+        "answer": "harp",
+        "modality": modality,
+        "category": "Signal Layer",
+        "sub-category": "Pitch",
+        "language": "zh" if number else None,
+    }
+
+
+def put_mmar(servers: Servers, _: Path) -> None:
+    lines = [json.dumps(mmar_record(n, "music" if n < 3 else "speech")) for n in range(5)]
+    (address,) = [address for address in remotes("mmar") if "MMAR-meta" in address]
+    servers.files[address.removeprefix("https://")] = "\n".join(lines).encode()
+    put_repository(servers, "mmar", {"mmar-audio.tar.gz": tar({f"audio/r{n}.wav": sound(seed=n) for n in range(3)})})
+
+
+def hub_record(question: str, answer: str, seed: int) -> dict[str, Any]:
+    """A row of ``lmms-lab/muchomusic``."""
+    choices = f"(A) Gong (B) {answer} (C) Lyre (D) Fife"
+    clip = {"bytes": sound(seed=seed), "path": None}
+    return {"context": clip, "instruction": question, "choices": choices, "answer": f"(B) {answer}"}
+
+
+def put_muchomusic(servers: Servers, _: Path) -> None:
+    fields = {"dataset": "sdd", "genre": "Rock", "music_knowledge": "['instrumentation']", "music_reasoning": ""}
+    rows = [
+        {
+            "question": f"Which drum {n}?",
+            "correct_answer": f"Bongo {n}",
+            **{f"distractor_{m}_answer": f"wrong {m}" for m in (1, 2, 3)},
+            "dataset_identifier": f"{n}.json",
+            **fields,
+        }
+        for n in range(4)
+    ]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0].keys())
+    writer.writeheader()
+    writer.writerows(rows)
+    (doi,) = [name for name, remote in remotes("muchomusic").items() if remote.doi]
+    servers.record(doi, {"muchomusic.csv": text.getvalue().encode(), "datasheet.pdf": b"%PDF"})
+    records = [hub_record(f"Which drum {n}?", f"Bongo {n}", n) for n in range(3)]
+    put_repository(servers, "muchomusic", {"data/test-00000-of-00001.parquet": parquet(records)})
+
+
+def put_rul_muchomusic(servers: Servers, _: Path) -> None:
+    questions = {str(number): rul_record(number) for number in range(5)}
+    (address,) = [address for address in remotes("rul_muchomusic") if "RUL" in address]
+    servers.files[address.removeprefix("https://")] = json.dumps(questions).encode()
+    records = [hub_record(f"Which drum plays in {n}?", f"Bongo {n}.", n) for n in range(3)]
+    # Two recordings to which the question of number 3 fits.
+    records += [hub_record("Which drum plays in 3?", "Bongo 3", seed) for seed in (3, 4)]
+    put_repository(servers, "rul_muchomusic", {"data/test-00000-of-00001.parquet": parquet(records)})
+
+
+def put_ssmr(servers: Servers, _: Path) -> None:
+    answers = {
+        "correct_answer": "C major",
+        **{f"incorrect_answer{n}": f"{key} minor" for n, key in enumerate("CDE", 1)},
+    }
+    record = {"question": "Which key?", "abc_context": "K:C\\nCDEF|", "class_name": "KeyQuestion", "category": "key"}
+    files = {"data/Test_textual-00000-of-00001.parquet": parquet([{**record, **answers}])}
+    put_repository(servers, "ssmr", files)
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    import zipfile
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+    return buffer.getvalue()
+
+
+PUT = {name.removeprefix("put_"): function for name, function in globals().items() if name.startswith("put_")}
+PUT = {name: function for name, function in PUT.items() if name in benchmarks.names()}
+ROWS = {
+    "abc_eval": ("bar_count", 8),
+    "lilybench": ("bar_count", 4),
+    "lilybench_generation": ("prompts", 1000),
+    "mmar": ("music", 3),
+    "mmau": ("music", 3),
+    "msu": ("questions", 12),
+    "muchomusic": ("listening", 4),
+    "muse": ("chord_quality", 44),
+    "muse_ten": ("meter", 19),
+    "musictheorybench": ("knowledge", 8),
+    "rul_muchomusic": ("muchomusic", 5),
+    "ssmr": ("textual", 1),
+    "ziqi": ("generation", 4),
+}
+"""Benchmark → a config, and its rows."""
+
+
+def published(name: str) -> Origin:
+    return describe_dataset("published", benchmark=dataset_module(name).BENCHMARK)
+
+
+def test_every_benchmark_is_tried() -> None:
+    assert [*ROWS] == benchmarks.names() == sorted(PUT)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_it_is_fetched_once_and_the_same_as_from_a_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], request: Any
+) -> None:
+    if name in NEEDS_LILYPOND:
+        request.getfixturevalue("lilypond_runs")
+    monkeypatch.setattr(lilybench, "SIZES", {**dict.fromkeys(TASKS, 4), "error_detection": 5})
+    with serve() as servers, rerouted(servers, tmp_path):
+        PUT[name](servers, tmp_path / "source")
+        first = published(name)
+        shown = capsys.readouterr().err
+        asked = len(servers.asked)
+        again = published(name)
+        assert len(servers.asked) == asked > 0
+    config, count = ROWS[name]
+    rows = first.provenance.counts[config]
+    assert rows.get("test", rows.get("paper")) == count
+    assert again == first
+    source = benchmarks.dataset_facts(name).published[1]
+    for remote in source.remotes:
+        assert f"{remote.place} at " in shown
+        assert f"licence: {remote.licence}" in shown
+        assert ("no commit is known for" in shown) or remote.commit or not remote.hub
+    main = source.remotes[0]
+    assert first.revision == (main.commit or main.doi or COMMIT)
+    assert all(f"{remote.place}@" in (first.provenance.source_revision or "") for remote in source.remotes)
+    assert first.label.startswith(f"{first.provenance.source}-{first.revision[:7]}")
+
+
+def test_sound_is_joined_by_the_text_of_the_question(servers: Servers, tmp_path: Path) -> None:
+    put_rul_muchomusic(servers, tmp_path)
+    origin = published("rul_muchomusic")
+    assert origin.provenance.missing == {"muchomusic": ("3 (several sounds fit it)", "4 (missing)")}
+    assert origin.provenance.anomalies == {"muchomusic: of 5 questions, joined with their sound in *.parquet": 3}
+
+
+def test_a_clip_of_another_copy_of_the_hub_is_the_same_question(servers: Servers, tmp_path: Path) -> None:
+    """The layouts of MMAU: the authors' on the Hub, lmms-lab's, and the file on GitHub with clips beside it."""
+    put_mmau(servers, tmp_path)
+    spec = dataset_module("mmau").BENCHMARK
+    rows = [build_dataset(spec, tmp_path / "official", "published").files["music/test-00000-of-00001.parquet"]]
+    words = ("lute", "harp", "bell", "drum")
+    entries = [
+        {
+            "id": f"m{n}",
+            "question": f"Which {n}?",
+            "choices": [f"{word} {n}" for word in words],
+            "answer": f"{words[n % 4]} {n}",
+            **{"task": "music", "category": "Reasoning", "sub-category": "Tempo", "difficulty": "hard"},
+        }
+        for n in (0, 3, 6)
+    ]
+    clips = {n: sound(seed=n) for n in (0, 3, 6)}
+    for spelling in (json.dumps, repr):
+        folder = tmp_path / spelling.__name__
+        folder.mkdir()
+        records = [
+            {
+                **entry,
+                "choices": spelling(entry["choices"]),
+                "audio": {"bytes": clips[int(entry["id"][1:])], "path": "x"},
+            }
+            for entry in entries
+        ]
+        (folder / "test_mini-00000-of-00001.parquet").write_bytes(parquet(records))
+        rows.append(
+            build_dataset(spec, tmp_path / f"out-{folder.name}", str(folder)).files["music/test-00000-of-00001.parquet"]
+        )
+    folder = tmp_path / "github"
+    (folder / "test-mini-audios").mkdir(parents=True)
+    for n, clip in clips.items():
+        (folder / "test-mini-audios" / f"m{n}.wav").write_bytes(clip)
+    listed = [{**entry, "audio_id": f"./test-mini-audios/{entry['id']}.wav"} for entry in entries]
+    (folder / "mmau-test-mini.json").write_text(json.dumps(listed))
+    rows.append(build_dataset(spec, tmp_path / "out-github", str(folder)).files["music/test-00000-of-00001.parquet"])
+    assert len({*rows}) == 1
