@@ -228,8 +228,10 @@ def record_to_sample(
     metadata = {key: value for key, value in row.items() if value is not None and not key.startswith(hidden)}
     lists = _true_lists(muse, row) if params.strategy == "logiclm" else None
     if lists and muse.solver:
-        metadata["true_transcription"] = " ".join(map(str, lists))
-        metadata["in_order"] = muse.solver.schema.in_order
+        metadata |= {
+            "true_transcription": " ".join(map(str, lists)),
+            "in_order": muse.solver.schema.in_order,
+        }
     lettered = len(row["target"]) == 1
     bare = params.strategy == "standalone" and not lettered
     message = trial(
@@ -323,7 +325,9 @@ def _true_lists(muse: Trials, row: Row) -> list[list[int]] | None:
     """The true integers of each clip; None for recordings, whose notes are not known."""
     assert muse.solver is not None
     texts = [row["midi_text" + clip] for clip in muse.clips]
-    return None if None in texts else [muse.solver.transcribe(parse_midi_text(text)) for text in texts]
+    if None in texts:
+        return None
+    return [muse.solver.transcribe(parse_midi_text(text)) for text in texts]
 
 
 def trial(muse: Trials, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:

@@ -86,7 +86,7 @@ def draw_figures(sections: Sequence[Section]) -> dict[str, str]:
 
 def _laid_out(table: Table) -> dict[str, Any]:
     """Arrange a table for the page: no empty columns; how a model was asked, and on which data, is in its cell."""
-    ordered, names, numeric = table.measured_first(), list(table.columns), list(table.is_numeric())
+    ordered, names, numeric = table.measured_first(), table.columns, list(table.is_numeric())
     inner = {at: name for at, name in enumerate(names) if name in (*_UNDER_MODEL, *_BEHIND) and "Model" in names}
     known = [at for at in range(len(names)) if at not in inner and any(row[at] is not None for row in ordered.rows)]
     rows = []

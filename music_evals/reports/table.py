@@ -119,10 +119,12 @@ class Table:
             yield any(isinstance(row[index], Estimate) for row in self.rows)
 
     def measured_first(self) -> "Table":
-        """Return the rows that are shown in the order in which they are: measured rows, floors, published rows."""
+        """Return what is shown, in this order: measured rows, floors, published rows."""
         kinds = self.kinds or [""] * len(self.rows)
-        order = sorted(range(len(kinds))[: self.most_shown], key=lambda place: KINDS.index(kinds[place]))
-        return replace(self, rows=[self.rows[place] for place in order], kinds=[kinds[place] for place in order])
+        places = range(len(kinds))[: self.most_shown]
+        order = sorted(places, key=lambda place: KINDS.index(kinds[place]))
+        rows, kinds = [self.rows[place] for place in order], [kinds[place] for place in order]
+        return replace(self, rows=rows, kinds=kinds)
 
     def to_rich(self) -> RichTable:
         """Return it for the terminal: notes below it, an interval under its number."""

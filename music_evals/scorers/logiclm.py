@@ -83,8 +83,7 @@ def _transcribed(attempts: Sequence[Mapping[str, Any]], truth: Mapping[str, Any]
     facts: dict[str, Any] = {"transcription": " ".join(lists)}
     if lists and "true_transcription" in truth:
         pairs = zip(lists, _LIST.findall(truth["true_transcription"]), strict=True)
-        shares = [note_f1(*map(_numbers, pair), in_order=truth["in_order"]) for pair in pairs]
-        facts["right_notes"] = fmean(shares)
+        facts["right_notes"] = fmean(note_f1(*map(_numbers, pair), in_order=truth["in_order"]) for pair in pairs)
     return facts
 
 

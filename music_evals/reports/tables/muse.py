@@ -1,4 +1,4 @@
-"""Tables of MUSE: the paper's Tables 1 and 2 (accuracy, transcriptions), and LogicLM's formulations.
+"""Tables of MUSE: accuracy, LogicLM's formulations and transcriptions.
 
 Source: arXiv 2510.22455, Tables 1 and 2 and section 3.
 """
@@ -31,14 +31,16 @@ MODALITIES: Final = {"audio": "Audio", "midi": "MIDI"}
 SHOTS: Final = {"zero": "Zero-shot", "few": "Few-shot"}
 STRATEGIES: Final = {"standalone": "Standalone", "cot": "CoT", "logiclm": "LogicLM"}
 _FACTORS: Final = ("modality", "shots", "strategy")
-_MOST_ITEMS: Final = 50  # of a table of transcriptions on a page
 
 
 def tables(records: Records) -> list[Table]:
     """Make the tables of MUSE."""
     tasks = load("muse").tasks
-    items = [transcriptions(records, task) for task in tasks]
-    return [*(_table1(records, task) for task in tasks), formulations(records), *items]
+    return [
+        *(_table1(records, task) for task in tasks),
+        formulations(records),
+        *(transcriptions(records, task) for task in tasks),
+    ]
 
 
 def _table1(records: Records, task: str) -> Table:
@@ -101,13 +103,14 @@ def formulations(records: Records, section: str = "MUSE", name: str = "muse") ->
     return run_table(f"{name}_logiclm", title, runs, figures, groups=groups, without=_FACTORS, note="muse_logiclm")
 
 
-def transcriptions(records: Records, task: str, section: str = "MUSE", name: str = "muse") -> Table:
+def transcriptions(records: Records, task: str, benchmark: str = "muse") -> Table:
     """Make the table of a task's items: the true transcription beside the models', as in Table 2.
 
     Logs of earlier versions hold no transcriptions and are left out.
     """
     measured: list[Row] = []
-    for number, run in records.current(section, task=task, strategy="logiclm").iterrows():
+    runs = records.current(benchmark=benchmark, task=task, strategy="logiclm")
+    for number, run in runs.iterrows():
         for _, item in items_with(records, number, "transcription").iterrows():
             right = item.get("right_notes", nan)
             figures = {
@@ -119,13 +122,13 @@ def transcriptions(records: Records, task: str, section: str = "MUSE", name: str
             measured.append(([item["item"], *labels(run, without=("strategy",))], figures))
     paper = [row.labels for row in published("muse", "table2").rows if row.labels["task"] == task]
     return make_table(
-        f"{name}_transcriptions_{task}",
-        f"{section}, {title_of(task).lower()}: transcriptions by LogicLM",
+        f"{benchmark}_transcriptions_{task}",
+        f"{load(benchmark).title}, {title_of(task).lower()}: transcriptions by LogicLM",
         ["True", "Model's", "Right notes", "Decision"],
         sorted(measured, key=str),
-        records.runs.iloc[:0],  # the notes on runs speak of intervals, which single items lack
+        runs[:0],  # the notes on runs speak of intervals, which single items lack
         groups=["Item"],
         published=[([row["item"], *paper_labels(row["model"])], row) for row in paper],
         note="muse_transcriptions",
-        most_shown=_MOST_ITEMS,
+        most_shown=50,
     )

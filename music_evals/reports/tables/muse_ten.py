@@ -1,4 +1,4 @@
-"""Tables of The MUSE Benchmark: accuracy by task, of models and of people; LogicLM's formulations, transcriptions.
+"""Tables of The MUSE Benchmark: accuracy of models and of people, and LogicLM's tables.
 
 Source: arXiv 2510.19055; its repository has the figures of models.
 """
@@ -30,5 +30,5 @@ def tables(records: Records) -> list[Table]:
     ]
     title = f"{SECTION}: accuracy in percent"
     accuracy = make_table("muse_ten_table1", title, [*columns.values()], measured, runs, published=paper)
-    items = [transcriptions(records, task, SECTION, "muse_ten") for task in columns]
+    items = [transcriptions(records, task, "muse_ten") for task in columns]
     return [accuracy, formulations(records, SECTION, "muse_ten"), *items]

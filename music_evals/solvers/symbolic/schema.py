@@ -36,8 +36,8 @@ class FormulationError(ValueError):
 class Schema:
     """The form of a formulation: the first word of its lines, the range of the integers, and the longest list.
 
-    The word is also the name of the tool that can be called instead; `listed` is the name of its list, and `in_order`
-    says whether the order of the integers counts.
+    The word is also the name of the tool that can be called instead; `listed` is the name of its list.
+    `in_order` says whether the order of the integers counts.
     """
 
     functor: str
