@@ -226,6 +226,12 @@ def record_to_sample(
     """
     hidden = ("id", "target", "options", "audio", "midi")  # no other column begins with one of these words
     metadata = {key: value for key, value in row.items() if value is not None and not key.startswith(hidden)}
+    lists = _true_lists(muse, row) if params.strategy == "logiclm" else None
+    if lists and muse.solver:
+        metadata |= {
+            "true_transcription": " ".join(map(str, lists)),
+            "in_order": muse.solver.schema.in_order,
+        }
     lettered = len(row["target"]) == 1
     bare = params.strategy == "standalone" and not lettered
     message = trial(
@@ -297,14 +303,13 @@ def _formulated(
 ) -> list[ChatMessage]:
     """The true formulation of a worked example, and the message that asks for its answer."""
     assert muse.solver is not None
-    schema, texts = muse.solver.schema, [row["midi_text" + clip] for clip in muse.clips]
-    if None in texts:
+    lists = _true_lists(muse, row)
+    if lists is None:
         raise ValueError(
             f"the few-shot example {row['id']} has no transcription, which strategy=logiclm shows as its solution; "
             "valid here are shots=zero, the other strategies, and datasets with transcriptions (generated)"
         )
-    lists = [muse.solver.transcribe(parse_midi_text(text)) for text in texts]
-    result = muse.solver.decide(lists).result
+    schema, result = muse.solver.schema, muse.solver.decide(lists).result
     finding = Template(followup["decided"]).substitute(result=result)
     formulation: list[ChatMessage] = [ChatMessageAssistant(content=schema.write(muse.identifiers, lists))]
     if params.tools == "native":
@@ -314,6 +319,15 @@ def _formulated(
         formulation = [ChatMessageAssistant(content="", tool_calls=calls), *results]
     closing = Template(followup["final"]).substitute({**followup, "finding": finding})
     return [*formulation, ChatMessageUser(content=closing)]
+
+
+def _true_lists(muse: Trials, row: Row) -> list[list[int]] | None:
+    """The true integers of each clip; None for recordings, whose notes are not known."""
+    assert muse.solver is not None
+    texts = [row["midi_text" + clip] for clip in muse.clips]
+    if None in texts:
+        return None
+    return [muse.solver.transcribe(parse_midi_text(text)) for text in texts]
 
 
 def trial(muse: Trials, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:

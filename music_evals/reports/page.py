@@ -86,11 +86,11 @@ def draw_figures(sections: Sequence[Section]) -> dict[str, str]:
 
 def _laid_out(table: Table) -> dict[str, Any]:
     """Arrange a table for the page: no empty columns; how a model was asked, and on which data, is in its cell."""
-    ordered, names, numeric = table.measured_first(), list(table.columns), list(table.is_numeric())
+    ordered, names, numeric = table.measured_first(), table.columns, list(table.is_numeric())
     inner = {at: name for at, name in enumerate(names) if name in (*_UNDER_MODEL, *_BEHIND) and "Model" in names}
-    known = [at for at in range(len(names)) if at not in inner and any(row[at] is not None for row in table.rows)]
+    known = [at for at in range(len(names)) if at not in inner and any(row[at] is not None for row in ordered.rows)]
     rows = []
-    for kind, row in zip(ordered.kinds or [""] * len(ordered.rows), ordered.rows, strict=True):
+    for kind, row in zip(ordered.kinds, ordered.rows, strict=True):
         under = [str(row[at]) for at, name in inner.items() if name in _UNDER_MODEL and row[at] is not None]
         behind = [str(row[at]) for at, name in inner.items() if name in _BEHIND and row[at] is not None]
         rows.append((kind, [(row[at], (", ".join(under), behind) if names[at] == "Model" else None) for at in known]))

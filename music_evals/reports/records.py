@@ -42,8 +42,8 @@ _HEADER_BYTES: Final = 1 << 26
 _SAMPLE_BYTES: Final = 1 << 28
 _JSON_BYTES: Final = 1 << 29  # of a log in JSON, or of the summaries of all samples
 _LARGEST: Final = 1e20  # above all seeds of 64 bits
-_LONGEST: Final = 1000  # characters of a text in a header
-_SHOWN: Final = 200  # characters of a text of a sample
+_LONGEST: Final = 1000  # characters of a text in a header, or in metadata
+_SHOWN: Final = 200  # characters of another text of a sample
 _MOST: Final = 1e12  # tokens, or seconds
 _MOST_COLUMNS: Final = 60
 _WITH_DETAILS: Final = (
@@ -398,9 +398,9 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
 
 
 def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What metadata say in short values."""
+    """What metadata say in numbers and texts."""
     short = {
-        name: plain(value, _SHOWN) if isinstance(value, str) else value
+        name: plain(value, _LONGEST) if isinstance(value, str) else value
         for name, value in metadata.items()
         if isinstance(value, str | int | float | bool) and name.isidentifier() and len(name) <= _SHOWN
     }

@@ -84,6 +84,7 @@ class Table:
         notes: shown below it.
         kinds: the kind of each row, of `KINDS`; by default all rows are alike.
         is_drawn: whether a figure goes with it.
+        most_shown: how many rows are shown, the first ones; the CSV file has all. None for all.
 
     Raises:
         ValueError: a row has another length than the headings, or a column holds both text and estimates.
@@ -96,6 +97,7 @@ class Table:
     notes: Sequence[str] = ()
     kinds: Sequence[str] = ()
     is_drawn: bool = False
+    most_shown: int | None = None
 
     def __post_init__(self) -> None:
         """Check the shape."""
@@ -117,10 +119,12 @@ class Table:
             yield any(isinstance(row[index], Estimate) for row in self.rows)
 
     def measured_first(self) -> "Table":
-        """Return it in the order in which it is shown: measured rows, floors, published rows."""
-        order = sorted(range(len(self.kinds)), key=lambda place: KINDS.index(self.kinds[place]))
-        rows, kinds = [self.rows[place] for place in order], [self.kinds[place] for place in order]
-        return replace(self, rows=rows, kinds=kinds) if self.kinds else self
+        """Return what is shown, in this order: measured rows, floors, published rows."""
+        kinds = self.kinds or [""] * len(self.rows)
+        places = range(len(kinds))[: self.most_shown]
+        order = sorted(places, key=lambda place: KINDS.index(kinds[place]))
+        rows, kinds = [self.rows[place] for place in order], [kinds[place] for place in order]
+        return replace(self, rows=rows, kinds=kinds)
 
     def to_rich(self) -> RichTable:
         """Return it for the terminal: notes below it, an interval under its number."""

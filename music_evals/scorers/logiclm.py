@@ -3,17 +3,21 @@
 The sample's metadata hold the attempts (`music_evals.solvers.logiclm.Attempt`), so a log can be scored again by itself.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any, Final
 
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import asked_and_expected, named
+from music_evals.scorers.metrics.transcription import note_f1
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import fence, main_metric, read_reply, required_metadata, sample_metric, scorer
 
 _ERROR_KINDS: Final = ("parse", "structural", "domain")
+_LIST: Final = re.compile(r"\[[^\]]*\]")
 _MAX_SHOWN: Final = 600  # characters of an attempt in an explanation
 
 
@@ -32,7 +36,11 @@ def solver_decision() -> Scorer:
     whether the last reply holds a valid final answer; ``agreement`` whether this answer is the solver's, None if either
     is missing. ``accuracy_without_extra_round`` leaves out the round that follows an undecided result.
 
-    Source: arXiv 2510.22455, section 2.3.
+    ``transcription`` has the lists of the last valid formulation, and is empty without one. If the
+    sample's metadata have the ``true_transcription`` in the same form, and whether it is ``in_order``,
+    ``right_notes`` is the share of right notes by `note_f1`, the mean over the lists.
+
+    Source: arXiv 2510.22455, section 2.3 and Table 2.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -40,11 +48,12 @@ def solver_decision() -> Scorer:
         decision = attempts[-1]["answer"] if attempts else None
         options: list[str] = required_metadata(state, "options")
         answer = (await read_reply(judge_answer, state.output.completion, options, target.text)).reading.answer
+        outcomes = [_outcome(attempt) for attempt in attempts]
         both = decision is not None and answer is not None
         counts = {
             "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),
-            **{f"{kind}_errors": sum(attempt["error"] == kind for attempt in attempts) for kind in _ERROR_KINDS},
-            "undecided_results": sum(attempt["error"] is None and attempt["answer"] is None for attempt in attempts),
+            **{f"{kind}_errors": outcomes.count(f"{kind} error") for kind in _ERROR_KINDS},
+            "undecided_results": outcomes.count("undecided"),
             "refinements": max(0, len(attempts) - 1),
             "no_decision": int(decision is None),
             "answered": int(answer is not None),
@@ -60,20 +69,40 @@ def solver_decision() -> Scorer:
             value=NOANSWER if decision is None else CORRECT if decision == target.text else INCORRECT,
             answer=decision,
             explanation=explanation + _listed(attempts),
-            metadata=counts,
+            metadata=counts | _transcribed(attempts, state.metadata),
             reason="invalid_response_format" if decision is None else None,
         )
 
     return score
 
 
+def _transcribed(attempts: Sequence[Mapping[str, Any]], truth: Mapping[str, Any]) -> dict[str, Any]:
+    """The last valid transcription, and its share of right notes if the true one is known."""
+    valid = [attempt["text"] for attempt in attempts if attempt["error"] is None]
+    lists = _LIST.findall(valid[-1]) if valid else []
+    facts: dict[str, Any] = {"transcription": " ".join(lists)}
+    if lists and "true_transcription" in truth:
+        pairs = zip(lists, _LIST.findall(truth["true_transcription"]), strict=True)
+        facts["right_notes"] = fmean(note_f1(*map(_numbers, pair), in_order=truth["in_order"]) for pair in pairs)
+    return facts
+
+
+def _numbers(inside: str) -> list[int]:
+    return [int(number) for number in re.findall("[0-9]+", inside)]
+
+
+def _outcome(attempt: Mapping[str, Any]) -> str:
+    if attempt["error"]:
+        return f"{attempt['error']} error"
+    return "undecided" if attempt["answer"] is None else "decided"
+
+
 def _listed(attempts: Sequence[Mapping[str, Any]]) -> str:
     """Return attempts as a numbered list in Markdown, with the model's text as code."""
     lines = []
     for number, attempt in enumerate(attempts, start=1):
-        outcome = "undecided" if attempt["answer"] is None else "decided"
-        outcome = f"{attempt['error']} error" if attempt["error"] else outcome
-        lines.append(f"{number}. **{outcome}**\n\n{_fenced(attempt['text'])}\n\n{_fenced(attempt['message'])}")
+        texts = f"{_fenced(attempt['text'])}\n\n{_fenced(attempt['message'])}"
+        lines.append(f"{number}. **{_outcome(attempt)}**\n\n{texts}")
     return "\n".join(lines)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -26,10 +27,14 @@ from PIL import Image
 from scipy.stats import binom
 
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
+from music_evals.evals import muse
 from music_evals.evals.muse import chord_quality, syncopation, transposition
 from music_evals.evals.shared.tasks import ParameterError
+from music_evals.reports.records import read_records
+from music_evals.reports.report import section_tables
 from music_evals.solvers import media
 from tests.harness import metrics, run, run_scripted, samples
+from tests.reports.logs import rows
 
 TASKS: dict[str, Callable[..., Task]] = {
     "syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality
@@ -74,6 +79,7 @@ def test_the_reader_is_right_by_every_strategy(tmp_path: Path) -> None:
             assert found["solver_decision"]["accuracy"] == 1
             assert {*counts_of(log, "valid_first_try")} == {*counts_of(log, "agreement")} == {1}
             assert {*counts_of(log, "refinements")} == {0}
+            assert {*counts_of(log, "right_notes")} == {1}
         # Wilson's interval at 4 of 4: 1 / (1 + z^2 / 4).
         assert found["final_answer"]["accuracy_low"] == pytest.approx(1 / (1 + 1.959963984540054**2 / 4))
         assert found["final_answer"]["accuracy_high"] == pytest.approx(1)
@@ -113,6 +119,43 @@ def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> Non
             assert len(spans) == counts["refinements"]
             # What the reader garbles can be mended from the line alone, so a decision is always right.
             assert values(sample, "solver_decision") == ("C" if decided else "N")
+
+
+def test_transcriptions_stand_beside_the_true_ones_in_the_report(tmp_path: Path) -> None:
+    garbled = get_model("baseline/reader", error_rate=0.9, memoize=False)
+    for model in ("baseline/reader", garbled, "baseline/chance"):
+        run([task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=6)
+    found = {table.name: table for table in section_tables(read_records(tmp_path), "MUSE")}
+    means = {(row["Task"], row["Model"]): row for row in rows(found["muse_logiclm"])}
+    for name in TASKS:
+        table = [row for row in rows(found[f"muse_transcriptions_{name}"]) if row["Source"] != "paper"]
+        assert len(table) == 18
+        for row in table:
+            is_reader = row["Model"] != "baseline/chance"
+            # Lines that stay garbled have no transcription, and others are the true one.
+            assert row["Model's"] in ("", row["True"]) or not is_reader
+            assert (row["Right notes"] is None) == (row["Model's"] == "")
+        for model in {row["Model"] for row in table}:
+            shares = [row["Right notes"].value for row in table if row["Model"] == model and row["Right notes"]]
+            mean = means[name.replace("_", " ").capitalize(), model]["Right notes"]
+            assert mean is None if not shares else (mean.value, mean.n) == (pytest.approx(fmean(shares)), len(shares))
+    # C major's, for a chord of six notes that shares none, one or two of them with it.
+    chance = [row for row in rows(found["muse_transcriptions_chord_quality"]) if row["Model"] == "baseline/chance"]
+    for row in chance:
+        written, true = ({*re.findall(r"\d+", row[heading])} for heading in ("Model's", "True"))
+        assert row["Right notes"].value == pytest.approx(200 * len(written & true) / (len(written) + 6))
+    (paper,) = [row for row in rows(found["muse_transcriptions_transposition"]) if row["Source"] == "paper"]
+    assert paper["True"].startswith("[67, 72, 67, 65, 67, 70")
+
+
+def test_recordings_have_the_models_transcription_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(muse, "_true_lists", lambda *_: None)
+    run(transposition(strategy="logiclm", modality="audio"), tmp_path, "baseline/chance", limit=3)
+    found = {table.name: table for table in section_tables(read_records(tmp_path), "MUSE")}
+    own = [row for row in rows(found["muse_transcriptions_transposition"]) if row["Source"] != "paper"]
+    assert [(row["True"], row["Right notes"]) for row in own] == [(None, None)] * 3
+    assert all(row["Model's"].startswith("[60, 62, 64] [65, 67, ") for row in own)
+    assert "Right notes" not in found["muse_logiclm"].columns
 
 
 @pytest.mark.parametrize("strategy", ["standalone", "logiclm"])

@@ -56,6 +56,7 @@ def test_solvers_decide_from_the_readers_transcriptions(tools: str, tmp_path: Pa
     for log in run(tasks, tmp_path, "baseline/reader"):
         scores = metrics(log)
         assert (len(samples(log)), scores["solver_decision"]["accuracy"]) == (20, 1)
+        assert {(one.scores or {})["solver_decision"].metadata["right_notes"] for one in samples(log)} == {1}
         assert scores["final_answer"]["accuracy"] == 1
     model = get_model("baseline/reader", error_rate=0.5, memoize=False)
     for log in run([TASKS[name](strategy="logiclm", tools=tools) for name in SOLVERS], tmp_path, model, limit=6):

@@ -122,6 +122,15 @@ def test_muse_table1_is_as_in_the_papers_text() -> None:
     assert read[-1] == [rows["Chance", "", "", ""][task] for task in MUSE_TASKS]
 
 
+@need_papers
+def test_muse_table2_is_as_in_the_papers_text() -> None:
+    (row,) = load("muse_table2").rows
+    _, after = PAPERS[1].split("Gemini Pro | ", 1)
+    model, truth = after[: after.index("In sum")].split("| Ground Truth |")
+    for printed, column in ((model, "Model's"), (truth, "True")):
+        assert re.findall(r"\d+", printed) == re.findall(r"\d+", row.labels[column])
+
+
 @pytest.mark.parametrize(
     ("name", "rows", "columns", "lowest", "highest"),
     [

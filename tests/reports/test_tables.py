@@ -53,6 +53,14 @@ def test_measured_rows_come_first_within_their_group() -> None:
     assert markdown.index("own") < markdown.index("paper")
 
 
+def test_a_long_table_is_shown_in_part_and_has_all_rows_in_its_file() -> None:
+    cells = [["paper", Estimate(9)], *([f"own{n}", Estimate(n)] for n in range(9))]
+    table = Table("t", "T", ("Model", "N"), cells, kinds=[PUBLISHED, *[MEASURED] * 9], most_shown=4)
+    assert [row[0] for row in table.measured_first().rows] == ["own0", "own1", "own2", "paper"]
+    assert len(table.to_markdown().split("own")) == 4
+    assert len(table.to_csv().splitlines()) == 11
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"), [([["a"]], "1 cells for 2 columns"), ([["a", "b"], ["a", Estimate(1)]], "both text and")]
 )
@@ -69,6 +77,9 @@ def test_muse_has_a_cell_per_condition_beside_the_papers_models(golden: Records)
     assert (paper["Modality"], paper["Standalone"].value, paper["Source"]) == ("Audio", 63.16, "paper")
     (logic,) = rows(tables(golden, "MUSE")["muse_logiclm"])
     assert (logic["Solver's decision"].value, logic["Final answer"].value) == (85, 100)
+    # Logs of earlier versions hold no transcriptions.
+    assert "Right notes" not in logic
+    assert not [name for name in tables(golden, "MUSE") if "transcriptions" in name]
 
 
 def test_ziqi_pools_answers_and_classifies_as_the_paper(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """LogicLM with a scripted model, on trials without a dataset: malformed tool calls, thoughts, limits."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
@@ -75,6 +77,31 @@ def asked(
     task = Task(dataset=trials, solver=solver, scorer=solver_decision())
     log = run_scripted(task, tmp_path, reply, limit=None)
     return {str(sample.id): sample for sample in samples(log)}, configs, metrics(log)["solver_decision"]
+
+
+def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Path) -> None:
+    # Of the first melody 60 and 62 are right in order, of three and three notes; of the second none.
+    truth = {"true_transcription": "[60, 61, 62] [1, 2]", "in_order": True}
+    replies = {
+        "in order": ("melody(Excerpt1, [60, 62, 61])\nmelody(Excerpt2, [65])", 1 / 3),
+        "in octaves": ("melody(Excerpt1, [48, 49, 50])\nmelody(Excerpt2, [13, 14])", 0),
+        "empty": ("melody(Excerpt1, [])\nmelody(Excerpt2, [1, 2])", 0.5),
+        "never valid": ("I hear C, D", None),
+    }
+    trials = [
+        Sample(id=case, input=case, target=SAME, metadata={"identifiers": IDENTIFIERS, "options": [SAME], **truth})
+        for case in replies
+    ]
+    task = Task(dataset=trials, solver=logiclm(TRANSPOSITION, PROMPTS), scorer=solver_decision())
+
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+        return replies.get(messages[0].text, ("cannot be mended", 0))[0]
+
+    for sample in samples(run_scripted(task, tmp_path, reply, limit=None)):
+        lines, share = replies[str(sample.id)]
+        found = (sample.scores or {})["solver_decision"].metadata or {}
+        assert found.get("right_notes") == (None if share is None else pytest.approx(share))
+        assert found["transcription"] == " ".join(re.findall(r"\[.*?\]", lines))
 
 
 def test_malformed_calls_are_attempts_with_the_kind_of_their_error(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def make_table(
     published: Iterable[Row] = (),
     note: str = "",
     is_drawn: bool = False,
+    most_shown: int | None = None,
 ) -> Table:
     """Make a table of measured rows behind the rows of the paper; without a measured row it has no rows.
 
@@ -87,12 +88,13 @@ def make_table(
         published: rows of the paper.
         note: name of its notes in ``notes.toml``; by default the name of the table.
         is_drawn: whether a figure goes with it.
+        most_shown: how many rows are shown.
     """
     paper = [*published] if measured else []
     rows = [[*cells, *map(figures.get, columns)] for cells, figures in [*paper, *measured]]
     kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
     lines = [*notes(note or name), *run_notes(runs)]
-    return Table(name, title, (*groups, *LABELS, *columns), rows, lines, kinds, is_drawn)
+    return Table(name, title, (*groups, *LABELS, *columns), rows, lines, kinds, is_drawn, most_shown)
 
 
 def run_table(

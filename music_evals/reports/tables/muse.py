@@ -1,9 +1,10 @@
-"""Tables of MUSE: the paper's Table 1, and LogicLM's formulations.
+"""Tables of MUSE: accuracy, LogicLM's formulations and transcriptions.
 
-Source: arXiv 2510.22455, Table 1 and section 3.
+Source: arXiv 2510.22455, Tables 1 and 2 and section 3.
 """
 
 from functools import partial
+from math import isnan, nan
 from typing import Final
 
 from music_evals.benchmarks import load, published
@@ -12,8 +13,11 @@ from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table, notes
 from music_evals.reports.tables.common import (
     LABELS,
     Figure,
+    Row,
     condition_rows,
     items_with,
+    labels,
+    make_table,
     paper_labels,
     percent,
     run_notes,
@@ -31,7 +35,12 @@ _FACTORS: Final = ("modality", "shots", "strategy")
 
 def tables(records: Records) -> list[Table]:
     """Make the tables of MUSE."""
-    return [*(_table1(records, task) for task in load("muse").tasks), formulations(records)]
+    tasks = load("muse").tasks
+    return [
+        *(_table1(records, task) for task in tasks),
+        formulations(records),
+        *(transcriptions(records, task) for task in tasks),
+    ]
 
 
 def _table1(records: Records, task: str) -> Table:
@@ -87,6 +96,39 @@ def formulations(records: Records, section: str = "MUSE", name: str = "muse") ->
         "Agreement": partial(fact, "agreement"),
     }
     runs = records.current(section, strategy="logiclm")
+    if "right_notes" in records.items:  # logs of earlier versions do not have it
+        figures["Right notes"] = partial(fact, "right_notes")
     groups = {"Task": "task", "Modality": "modality", "Shots": "shots"}
     title = f"{section}: LogicLM's formulations, in percent of the trials"
     return run_table(f"{name}_logiclm", title, runs, figures, groups=groups, without=_FACTORS, note="muse_logiclm")
+
+
+def transcriptions(records: Records, task: str, benchmark: str = "muse") -> Table:
+    """Make the table of a task's items: the true transcription beside the models', as in Table 2.
+
+    Logs of earlier versions hold no transcriptions and are left out.
+    """
+    measured: list[Row] = []
+    runs = records.current(benchmark=benchmark, task=task, strategy="logiclm")
+    for number, run in runs.iterrows():
+        for _, item in items_with(records, number, "transcription").iterrows():
+            right = item.get("right_notes", nan)
+            figures = {
+                "True": item.get("true_transcription"),
+                "Model's": item["transcription"],
+                "Right notes": None if isnan(right) else Estimate(right).percent(),
+                "Decision": "right" if item["value"] else "wrong",
+            }
+            measured.append(([item["item"], *labels(run, without=("strategy",))], figures))
+    paper = [row.labels for row in published("muse", "table2").rows if row.labels["task"] == task]
+    return make_table(
+        f"{benchmark}_transcriptions_{task}",
+        f"{load(benchmark).title}, {title_of(task).lower()}: transcriptions by LogicLM",
+        ["True", "Model's", "Right notes", "Decision"],
+        sorted(measured, key=str),
+        runs[:0],  # the notes on runs speak of intervals, which single items lack
+        groups=["Item"],
+        published=[([row["item"], *paper_labels(row["model"])], row) for row in paper],
+        note="muse_transcriptions",
+        most_shown=50,
+    )

@@ -1,4 +1,4 @@
-"""Tables of The MUSE Benchmark: accuracy by task, of models and of people, and LogicLM's formulations.
+"""Tables of The MUSE Benchmark: accuracy of models and of people, and LogicLM's tables.
 
 Source: arXiv 2510.19055; its repository has the figures of models.
 """
@@ -9,7 +9,7 @@ from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records
 from music_evals.reports.table import Table
 from music_evals.reports.tables.common import Row, condition_rows, make_table, paper_labels, title_of
-from music_evals.reports.tables.muse import formulations
+from music_evals.reports.tables.muse import formulations, transcriptions
 from music_evals.scorers.metrics.estimates import Estimate
 
 SECTION: Final = "The MUSE Benchmark"
@@ -30,4 +30,5 @@ def tables(records: Records) -> list[Table]:
     ]
     title = f"{SECTION}: accuracy in percent"
     accuracy = make_table("muse_ten_table1", title, [*columns.values()], measured, runs, published=paper)
-    return [accuracy, formulations(records, SECTION, "muse_ten")]
+    items = [transcriptions(records, task, "muse_ten") for task in columns]
+    return [accuracy, formulations(records, SECTION, "muse_ten"), *items]

@@ -144,7 +144,7 @@ def _chords_of(clip: MidiFile) -> list[int]:
 
 _STROKES: Final = Schema("strokes", lowest=1, highest=199, longest=128, listed="slots")
 _ACCENTS: Final = Schema("accents", lowest=1, highest=200, longest=100, listed="beats")
-_CHORDS: Final = Schema("chords", lowest=0, highest=23, longest=64, listed="numbers")
+_CHORDS: Final = Schema("chords", lowest=0, highest=23, longest=64, listed="numbers", in_order=True)
 SOLVERS: Final[Mapping[str, SymbolicSolver]] = {
     "oddball": SymbolicSolver(
         "equality_solver",

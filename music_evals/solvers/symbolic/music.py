@@ -141,7 +141,7 @@ SYNCOPATION: Final = SymbolicSolver(
 )
 TRANSPOSITION: Final = SymbolicSolver(
     "transposition_solver",
-    Schema("melody", lowest=0, highest=127, longest=128),
+    Schema("melody", lowest=0, highest=127, longest=128, in_order=True),
     compare_intervals,
     pitches_of,
     {SAME: [[60, 62, 64], [65, 67, 69]], DIFFERENT: [[60, 62, 64], [65, 67, 68]]},

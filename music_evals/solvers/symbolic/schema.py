@@ -37,6 +37,7 @@ class Schema:
     """The form of a formulation: the first word of its lines, the range of the integers, and the longest list.
 
     The word is also the name of the tool that can be called instead; `listed` is the name of its list.
+    `in_order` says whether the order of the integers counts.
     """
 
     functor: str
@@ -44,6 +45,7 @@ class Schema:
     highest: int
     longest: int
     listed: str = "pitches"
+    in_order: bool = False
 
     def template(self, identifiers: Sequence[str]) -> str:
         """The required lines with placeholders."""
