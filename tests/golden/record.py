@@ -101,7 +101,7 @@ def dataset_record(folder: Path) -> dict[str, Any]:
     kept = ("benchmark", "builder_version", "source", "licence", "seed", "source_sha256", "anomalies")
     return {
         **{name: made[name] for name in kept},
-        "missing": len(made["missing"]),
+        "missing": sum(map(len, made["missing"].values())),
         "files": {
             name: _rows(folder / name) if name.endswith(".parquet") else digest
             for name, digest in sorted(made["files"].items())

@@ -35,7 +35,7 @@ from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, Stimulus
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.audio.soundfont import default_soundfont
 
-VERSION: Final = "1.1.0"
+VERSION: Final = "1.2.0"
 DEFAULT_SEED: Final = 1
 PER_TASK: Final = 20
 _PER_FLOOR: Final = 40  # stimuli of each option that are tried for floors
