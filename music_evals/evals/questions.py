@@ -5,6 +5,7 @@ questions of text with worked examples.
 """
 
 import base64
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
@@ -24,8 +25,9 @@ from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.tasks import check_positive, commonest, declared_task, question_metadata
 from music_evals.notation.audio.clips import Clip, sendable_clip
 from music_evals.scorers.choice import final_answer
+from music_evals.scorers.items import TAGS
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
-from music_evals.solvers.option_order import LINES, options_block, with_shuffled_options
+from music_evals.solvers.option_order import LINES, LIST, options_block, with_shuffled_options
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
@@ -35,8 +37,8 @@ class QuestionParameters:
     """Parameters of a task on a bank.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test, a dataset folder, or
-            ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
+            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for random music of the same
             length; ``other`` for the music of a question with another answer.
         twin: ``original``; ``completion`` to show half of the options and ask for the others word for word.
@@ -99,6 +101,9 @@ def _worded(text: str, row: QuestionRow) -> str:
 # --- questions of text, sound, pictures and notation, with any number of options ---
 
 NOTA: Final = "None of the above"
+_FIRST_MEDIA: Final = re.compile(r"(?:<(?:audio|image) \d+>\s*)+")
+_BETWEEN: Final = {"lines": "\n", "one line": " ", "list": LIST}
+"""Layout of a style → what stands between options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,11 +111,12 @@ class QuestionSetParameters:
     """Parameters of a task on questions of the common kind.
 
     Args:
-        dataset: ``generated`` where the benchmark has such data; a dataset folder, a folder with the published files,
-            or ``hf://datasets/ORG/NAME[@REVISION]`` with either.
+        dataset: ``generated`` where the benchmark has such data; ``published`` for the published test, which is fetched
+            once; a dataset folder, a folder with the published files, or ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with noise, or with another item's
             music, of another answer.
-        prompt: a style of the benchmark's ``prompts.toml``: ``letter``, ``paper``, or one of your own.
+        prompt: a style of the benchmark's ``prompts.toml``: ``letter``; ``paper``, in the authors' form and order;
+            ``lmms``, as lmms-eval asks, for the sets that it has.
         protocol: which reading of the replies is the main metric: ``strict``, or the authors' own (``paper``). The log
             has both.
         options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask each question once
@@ -144,8 +150,8 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     """Make the task of a name, which is that of the config in the benchmark's dataset.
 
     The benchmark's ``prompts.toml`` has a table per prompt style: ``prompt`` with the question and its options,
-    ``option`` for one of them, ``layout`` (lines, or one line), and ``form``, the form of the answer; ``answer`` is
-    ``text`` if that is the option's text and no letter.
+    ``option`` for one of them, ``layout`` (lines, one line, or list), and ``form``, the form of the answer; ``answer``
+    is ``text`` if that is the option's text and no letter.
     """
     benchmark = benchmarks.load(dataset.name)
     styles = load_prompts(benchmark.name, params.prompts)
@@ -234,10 +240,11 @@ def question_to_sample(
 ) -> Sample:
     """Map a row to a sample: the wording of a style, with the files where the question and its options have marks."""
     options = shown.options
-    form = (style["option"], "\n" if style["layout"] == "lines" else " ")
+    form = (style["option"], _BETWEEN.get(style["layout"], " "))
     letters: dict[str, Any] = dict(zip(ascii_lowercase, options, strict=False))
     block = options_block(options, form)
-    text = Template(style["prompt"]).substitute(question=row["question"], options=block, **letters)
+    media, question = split_media(row["question"])
+    text = media + Template(style["prompt"]).substitute(question=question, options=block, **letters)
     content, spans = _content(text, row, seconds)
     answers = [*ascii_uppercase[: len(options)]]
     majority = majority if majority in answers or not options else "A"
@@ -258,6 +265,8 @@ def question_to_sample(
         music=spans or None,
     )
     groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)}
+    if row.get("tags"):
+        groups["tags"] = TAGS.join(row["tags"])
     return Sample(
         id=row["id"] + shown.suffix,
         input=[ChatMessageUser(content=content, metadata=metadata)],
@@ -265,6 +274,17 @@ def question_to_sample(
         target=shown.answer,
         metadata={"options": options, **groups, **({"question": row["id"]} if shown.suffix else {})},
     )
+
+
+def split_media(question: str) -> tuple[str, str]:
+    r"""Split a question after the marks at its beginning: sound comes first, also ahead of an instruction.
+
+    >>> split_media("<audio 1>\n\nWhich drum?"), split_media("Which drum?")
+    (('<audio 1>\n\n', 'Which drum?'), ('', 'Which drum?'))
+    """
+    match = _FIRST_MEDIA.match(question)
+    end = match.end() if match else 0
+    return question[:end], question[end:]
 
 
 def _content(text: str, row: MediaQuestionRow, seconds: int) -> tuple[str | list[Content], list[list[int]]]:

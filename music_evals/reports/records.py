@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from music_evals.benchmarks import TaskFacts, load, names, published, published_names
 from music_evals.reports.run_metadata import DEFAULT, RunFingerprint, fingerprints, run_facts, shown, signature
 from music_evals.reports.sanitize import plain, reason
-from music_evals.scorers.items import items_of
+from music_evals.scorers.items import TAGS, items_of
 from music_evals.scorers.metrics.estimates import Estimate, estimate
 
 ALONE: Final = "asked and scored by Inspect alone"
@@ -504,6 +504,8 @@ def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[dict[str, A
             for name, group in main.groupby(main[column].astype(str).str.removesuffix(".0")):
                 if found := score_of(group):
                     yield _row(run, main_metric, f"{column}={name}", found)
+    for tag, group in _by_tag(main):
+        yield _row(run, main_metric, f"tag={tag}", score_of(group))
     for score in log.results.scores if log.results else []:
         values = {name: float(metric.value) for name, metric in score.metrics.items() if not isnan(metric.value)}
         for name, value in values.items():
@@ -516,6 +518,20 @@ def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[dict[str, A
             group = f"theme={theme[1]}" if theme else ""
             row = _row(run, main_metric, group, Estimate(floor.value, floor.low, floor.high))
             yield {**row, "source": "floor", "floor": kind}
+
+
+def _by_tag(items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The items of each tag, and of each kind of tags that some items lack."""
+    if "tags" not in items:
+        return
+    tags = items["tags"].dropna().str.split(TAGS).explode()
+    for name, group in tags.groupby(tags):
+        yield str(name), items.loc[group.index]
+    kinds = tags.str.partition(": ")[0]
+    for name, group in kinds.groupby(kinds):
+        rows = items.loc[group.index.unique()]
+        if len(rows) < len(items):
+            yield str(name), rows
 
 
 def _published_scores(benchmark: str) -> Iterator[dict[str, Any]]:

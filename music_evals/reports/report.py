@@ -17,6 +17,7 @@ from music_evals.reports.tables.common import (
     protocols_table,
     replies_table,
     score_table,
+    tags_table,
     third_party_table,
 )
 
@@ -29,6 +30,8 @@ _TABLES: Final = {
     "ABC-Eval": abc_eval.tables,
     "LilyBench: generation": lilybench.generation_tables,
 }
+_SHARED: Final = (protocols_table, tags_table, third_party_table, floors_table, replies_table)
+"""Tables that every section has if its logs hold what they show."""
 _Faults = list[tuple[str, str]]  # location of a log, and why a table cannot show it
 
 
@@ -70,7 +73,7 @@ def section_tables(records: Records, section: str) -> list[Table]:
     if not len(records.current(section)):
         return []
     own = _TABLES[section](records) if section in _TABLES else [score_table(records, section)]
-    shared = [make(records, section) for make in (protocols_table, third_party_table, floors_table, replies_table)]
+    shared = [make(records, section) for make in _SHARED]
     return [table for table in [*own, *shared] if table is not None and table.rows]
 
 

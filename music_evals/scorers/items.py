@@ -16,6 +16,8 @@ from music_evals.scorers.metrics.estimates import Estimate, estimate
 CLUSTERS: Final = ("question", "score_id", "piece", "cluster")
 """Metadata that name the cluster of a sample; the first that a sample has is used."""
 
+TAGS: Final = "; "
+"""What stands between the tags of a sample in its metadata ``tags``; a tag is ``KIND: NAME``."""
 _LETTERS: Final = (CORRECT, INCORRECT, PARTIAL, NOANSWER)
 
 

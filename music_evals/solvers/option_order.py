@@ -13,13 +13,21 @@ LINES: Final = ("$letter. $text", "\n")
 """An option, and what stands between two options, in a prompt without music; there may be no letters."""
 
 
+LIST: Final = "list"
+"""In the place of what stands between options: they are written as one list, as Python prints it."""
+
+
 def options_block(options: Sequence[str], form: Sequence[str]) -> str:
     """Write options with their letters: the form is a template of one option, and what stands between two.
 
     >>> options_block(["major", "minor"], ("($letter) $text", " "))
     '(A) major (B) minor'
+    >>> options_block(["major", "minor"], ("$text", LIST))
+    "['major', 'minor']"
     """
     template, between = Template(form[0]), form[1]
+    if between == LIST:
+        return str([*options])
     lettered = zip(ascii_uppercase, options, strict=False)
     return between.join(template.substitute(letter=letter, text=text) for letter, text in lettered)
 

@@ -25,6 +25,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import ContentAudio, ContentImage, get_model
 from typer.testing import CliRunner
 
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.commands import build
 from music_evals.datasets_builders.dataset_io import DatasetError, DatasetSpec, describe_dataset, load_split
 from music_evals.datasets_builders.questions.question_set import (
@@ -36,7 +37,13 @@ from music_evals.datasets_builders.questions.question_set import (
     row_of,
 )
 from music_evals.evals import mmar, mmau, muchomusic, rul_muchomusic, ssmr
-from music_evals.evals.questions import NOTA, QuestionSetParameters, option_sets
+from music_evals.evals.questions import (
+    NOTA,
+    QuestionSetParameters,
+    ShownOptions,
+    option_sets,
+    question_to_sample,
+)
 from music_evals.evals.shared.tasks import ParameterError
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
@@ -466,6 +473,9 @@ def test_wrong_parameters_are_named() -> None:
         ("last_brackets", "I hear (B), not option A", "A"),  # the first letter, in the order of the alphabet
         ("last_brackets", "It sounds like a HARP.", "B"),
         ("last_brackets", "No idea", None),
+        ("last_brackets", "(A), so [[E]]", None),  # a letter without an option, as when one was left out
+        ("last_brackets", "The answer is E, not (A)", None),
+        ("last_brackets", "x" * 300_000 + " [[B]]", "B"),
         ("only_letter", "The correct answer is: (B) harp", "B"),
         ("only_letter", "A harp", "A"),
         ("only_letter", "Both A and B: bell", "C"),
@@ -496,7 +506,66 @@ def test_one_log_has_both_readings_and_a_table_of_them(tmp_path: Path) -> None:
         one for one in section_tables(read_records(str(tmp_path / "logs")), "RUL-MuChoMusic") if "protocols" in one.name
     )
     figures = dict(zip(table.columns, table.rows[0], strict=True))
-    assert [figures[name].value for name in ("Strict", "Official", "Read otherwise")] == [75, 50, 25]
+    columns = ("Strict", "Official", "Official, read", "Read otherwise")
+    assert [figures[name].value for name in columns] == [75, 50, 50, 25]
+
+
+PAPER = {
+    "mmau": "Which?\nSelect one of the given choices as your answer.\n['lute', 'harp']",
+    "mmar": "Which?\nPick one of these answers and reply with its words alone: lute; harp;",
+    "rul_muchomusic": "Make your best guess at this question, and reason step by step.\n\nQuestion: Which?\n\n"
+    "Options: (A) lute (B) harp\n\nWrite down your guess as a letter in double square brackets, such as [[A]].",
+}
+LMMS = {
+    "mmau": "Which?\nA. lute\nB. harp\nGive the letter of one of the given choices and nothing else.",
+    "muchomusic": "Which?\n(A) lute (B) harp\nGive the letter of one of the given choices and nothing else:",
+}
+
+
+@pytest.mark.parametrize(
+    ("style", "name", "text"),
+    [*(("paper", name, text) for name, text in PAPER.items()), *(("lmms", name, text) for name, text in LMMS.items())],
+)
+def test_prompts_have_the_form_and_order_of_others(style: str, name: str, text: str) -> None:
+    row: Any = row_of(MediaQuestion("1", [Part("audio", b"x"), "Which?"], ["lute", "harp"], 1), lambda _: ABSENT)
+    shown = ShownOptions(row["options"], row["answer"])
+    sample = question_to_sample(name, "music", row, shown, load_prompts(name)[style], 30, "A")
+    audio, asked = sample.input[0].content  # type: ignore[union-attr]
+    assert (audio.type, asked.text) == ("audio", text)
+
+
+def test_groups_of_questions_have_a_table(tmp_path: Path) -> None:
+    """MuChoMusic's tags of knowledge and reasoning, of which a question may have several."""
+    tags = ["['instrumentation']", "['instrumentation', 'harmony']", ""]
+    lines = [
+        ["dataset_identifier", "dataset", "genre", "question", "correct_answer", "music_knowledge", "music_reasoning"]
+    ]
+    lines[0] += [f"distractor_{number}_answer" for number in (1, 2, 3)]
+    for number, knowledge in enumerate(tags):
+        reasoning = "" if number else "['mood and expression']"
+        lines.append([f"{number}.json", "sdd", "Ska", f"Which {number}?", "Bongo", knowledge, reasoning, "a", "b", "c"])
+    text = io.StringIO()
+    csv.writer(text).writerows(lines)
+    clips = {f"{number}.2min.wav": sound(seed=number) for number in range(3)}
+    source = write(tmp_path / "source", {"muchomusic.csv": text.getvalue().encode(), **clips})
+    task = muchomusic.listening(dataset=str(source))
+
+    def reply(messages: Any, _: Any) -> str:
+        right = next(line[0] for line in messages[-1].text.splitlines() if line.endswith("Bongo"))
+        return f"Final Answer: {right if 'Which 0?' in messages[-1].text else 'E'}"
+
+    run_scripted(task, tmp_path / "logs", reply, limit=3)
+    (table,) = (
+        one for one in section_tables(read_records(str(tmp_path / "logs")), "MuChoMusic") if one.name.endswith("_tags")
+    )
+    figures = dict(zip(table.columns, table.rows[0], strict=True))
+    assert {name: (cell.value, cell.n) for name, cell in figures.items() if hasattr(cell, "n")} == {
+        "knowledge": (50, 2),
+        "knowledge: harmony": (0, 1),
+        "knowledge: instrumentation": (50, 2),
+        "reasoning": (100, 1),
+        "reasoning: mood and expression": (100, 1),
+    }
 
 
 def test_each_copy_of_the_right_option_is_right(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from music_evals.benchmarks import published, published_names
+from music_evals.benchmarks import load, published, published_names
 from music_evals.reports.records import PARTIAL, Records, score_of
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
@@ -204,7 +204,9 @@ def third_party_table(records: Records, section: str) -> Table | None:
         items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
         measured.append((cells, {"Accuracy": percent(score_of(items))}))
     title = f"{section}: accuracy over all questions in percent, beside figures of a third party"
-    return make_table(f"{benchmark}_{THIRD_PARTY}", title, ["Accuracy"], measured, runs, published=paper, note=note)
+    made = make_table(f"{benchmark}_{THIRD_PARTY}", title, ["Accuracy"], measured, runs, published=paper, note=note)
+    denominator = load(benchmark).table.get("third_party_note")
+    return replace(made, notes=[*made.notes, denominator]) if denominator else made
 
 
 def protocols_table(records: Records, section: str) -> Table | None:
@@ -220,6 +222,7 @@ def protocols_table(records: Records, section: str) -> Table | None:
     figures: dict[str, Figure] = {
         "Strict": partial(records.percent, metric=STRICT),
         "Official": partial(records.percent, metric=OFFICIAL),
+        "Official, read": lambda run: percent(records.score(run, f"{OFFICIAL.partition('/')[0]}/answered")),
         "Read otherwise": lambda run: Estimate(100 * float(differs[run]), decimals=1),
     }
     for heading, metric in (("Strict, vote", "strict_choice/vote"), ("Official, vote", "official_choice/vote")):
@@ -227,6 +230,20 @@ def protocols_table(records: Records, section: str) -> Table | None:
             figures[heading] = partial(records.percent, metric=metric)
     name, title = f"{runs['benchmark'].iloc[0]}_protocols", f"{section}: scores by two readings of replies, in percent"
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="protocols")
+
+
+def tags_table(records: Records, section: str) -> Table | None:
+    """Make the table of the main metric by tags of the questions, such as their difficulty; None without tags."""
+    scores = records.scores
+    runs = records.current(section)
+    rows = scores[scores["run"].isin(runs.index) & scores["group"].str.startswith("tag=", na=False)]
+    groups = sorted(rows["group"].unique())
+    if not groups:
+        return None
+    figures: dict[str, Figure] = {group.removeprefix("tag="): partial(records.percent, group=group) for group in groups}
+    tagged = runs.loc[[number for number in runs.index if number in {*rows["run"]}]]
+    name, title = f"{runs['benchmark'].iloc[0]}_tags", f"{section}: scores by group of questions, in percent"
+    return run_table(name, title, tagged, figures, groups={"Task": "task"}, note="tags")
 
 
 def floors_table(records: Records, section: str) -> Table | None:

@@ -1,7 +1,7 @@
 """How the authors of question sets read a reply: their procedures with all their warts, for ``protocol=paper``.
 
 Each reader takes the reply, the options as shown, and the place of the right one, and returns the letter of an option.
-The place counts only where two options read alike. Linear time; a reply's first `MAX_REPLY` characters are read.
+The place counts only where two options read alike. Linear time, for the whole reply up to `MAX_REPLY` characters.
 
 Sources: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py`` (`last_brackets`); github.com/mulab-mir/
 muchomusic, ``scoring.py`` (`only_letter`); github.com/Sakshi113/MMAU and github.com/ddlBoJack/MMAR, ``evaluation.py``
@@ -15,27 +15,37 @@ from typing import Final
 
 from music_evals.scorers.readers import Reading
 
-MAX_REPLY: Final = 20_000
-_CHOSEN: Final = re.compile(r"(?i)(?:answer is|chose|choose|select|guess is|I guess) ([A-Z])\b")
+MAX_REPLY: Final = 1_000_000
+_FIVE: Final = "ABCDE"  # the letters that RUL-MuChoMusic's authors look for, however many options are shown
+_CHOSEN: Final = re.compile(r"(?i)(?:answer is|chose|choose|select|guess is|I guess) ([A-E])\b")
 
 
 def last_brackets(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     """Read the last ``[[B]]``; else the last "answer is B"; else the first named letter; else the first quoted option.
 
+    A letter from A to E without an option is no answer, and no other rule is tried.
+
     >>> last_brackets("[[A]], no: [[B]]", ["Lute", "Harp"]).answer
     'B'
+    >>> last_brackets("(A), I mean [[E]]", ["Lute", "Harp", "Bell", "Drum"]).answer is None
+    True
     """
-    reply, letters = reply[:MAX_REPLY], ascii_uppercase[: len(options)]
-    for rule, found in (
-        ("the last [[…]]", re.findall(rf"\[\[([{letters}])\]\]", reply)),
-        ("“answer is …”", [letter.upper() for letter in _CHOSEN.findall(reply) if letter.upper() in letters]),
+    reply = reply[:MAX_REPLY]
+    named = [letter for letter in _FIVE if _is_named(letter, reply)]
+    for rule, letters in (
+        ("the last [[…]]", re.findall(rf"\[\[([{_FIVE}])\]\]", reply)[-1:]),
+        ("“answer is …”", _CHOSEN.findall(reply)[-1:]),
+        ("the first letter that is named", named[:1]),
     ):
-        if found:
-            return Reading("answered", found[-1], rule)
-    for letter in letters:
-        if any(named in reply for named in (f"option {letter}", f"Option {letter}", f"({letter})")):
-            return Reading("answered", letter, "the first letter that is named")
+        if letters:
+            letter = letters[0].upper()
+            has_option = letter in ascii_uppercase[: len(options)]
+            return Reading("answered", letter, rule) if has_option else Reading("unreadable", None, rule)
     return _quoted(reply, options)
+
+
+def _is_named(letter: str, reply: str) -> bool:
+    return any(name in reply for name in (f"option {letter}", f"Option {letter}", f"({letter})"))
 
 
 def only_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:

@@ -14,7 +14,7 @@ from music_evals.scorers.metrics.measures import measure_f1, penalised_tau, publ
 from music_evals.scorers.readers import Reading, without_thinking
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.choices import read_choice
-from music_evals.scorers.readers.official import MAX_REPLY, READERS
+from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.readers.written import (
     Answer,
     Protocol,
@@ -26,6 +26,7 @@ from music_evals.scorers.readers.written import (
     read_order,
 )
 
+_MAX_SHORT: Final = 20_000  # characters of a reply's end in which a short answer is looked for
 _ANSWER: Final = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
 Kind = Literal["number", "index", "order", "measures"]
 _WRITTEN: Final[Mapping[Kind, Callable[..., Answer]]] = {
@@ -112,7 +113,7 @@ def judge_short(reply: str, right: str) -> Verdict:
         >>> judge_short("I hear three beats.\\nFinal Answer: 3/4", "3/4").value, judge_short("waltz", "Waltz").value
         (1.0, 1.0)
     """
-    reply = without_thinking(reply)[-MAX_REPLY:]
+    reply = without_thinking(reply)[-_MAX_SHORT:]
     lines = reply.strip().splitlines()
     if labelled := _ANSWER.findall(reply):
         reading = Reading("answered", labelled[-1].strip(" .*`"), "what follows the last label")
