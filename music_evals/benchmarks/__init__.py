@@ -79,6 +79,11 @@ class Remote:
         return "/".join(self.address.split("/")[2:5])
 
     @property
+    def revision(self) -> str:
+        """Its commit, DOI or checksum; empty for a repository on the Hub of which no commit is known."""
+        return self.commit or self.doi or self.checksum.removeprefix("md5:")
+
+    @property
     def size(self) -> str:
         """How many bytes are fetched, in words."""
         return "size not known" if self.bytes is None else format_bytes(self.bytes)

@@ -13,6 +13,7 @@ from music_evals.commands import (
     build,
     cache,
     doctor,
+    export,
     finetune,
     leaderboard,
     listen,
@@ -39,6 +40,7 @@ app.add_typer(cache.app, name="cache")
 app.command("attack")(attack.attack)
 app.command("compare")(report.compare)
 app.command("doctor")(doctor.doctor)
+app.command("export")(export.export)
 app.command("finetune-data")(finetune.finetune_data)
 app.command("finetune")(finetune.finetune)
 app.command("leaderboard")(leaderboard.leaderboard)

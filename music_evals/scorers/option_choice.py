@@ -29,6 +29,8 @@ from music_evals.scorers.scores import (
 Protocol = Literal["strict", "paper"]
 MAIN: Final = {"strict": "strict_choice/accuracy", "paper": "official_choice/accuracy"}
 """Protocol → main metric."""
+NO_ANSWER: Final = "?"
+"""The target of a question whose answer is not public."""
 
 
 @sample_metric
@@ -80,6 +82,8 @@ def official_choice(reader: str) -> Scorer:
 
 
 async def _scored(state: TaskState, target: str, reader: str | None = None) -> Score:
+    if target == NO_ANSWER:
+        return Score.unscored(reason="other", explanation="The answer to this question is not public.")
     options: list[str] = required_metadata(state, "options")
     judge = partial(judge_option, order=state.metadata.get("option_order"), official=reader, plain=plain_text)
     reading, right, *_ = await read_reply(judge, state.output.completion, options, target)

@@ -124,6 +124,14 @@ def put_mmau(servers: Servers, _: Path) -> None:
     put_repository(servers, "mmau", {"data/test-00000-of-00001.parquet": parquet(records), "README.md": b"#"})
 
 
+def put_mmau_test(servers: Servers, _: Path) -> None:
+    names = ("id", "audio_id", "question", "task", "category", "sub-category", "difficulty")
+    values = [("t1", "test-audios/t1.wav", "Which?", "speech", "Reasoning", "Tempo", "easy")]
+    records = [{**dict(zip(names, one, strict=True)), "choices": ["lute", "harp"], "answer": None} for one in values]
+    clips = tar({"test-audios/t1.wav": sound()})
+    put_repository(servers, "mmau_test", {"data/test.parquet": parquet(records), "test-audios.tar.gz": clips})
+
+
 def mmar_record(number: int, modality: str = "music") -> dict[str, Any]:
     return {
         "id": f"r{number}",
@@ -212,6 +220,7 @@ ROWS = {
     "lilybench_generation": ("prompts", 1000),
     "mmar": ("music", 3),
     "mmau": ("music", 3),
+    "mmau_test": ("questions", 1),
     "msu": ("questions", 12),
     "muchomusic": ("listening", 4),
     "muse": ("chord_quality", 44),

@@ -150,7 +150,7 @@ def _size(remote: Remote, hubs: Mapping[str, _HubFiles], root: Path) -> str:
 def _revision(remote: Remote, hubs: Mapping[str, _HubFiles]) -> str:
     if remote.hub:
         return hubs[remote.hub].commit
-    return remote.commit or remote.doi or remote.checksum.removeprefix("md5:") or "unknown"
+    return remote.revision or "unknown"
 
 
 def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> None:
@@ -169,15 +169,25 @@ def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> No
 def _look_up(remote: Remote, root: Path) -> _HubFiles:
     """Find the commit of a repository, and which of its files are taken; a branch is resolved once and remembered."""
     import huggingface_hub
+    from huggingface_hub.utils import tqdm as hub_tqdm
 
     from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
+
+    class Silent(hub_tqdm):  # type: ignore[type-arg]
+        def __init__(self, *values: Any, **options: Any) -> None:
+            super().__init__(*values, **{**options, "disable": True})  # type: ignore[no-untyped-call]
 
     remembered = root / f"{remote.hub.replace('/', '--')}.commit"
     revision = remote.commit or (remembered.read_text() if remembered.exists() else None)
     with plain_errors(remote.place):
         try:
             files = huggingface_hub.snapshot_download(
-                remote.hub, repo_type="dataset", revision=revision, allow_patterns=[*remote.files], dry_run=True
+                remote.hub,
+                repo_type="dataset",
+                revision=revision,
+                allow_patterns=[*remote.files],
+                dry_run=True,
+                tqdm_class=Silent,
             )
         except huggingface_hub.errors.DryRunError as error:
             return _cached_files(remote, revision, error)

@@ -59,11 +59,7 @@ def choice_list(value: object) -> Sequence[object]:
     if len(text) > _MOST:
         raise ValueError(f"its choices have {len(text):,} characters; at most {_MOST:,} are read")
     if text.startswith("["):
-        try:
-            entries = json.loads(text)
-        except json.JSONDecodeError:
-            entries = ast.literal_eval(text)  # literals alone, no code
-        return [*entries]
+        return [*_literal(text)]
     first, *rest = _OPTION.split(text)
     letters = "".join(rest[::2])
     if first or not ascii_uppercase.startswith(letters):
@@ -78,6 +74,16 @@ def tags_of(entry: Record, *names: str) -> list[str]:
     ['difficulty: hard']
     """
     return [f"{name}: {entry[name]}" for name in names if entry.get(name)]
+
+
+def _literal(text: str) -> list[object]:
+    """Read the text of a list of literals; no code is run."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return list(read(text))
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            continue
+    raise ValueError(f"its choices {text!r:.60} are no list")
 
 
 def sound_key(question: str, answer: str) -> str:

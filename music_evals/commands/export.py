@@ -1,0 +1,141 @@
+"""`music-evals export`: the replies of a log as the file that a benchmark's official script reads."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+
+import typer
+from rich.console import Console
+
+from music_evals.commands.output import failed, say
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalSample
+
+Format = Literal["mmau", "mmar", "muchomusic"]
+Entry = dict[str, Any]
+
+
+def export(
+    log: Annotated[Path, typer.Argument(help="A log of MMAU, MMAR or MuChoMusic.")],
+    form: Annotated[Format, typer.Option("--as", help="Whose script reads the file.")],
+    out: Annotated[Path, typer.Option(help="File to write.")],
+    questions: Annotated[
+        Path | None,
+        typer.Option(help="The authors' JSON file: its entries are completed, and those that were not asked left out."),
+    ] = None,
+) -> None:
+    """Write the replies of a log as the file that the benchmark's official script reads, or as a submission."""
+    # Here, so that `music-evals --help` need not wait for it.
+    from inspect_ai.log import read_eval_log
+
+    try:
+        if out.exists():
+            raise ValueError(f"{out} is there already; give another file")
+        read = read_eval_log(str(log))
+        benchmark = str((read.eval.metadata or {}).get("benchmark"))
+        if benchmark not in _BENCHMARKS[form]:
+            raise ValueError(f"{log} is of {benchmark}; --as {form} is for {' and '.join(_BENCHMARKS[form])}")
+        samples = [sample for sample in read.samples or [] if sample.epoch == 1]
+        originals = {} if questions is None else _originals(questions)
+        entries = [_completed(_ENTRIES[form](sample), originals) for sample in samples]
+        written = [entry for entry in entries if entry is not None]
+        if not written:
+            raise ValueError(f"{log} has no sample of the questions in {questions or 'it'}")
+        out.write_text(json.dumps(written, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise failed(error) from error
+    say(Console(), f"Wrote {len(written)} of {len(samples)} replies to {out}")
+
+
+def _originals(path: Path) -> dict[str, Entry]:
+    """Id → entry of the authors' file, which is JSON or JSON Lines."""
+    text = path.read_text(encoding="utf-8")
+    entries = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
+    return {str(entry["id"]): entry for entry in entries}
+
+
+def _completed(entry: Entry, originals: Mapping[str, Entry]) -> Entry | None:
+    if not originals:
+        return entry
+    original = originals.get(entry["id"])
+    return None if original is None else {**entry, **original}
+
+
+def _common(sample: "EvalSample") -> Entry:
+    """What the files of all authors have; a question without a public answer has none."""
+    options, place = sample.metadata["options"], ascii_uppercase.find(str(sample.target))
+    entry = {"id": sample.metadata.get("question", str(sample.id)), "question": _question(sample), "choices": options}
+    if place >= 0:
+        entry["answer"] = options[place]
+    return entry
+
+
+def _question(sample: "EvalSample") -> str:
+    """The text of the question alone, which the message that asks it has in its metadata."""
+    messages = [] if isinstance(sample.input, str) else sample.input
+    facts = [message.metadata["asks"] for message in messages if message.metadata and "asks" in message.metadata]
+    return str(facts[0].get("question", "")) if facts else ""
+
+
+def _tags(sample: "EvalSample") -> dict[str, list[str]]:
+    """Kind → names of the groups that the question belongs to."""
+    from music_evals.scorers.items import TAGS
+
+    tags: dict[str, list[str]] = {}
+    for tag in filter(None, str(sample.metadata.get("tags", "")).split(TAGS)):
+        kind, _, name = tag.partition(": ")
+        tags.setdefault(kind, []).append(name)
+    return tags
+
+
+def _mmau(sample: "EvalSample") -> Entry:
+    tags, reply = _tags(sample), sample.output.completion
+    facts = {
+        "task": tags.get("task", ["music"])[0],
+        "category": sample.metadata.get("theme"),
+        "sub-category": sample.metadata.get("subtheme"),
+        "difficulty": tags.get("difficulty", ["medium"])[0],
+    }
+    # The script reads the former, the authors' page names the latter.
+    return {**_common(sample), **facts, "model_output": reply, "model_prediction": reply}
+
+
+def _mmar(sample: "EvalSample") -> Entry:
+    facts = {
+        "modality": "music",
+        "category": sample.metadata.get("theme"),
+        "sub-category": sample.metadata.get("subtheme"),
+    }
+    return {**_common(sample), **facts, "answer_prediction": sample.output.completion}
+
+
+def _muchomusic(sample: "EvalSample") -> Entry:
+    """The script looks for the place of 0 in `answer_orders`: that of the right option."""
+    options, tags = sample.metadata["options"], _tags(sample)
+    right = ascii_uppercase.index(str(sample.target))
+    others = iter(range(1, len(options)))
+    return {
+        "id": str(sample.id),
+        "prompt": _question(sample),
+        "answers": options,
+        "answer_orders": [0 if place == right else next(others) for place in range(len(options))],
+        "dataset": sample.metadata.get("theme"),
+        "genre": sample.metadata.get("subtheme") or "",
+        "reasoning": tags.get("reasoning", []),
+        "knowledge": tags.get("knowledge", []),
+        "model_output": sample.output.completion,
+    }
+
+
+_ENTRIES: Final[Mapping[Format, Callable[["EvalSample"], Entry]]] = {
+    "mmau": _mmau,
+    "mmar": _mmar,
+    "muchomusic": _muchomusic,
+}
+_BENCHMARKS: Final[Mapping[Format, tuple[str, ...]]] = {
+    **{form: (form,) for form in get_args(Format)},
+    "mmau": ("mmau", "mmau_test"),
+}
