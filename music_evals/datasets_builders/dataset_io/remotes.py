@@ -169,11 +169,11 @@ def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> No
 def _look_up(remote: Remote, root: Path) -> _HubFiles:
     """Find the commit of a repository, and which of its files are taken; a branch is resolved once and remembered."""
     import huggingface_hub
-    from huggingface_hub.utils import tqdm as hub_tqdm
+    from huggingface_hub.utils.tqdm import tqdm as hub_tqdm
 
     from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
 
-    class Silent(hub_tqdm):  # type: ignore[type-arg]
+    class Silent(hub_tqdm):
         def __init__(self, *values: Any, **options: Any) -> None:
             super().__init__(*values, **{**options, "disable": True})  # type: ignore[no-untyped-call]
 
