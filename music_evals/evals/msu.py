@@ -8,6 +8,7 @@ https://arxiv.org/abs/2511.20697
 inspect eval evals/msu.py@textual --model baseline/reader
 inspect eval evals/msu.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T asking=single -T levels=1,2
 inspect eval evals/msu.py@visual --model openai/gpt-4o -T judges=openai/gpt-5,openai/o3,openai/gpt-4.1
+inspect eval evals/msu.py@visual --model openai/gpt-4o -T pages=pdf -T abc=true
 inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=data/msu -T content=title
 inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
 """
@@ -37,6 +38,7 @@ from inspect_ai.model import (
     ChatMessageUser,
     Content,
     ContentAudio,
+    ContentDocument,
     ContentImage,
     ContentText,
     GenerateConfig,
@@ -58,6 +60,7 @@ from music_evals.evals.shared.tasks import (
     question_metadata,
     task,
 )
+from music_evals.notation.scores.pdf import is_pdf, pages_to_pdf
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
 from music_evals.solvers.replies import reply
@@ -68,9 +71,7 @@ ScoreContent = Literal["full", "title"]
 TooLong = Literal["refuse", "truncate"]
 Twin = Literal["original", "transposed", "renamed"]
 
-_COLUMNS: Final[Mapping[Modality, str]] = {"textual": "abc", "visual": "images", "score": "musicxml"}
-"""Task → the column of its scores."""
-_COLUMN_TITLES: Final = {"abc": "ABC", "images": "pages", "musicxml": "MusicXML"}
+_COLUMN_TITLES: Final = {"abc": "ABC", "images": "pages", "pdf": "pages", "musicxml": "MusicXML"}
 _WORDING_KEYS: Final[Mapping[str, str]] = {"abc": "textual", "pages": "visual"}  # others have the rendering's name
 _IMAGE_KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg"}  # first bytes → kind; others are MP3
 _MAX_REASON: Final = 300  # characters
@@ -78,8 +79,8 @@ _log = getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VisualParameters:
-    """Parameters of `visual`.
+class MsuParameters:
+    """Parameters of all three tasks.
 
     Args:
         dataset: ``generated`` (another test of the same form), a dataset folder, or
@@ -115,8 +116,22 @@ class VisualParameters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextualParameters(VisualParameters):
-    """Parameters of `textual`: those of `visual`, and two more.
+class VisualParameters(MsuParameters):
+    """Parameters of `visual`: those of all tasks, and two more.
+
+    Args:
+        pages: ``images`` for an image per page, or ``pdf`` for all pages as one PDF; where the data has no PDF of a
+            score, it is made of the page images.
+        abc: show the score in ABC too, as in the paper's Appendix I.
+    """
+
+    pages: Literal["images", "pdf"] = "images"
+    abc: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextualParameters(MsuParameters):
+    """Parameters of `textual`: those of all tasks, and three more.
 
     Args:
         twin: ``original``; ``transposed`` for scores and answers a major second higher or lower; or ``renamed`` for
@@ -131,8 +146,8 @@ class TextualParameters(VisualParameters):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreParameters(VisualParameters):
-    """Parameters of `score`: those of `visual`, and two more.
+class ScoreParameters(MsuParameters):
+    """Parameters of `score`: those of all tasks, and two more.
 
     Args:
         rendering: ``abc``, ``musicxml``, ``midi`` (as text), ``lilypond``, ``kern``, ``pages`` or ``audio``.
@@ -147,19 +162,24 @@ class ScoreParameters(VisualParameters):
 @task
 def textual(params: TextualParameters) -> Task:
     """Answer questions on scores in ABC notation (sections 3 and 5)."""
-    return _task("textual", params, "abc", params.max_score_tokens, params.too_long, params.twin)
+    columns = ["abc"]
+    return _task("textual", params, "abc", columns, params.max_score_tokens, params.too_long, params.twin)
 
 
 @task
 def visual(params: VisualParameters) -> Task:
-    """Answer questions on scores seen as pages (sections 3 and 5)."""
-    return _task("visual", params, "pages")
+    """Answer questions on scores seen as pages, or as pages and ABC (sections 3 and 5, Appendix I)."""
+    if params.content == "title" and (params.abc or params.pages != "images"):
+        raise ValueError("content=title shows no score; valid with it are abc=false and pages=images")
+    columns = ["abc"] if params.abc else []
+    columns.append("pdf" if params.pages == "pdf" else "images")
+    return _task("visual", params, "pages", columns)
 
 
 @task
 def score(params: ScoreParameters) -> Task:
     """Answer the same questions on the same scores in any rendering, as far as it holds the answers."""
-    return _task("score", params, params.rendering, params.max_score_tokens)
+    return _task("score", params, params.rendering, ["musicxml"], params.max_score_tokens)
 
 
 @dataclass(slots=True)
@@ -181,8 +201,9 @@ class _Selection:
 
 def _task(
     modality: Modality,
-    params: VisualParameters,
+    params: MsuParameters,
     rendering: Rendering,
+    columns: Sequence[str],
     max_score_tokens: int | None = None,
     too_long: TooLong = "refuse",
     twin: Twin = "original",
@@ -206,7 +227,7 @@ def _task(
     by_split: dict[str, list[QuestionRow]] = {split: _load_questions(params.dataset, split) for split in splits}
     rows = [row for split_rows in by_split.values() for row in split_rows]
 
-    selection = _choose_stimulus(params, modality, rendering, splits)
+    selection = _choose_stimulus(params, rendering, columns, splits)
     if max_score_tokens is not None:
         _limit_length(selection, max_score_tokens, too_long)
     names = {score["score_id"] for score in selection.scores}
@@ -338,32 +359,62 @@ def _is_ruled(row: QuestionRow) -> bool:
 
 
 def _choose_stimulus(
-    params: VisualParameters, modality: Modality, rendering: Rendering, splits: Sequence[str]
+    params: MsuParameters, rendering: Rendering, columns: Sequence[str], splits: Sequence[str]
 ) -> _Selection:
-    """Load the scores and render them; leave out and name scores whose rendering has other notes."""
-    column = _COLUMNS[modality]
-    columns = ["score_id", "title", "composer", *([column] if params.content == "full" else [])]
-    scores: list[ScoreRow] = []
-    for split in splits:
-        scores += load_split(params.dataset, "scores", split, benchmark=BENCHMARK, columns=columns).to_list()
-    selection = _Selection(scores, {})
+    """Load the scores and render them; leave out and name scores whose rendering has other notes.
+
+    `columns` are those that the model sees. MusicXML is rendered; other columns are shown as they are.
+    """
     if params.content == "title":
-        return selection
-    has_column = [bool(dict(score)[column]) for score in scores]
-    if not (any(has_column) if modality == "score" else all(has_column)):
-        raise ValueError(f"{params.dataset} has scores without {_COLUMN_TITLES[column]}; valid for it is content=title")
-    if modality == "score":
+        return _Selection(_load_scores(params.dataset, splits, ()), {})
+    scores = _load_scores(params.dataset, splits, columns)
+    if "pdf" in columns:
+        _add_pdfs(scores, params.dataset, splits)
+    is_rendered = "musicxml" in columns
+    for column in columns:
+        has_column = [bool(dict(score)[column]) for score in scores]
+        if not (any(has_column) if is_rendered else all(has_column)):
+            title = _COLUMN_TITLES[column]
+            raise ValueError(f"{params.dataset} has scores without {title}; valid for it is content=title")
+    selection = _Selection(scores, {})
+    if is_rendered:
         rendered = render([score["musicxml"] or "" for score in scores], rendering, partial(_announced, rendering))
-    elif modality == "textual":
-        rendered = [as_it_stands(text=score["abc"] or "") for score in scores]
     else:
-        rendered = [as_it_stands(files=[image["bytes"] for image in score["images"]]) for score in scores]
+        rendered = [_as_it_stands(score) for score in scores]
     shown = dict(zip((score["score_id"] for score in scores), rendered, strict=True))
     selection.unlike = [f"{name}: {result['problem']}" for name, result in shown.items() if result["problem"]]
     for reason in selection.unlike:
         _log.warning("Left out, as it is not the same as %s: %s", rendering, reason)
     selection.keep({name: result for name, result in shown.items() if not result["problem"]})
     return selection
+
+
+def _load_scores(dataset: str, splits: Sequence[str], columns: Sequence[str]) -> list[ScoreRow]:
+    """Load scores with these columns and those that name them."""
+    names = ["score_id", "title", "composer", *columns]
+    scores: list[ScoreRow] = []
+    for split in splits:
+        scores += load_split(dataset, "scores", split, benchmark=BENCHMARK, columns=names).to_list()
+    return scores
+
+
+def _add_pdfs(scores: Sequence[ScoreRow], dataset: str, splits: Sequence[str]) -> None:
+    """Make a PDF of the page images for each score that has none; images are loaded only then."""
+    lacking = [score for score in scores if score["pdf"] is None]
+    if not lacking:
+        return
+    images = {score["score_id"]: score["images"] for score in _load_scores(dataset, splits, ["images"])}
+    for score in lacking:
+        if pages := [image["bytes"] for image in images[score["score_id"]]]:
+            score["pdf"] = pages_to_pdf(pages)
+
+
+def _as_it_stands(score: ScoreRow) -> Rendered:
+    """Show a score by those of its columns that were loaded."""
+    files = [image["bytes"] for image in score.get("images") or ()]
+    if pdf := score.get("pdf"):
+        files = [pdf]
+    return as_it_stands(text=score.get("abc") or "", files=files)
 
 
 @contextmanager
@@ -503,12 +554,13 @@ def prompt_messages(
         facts = {"questions": entries, "majority": majorities}
     drawn = (prompt.vocabulary.get(row["kind"] or _type_of(row), ["Unknown"]) for row in questions)
     facts["guess"] = [Random(f"chance {row['id']}").choice(a) for row, a in zip(questions, drawn, strict=True)]
+    notation = "abc" if text and prompt.rendering == "pages" else prompt.rendering
     metadata = question_metadata(
         "msu",
         prompt.modality,
         answer_type="text",
         form="$answer",
-        notation=prompt.rendering if shown else None,
+        notation=notation if shown else None,
         music=[[start, start + len(text)]] if text else None,
         **facts,
     )
@@ -525,7 +577,10 @@ def _score_text(score: ScoreRow, wording: Prompts, rendering: Rendering, shown: 
     if shown is None:
         name = score["title"] + (f" by {score['composer']}" if score["composer"] else "")
         return Template(wording["title"]).substitute(title=name)
-    return Template(wording[_WORDING_KEYS.get(rendering, rendering)]).substitute(score=shown["text"])
+    key = _WORDING_KEYS.get(rendering, rendering)
+    if shown["text"] and shown["files"]:
+        key = "visual_with_abc"
+    return Template(wording[key]).substitute(score=shown["text"])
 
 
 def _question_text(questions: Sequence[QuestionRow], wording: Prompts) -> str:
@@ -536,7 +591,9 @@ def _question_text(questions: Sequence[QuestionRow], wording: Prompts) -> str:
 
 
 def _file_content(file: bytes) -> Content:
-    """Show a page, or sound."""
+    """Show a page, a PDF, or sound."""
+    if is_pdf(file):
+        return ContentDocument(document=f"data:application/pdf;base64,{base64.b64encode(file).decode('ascii')}")
     kind = next((kind for start, kind in _IMAGE_KINDS.items() if file.startswith(start)), "audio/mpeg")
     uri = f"data:{kind};base64,{base64.b64encode(file).decode('ascii')}"
     return ContentAudio(audio=uri, format="mp3") if kind == "audio/mpeg" else ContentImage(image=uri, detail="high")

@@ -33,6 +33,7 @@ from music_evals.datasets_builders.msu.dataset import (
     split_works,
 )
 from music_evals.notation.extras import require
+from music_evals.notation.scores.pdf import is_pdf
 
 PUBLISHED: Final = "published"
 """`Provenance.source` of the authors' questions."""
@@ -78,12 +79,16 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         pages: list[Any] = [image.get("bytes") if isinstance(image, dict) else None for image in images]
         if not all(isinstance(page, bytes) and page for page in pages):
             raise DatasetError(f"{place}: a page has no bytes")
+        pdf = row.get("pdf") or None
+        if pdf is not None and not is_pdf(pdf):
+            raise DatasetError(f"{place}: what it has as PDF is none")
         score = ScoreRow(
             score_id=score_id,
             title=header.get("T", "").strip(),
             composer=header.get("C", "").strip(),
             abc=abc,
             images=[FileCell(bytes=page, path=None) for page in pages],
+            pdf=pdf,
             musicxml=None,
             source=f"{HUB_REPOSITORY}: {score_id}",
         )
@@ -122,6 +127,7 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
             composer=_text(row, "Composer", place),
             abc=None,
             images=[],
+            pdf=None,
             musicxml=None,
             source=str(row["Link"]),
         )
@@ -174,8 +180,7 @@ def _rows(folder: Path, config: str) -> Iterator[Mapping[str, Any]]:
     for path in sorted(folder.glob(f"{config}/*.parquet")):
         try:
             file = pq.ParquetFile(path)
-            columns = [name for name in file.schema_arrow.names if name != "pdf"]
-            for batch in file.iter_batches(batch_size=4, columns=columns):
+            for batch in file.iter_batches(batch_size=4):
                 yield from batch.to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise DatasetError(f"{path} cannot be read as Parquet: {error}") from error
