@@ -66,7 +66,7 @@ def write_snapshot(folder: Path, answer: str = "Yes", flat_answer: str = "Yes") 
             {
                 "song_id": f"song{number}",
                 "abc_notation": song(number),
-                "pdf": b"%PDF-1.7",
+                "pdf": None if number == 1 else b"%PDF-1.7 of song " + bytes([number]),
                 "images": [{"bytes": png(number), "path": None}, {"bytes": png(100), "path": None}],
                 "questions": questions,
             }
@@ -90,6 +90,7 @@ def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
     assert (scores["song2"]["title"], scores["song2"]["composer"]) == ("Song 2", "Nobody")
     assert scores["song2"]["abc"] == song(2)
     assert [image["bytes"] for image in scores["song2"]["images"]] == [png(2), png(100)]
+    assert (scores["song2"]["pdf"], scores["song1"]["pdf"]) == (b"%PDF-1.7 of song \x02", None)
     questions = [row for row in rows(plan, "questions") if row["score_id"] == "song2"]
     assert [(row["level"], row["answer"]) for row in questions[:3]] == [(1, "Yes"), (1, "None"), (1, "Yes")]
     assert plan.provenance.anomalies == {"answers that are the word None, kept": 20}
