@@ -31,6 +31,8 @@ from inspect_ai.util import LimitExceededError, collect
 
 from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
+from music_evals.scorers.metrics.accuracy import joint_agreement
+from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers.verdicts import judge_open
 from music_evals.scorers.readers.votes import read_vote
 from music_evals.scorers.scores import (
@@ -84,7 +86,17 @@ def unscored(scores: list[SampleScore]) -> float:
     return float(sum(item.value is None for item in all_items(scores)))
 
 
-@scorer(metrics=[main_metric(), unscored(), readings()])
+@sample_metric
+def agreement(scores: list[SampleScore]) -> dict[str, float]:
+    """The share of questions on which all judges and the person of `human_labels` agree, with its interval.
+
+    See `joint_agreement`; there is no such metric without judges and labels.
+    """
+    items = all_items(scores)
+    return flatten({"agreement": joint_agreement([item.details for item in items], [item.cluster for item in items])})
+
+
+@scorer(metrics=[main_metric(), unscored(), agreement(), readings()])
 def judged(
     judges: list[str] | str = RULES,
     human_labels: str | None = None,

@@ -125,8 +125,9 @@ def check_abilities(
         )
     elif ContentDocument in kinds and provider in WITHOUT_DOCUMENTS:
         problem = (
-            f"{model} cannot be asked about a PDF: the provider {provider!r} sends none, or its server takes none. Show "
-            "the pages as images (-T pages=images), or take a model by anthropic, google, mistral, openai or openai-api"
+            f"{model} cannot be asked about a PDF: the provider {provider!r} sends none, or its server takes none. "
+            "Show the pages as images (-T pages=images), or take a model by anthropic, google, mistral, openai, or "
+            "openai-api"
         )
     elif tools and provider in WITHOUT_TOOLS:
         problem = (

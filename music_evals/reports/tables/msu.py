@@ -1,6 +1,6 @@
-"""Tables of MSU-Bench: accuracy by level and overall, renderings, level-wise success, and agreement of judges.
+"""Tables of MSU-Bench: accuracy by level and overall, renderings, level-wise success, agreement of judges, and MMLU.
 
-Source: arXiv 2511.20697, Tables 2, 3 and 5, sections 3.3 and 5.2.
+Source: arXiv 2511.20697, Tables 2 to 6, sections 3.3 and 5.2.
 """
 
 from collections import defaultdict
@@ -13,16 +13,19 @@ import pandas as pd
 
 from music_evals.benchmarks import published
 from music_evals.reports.records import Records
-from music_evals.reports.table import P_DECIMALS, Cell, Table, count
-from music_evals.reports.tables.common import Figure, paper_labels, percent, run_table, share_of, title_of
+from music_evals.reports.table import P_DECIMALS, PUBLISHED, Cell, Table, count, notes
+from music_evals.reports.tables.common import LABELS, Figure, paper_labels, percent, run_table, share_of, title_of
 from music_evals.scorers.judge import LATE
-from music_evals.scorers.metrics.accuracy import level_success, unanimity
+from music_evals.scorers.metrics.accuracy import joint_agreement, level_success, unanimity
 from music_evals.scorers.metrics.estimates import Estimate, estimate
 from music_evals.scorers.metrics.paired import mcnemar
 
 SECTION: Final = "MSU-Bench"
 LEVELS: Final = (1, 2, 3, 4)
 _GROUPS: Final = {"Modality": "task"}
+_JOINT: Final = "Judges and a person unanimous"
+_SCORES: Final = 150  # of the published test
+_ADAPTED: Final = r"vllm/.+:"  # how Inspect names a model with an adapter: vllm/BASE:ADAPTER
 
 
 def tables(records: Records) -> list[Table]:
@@ -37,6 +40,7 @@ def tables(records: Records) -> list[Table]:
         run_table("msu_renderings", title, renderings, _overall(records), groups={"Rendering": "rendering"}),
         _success(records, runs),
         _judges(records, runs),
+        _table6(runs),
     ]
 
 
@@ -110,8 +114,15 @@ def _success(records: Records, runs: pd.DataFrame) -> Table:
         return percent(rate)
 
     figures = {f"Up to level {level}": partial(up_to, level) for level in LEVELS}
+    rows = [
+        (
+            [title_of(row.labels["modality"]), *paper_labels(row.labels["model"])],
+            {"Up to level 1": Estimate(row.figures["scores after level 1"] / _SCORES).percent(2)},
+        )
+        for row in published("msu", "level_success").rows
+    ]
     title = "MSU-Bench: level-wise success rate in percent"
-    return run_table("msu_level_success", title, runs, figures, groups=_GROUPS)
+    return run_table("msu_level_success", title, runs, figures, groups=_GROUPS, published=rows)
 
 
 def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:
@@ -128,18 +139,29 @@ def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:
     """Agreement of judges with one another, with the rules, and with people."""
-    facts = {number: agreement(list(records.main[number]["details"])) for number in runs.index}
+    facts = {}
+    for number in runs.index:
+        items = records.main[number]
+        facts[number] = agreement(list(items["details"]), list(items["cluster"]))
     judged = runs.loc[[number for number, fact in facts.items() if fact]]
-    names = ("Judges unanimous", "Krippendorff's α", "Judges and rules", "Judges and people")
+    names = ("Judges unanimous", _JOINT, "Krippendorff's α", "Judges and rules", "Judges and people")
     figures: dict[str, Figure] = {
         name: lambda run, name=name: facts[run].get(name)  # type: ignore[misc]
         for name in (*names, "McNemar p", "Pearson's r")
     }
-    return run_table("msu_judges", "MSU-Bench: agreement of judges, in percent", judged, figures, groups=_GROUPS)
+    rows = []
+    for row in published("msu", "judges").rows:
+        share = Estimate(row.figures["agreement"], row.figures["low"], row.figures["high"], decimals=2)
+        cells = {_JOINT: share, "Pearson's r": Estimate(row.figures["pearson"])}
+        rows.append(([None, None, "paper", row.labels["judges"], None], cells))
+    title = "MSU-Bench: agreement of judges, in percent"
+    return run_table("msu_judges", title, judged, figures, groups=_GROUPS, published=rows)
 
 
-def agreement(questions: Sequence[Mapping[str, Any]]) -> dict[str, Estimate]:
+def agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[Hashable]) -> dict[str, Estimate]:
     """Return how far judges agree, in percent, from the details of judged questions; nothing without votes and labels.
+
+    `clusters` has the score of each question.
 
     Source: arXiv 2511.20697, section 3.3.
     """
@@ -150,6 +172,7 @@ def agreement(questions: Sequence[Mapping[str, Any]]) -> dict[str, Estimate]:
     votes = [list(one["votes"].values()) for one in questions if one["votes"] and LATE not in one["abstained"].values()]
     found: dict[str, Estimate | None] = {
         "Judges unanimous": percent(estimate(unanimity(votes))),
+        _JOINT: percent(joint_agreement(questions, clusters)),
         "Judges and rules": percent(estimate([float(bool(one["verdict"]) == one["rule"]) for one in ruled])),
         "Judges and people": percent(estimate([float(one["verdict"] == one["human"]) for one in labelled])),
     }
@@ -166,3 +189,20 @@ def agreement(questions: Sequence[Mapping[str, Any]]) -> dict[str, Estimate]:
 
         found["Pearson's r"] = Estimate(float(pearsonr(*zip(*pairs, strict=True)).statistic))
     return {name: one for name, one in found.items() if one}
+
+
+def _table6(runs: pd.DataFrame) -> Table:
+    """MMLU before and after fine-tuning as published, beside runs of fine-tuned models."""
+    table = published("msu", "table6").rows if runs["model"].str.match(_ADAPTED).any() else ()
+    rows = [
+        [
+            row.labels["adapter"],
+            *paper_labels(row.labels["model"]),
+            *(Estimate(one, decimals=2) for one in row.figures.values()),
+        ]
+        for row in table
+    ]
+    subjects = ("STEM", "Humanities", "Social sciences", "Other subjects")
+    title = "MSU-Bench Table 6: MMLU in percent before and after fine-tuning"
+    columns = ("Adapter", *LABELS, *subjects)
+    return Table("msu_table6", title, columns, rows, notes("msu_table6"), [PUBLISHED] * len(rows))

@@ -7,7 +7,10 @@ Source: arXiv 2511.20697, section 3.3 (agreement with human judgement), 5.1 (lev
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
+from typing import Any
 
+from music_evals.scorers.metrics.clustered import bootstrap_interval
 from music_evals.scorers.metrics.estimates import Estimate, share
 
 
@@ -56,6 +59,41 @@ def unanimity(votes: Sequence[Sequence[int | None]]) -> list[float]:
     """Whether all judges agree on each item with at least two votes: 1 or 0; None is a judge that abstains."""
     cast = [[vote for vote in item if vote is not None] for item in votes]
     return [float(len(set(item)) == 1) for item in cast if len(item) > 1]
+
+
+def joint_agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[Hashable]) -> Estimate | None:
+    """The share of questions on which all judges and a person agree, with a percentile bootstrap interval.
+
+    A question counts if every judge votes on it and a person has labelled it.
+
+    Args:
+        questions: each with its ``votes`` by judge and ``human``, the person's label; the values are outcomes.
+        clusters: the cluster of each question, such as the score that it is on; the bootstrap draws whole clusters.
+
+    Returns:
+        The estimate, without an interval if there is one cluster; None if no question counts.
+
+    Source: arXiv 2511.20697, section 3.3 and Appendix G.
+
+    Example:
+        >>> votes = {"a": 1, "b": 1}
+        >>> joint_agreement([{"votes": votes, "human": 1}, {"votes": votes, "human": 0}], ["op. 1", "op. 1"]).value
+        0.5
+    """
+    agree: list[float] = []
+    groups: list[Hashable] = []
+    for question, cluster in zip(questions, clusters, strict=True):
+        outcomes = [*question["votes"].values(), question.get("human")]
+        if len(outcomes) > 1 and None not in outcomes:
+            agree.append(float(len(set(outcomes)) == 1))
+            groups.append(cluster)
+    if not agree:
+        return None
+    found = Estimate(fmean(agree), n=len(agree))
+    if len(set(groups)) == 1:
+        return found
+    low, high = bootstrap_interval(agree, groups)
+    return replace(found, low=low, high=high)
 
 
 def _mastered(by_level: Mapping[int, Sequence[bool | None]], levels: Sequence[int]) -> bool | None:

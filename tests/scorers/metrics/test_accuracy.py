@@ -1,9 +1,13 @@
-"""Level-wise success and agreement of judges, worked by hand and against statsmodels."""
+"""Level-wise success and agreement of judges: worked by hand, by the paper, and against statsmodels and SciPy."""
 
+from typing import Any
+
+import numpy as np
 import pytest
+from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from music_evals.scorers.metrics.accuracy import level_success, unanimity
+from music_evals.scorers.metrics.accuracy import joint_agreement, level_success, unanimity
 
 
 def test_level_success() -> None:
@@ -25,3 +29,49 @@ def test_scores_that_nobody_can_judge_at_a_level() -> None:
 
 def test_agreement_with_abstentions() -> None:
     assert unanimity([[1, 1, None], [1, 0, None], [None, None, 1], [None] * 3]) == [1, 0]
+
+
+def judged(*outcomes: int | None) -> dict[str, Any]:
+    """A question with the votes of three judges and the label of a person."""
+    return {"votes": dict(zip("abc", outcomes, strict=False)), "human": outcomes[-1]}
+
+
+def test_judges_and_a_person_agree_as_in_the_paper() -> None:
+    """300 of 360 is the paper's share, 83.33%, and has its interval, 79.44 to 87.22, up to what the draws move it."""
+    assert [round(100 * end / 360, 2) for end in stats.binom.ppf((0.025, 0.975), 360, 300 / 360)] == [79.44, 87.22]
+    questions = [judged(1, 1, 1, 1)] * 180 + [judged(0, 0, 0, 0)] * 120 + [judged(1, 1, 1, 0)] * 60
+    found = joint_agreement(questions, range(360))
+    assert found is not None
+    assert (round(100 * found.value, 2), found.n) == (83.33, 360)
+    one_question = 100 / 360 + 0.01
+    assert [100 * (found.low or 0), 100 * (found.high or 0)] == pytest.approx([79.44, 87.22], abs=one_question)
+
+
+def test_the_agreement_has_the_interval_that_scipy_has_over_scores() -> None:
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(30), 12)
+    agree = rng.random(360) < rng.beta(4, 1, 30)[clusters]
+    questions = [judged(1, 1, 1, 1) if one else judged(1, 0, 1, 1) for one in agree]
+    found = joint_agreement(questions, clusters.tolist())
+    totals = np.bincount(clusters, agree)
+    sizes = np.full(30, 12.0)
+
+    def share(total: Any, size: Any, axis: int = -1) -> Any:
+        return total.sum(axis=axis) / size.sum(axis=axis)
+
+    data, options = (totals, sizes), {"paired": True, "method": "percentile", "n_resamples": 20_000}
+    expected = stats.bootstrap(data, share, rng=np.random.default_rng(1), **options).confidence_interval
+    assert found is not None
+    assert found.value == pytest.approx(agree.mean())
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.006)
+    apart = joint_agreement(questions, range(360))
+    assert apart is not None
+    assert (apart.high or 0) - (apart.low or 0) < 0.8 * (expected.high - expected.low)
+
+
+def test_only_questions_that_all_decide_count() -> None:
+    undecided = [judged(1, None, 1, 1), judged(1, 1, 1, None), {"votes": {}, "human": 1}]
+    assert joint_agreement(undecided, "abc") is None
+    found = joint_agreement([*undecided, judged(1, 1, 1, 1), judged(0, 1, 1, 1)], "abcdd")
+    assert found is not None
+    assert (found.value, found.low, found.n) == (0.5, None, 2)
