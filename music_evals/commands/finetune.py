@@ -1,7 +1,7 @@
 """`music-evals finetune-data` and `finetune`: training conversations from a benchmark, and a LoRA adapter from them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -9,6 +9,8 @@ from rich.console import Console
 from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage
+
     from music_evals.finetuning.data import MakePrompt, Message
 
 BENCHMARKS = ("msu",)
@@ -20,6 +22,10 @@ def finetune_data(
     dataset: Annotated[
         str, typer.Option(help="Its dataset: 'generated', a folder, or hf://datasets/ORG/NAME[@REVISION].")
     ] = "generated",
+    modality: Annotated[
+        Literal["abc", "pages", "both"],
+        typer.Option(help="What is shown of a score: ABC, page images, or both."),
+    ] = "abc",
     max_characters: Annotated[
         int | None, typer.Option(min=1, help="Leave longer conversations out, counted and named.")
     ] = None,
@@ -28,7 +34,7 @@ def finetune_data(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace training data that is there.")] = False,
 ) -> None:
-    """Write train.jsonl and validation.jsonl, for `music-evals finetune`, TRL and LLaMA-Factory."""
+    """Write train.jsonl and validation.jsonl, for `music-evals finetune`, TRL and LLaMA-Factory; pages for the last."""
     if benchmark not in BENCHMARKS:
         raise typer.BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
     # Here, so that `music-evals --help` need not wait for them.
@@ -41,7 +47,11 @@ def finetune_data(
         check_target(out, TRAINING_DATA, overwrite=overwrite)
         with console.status("reading"):
             data = make_training_data(
-                dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters
+                dataset,
+                benchmark=BENCHMARK,
+                make_prompt=_prompt(prompts, modality),
+                modality=modality,
+                max_characters=max_characters,
             )
         write_training_data(data, out, overwrite=overwrite)
     except (ValueError, OSError) as error:
@@ -56,21 +66,31 @@ def finetune_data(
     say(console, f"Wrote {out}")
 
 
-def _prompt(prompts: str | None) -> "MakePrompt":
-    """Return what words a question as the task `textual` does when it asks one at a time."""
+def _prompt(prompts: str | None, modality: str) -> "MakePrompt":
+    """Return what words a question as `textual` and `visual` do when they ask one at a time."""
     from music_evals.benchmarks.prompts import load_prompts
     from music_evals.evals.msu import Prompt, prompt_messages
     from music_evals.notation.scores.renderings import as_it_stands
 
     wording = load_prompts("msu", prompts)
+    prompt = Prompt(wording, "textual", "abc") if modality == "abc" else Prompt(wording, "visual", "pages")
 
     def make(score: Any, question: Any) -> "list[Message]":
-        messages = prompt_messages(
-            score, [question], Prompt(wording, "textual", "abc"), as_it_stands(text=score["abc"])
-        )
-        return [{"role": message.role, "content": message.text} for message in messages]
+        abc = "" if modality == "pages" else score["abc"]
+        pages = [page["bytes"] for page in score.get("images", ())]
+        messages = prompt_messages(score, [question], prompt, as_it_stands(text=abc, files=pages))
+        return [{"role": message.role, "content": _text_of(message)} for message in messages]
 
     return make
+
+
+def _text_of(message: "ChatMessage") -> str:
+    """The text of a message, with a mark in the place of each page, as chat templates join the parts."""
+    from music_evals.finetuning.data import IMAGE
+
+    if isinstance(message.content, str):
+        return message.content
+    return "".join(part.text if part.type == "text" else IMAGE for part in message.content)
 
 
 def finetune(

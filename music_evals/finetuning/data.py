@@ -1,19 +1,22 @@
 """Training conversations from a benchmark of questions on scores, without scores of its test split.
 
-A question becomes one conversation: system prompt, score and question, answer. TRL reads the JSONL files as
-conversational data; for LLaMA-Factory, ``dataset_info.json`` declares its sharegpt format. To keep out scores of the
-test split, `make_training_data` compares ids, titles with composers, and the music itself.
+A question becomes one conversation: system prompt, score and question, answer. The score is in ABC, as pages, or both.
+TRL reads the JSONL files of text as conversational data; for LLaMA-Factory, ``dataset_info.json`` declares its sharegpt
+format. With pages, a conversation names its images, and the text has `IMAGE` in the place of each, as LLaMA-Factory
+demands. To keep out scores of the test split, `make_training_data` compares ids, titles with composers, and the music
+itself.
 
 Source: "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1 (splits of 6:2:2 by score, a fixed test
-set that is never trained on) and Appendix I (long scores are left out of training only).
+set that is never trained on) and Appendix I (three settings; long scores are left out of training only).
 """
 
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
@@ -33,6 +36,16 @@ SPLITS: Final = ("train", "validation")
 HELD_OUT: Final = "test"
 TRAINING_DATA: Final = FolderKind("training data", "finetune.json", "music-evals fine-tuning data, version 1")
 
+Modality = Literal["abc", "pages", "both"]
+SHOWN: Final[Mapping[Modality, Mapping[str, str]]] = {
+    "abc": {"abc": "ABC"},
+    "pages": {"images": "pages"},
+    "both": {"abc": "ABC", "images": "pages"},
+}
+"""What a conversation shows of a score → its columns, and what they hold."""
+IMAGE: Final = "<image>"
+_FOLDER: Final = "images"
+
 Row = Mapping[str, Any]
 _KEYS: Final[Mapping[str, Callable[[Row], str]]] = {
     "their ids": lambda score: score["score_id"],
@@ -44,7 +57,8 @@ _KEYS: Final[Mapping[str, Callable[[Row], str]]] = {
 Message = dict[str, str]
 """A message: ``role`` (system, user or assistant) and ``content``."""
 Conversation = dict[str, Any]
-"""A line of the JSONL: ``id`` of the question, and ``messages``, with the reference answer last."""
+"""A line of the JSONL: ``id`` of the question, ``messages``, with the reference answer last, and the paths of
+``images``, if there are any."""
 MakePrompt = Callable[[Row, Row], Sequence[Message]]
 """Makes the messages before the answer from a score's row and a question's row."""
 
@@ -58,27 +72,36 @@ class TrainingData:
     questions_left_out: Mapping[str, int]  # split → number of questions
     source: Mapping[str, Any]  # the dataset, as a task records it in its log
     max_characters: int | None  # length of the longest accepted conversation, None for any
+    modality: Modality = "abc"
+    images: Mapping[str, bytes] = field(default_factory=dict)  # path in the folder → page
 
 
 def make_training_data(
-    dataset: str, *, benchmark: DatasetSpec, make_prompt: MakePrompt, max_characters: int | None = None
+    dataset: str,
+    *,
+    benchmark: DatasetSpec,
+    make_prompt: MakePrompt,
+    modality: Modality = "abc",
+    max_characters: int | None = None,
 ) -> TrainingData:
     """Make the conversations of a dataset's train and validation splits.
 
-    Scores without ABC and conversations that are too long are left out.
+    Scores without ABC or pages, as far as they are shown, and conversations that are too long are left out.
 
     Raises:
         DatasetError: the dataset or a split does not exist, another split has a score of the test split, a question is
             on a score of another split, or no conversation is left in a split.
     """
-    columns = ("score_id", "title", "composer", "abc")
+    compared = {"score_id", "title", "composer", "abc"}
     scores: dict[str, dict[str, dict[str, Any]]] = {}
     for split in (*SPLITS, HELD_OUT):
+        columns = sorted(compared if split == HELD_OUT else {*compared, *SHOWN[modality]})
         rows = load_split(dataset, "scores", split, benchmark=benchmark, columns=columns)
         scores[split] = {row["score_id"]: row for row in rows}
     conversations: dict[str, list[Conversation]] = {split: [] for split in SPLITS}
     left_out: dict[str, dict[str, str]] = {split: {} for split in SPLITS}
     questions_left_out: Counter[str] = Counter()
+    images: dict[str, bytes] = {}
     for split in SPLITS:
         where = f"'{split}' of {dataset}"
         _refuse_leaks(scores[split].values(), scores[HELD_OUT].values(), where)
@@ -87,20 +110,44 @@ def make_training_data(
             if score is None:
                 place = f"question {question['id']} in {where} is on {question['score_id']}"
                 raise DatasetError(f"{place}, which is no score of that split")
-            answer = {"role": "assistant", "content": question["answer"]}
-            messages = [*make_prompt(score, question), answer] if score["abc"] else []
-            length = sum(len(message["content"]) for message in messages)
-            if messages and (max_characters is None or length <= max_characters):
-                conversations[split].append({"id": question["id"], "messages": messages})
-            else:
-                left_out[split].setdefault(score["score_id"], "too long" if messages else "no ABC")
+            made = _conversation(score, question, make_prompt, modality, max_characters)
+            if isinstance(made, str):
+                left_out[split].setdefault(score["score_id"], made)
                 questions_left_out[split] += 1
+                continue
+            conversations[split].append(made)
+            for page in score.get("images", ()):
+                images[_image_path(page["bytes"])] = page["bytes"]
         if not conversations[split]:
             counts = Counter(left_out[split].values()).items()
             reasons = ", ".join(f"{count} scores left out, {reason}" for reason, count in counts)
             raise DatasetError(f"nothing is left of {where}: {reasons or 'it has no questions'}")
     source = describe_dataset(dataset, benchmark=benchmark).metadata()
-    return TrainingData(conversations, left_out, questions_left_out, source, max_characters)
+    return TrainingData(conversations, left_out, questions_left_out, source, max_characters, modality, images)
+
+
+def _conversation(
+    score: Row, question: Row, make_prompt: MakePrompt, modality: Modality, max_characters: int | None
+) -> Conversation | str:
+    """Make the conversation of a question, or say why it is left out."""
+    shown = SHOWN[modality]
+    for column, name in shown.items():
+        if not score[column]:
+            return f"no {name}"
+    messages = [*make_prompt(score, question), {"role": "assistant", "content": question["answer"]}]
+    length = sum(len(message["content"]) for message in messages)
+    if max_characters is not None and length > max_characters:
+        return "too long"
+    conversation: Conversation = {"id": question["id"], "messages": messages}
+    if "images" in shown:
+        conversation["images"] = [_image_path(page["bytes"]) for page in score["images"]]
+    return conversation
+
+
+def _image_path(page: bytes) -> str:
+    """Where a page lies in the folder: by its checksum, because an id need not be a name of a file."""
+    kind = "jpg" if page.startswith(b"\xff\xd8") else "png"
+    return f"{_FOLDER}/{sha256(page).hexdigest()[:32]}.{kind}"
 
 
 def _refuse_leaks(scores: Collection[Row], held_out: Collection[Row], where: str) -> None:
@@ -117,7 +164,8 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
     """Write training data as a folder, completely or not at all; ``finetune.json`` in it records the source."""
     tags = {"role_tag": "role", "content_tag": "content"}
     tags |= {f"{role}_tag": role for role in ("user", "assistant", "system")}
-    layout = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": tags}
+    columns = {"messages": "messages"} | ({"images": "images"} if data.images else {})
+    layout = {"formatting": "sharegpt", "columns": columns, "tags": tags}
     with replace_folder(out, TRAINING_DATA, overwrite=overwrite) as folder:
         digests: dict[str, str] = {}
         for split, conversations in data.conversations.items():
@@ -125,11 +173,15 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
             lines = (json.dumps(conversation, ensure_ascii=False) + "\n" for conversation in conversations)
             path.write_text("".join(lines), encoding="utf-8")
             digests[path.name] = file_sha256(path)
+        for name, page in data.images.items():
+            (folder / _FOLDER).mkdir(exist_ok=True)
+            (folder / name).write_bytes(page)
         info = {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in data.conversations}
         (folder / "dataset_info.json").write_text(as_json(info), encoding="utf-8")
         record = {
             "format": TRAINING_DATA.text,
             "source": data.source,
+            "modality": data.modality,
             "max_characters": data.max_characters,
             "conversations": {split: len(conversations) for split, conversations in data.conversations.items()},
             "questions_left_out": data.questions_left_out,

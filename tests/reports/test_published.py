@@ -118,9 +118,8 @@ def test_msu_figures_of_the_text_and_table6_are_as_in_the_papers_text() -> None:
     agreement, low, high, pearson = (judges.figures[name] for name in ("agreement", "low", "high", "pearson"))
     assert f"is {agreement}%, with a 95% bootstrap confidence interval of ({low}%, {high}%)" in text
     assert f"a Pearson correlation (Pearson, 1896) of {pearson}" in text
-    printed = PAPERS[3][PAPERS[3].index("Models\tSTEM\tHumanities\tSocial Sciences\tOther Subjects") :].splitlines()[
-        1:7
-    ]
+    start = PAPERS[3].index("Models\tSTEM\tHumanities\tSocial Sciences\tOther Subjects")
+    printed = PAPERS[3][start:].splitlines()[1:7]
     own: list[float] = []
     for row, line in zip(load("msu_table6").rows, printed, strict=True):
         name, *cells = line.split("\t")
