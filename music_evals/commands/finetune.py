@@ -1,5 +1,6 @@
 """`music-evals finetune-data` and `finetune`: training conversations from a benchmark, and a LoRA adapter from them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -9,8 +10,6 @@ from rich.console import Console
 from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage
-
     from music_evals.finetuning.data import MakePrompt, Message
 
 BENCHMARKS = ("msu",)
@@ -43,14 +42,15 @@ def finetune_data(
     from music_evals.finetuning.data import TRAINING_DATA, make_training_data, write_training_data
 
     console = Console()
+    columns = {"abc": ["abc"], "pages": ["images"], "both": ["abc", "images"]}[modality]
     try:
         check_target(out, TRAINING_DATA, overwrite=overwrite)
         with console.status("reading"):
             data = make_training_data(
                 dataset,
                 benchmark=BENCHMARK,
-                make_prompt=_prompt(prompts, modality),
-                modality=modality,
+                make_prompt=_prompt(prompts, columns),
+                columns=columns,
                 max_characters=max_characters,
             )
         write_training_data(data, out, overwrite=overwrite)
@@ -66,31 +66,27 @@ def finetune_data(
     say(console, f"Wrote {out}")
 
 
-def _prompt(prompts: str | None, modality: str) -> "MakePrompt":
+def _prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":
     """Return what words a question as `textual` and `visual` do when they ask one at a time."""
     from music_evals.benchmarks.prompts import load_prompts
     from music_evals.evals.msu import Prompt, prompt_messages
+    from music_evals.finetuning.data import IMAGE
     from music_evals.notation.scores.renderings import as_it_stands
 
     wording = load_prompts("msu", prompts)
-    prompt = Prompt(wording, "textual", "abc") if modality == "abc" else Prompt(wording, "visual", "pages")
+    prompt = Prompt(wording, "visual", "pages") if "images" in columns else Prompt(wording, "textual", "abc")
 
     def make(score: Any, question: Any) -> "list[Message]":
-        abc = "" if modality == "pages" else score["abc"]
         pages = [page["bytes"] for page in score.get("images", ())]
-        messages = prompt_messages(score, [question], prompt, as_it_stands(text=abc, files=pages))
-        return [{"role": message.role, "content": _text_of(message)} for message in messages]
+        shown = as_it_stands(text=score["abc"] if "abc" in columns else "", files=pages)
+        made = []
+        for message in prompt_messages(score, [question], prompt, shown):
+            # Chat templates join the parts of a message as they are.
+            parts: Sequence[Any] = [message] if isinstance(message.content, str) else message.content
+            made.append({"role": message.role, "content": "".join(getattr(part, "text", IMAGE) for part in parts)})
+        return made
 
     return make
-
-
-def _text_of(message: "ChatMessage") -> str:
-    """The text of a message, with a mark in the place of each page, as chat templates join the parts."""
-    from music_evals.finetuning.data import IMAGE
-
-    if isinstance(message.content, str):
-        return message.content
-    return "".join(part.text if part.type == "text" else IMAGE for part in message.content)
 
 
 def finetune(

@@ -24,7 +24,6 @@ from importlib.metadata import version
 from itertools import accumulate
 from logging import getLogger
 from random import Random
-from statistics import mean
 from string import Template
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
@@ -45,13 +44,13 @@ from inspect_ai.model import (
 )
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import GENERATED, FileCell, describe_dataset, load_split
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.questions.answerability import is_answerable
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.datasets_builders.questions.items import vocabularies
-from music_evals.evals.shared.floors import Floors, floors_of
+from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.tasks import (
     check_positive,
     commonest,
@@ -60,7 +59,7 @@ from music_evals.evals.shared.tasks import (
     question_metadata,
     task,
 )
-from music_evals.notation.scores.pdf import is_pdf, pages_to_pdf
+from music_evals.notation.scores.pdf import pages_to_pdf
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
 from music_evals.solvers.replies import reply
@@ -71,9 +70,9 @@ ScoreContent = Literal["full", "title"]
 TooLong = Literal["refuse", "truncate"]
 Twin = Literal["original", "transposed", "renamed"]
 
-_COLUMN_TITLES: Final = {"abc": "ABC", "images": "pages", "pdf": "pages", "musicxml": "MusicXML"}
 _WORDING_KEYS: Final[Mapping[str, str]] = {"abc": "textual", "pages": "visual"}  # others have the rendering's name
-_IMAGE_KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg"}  # first bytes → kind; others are MP3
+_KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"%PDF": "application/pdf"}
+"""First bytes of a file → its kind; others are MP3."""
 _MAX_REASON: Final = 300  # characters
 _log = getLogger(__name__)
 
@@ -162,8 +161,7 @@ class ScoreParameters(MsuParameters):
 @task
 def textual(params: TextualParameters) -> Task:
     """Answer questions on scores in ABC notation (sections 3 and 5)."""
-    columns = ["abc"]
-    return _task("textual", params, "abc", columns, params.max_score_tokens, params.too_long, params.twin)
+    return _task("textual", params, "abc", ["abc"], params.max_score_tokens, params.too_long, params.twin)
 
 
 @task
@@ -171,8 +169,7 @@ def visual(params: VisualParameters) -> Task:
     """Answer questions on scores seen as pages, or as pages and ABC (sections 3 and 5, Appendix I)."""
     if params.content == "title" and (params.abc or params.pages != "images"):
         raise ValueError("content=title shows no score; valid with it are abc=false and pages=images")
-    columns = ["abc"] if params.abc else []
-    columns.append("pdf" if params.pages == "pdf" else "images")
+    columns = ["images", *["pdf"] * (params.pages == "pdf"), *["abc"] * params.abc]
     return _task("visual", params, "pages", columns)
 
 
@@ -214,9 +211,10 @@ def _task(
         raise ValueError(f"content=title gives no music that stimulus={params.stimulus} could be in the place of")
     if params.content == "title" and twin != "original":
         raise ValueError(f"content=title shows no score; valid with it is twin=original, not {twin}")
-    levels, judges = _levels(params.levels), _names(params.judges)
+    levels = _levels(params.levels)
+    is_by_rules = params.judges in (RULES, [RULES])
     scorer = judged(
-        RULES if judges == [RULES] else judges,
+        params.judges,
         human_labels=params.human_labels,
         max_tokens=params.judge_max_tokens,
         deadline=params.judge_deadline,
@@ -263,16 +261,11 @@ def _task(
         reason = "every score is longer than max_score_tokens" if selection.refused else reason
         raise ValueError(f"no question is left to ask: {reason}")
 
-    def floors(*levels: int) -> Floors:
-        def is_scored(row: QuestionRow) -> bool:
-            is_ruled = judges != [RULES] or _is_ruled(row)
-            return row["level"] in levels and row["score_id"] in selection.questions and is_ruled
+    def is_scored(row: QuestionRow) -> bool:
+        is_asked = row["level"] in levels and row["score_id"] in selection.questions
+        return is_asked and (not is_by_rules or _is_ruled(row))
 
-        scored = {split: list(filter(is_scored, split_rows)) for split, split_rows in by_split.items()}
-        return floors_of(origin, "questions", scored)
-
-    is_msu = origin.provenance.source == "published"
-    tokens = [estimated_tokens(len(shown["text"])) for shown in selection.shown.values() if shown["text"]]
+    scored = {split: list(filter(is_scored, split_rows)) for split, split_rows in by_split.items()}
     # Another version of the suite, and of its baselines, may answer the same prompt in another way.
     policy = CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if params.cache else False
     return declared_task(
@@ -285,44 +278,31 @@ def _task(
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
         metadata={
-            "is_msu_bench": is_msu,
             "split": params.split,
             "levels": levels,
+            "judged_by_rules": is_by_rules,
             "scores": len({sample.metadata["score_id"] for sample in samples if sample.metadata}),
             "scores_truncated": len(selection.truncated),
             "scores_refused": selection.refused,
             "scores_unlike": [reason[:_MAX_REASON] for reason in selection.unlike],
             "questions_not_held": len(remaining) - sum(map(len, selection.questions.values())),
-            "score_tokens": round(mean(tokens)) if tokens else None,
-            "is_generated": origin.provenance.source == GENERATED,
         },
-        floors={
-            "": floors(*levels),
-            **{f"judged_by_level/level_{level}/accuracy": floors(level) for level in levels},
-        },
-        is_like=not is_msu,
+        floors={"": floors_of(origin, "questions", scored)},
+        is_like=origin.provenance.source != "published",
     )
 
 
 # --- parameters
 
 
-def _names(values: int | str | Sequence[int | str]) -> list[str]:
-    """Read values that are separated by commas, or a list of them."""
-    entries = str(values).split(",") if isinstance(values, int | str) else values
-    return [str(entry).strip() for entry in entries]
-
-
 def _levels(values: int | str | list[int] | None) -> list[int]:
     if values is None:
         return list(LEVELS)
-    names = set(_names(values))
-    levels = [level for level in LEVELS if str(level) in names]
-    if not levels or len(levels) != len(names):
-        raise ValueError(
-            f"levels={','.join(_names(values))!r} is not valid; valid values are 1, 2, 3 and 4, separated by commas"
-        )
-    return levels
+    entries = values if isinstance(values, list) else str(values).split(",")
+    names = {str(entry).strip() for entry in entries}
+    if not names or not names <= {*map(str, LEVELS)}:
+        raise ValueError(f"levels={values!r} is not valid; valid values are 1, 2, 3 and 4, separated by commas")
+    return sorted(map(int, names))
 
 
 # --- rows
@@ -365,22 +345,27 @@ def _choose_stimulus(
 
     `columns` are those that the model sees. MusicXML is rendered; other columns are shown as they are.
     """
-    if params.content == "title":
-        return _Selection(_load_scores(params.dataset, splits, ()), {})
-    scores = _load_scores(params.dataset, splits, columns)
+    is_full, is_rendered = params.content == "full", "musicxml" in columns
+    names = ["score_id", "title", "composer", *(columns if is_full else ())]
+    scores: list[ScoreRow] = []
+    for split in splits:
+        scores += load_split(params.dataset, "scores", split, benchmark=BENCHMARK, columns=names).to_list()
+    selection = _Selection(scores, {})
+    if not is_full:
+        return selection
     if "pdf" in columns:
-        _add_pdfs(scores, params.dataset, splits)
-    is_rendered = "musicxml" in columns
+        for score in scores:
+            score["images"] = _as_pdf(score)
     for column in columns:
         has_column = [bool(dict(score)[column]) for score in scores]
-        if not (any(has_column) if is_rendered else all(has_column)):
-            title = _COLUMN_TITLES[column]
-            raise ValueError(f"{params.dataset} has scores without {title}; valid for it is content=title")
-    selection = _Selection(scores, {})
+        if column != "pdf" and not (any(has_column) if is_rendered else all(has_column)):
+            raise ValueError(f"{params.dataset} has scores without {column}; valid for it is content=title")
     if is_rendered:
         rendered = render([score["musicxml"] or "" for score in scores], rendering, partial(_announced, rendering))
     else:
-        rendered = [_as_it_stands(score) for score in scores]
+        pages = [[image["bytes"] for image in score.get("images", ())] for score in scores]
+        texts = [score.get("abc") or "" for score in scores]
+        rendered = [as_it_stands(text=text, files=files) for text, files in zip(texts, pages, strict=True)]
     shown = dict(zip((score["score_id"] for score in scores), rendered, strict=True))
     selection.unlike = [f"{name}: {result['problem']}" for name, result in shown.items() if result["problem"]]
     for reason in selection.unlike:
@@ -389,32 +374,12 @@ def _choose_stimulus(
     return selection
 
 
-def _load_scores(dataset: str, splits: Sequence[str], columns: Sequence[str]) -> list[ScoreRow]:
-    """Load scores with these columns and those that name them."""
-    names = ["score_id", "title", "composer", *columns]
-    scores: list[ScoreRow] = []
-    for split in splits:
-        scores += load_split(dataset, "scores", split, benchmark=BENCHMARK, columns=names).to_list()
-    return scores
-
-
-def _add_pdfs(scores: Sequence[ScoreRow], dataset: str, splits: Sequence[str]) -> None:
-    """Make a PDF of the page images for each score that has none; images are loaded only then."""
-    lacking = [score for score in scores if score["pdf"] is None]
-    if not lacking:
-        return
-    images = {score["score_id"]: score["images"] for score in _load_scores(dataset, splits, ["images"])}
-    for score in lacking:
-        if pages := [image["bytes"] for image in images[score["score_id"]]]:
-            score["pdf"] = pages_to_pdf(pages)
-
-
-def _as_it_stands(score: ScoreRow) -> Rendered:
-    """Show a score by those of its columns that were loaded."""
-    files = [image["bytes"] for image in score.get("images") or ()]
-    if pdf := score.get("pdf"):
-        files = [pdf]
-    return as_it_stands(text=score.get("abc") or "", files=files)
+def _as_pdf(score: ScoreRow) -> list[FileCell]:
+    """The PDF of a score in the place of its page images; it is made of them if the data has none."""
+    pages = [image["bytes"] for image in score["images"]]
+    if pdf := score["pdf"] or (pages and pages_to_pdf(pages)):
+        return [FileCell(bytes=pdf, path=None)]
+    return []
 
 
 @contextmanager
@@ -592,8 +557,8 @@ def _question_text(questions: Sequence[QuestionRow], wording: Prompts) -> str:
 
 def _file_content(file: bytes) -> Content:
     """Show a page, a PDF, or sound."""
-    if is_pdf(file):
-        return ContentDocument(document=f"data:application/pdf;base64,{base64.b64encode(file).decode('ascii')}")
-    kind = next((kind for start, kind in _IMAGE_KINDS.items() if file.startswith(start)), "audio/mpeg")
+    kind = next((kind for start, kind in _KINDS.items() if file.startswith(start)), "audio/mpeg")
     uri = f"data:{kind};base64,{base64.b64encode(file).decode('ascii')}"
+    if kind == "application/pdf":
+        return ContentDocument(document=uri)
     return ContentAudio(audio=uri, format="mp3") if kind == "audio/mpeg" else ContentImage(image=uri, detail="high")

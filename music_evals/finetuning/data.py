@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
@@ -36,15 +36,8 @@ SPLITS: Final = ("train", "validation")
 HELD_OUT: Final = "test"
 TRAINING_DATA: Final = FolderKind("training data", "finetune.json", "music-evals fine-tuning data, version 1")
 
-Modality = Literal["abc", "pages", "both"]
-SHOWN: Final[Mapping[Modality, Mapping[str, str]]] = {
-    "abc": {"abc": "ABC"},
-    "pages": {"images": "pages"},
-    "both": {"abc": "ABC", "images": "pages"},
-}
-"""What a conversation shows of a score → its columns, and what they hold."""
 IMAGE: Final = "<image>"
-_FOLDER: Final = "images"
+_IMAGES: Final = "images"  # the column, and the folder of the images
 
 Row = Mapping[str, Any]
 _KEYS: Final[Mapping[str, Callable[[Row], str]]] = {
@@ -72,7 +65,6 @@ class TrainingData:
     questions_left_out: Mapping[str, int]  # split → number of questions
     source: Mapping[str, Any]  # the dataset, as a task records it in its log
     max_characters: int | None  # length of the longest accepted conversation, None for any
-    modality: Modality = "abc"
     images: Mapping[str, bytes] = field(default_factory=dict)  # path in the folder → page
 
 
@@ -81,22 +73,28 @@ def make_training_data(
     *,
     benchmark: DatasetSpec,
     make_prompt: MakePrompt,
-    modality: Modality = "abc",
+    columns: Sequence[str] = ("abc",),
     max_characters: int | None = None,
 ) -> TrainingData:
     """Make the conversations of a dataset's train and validation splits.
 
-    Scores without ABC or pages, as far as they are shown, and conversations that are too long are left out.
+    Scores that lack one of the columns, and conversations that are too long, are left out.
+
+    Args:
+        dataset: as for `load_split`.
+        benchmark: whose dataset it is.
+        make_prompt: words a question.
+        columns: what is shown of a score: ``abc``, ``images``, or both.
+        max_characters: length of the longest conversation, without its images.
 
     Raises:
         DatasetError: the dataset or a split does not exist, another split has a score of the test split, a question is
             on a score of another split, or no conversation is left in a split.
     """
-    compared = {"score_id", "title", "composer", "abc"}
+    names = ("score_id", "title", "composer", "abc", *columns)
     scores: dict[str, dict[str, dict[str, Any]]] = {}
     for split in (*SPLITS, HELD_OUT):
-        columns = sorted(compared if split == HELD_OUT else {*compared, *SHOWN[modality]})
-        rows = load_split(dataset, "scores", split, benchmark=benchmark, columns=columns)
+        rows = load_split(dataset, "scores", split, benchmark=benchmark, columns=names)
         scores[split] = {row["score_id"]: row for row in rows}
     conversations: dict[str, list[Conversation]] = {split: [] for split in SPLITS}
     left_out: dict[str, dict[str, str]] = {split: {} for split in SPLITS}
@@ -110,44 +108,33 @@ def make_training_data(
             if score is None:
                 place = f"question {question['id']} in {where} is on {question['score_id']}"
                 raise DatasetError(f"{place}, which is no score of that split")
-            made = _conversation(score, question, make_prompt, modality, max_characters)
-            if isinstance(made, str):
-                left_out[split].setdefault(score["score_id"], made)
+            reason = next((f"no {column}" for column in columns if not score[column]), "")
+            prompt = [] if reason else make_prompt(score, question)
+            messages = [*prompt, {"role": "assistant", "content": question["answer"]}]
+            if max_characters is not None and sum(len(message["content"]) for message in messages) > max_characters:
+                reason = reason or "too long"
+            if reason:
+                left_out[split].setdefault(score["score_id"], reason)
                 questions_left_out[split] += 1
                 continue
-            conversations[split].append(made)
-            for page in score.get("images", ()):
-                images[_image_path(page["bytes"])] = page["bytes"]
+            conversation: Conversation = {"id": question["id"], "messages": messages}
+            if _IMAGES in columns:
+                pages = [(_image_path(page["bytes"]), page["bytes"]) for page in score[_IMAGES]]
+                images.update(pages)
+                conversation[_IMAGES] = [path for path, _ in pages]
+            conversations[split].append(conversation)
         if not conversations[split]:
             counts = Counter(left_out[split].values()).items()
             reasons = ", ".join(f"{count} scores left out, {reason}" for reason, count in counts)
             raise DatasetError(f"nothing is left of {where}: {reasons or 'it has no questions'}")
     source = describe_dataset(dataset, benchmark=benchmark).metadata()
-    return TrainingData(conversations, left_out, questions_left_out, source, max_characters, modality, images)
-
-
-def _conversation(
-    score: Row, question: Row, make_prompt: MakePrompt, modality: Modality, max_characters: int | None
-) -> Conversation | str:
-    """Make the conversation of a question, or say why it is left out."""
-    shown = SHOWN[modality]
-    for column, name in shown.items():
-        if not score[column]:
-            return f"no {name}"
-    messages = [*make_prompt(score, question), {"role": "assistant", "content": question["answer"]}]
-    length = sum(len(message["content"]) for message in messages)
-    if max_characters is not None and length > max_characters:
-        return "too long"
-    conversation: Conversation = {"id": question["id"], "messages": messages}
-    if "images" in shown:
-        conversation["images"] = [_image_path(page["bytes"]) for page in score["images"]]
-    return conversation
+    return TrainingData(conversations, left_out, questions_left_out, source, max_characters, images)
 
 
 def _image_path(page: bytes) -> str:
     """Where a page lies in the folder: by its checksum, because an id need not be a name of a file."""
     kind = "jpg" if page.startswith(b"\xff\xd8") else "png"
-    return f"{_FOLDER}/{sha256(page).hexdigest()[:32]}.{kind}"
+    return f"{_IMAGES}/{sha256(page).hexdigest()[:32]}.{kind}"
 
 
 def _refuse_leaks(scores: Collection[Row], held_out: Collection[Row], where: str) -> None:
@@ -164,7 +151,7 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
     """Write training data as a folder, completely or not at all; ``finetune.json`` in it records the source."""
     tags = {"role_tag": "role", "content_tag": "content"}
     tags |= {f"{role}_tag": role for role in ("user", "assistant", "system")}
-    columns = {"messages": "messages"} | ({"images": "images"} if data.images else {})
+    columns = {"messages": "messages", **({_IMAGES: _IMAGES} if data.images else {})}
     layout = {"formatting": "sharegpt", "columns": columns, "tags": tags}
     with replace_folder(out, TRAINING_DATA, overwrite=overwrite) as folder:
         digests: dict[str, str] = {}
@@ -174,14 +161,14 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
             path.write_text("".join(lines), encoding="utf-8")
             digests[path.name] = file_sha256(path)
         for name, page in data.images.items():
-            (folder / _FOLDER).mkdir(exist_ok=True)
+            (folder / _IMAGES).mkdir(exist_ok=True)
             (folder / name).write_bytes(page)
         info = {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in data.conversations}
         (folder / "dataset_info.json").write_text(as_json(info), encoding="utf-8")
         record = {
             "format": TRAINING_DATA.text,
             "source": data.source,
-            "modality": data.modality,
+            "images": len(data.images),
             "max_characters": data.max_characters,
             "conversations": {split: len(conversations) for split, conversations in data.conversations.items()},
             "questions_left_out": data.questions_left_out,

@@ -74,7 +74,7 @@ def train(settings: Settings, *, overwrite: bool = False) -> dict[str, Any]:
         install = "pip install 'music-evals[finetune]'"
         raise FinetuneError(f"training needs {', '.join(missing)}, not installed here; install with: {install}")
     conversations = read_conversations(settings.data)
-    if any("images" in conversation for split in conversations.values() for conversation in split):
+    if "images" in conversations["train"][0]:
         raise FinetuneError(
             f"{settings.data} has pages, and this command trains on text; LLaMA-Factory reads the folder"
         )

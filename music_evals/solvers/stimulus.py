@@ -8,7 +8,7 @@ Sources: RUListening (arXiv 2504.00369) and MusICA-MetaBench (arXiv 2607.06015) 
 """
 
 import base64
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from random import Random
 from string import Template
@@ -169,7 +169,7 @@ def _without_music(sample: Sample, music: _Music, note: str) -> Sample:
 
     A note replaces music within the question's text. For other music the prompt is a new one without worked examples.
     """
-    message, facts = question_message(sample)
+    facts = question_message(sample)[1]
     if any(isinstance(place, str) and place in facts.get("question", "") for place in music):
         return _with_music(sample, "none", [note] * len(music))
     if facts.get("answer_type") == "symbols":
@@ -182,11 +182,10 @@ def _without_music(sample: Sample, music: _Music, note: str) -> Sample:
     reply = Template(REPLIES[facts.get("answer_type", "text")]).substitute(answers=", ".join(answers) or "0123")
     if (form := facts.get("form", "$answer")) != "$answer":
         reply = "Close with a single line of the form: " + form.replace("$answer", "X")
-    facts = {key: fact for key, fact in facts.items() if key not in ("music", "notation")} | {"stimulus": "none"}
     text = "\n".join([lines[0], "", *lines[1:], "", reply])
-    asked = ChatMessageUser(content=text, metadata={**(message.metadata or {}), "asks": facts})
-    metadata = {key: value for key, value in (sample.metadata or {}).items() if key != MEDIA} | {"stimulus": "none"}
-    return sample.model_copy(update={"input": [asked], "metadata": metadata})
+    alone = _changed(sample, text, facts, "none")
+    alone.input = [question_message(alone)[0]]
+    return alone
 
 
 def _music_of_others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[Sample, _Music, object]]:
@@ -221,35 +220,34 @@ def _answers(sample: Sample) -> dict[str, str]:
 def _with_music(sample: Sample, stimulus: Stimulus, music: Sequence[_Place], owner: object = None) -> Sample:
     """A sample with other music, or with a note instead of its music."""
     message, question_metadata = question_message(sample)
-    question_metadata = {**question_metadata, "stimulus": stimulus}
     spans = question_metadata.get("music") or ()
-    texts, runs = [*map(str, music[: len(spans)])], iter(music[len(spans) :])
-    content: Any = []
-    if isinstance(message.content, str):
-        content, question_metadata["music"] = _replaced(message.content, spans, texts)
-    else:
+    text, end, moved = "", 0, []
+    for (start, stop), place in zip(spans, map(str, music), strict=False):
+        text += message.text[end:start]
+        moved.append([len(text), len(text) + len(place)])
+        text, end = text + place, stop
+    content: Any = text + message.text[end:]
+    if not isinstance(message.content, str):
+        runs, content = iter(music[len(spans) :]), []
         for is_music, run in groupby(message.content, key=_is_music):
             content += next(runs) if is_music else run
         if spans:
-            text, question_metadata["music"] = _replaced(content[0].text, spans, texts)
-            content[0] = ContentText(text=text)
-    if stimulus == "none":
-        question_metadata = {key: fact for key, fact in question_metadata.items() if key not in ("music", "notation")}
-    changed = ChatMessageUser(content=content, metadata={**(message.metadata or {}), "asks": question_metadata})
-    metadata = {key: value for key, value in (sample.metadata or {}).items() if key != MEDIA}
-    if "score" in metadata:
+            content[0] = ContentText(text=text + content[0].text[end:])
+    if spans:
+        question_metadata = {**question_metadata, "music": moved}
+    metadata: dict[str, Any] = {} if owner is None else {"stimulus_of": owner}
+    if "score" in (sample.metadata or {}):
         metadata["score"] = "\n".join(map(str, music))
-    metadata |= {"stimulus": stimulus, **({} if owner is None else {"stimulus_of": owner})}
+    return _changed(sample, content, question_metadata, stimulus, **metadata)
+
+
+def _changed(sample: Sample, content: Any, facts: Mapping[str, Any], stimulus: Stimulus, **metadata: Any) -> Sample:
+    """A sample whose question has other content, facts and metadata."""
+    message, _ = question_message(sample)
+    if stimulus == "none":
+        facts = {key: fact for key, fact in facts.items() if key not in ("music", "notation")}
+    asks = {"asks": {**facts, "stimulus": stimulus}}
+    changed = ChatMessageUser(content=content, metadata={**(message.metadata or {}), **asks})
+    kept = {key: value for key, value in (sample.metadata or {}).items() if key != MEDIA}
     messages = [changed if other is message else other for other in sample.input]
-    return sample.model_copy(update={"input": messages, "metadata": metadata})
-
-
-def _replaced(text: str, spans: Sequence[Sequence[int]], places: Sequence[str]) -> tuple[str, list[list[int]]]:
-    """A text with other spans, and where these are."""
-    changed, end = "", 0
-    moved: list[list[int]] = []
-    for (start, stop), place in zip(spans, places, strict=True):
-        changed += text[end:start]
-        moved.append([len(changed), len(changed) + len(place)])
-        changed, end = changed + place, stop
-    return changed + text[end:], moved
+    return sample.model_copy(update={"input": messages, "metadata": {**kept, "stimulus": stimulus, **metadata}})

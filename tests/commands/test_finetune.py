@@ -76,7 +76,7 @@ def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
     command = ("finetune-data", "msu", "--dataset", write_source(tmp_path / "source"), "--out", tmp_path / "out")
     code, output = run(*command, "--modality", "pages")
     assert code == 1
-    assert "2 scores left out, no pages" in " ".join(output.split())
+    assert "2 scores left out, no images" in " ".join(output.split())
 
 
 @pytest.mark.parametrize(

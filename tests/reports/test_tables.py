@@ -167,7 +167,7 @@ def test_mmlu_is_shown_beside_adapters_and_agreement_of_judges_beside_the_papers
     # Of draws of two scores, a quarter has the first one twice, and a quarter the second.
     assert (joint.value, joint.low, joint.high, joint.n) == (75, 50, 100, 4)
     figures = rows(tables(read_records(tmp_path / "1"), "MSU-Bench")["msu_table6"])
-    assert [row["Adapter"] for row in figures][:2] == ["none", "LoRA"]
+    assert [row["Model"] for row in figures][:2] == ["Qwen3-4B", "Qwen3-4B with LoRA"]
     assert figures[1]["STEM"].value - figures[0]["STEM"].value == pytest.approx(1.46)
 
 

@@ -1,7 +1,8 @@
 """The authors' questions of MSU-Bench: with scores from the Hub, or without scores from GitHub.
 
 - Hub (``Krinos/MSU-Bench``, or a folder with a snapshot of it): the config ``nested`` has a row per score, with
-  song_id, abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has a row per question.
+  song_id, abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has the same questions;
+  it is not read.
 - GitHub (``Congren-Dai/MSU-Bench``): ``msu-bench.xlsx`` has the questions (Link, Level, Question, Answer) and
   ``metadata.xlsx`` the scores (Composer, Title, Link) without music. Models can only answer from the title.
 
@@ -33,7 +34,6 @@ from music_evals.datasets_builders.msu.dataset import (
     split_works,
 )
 from music_evals.notation.extras import require
-from music_evals.notation.scores.pdf import is_pdf
 
 PUBLISHED: Final = "published"
 """`Provenance.source` of the authors' questions."""
@@ -66,7 +66,7 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         seed: decides the splits.
 
     Raises:
-        DatasetError: a question is malformed, or ``flat`` and ``nested`` have different questions.
+        DatasetError: a question, page or PDF is malformed.
     """
     scores, questions = [], []
     for number, row in enumerate(_rows(folder, "nested"), start=1):
@@ -80,8 +80,8 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         if not all(isinstance(page, bytes) and page for page in pages):
             raise DatasetError(f"{place}: a page has no bytes")
         pdf = row.get("pdf") or None
-        if pdf is not None and not is_pdf(pdf):
-            raise DatasetError(f"{place}: what it has as PDF is none")
+        if pdf and not pdf.startswith(b"%PDF"):
+            raise DatasetError(f"{place}: its pdf is no PDF")
         score = ScoreRow(
             score_id=score_id,
             title=header.get("T", "").strip(),
@@ -99,15 +99,6 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         if not isinstance(cell, list):
             raise DatasetError(f"{place}: the score has no questions")
         questions += _questions(score_id, [(place, item) for item in cell])
-    nested = Counter((row["score_id"], row["level"], row["question"], row["answer"]) for row in questions)
-    flat: Counter[tuple[str, int, str, str]] = Counter()
-    for number, row in enumerate(_rows(folder, "flat"), start=1):
-        place = f"flat, row {number}"
-        song, question, answer = (_text(row, name, place) for name in ("song_id", "question", "answer"))
-        flat[song, _level(row.get("level"), place), question, answer] += 1
-    if nested != flat:
-        first = next(iter((nested - flat) + (flat - nested)))
-        raise DatasetError(f"{folder}: nested and flat hold different questions, first {first[2]!r} on {first[0]}")
     return _plan(scores, questions, seed, source_revision=revision)
 
 

@@ -4,9 +4,9 @@ Source: arXiv 2511.20697, Tables 2 to 6, sections 3.3 and 5.2.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -44,18 +44,25 @@ def tables(records: Records) -> list[Table]:
     ]
 
 
+def _paper(name: str, n: int | None = None) -> list[tuple[list[Cell], dict[str, Estimate]]]:
+    """The rows of a published table of percentages, of `n` questions, with the ends of an interval if it has them."""
+    return [
+        (
+            [title_of(row.labels.get("modality", "-")), *paper_labels(row.labels["model"])],
+            {
+                heading.capitalize(): Estimate(figure, row.figures.get("low"), row.figures.get("high"), n, decimals=2)
+                for heading, figure in row.figures.items()
+            },
+        )
+        for row in published("msu", name).rows
+    ]
+
+
 def _table2(records: Records, runs: pd.DataFrame) -> Table:
     """Accuracy by level, with a figure."""
     figures = _by_level(records)
     figures["Overall"] = records.percent
-    rows = [
-        (
-            [title_of(row.labels["modality"]), *paper_labels(row.labels["model"])],
-            {heading: Estimate(row.figures[heading.lower()], decimals=2) for heading in figures},
-        )
-        for name in ("table2", "table5")
-        for row in published("msu", name).rows
-    ]
+    rows = [*_paper("table2"), *_paper("table5")]
     title = "MSU-Bench Tables 2 and 5: accuracy in percent by level"
     return run_table("msu_table2", title, runs, figures, groups=_GROUPS, published=rows, is_drawn=True)
 
@@ -71,35 +78,17 @@ def _overall(records: Records) -> dict[str, Figure]:
 
 def _table3(records: Records, runs: pd.DataFrame) -> Table:
     """Overall accuracy with intervals."""
-    rows = [
-        (
-            [title_of(row.labels["modality"]), *paper_labels(row.labels["model"])],
-            {
-                "Accuracy": Estimate(
-                    row.figures["accuracy"], row.figures["low"], row.figures["high"], n=1800, decimals=2
-                ),
-                "Questions": count(1800),
-            },
-        )
-        for row in published("msu", "table3").rows
-    ]
+    rows = [(names, {**cells, "Questions": count(1800)}) for names, cells in _paper("table3", n=1800)]
     title = "MSU-Bench Table 3: overall accuracy in percent, with intervals"
     return run_table("msu_table3", title, runs, _overall(records), groups=_GROUPS, published=rows)
 
 
 def _table4(records: Records, runs: pd.DataFrame) -> Table:
     """Accuracy by level from the title alone."""
-    figures = _by_level(records)
-    rows = [
-        (
-            ["-", *paper_labels(row.labels["model"])],
-            {f"Level {one}": Estimate(row.figures[f"level {one}"]) for one in LEVELS},
-        )
-        for row in published("msu", "table4").rows
-    ]
     title_only = runs[runs["content"] == "title"] if "content" in runs else runs.iloc[:0]
     title = "MSU-Bench Table 4: accuracy in percent from the title alone"
-    return run_table("msu_table4", title, title_only, figures, groups=_GROUPS, published=rows)
+    rows = _paper("table4")
+    return run_table("msu_table4", title, title_only, _by_level(records), groups=_GROUPS, published=rows)
 
 
 def _by_level(records: Records) -> dict[str, Figure]:
@@ -110,28 +99,22 @@ def _success(records: Records, runs: pd.DataFrame) -> Table:
     """The share of scores with all questions right up to a level."""
 
     def up_to(level: int, run: int) -> Cell:
-        rate, _ = success_of(records.main[run]).get(level, (None, 0))
-        return percent(rate)
+        return percent(success_of(records.main[run]).get(level))
 
     figures = {f"Up to level {level}": partial(up_to, level) for level in LEVELS}
-    rows = [
-        (
-            [title_of(row.labels["modality"]), *paper_labels(row.labels["model"])],
-            {"Up to level 1": Estimate(row.figures["scores after level 1"] / _SCORES).percent(2)},
-        )
-        for row in published("msu", "level_success").rows
-    ]
     title = "MSU-Bench: level-wise success rate in percent"
+    rows = [
+        (names, {"Up to level 1": cells["Scores after level 1"].times(100 / _SCORES, 2)})
+        for names, cells in _paper("level_success")
+    ]
     return run_table("msu_level_success", title, runs, figures, groups=_GROUPS, published=rows)
 
 
-def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:
+def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
     """Return the level-wise success of a run's items: see `level_success`."""
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
-        answers = [
-            bool(value) if counts else None for value, counts in zip(group["value"], group["counts"], strict=True)
-        ]
+        answers = group["value"].astype(object).where(group["counts"], None).tolist()
         missing = int(group["of_level"].iloc[0]) - len(answers)
         outcomes[score, epoch][int(level)] = [*answers, *[None] * missing]
     return level_success(outcomes, repetitions=items["epoch"].nunique())
@@ -139,52 +122,44 @@ def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:
     """Agreement of judges with one another, with the rules, and with people."""
-    facts = {}
-    for number in runs.index:
-        items = records.main[number]
-        facts[number] = agreement(list(items["details"]), list(items["cluster"]))
+    facts = {number: agreement(records.main[number]) for number in runs.index}
     judged = runs.loc[[number for number, fact in facts.items() if fact]]
     names = ("Judges unanimous", _JOINT, "Krippendorff's α", "Judges and rules", "Judges and people")
     figures: dict[str, Figure] = {
         name: lambda run, name=name: facts[run].get(name)  # type: ignore[misc]
         for name in (*names, "McNemar p", "Pearson's r")
     }
-    rows = []
-    for row in published("msu", "judges").rows:
-        share = Estimate(row.figures["agreement"], row.figures["low"], row.figures["high"], decimals=2)
-        cells = {_JOINT: share, "Pearson's r": Estimate(row.figures["pearson"])}
-        rows.append(([None, None, "paper", row.labels["judges"], None], cells))
+
+    rows = _paper("judges")
     title = "MSU-Bench: agreement of judges, in percent"
     return run_table("msu_judges", title, judged, figures, groups=_GROUPS, published=rows)
 
 
-def agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[Hashable]) -> dict[str, Estimate]:
-    """Return how far judges agree, in percent, from the details of judged questions; nothing without votes and labels.
-
-    `clusters` has the score of each question.
+def agreement(items: pd.DataFrame) -> dict[str, Estimate]:
+    """Return how far judges agree, in percent, from judged questions; nothing without votes and labels.
 
     Source: arXiv 2511.20697, section 3.3.
     """
+    questions = items["details"].tolist()
     decided = [one for one in questions if one["verdict"] is not None]
-    ruled = [one for one in decided if one["votes"] and one["rule"] is not None]
-    labelled = [one for one in decided if one.get("human") is not None]
+    ruled = [float(bool(one["verdict"]) == one["rule"]) for one in decided if one["votes"] and one["rule"] is not None]
+    pairs = [(one["verdict"], one["human"]) for one in decided if one.get("human") is not None]
     # Only a majority makes a vote late; then nobody knows whether the judges agree.
     votes = [list(one["votes"].values()) for one in questions if one["votes"] and LATE not in one["abstained"].values()]
     found: dict[str, Estimate | None] = {
         "Judges unanimous": percent(estimate(unanimity(votes))),
-        _JOINT: percent(joint_agreement(questions, clusters)),
-        "Judges and rules": percent(estimate([float(bool(one["verdict"]) == one["rule"]) for one in ruled])),
-        "Judges and people": percent(estimate([float(one["verdict"] == one["human"]) for one in labelled])),
+        _JOINT: percent(joint_agreement(questions, items["cluster"].tolist())),
+        "Judges and rules": percent(estimate(ruled)),
+        "Judges and people": percent(estimate([float(verdict == label) for verdict, label in pairs])),
     }
     matrix = np.array(votes, dtype=float).T  # a row per judge; NaN where one abstains
     if len(matrix) > 1 and len(np.unique(matrix[~np.isnan(matrix)])) > 1:
         from krippendorff import alpha
 
         found["Krippendorff's α"] = Estimate(float(alpha(matrix, level_of_measurement="nominal")), n=len(votes))
-    pairs = [(one["verdict"], one["human"]) for one in labelled]
     if pairs:
         found["McNemar p"] = Estimate(mcnemar(pairs.count((1, 0)), pairs.count((0, 1))), decimals=P_DECIMALS)
-    if all(len(set(side)) == 2 for side in zip(*pairs, strict=True)) and pairs:
+    if pairs and all(len(set(side)) == 2 for side in zip(*pairs, strict=True)):
         from scipy.stats import pearsonr
 
         found["Pearson's r"] = Estimate(float(pearsonr(*zip(*pairs, strict=True)).statistic))
@@ -192,17 +167,9 @@ def agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[Hashabl
 
 
 def _table6(runs: pd.DataFrame) -> Table:
-    """MMLU before and after fine-tuning as published, beside runs of fine-tuned models."""
-    table = published("msu", "table6").rows if runs["model"].str.match(_ADAPTED).any() else ()
-    rows = [
-        [
-            row.labels["adapter"],
-            *paper_labels(row.labels["model"]),
-            *(Estimate(one, decimals=2) for one in row.figures.values()),
-        ]
-        for row in table
-    ]
-    subjects = ("STEM", "Humanities", "Social sciences", "Other subjects")
+    """MMLU before and after fine-tuning as published, beside runs of models with an adapter."""
+    rows = _paper("table6") if runs["model"].str.match(_ADAPTED).any() else []
+    lines = [[*labels[1:], *cells.values()] for labels, cells in rows]
     title = "MSU-Bench Table 6: MMLU in percent before and after fine-tuning"
-    columns = ("Adapter", *LABELS, *subjects)
-    return Table("msu_table6", title, columns, rows, notes("msu_table6"), [PUBLISHED] * len(rows))
+    columns = (*LABELS, "STEM", "Humanities", "Social sciences", "Other subjects")
+    return Table("msu_table6", title, columns, lines, notes("msu_table6"), [PUBLISHED] * len(lines))

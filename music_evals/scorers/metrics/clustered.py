@@ -1,8 +1,7 @@
 """Intervals of means of outcomes in clusters, such as the answers to questions on one score.
 
-A percentile bootstrap over few clusters of unequal sizes contains the true value too rarely. `mean_interval` is
-t-based; ``docs/reports.md`` compares both in simulations. `bootstrap_interval` is for a figure that is published with
-one.
+A percentile bootstrap over few clusters of unequal sizes contains the true value too rarely. The interval here is
+t-based; ``docs/reports.md`` compares both in simulations.
 """
 
 from collections.abc import Hashable, Sequence
@@ -14,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from music_evals.scorers.metrics.proportion import Z95, wilson_interval
-from music_evals.scorers.metrics.resampling import Floats, middle95
+from music_evals.scorers.metrics.resampling import Floats
 
 _EQUAL: Final = 1e-9  # means of clusters that differ by less are equal
-_DRAWS: Final = 10_000
 
 
 def mean_interval(
@@ -83,23 +81,6 @@ def mean_interval(
     low = stats.beta.ppf(0.025, right, wrong + 1) if mean > _EQUAL else 0.0
     high = stats.beta.ppf(0.975, right + 1, wrong) if mean < 1 - _EQUAL else 1.0
     return float(low), float(high)
-
-
-def bootstrap_interval(values: Sequence[float], clusters: Sequence[Hashable]) -> tuple[float, float]:
-    """A 95% percentile bootstrap interval for a mean, from draws of whole clusters with a fixed seed.
-
-    Example:
-        >>> bootstrap_interval([1, 1, 0, 0], "aabb")
-        (0.0, 1.0)
-    """
-    place = _numbered(clusters)
-    totals, sizes = np.bincount(place, values), np.bincount(place)
-    rng = np.random.default_rng(0)
-    means = np.empty(_DRAWS)
-    for draw in range(_DRAWS):
-        chosen = rng.integers(len(sizes), size=len(sizes))
-        means[draw] = totals[chosen].sum() / sizes[chosen].sum()
-    return middle95(means)
 
 
 def macro_mean(values: Sequence[float], strata: Sequence[Hashable]) -> float:

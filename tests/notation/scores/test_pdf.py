@@ -2,13 +2,12 @@
 
 import io
 import re
-import zlib
 
 import numpy as np
 import pytest
 from PIL import Image, PdfParser
 
-from music_evals.notation.scores.pdf import count_pages, is_pdf, pages_to_pdf
+from music_evals.notation.scores.pdf import count_pages, pages_to_pdf
 
 
 def page(shade: int, mode: str = "RGBA", size: tuple[int, int] = (140, 70), kind: str = "PNG") -> bytes:
@@ -23,7 +22,7 @@ def page(shade: int, mode: str = "RGBA", size: tuple[int, int] = (140, 70), kind
 def test_every_page_is_in_the_pdf_in_its_order_and_size() -> None:
     shades = (250, 120, 30)
     pdf = pages_to_pdf([page(250), page(120, "L"), page(30, "RGB", (140, 90), "JPEG")])
-    assert is_pdf(pdf)
+    assert pdf.startswith(b"%PDF-")
     assert b"Date" not in pdf
     reader = PdfParser.PdfParser(buf=pdf)
     assert len(reader.pages) == count_pages(pdf) == 3
@@ -38,28 +37,15 @@ def test_every_page_is_in_the_pdf_in_its_order_and_size() -> None:
         assert pixels[pixels.shape[0] // 2].max() < 12
 
 
-def test_the_same_pages_give_the_same_bytes_and_transparent_ones_are_white() -> None:
+def test_the_same_pages_give_the_same_bytes() -> None:
     pages = [page(200), page(100)]
     assert pages_to_pdf(pages) == pages_to_pdf(pages)
-    file = io.BytesIO()
-    Image.new("RGBA", (8, 8), (0, 0, 0, 0)).save(file, "PNG")
-    (picture,) = re.findall(rb"stream\r?\n(\xff\xd8.*?)\r?\nendstream", pages_to_pdf([file.getvalue()]), re.DOTALL)
-    assert np.asarray(Image.open(io.BytesIO(picture))).min() >= 254
 
 
 @pytest.mark.parametrize(
     ("pdf", "count"),
     [
         (b"%PDF-1.4\n<< /Type /Pages /Count 2 >> << /Type /Page >>\n<</Type/Page/Parent 1 0 R>>", 2),
-        # Objects within a compressed stream, as PDF 1.5 has them; a picture with a damaged stream before it.
-        (
-            b"%PDF-1.5\n1 0 obj <</Subtype /Image>> stream\r\n/Type /PageX\r\nendstream endobj "
-            b"2 0 obj <</Type /ObjStm /N 3>> stream\r\n"
-            + zlib.compress(b"<</Type/Pages/Count 3>>" + b"<</Type/Page>>" * 3)
-            + b"\r\nendstream endobj",
-            3,
-        ),
-        (b"%PDF-1.5\n1 0 obj <</Type /ObjStm>> stream\nno such stream\nendstream", 1),
         (b"", 1),
     ],
 )
