@@ -74,7 +74,9 @@ def _prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":
     from music_evals.notation.scores.renderings import as_it_stands
 
     wording = load_prompts("msu", prompts)
-    prompt = Prompt(wording, "visual", "pages") if "images" in columns else Prompt(wording, "textual", "abc")
+    prompt = Prompt(wording, "textual", "abc")
+    if "images" in columns:
+        prompt = Prompt(wording, "visual", "pages")
 
     def make(score: Any, question: Any) -> "list[Message]":
         pages = [page["bytes"] for page in score.get("images", ())]
@@ -82,8 +84,10 @@ def _prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":
         made = []
         for message in prompt_messages(score, [question], prompt, shown):
             # Chat templates join the parts of a message as they are.
-            parts: Sequence[Any] = [message] if isinstance(message.content, str) else message.content
-            made.append({"role": message.role, "content": "".join(getattr(part, "text", IMAGE) for part in parts)})
+            content: Any = message.content
+            parts = [message] if isinstance(content, str) else content
+            text = "".join(getattr(part, "text", IMAGE) for part in parts)
+            made.append({"role": message.role, "content": text})
         return made
 
     return make

@@ -54,6 +54,7 @@ from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.tasks import (
     check_positive,
     commonest,
+    condition,
     declared_task,
     estimated_tokens,
     question_metadata,
@@ -119,8 +120,8 @@ class VisualParameters(MsuParameters):
     """Parameters of `visual`: those of all tasks, and two more.
 
     Args:
-        pages: ``images`` for an image per page, or ``pdf`` for all pages as one PDF; where the data has no PDF of a
-            score, it is made of the page images.
+        pages: ``images`` for an image per page, or ``pdf`` for all pages as one PDF; where the data
+            has no PDF of a score, it is made of the page images.
         abc: show the score in ABC too, as in the paper's Appendix I.
     """
 
@@ -167,8 +168,6 @@ def textual(params: TextualParameters) -> Task:
 @task
 def visual(params: VisualParameters) -> Task:
     """Answer questions on scores seen as pages, or as pages and ABC (sections 3 and 5, Appendix I)."""
-    if params.content == "title" and (params.abc or params.pages != "images"):
-        raise ValueError("content=title shows no score; valid with it are abc=false and pages=images")
     columns = ["images", *["pdf"] * (params.pages == "pdf"), *["abc"] * params.abc]
     return _task("visual", params, "pages", columns)
 
@@ -207,10 +206,9 @@ def _task(
 ) -> Task:
     check_positive(max_score_tokens=max_score_tokens)
     check_positive(judge_max_tokens=params.judge_max_tokens, judge_deadline=params.judge_deadline)
-    if params.content == "title" and params.stimulus != "given":
-        raise ValueError(f"content=title gives no music that stimulus={params.stimulus} could be in the place of")
-    if params.content == "title" and twin != "original":
-        raise ValueError(f"content=title shows no score; valid with it is twin=original, not {twin}")
+    of_scores = sorted({"stimulus", "twin", "pages", "abc"} & condition(params).keys())
+    if params.content == "title" and of_scores:
+        raise ValueError(f"content=title shows no score; leave {', '.join(of_scores)} as by default")
     levels = _levels(params.levels)
     is_by_rules = params.judges in (RULES, [RULES])
     scorer = judged(
@@ -281,7 +279,6 @@ def _task(
             "split": params.split,
             "levels": levels,
             "judged_by_rules": is_by_rules,
-            "scores": len({sample.metadata["score_id"] for sample in samples if sample.metadata}),
             "scores_truncated": len(selection.truncated),
             "scores_refused": selection.refused,
             "scores_unlike": [reason[:_MAX_REASON] for reason in selection.unlike],
@@ -301,7 +298,8 @@ def _levels(values: int | str | list[int] | None) -> list[int]:
     entries = values if isinstance(values, list) else str(values).split(",")
     names = {str(entry).strip() for entry in entries}
     if not names or not names <= {*map(str, LEVELS)}:
-        raise ValueError(f"levels={values!r} is not valid; valid values are 1, 2, 3 and 4, separated by commas")
+        valid = "valid values are 1, 2, 3 and 4, separated by commas"
+        raise ValueError(f"levels={values!r} is not valid; {valid}")
     return sorted(map(int, names))
 
 
@@ -343,29 +341,21 @@ def _choose_stimulus(
 ) -> _Selection:
     """Load the scores and render them; leave out and name scores whose rendering has other notes.
 
-    `columns` are those that the model sees. MusicXML is rendered; other columns are shown as they are.
+    `columns` are those that the model sees. MusicXML is rendered; others are shown as they are.
     """
-    is_full, is_rendered = params.content == "full", "musicxml" in columns
-    names = ["score_id", "title", "composer", *(columns if is_full else ())]
-    scores: list[ScoreRow] = []
-    for split in splits:
-        scores += load_split(params.dataset, "scores", split, benchmark=BENCHMARK, columns=names).to_list()
+    columns = columns if params.content == "full" else ()
+    scores = _load_scores(params.dataset, columns, splits)
     selection = _Selection(scores, {})
-    if not is_full:
+    if not columns:
         return selection
-    if "pdf" in columns:
-        for score in scores:
-            score["images"] = _as_pdf(score)
-    for column in columns:
-        has_column = [bool(dict(score)[column]) for score in scores]
-        if column != "pdf" and not (any(has_column) if is_rendered else all(has_column)):
-            raise ValueError(f"{params.dataset} has scores without {column}; valid for it is content=title")
-    if is_rendered:
-        rendered = render([score["musicxml"] or "" for score in scores], rendering, partial(_announced, rendering))
+    if "musicxml" in columns:
+        texts = [score["musicxml"] or "" for score in scores]
+        rendered = render(texts, rendering, partial(_announced, rendering))
     else:
-        pages = [[image["bytes"] for image in score.get("images", ())] for score in scores]
-        texts = [score.get("abc") or "" for score in scores]
-        rendered = [as_it_stands(text=text, files=files) for text, files in zip(texts, pages, strict=True)]
+        rendered = []
+        for score in scores:
+            files = [image["bytes"] for image in score.get("images", ())]
+            rendered.append(as_it_stands(text=score.get("abc") or "", files=files))
     shown = dict(zip((score["score_id"] for score in scores), rendered, strict=True))
     selection.unlike = [f"{name}: {result['problem']}" for name, result in shown.items() if result["problem"]]
     for reason in selection.unlike:
@@ -374,8 +364,25 @@ def _choose_stimulus(
     return selection
 
 
+def _load_scores(dataset: str, columns: Sequence[str], splits: Sequence[str]) -> list[ScoreRow]:
+    """Load scores with the columns that the model sees; with `pdf`, their images are one PDF."""
+    names = ["score_id", "title", "composer", *columns]
+    scores: list[ScoreRow] = []
+    for split in splits:
+        scores += load_split(dataset, "scores", split, benchmark=BENCHMARK, columns=names).to_list()
+    if "pdf" in columns:
+        for score in scores:
+            score["images"] = _as_pdf(score)
+    for column in sorted({*columns} - {"pdf"}):
+        has_column = [bool(dict(score)[column]) for score in scores]
+        if not (any(has_column) if column == "musicxml" else all(has_column)):
+            problem = f"has scores without {column}; valid for it is content=title"
+            raise ValueError(f"{dataset} {problem}")
+    return scores
+
+
 def _as_pdf(score: ScoreRow) -> list[FileCell]:
-    """The PDF of a score in the place of its page images; it is made of them if the data has none."""
+    """The PDF of a score in the place of its page images, of which it is made if the data has none."""
     pages = [image["bytes"] for image in score["images"]]
     if pdf := score["pdf"] or (pages and pages_to_pdf(pages)):
         return [FileCell(bytes=pdf, path=None)]

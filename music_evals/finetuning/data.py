@@ -1,10 +1,10 @@
 """Training conversations from a benchmark of questions on scores, without scores of its test split.
 
-A question becomes one conversation: system prompt, score and question, answer. The score is in ABC, as pages, or both.
-TRL reads the JSONL files of text as conversational data; for LLaMA-Factory, ``dataset_info.json`` declares its sharegpt
-format. With pages, a conversation names its images, and the text has `IMAGE` in the place of each, as LLaMA-Factory
-demands. To keep out scores of the test split, `make_training_data` compares ids, titles with composers, and the music
-itself.
+A question becomes one conversation: system prompt, score and question, answer. The score is in ABC,
+as pages, or both. TRL reads the JSONL files of text as conversational data; for LLaMA-Factory,
+``dataset_info.json`` declares its sharegpt format. With pages, a conversation names its images, and
+the text has `IMAGE` in the place of each, as LLaMA-Factory demands. To keep out scores of the test
+split, `make_training_data` compares ids, titles with composers, and the music itself.
 
 Source: "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1 (splits of 6:2:2 by score, a fixed test
 set that is never trained on) and Appendix I (three settings; long scores are left out of training only).
@@ -13,7 +13,7 @@ set that is never trained on) and Appendix I (three settings; long scores are le
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -65,7 +65,7 @@ class TrainingData:
     questions_left_out: Mapping[str, int]  # split → number of questions
     source: Mapping[str, Any]  # the dataset, as a task records it in its log
     max_characters: int | None  # length of the longest accepted conversation, None for any
-    images: Mapping[str, bytes] = field(default_factory=dict)  # path in the folder → page
+    images: Mapping[str, bytes]  # path in the folder → page
 
 
 def make_training_data(
@@ -108,27 +108,41 @@ def make_training_data(
             if score is None:
                 place = f"question {question['id']} in {where} is on {question['score_id']}"
                 raise DatasetError(f"{place}, which is no score of that split")
-            reason = next((f"no {column}" for column in columns if not score[column]), "")
-            prompt = [] if reason else make_prompt(score, question)
-            messages = [*prompt, {"role": "assistant", "content": question["answer"]}]
-            if max_characters is not None and sum(len(message["content"]) for message in messages) > max_characters:
-                reason = reason or "too long"
-            if reason:
-                left_out[split].setdefault(score["score_id"], reason)
+            conversation = _conversation(score, question, make_prompt, columns, max_characters)
+            if isinstance(conversation, str):
+                left_out[split].setdefault(score["score_id"], conversation)
                 questions_left_out[split] += 1
                 continue
-            conversation: Conversation = {"id": question["id"], "messages": messages}
-            if _IMAGES in columns:
-                pages = [(_image_path(page["bytes"]), page["bytes"]) for page in score[_IMAGES]]
-                images.update(pages)
-                conversation[_IMAGES] = [path for path, _ in pages]
             conversations[split].append(conversation)
+            images |= {_image_path(page["bytes"]): page["bytes"] for page in score.get(_IMAGES, ())}
         if not conversations[split]:
             counts = Counter(left_out[split].values()).items()
             reasons = ", ".join(f"{count} scores left out, {reason}" for reason, count in counts)
             raise DatasetError(f"nothing is left of {where}: {reasons or 'it has no questions'}")
     source = describe_dataset(dataset, benchmark=benchmark).metadata()
     return TrainingData(conversations, left_out, questions_left_out, source, max_characters, images)
+
+
+def _conversation(
+    score: Row,
+    question: Row,
+    make_prompt: MakePrompt,
+    columns: Sequence[str],
+    max_characters: int | None,
+) -> Conversation | str:
+    """Make the conversation of a question, or return the reason why it is left out."""
+    for column in columns:
+        if not score[column]:
+            return f"no {column}"
+    answer = {"role": "assistant", "content": question["answer"]}
+    messages = [*make_prompt(score, question), answer]
+    length = sum(len(message["content"]) for message in messages)
+    if max_characters is not None and length > max_characters:
+        return "too long"
+    conversation: Conversation = {"id": question["id"], "messages": messages}
+    if _IMAGES in columns:
+        conversation[_IMAGES] = [_image_path(page["bytes"]) for page in score[_IMAGES]]
+    return conversation
 
 
 def _image_path(page: bytes) -> str:
@@ -168,7 +182,6 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
         record = {
             "format": TRAINING_DATA.text,
             "source": data.source,
-            "images": len(data.images),
             "max_characters": data.max_characters,
             "conversations": {split: len(conversations) for split, conversations in data.conversations.items()},
             "questions_left_out": data.questions_left_out,

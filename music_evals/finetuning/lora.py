@@ -75,9 +75,7 @@ def train(settings: Settings, *, overwrite: bool = False) -> dict[str, Any]:
         raise FinetuneError(f"training needs {', '.join(missing)}, not installed here; install with: {install}")
     conversations = read_conversations(settings.data)
     if "images" in conversations["train"][0]:
-        raise FinetuneError(
-            f"{settings.data} has pages, and this command trains on text; LLaMA-Factory reads the folder"
-        )
+        raise FinetuneError(f"{settings.data} has pages; this trains on text, LLaMA-Factory on both")
     with replace_folder(settings.out, ADAPTER, overwrite=overwrite) as folder:
         record = {"format": ADAPTER.text, **_train_into(folder, settings, conversations)}
         (folder / ADAPTER.marker).write_text(as_json(record), encoding="utf-8")

@@ -93,7 +93,8 @@ def agreement(scores: list[SampleScore]) -> dict[str, float]:
     See `joint_agreement`; there is no such metric without judges and labels.
     """
     items = all_items(scores)
-    return flatten({"agreement": joint_agreement([item.details for item in items], [item.cluster for item in items])})
+    questions, clusters = [item.details for item in items], [item.cluster for item in items]
+    return flatten({"agreement": joint_agreement(questions, clusters)})
 
 
 @scorer(metrics=[main_metric(), unscored(), agreement(), readings()])
@@ -149,7 +150,7 @@ def judged(
         )
         for entry in entries if names else ():
             entry["verdict"] = _verdict(entry, len(names))
-        return _score(state, questions, entries, names, labels)
+        return _score(state, questions, entries, names)
 
     return score
 
@@ -271,19 +272,16 @@ def _score(
     questions: Sequence[Mapping[str, Any]],
     entries: Sequence[dict[str, Any]],
     names: Sequence[str],
-    labels: Mapping[str, int],
 ) -> Score:
     verdicts = [entry["verdict"] for entry in entries if entry["verdict"] is not None]
     asked = state.metadata.get("asked") or Counter(str(entry["level"]) for entry in entries)
     for entry in entries:
         entry["of_level"] = int(asked.get(str(entry["level"]), 1))
-    metadata: dict[str, Any] = {
+    metadata = {
         "score_id": state.metadata["score_id"],
         "judges": list(names) or [RULES],
         "questions": list(entries),
     }
-    if labels:
-        metadata["human_labels"] = len(labels)
     explanation = "\n".join(map(_line, questions, entries))
     shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
     if not verdicts:

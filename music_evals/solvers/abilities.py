@@ -1,4 +1,4 @@
-"""Refuses a task before its first sample if the model's provider cannot send sound, images, PDFs, tools or constraints.
+"""Refuses a task before its first sample if the provider cannot send sound, images, PDFs, tools or constraints.
 
 The tables are taken from the source of Inspect's providers (version 0.3.285), from Ollama's documentation, and from the
 source of vLLM and SGLang, whose servers know no part of the type ``file``. Whether a model can use what its provider

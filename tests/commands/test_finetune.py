@@ -69,7 +69,7 @@ def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path)
     config = tmp_path / "config.toml"
     config.write_text(f"model = 'no/model'\ndata = '{out}'\nout = '{tmp_path / 'adapter'}'\n", encoding="utf-8")
     code, output = run("finetune", "--config", config)
-    assert (code, "this command trains on text" in " ".join(output.split())) == (1, True)
+    assert (code, "has pages; this trains on text" in " ".join(output.split())) == (1, True)
 
 
 def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_bad_data_arguments_are_named(
 def write_config(folder: Path, **changes: Any) -> Path:
     conversation = {"id": "q", "messages": [{"role": role, "content": "?"} for role in ("user", "assistant")]}
     split = {"train": [conversation], "validation": [conversation]}
-    write_training_data(TrainingData(split, {"train": {}, "validation": {}}, {}, {}, None), folder / "data")
+    write_training_data(TrainingData(split, {"train": {}, "validation": {}}, {}, {}, None, {}), folder / "data")
     entries = {"model": "no/model", "data": str(folder / "data"), "out": str(folder / "out"), **changes}
     path = folder / "config.toml"
     path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in entries.items()), encoding="utf-8")

@@ -160,7 +160,7 @@ def test_pages_and_abc_are_shown_together(with_pdf: str) -> None:
             abc = ABC.format(title=str(sample.metadata["title"]), metre=sample.target)  # type: ignore[index]
             assert message.text[start:end] == first.text[start:end] == abc  # type: ignore[union-attr]
             assert last.text == f"Question: {plain[sample.id].metadata['questions'][0]['question']}"  # type: ignore[index]
-    assert "abc" not in (visual(dataset=with_pdf).metadata or {})["condition"]
+    assert (visual(dataset=with_pdf).metadata or {})["condition"] == {}
     assert (task.metadata or {})["condition"] == {"pages": "pdf", "abc": True}
     with pytest.raises(ParameterError, match="content=title shows no score"):
         visual(dataset=with_pdf, content="title", abc=True)
@@ -271,6 +271,10 @@ def test_three_judges_decide_and_are_named(small: str, tmp_path: Path) -> None:
     }
     task = textual(dataset=small, judges=list(judges), cache=False)
     (log,) = run(task, tmp_path, scripted(lambda *_: RIGHT), model_roles=judges)
+    assert [one.metadata["judged_by_rules"] for one in (log.eval, textual(dataset=small)) if one.metadata] == [
+        False,
+        True,
+    ]
     found = metrics(log)["judged"]
     assert (found["accuracy"], found["unscored"]) == (1, 0)
     score = (samples(log)[0].scores or {})["judged"]

@@ -39,7 +39,8 @@ LEVELS: Final = (1, 2, 3, 4)
 class ScoreRow(TypedDict):
     """A score; unknown values are null, and `images` is empty if the score has no pages.
 
-    `pdf` is the PDF that a source has of the score; `evals.msu` makes one of the pages where there is none.
+    `pdf` is the PDF that a source has of the score. Where there is none, `evals.msu` makes one of
+    the pages.
     """
 
     score_id: str

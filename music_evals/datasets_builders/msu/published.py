@@ -1,8 +1,8 @@
 """The authors' questions of MSU-Bench: with scores from the Hub, or without scores from GitHub.
 
 - Hub (``Krinos/MSU-Bench``, or a folder with a snapshot of it): the config ``nested`` has a row per score, with
-  song_id, abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has the same questions;
-  it is not read.
+  song_id, abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has
+  the same questions; it is not read.
 - GitHub (``Congren-Dai/MSU-Bench``): ``msu-bench.xlsx`` has the questions (Link, Level, Question, Answer) and
   ``metadata.xlsx`` the scores (Composer, Title, Link) without music. Models can only answer from the title.
 

@@ -78,7 +78,8 @@ def _overall(records: Records) -> dict[str, Figure]:
 
 def _table3(records: Records, runs: pd.DataFrame) -> Table:
     """Overall accuracy with intervals."""
-    rows = [(names, {**cells, "Questions": count(1800)}) for names, cells in _paper("table3", n=1800)]
+    paper = _paper("table3", n=1800)
+    rows = [(names, {**cells, "Questions": count(1800)}) for names, cells in paper]
     title = "MSU-Bench Table 3: overall accuracy in percent, with intervals"
     return run_table("msu_table3", title, runs, _overall(records), groups=_GROUPS, published=rows)
 

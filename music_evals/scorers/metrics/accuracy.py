@@ -64,8 +64,10 @@ def joint_agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[H
     A question counts if every judge votes on it and a person has labelled it.
 
     Args:
-        questions: each with its ``votes`` by judge and ``human``, the person's label; the values are outcomes.
-        clusters: the cluster of each question, such as the score that it is on; the bootstrap draws whole clusters.
+        questions: each with its ``votes`` by judge and ``human``, the person's label; the values are
+            outcomes.
+        clusters: the cluster of each question, such as the score that it is on; the bootstrap draws
+            whole clusters.
 
     Returns:
         The estimate, without an interval if there is one cluster; None if no question counts.
@@ -74,7 +76,8 @@ def joint_agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[H
 
     Example:
         >>> votes = {"a": 1, "b": 1}
-        >>> joint_agreement([{"votes": votes, "human": 1}, {"votes": votes, "human": 0}], ["op. 1", "op. 1"]).value
+        >>> questions = [{"votes": votes, "human": 1}, {"votes": votes, "human": 0}]
+        >>> joint_agreement(questions, ["op. 1", "op. 1"]).value
         0.5
     """
     from scipy.stats import bootstrap
@@ -90,8 +93,13 @@ def joint_agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[H
     found = Estimate(sum(agreed) / sum(sizes), n=sum(sizes))
     if len(sizes) == 1:
         return found
-    options = {"paired": True, "method": "percentile", "rng": 0}
-    drawn = bootstrap((agreed, sizes), lambda agreed, sizes, axis: agreed.sum(axis) / sizes.sum(axis), **options)
+    drawn = bootstrap(
+        (agreed, sizes),
+        lambda agreed, sizes, axis: agreed.sum(axis) / sizes.sum(axis),
+        paired=True,
+        method="percentile",
+        rng=0,
+    )
     low, high = map(float, drawn.confidence_interval)
     return replace(found, low=low, high=high)
 
