@@ -53,6 +53,7 @@ def score(score_id: str, /, **changes: Any) -> ScoreRow:
         "composer": "Nobody",
         "abc": ABC.format(title=score_id.capitalize(), metre="4/4"),
         "images": [],
+        "pdf": None,
         "musicxml": None,
         "source": "made in a test",
         **changes,
@@ -88,4 +89,6 @@ def write_small(folder: Path) -> str:
         {split: pq.read_table(data / config / f"{split}-00000-of-00001.parquet").to_pylist() for split in SPLITS}
         for config in ("scores", "questions")
     )
+    # The record is of a version without PDFs.
+    scores = {split: [{"pdf": None, **row} for row in rows] for split, rows in scores.items()}
     return write_rows(folder, scores, questions)

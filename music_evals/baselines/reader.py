@@ -16,6 +16,7 @@ TASKS: Final = (
     *(f"muse {task}" for task in music.SOLVERS),
     *(f"muse_ten {task}" for task in (*muse_ten.SOLVERS, *muse.WITHOUT_SOLVER)),
     "msu textual",
+    "msu visual",
     *(f"{benchmark} {task}" for benchmark in ("lilybench", "abc_eval") for task in ("bar_count", "metadata_qa")),
 )
 """Tasks whose music the reader can read."""
@@ -31,9 +32,9 @@ def check(request: Request) -> None:
     notation = f" from {keys['notation']}" if request.task in TASKS and "notation" in keys else ""
     raise BaselineError(
         f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse, muse_ten), ABC (msu "
-        "textual, abc_eval bar_count, metadata_qa) and LilyPond (lilybench bar_count, metadata_qa). To leave other "
-        "tasks of a file out, name one, as in evals/msu.py@textual, or use `music-evals run`, which leaves them out; "
-        "valid for other tasks: baseline/chance, baseline/majority"
+        "textual, msu visual with abc=true, abc_eval bar_count, metadata_qa) and LilyPond (lilybench bar_count, "
+        "metadata_qa). To leave other tasks of a file out, name one, as in evals/msu.py@textual, or use `music-evals "
+        "run`, which leaves them out; valid for other tasks: baseline/chance, baseline/majority"
     )
 
 

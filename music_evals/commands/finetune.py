@@ -1,7 +1,8 @@
 """`music-evals finetune-data` and `finetune`: training conversations from a benchmark, and a LoRA adapter from them."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -20,6 +21,10 @@ def finetune_data(
     dataset: Annotated[
         str, typer.Option(help="Its dataset: 'generated', a folder, or hf://datasets/ORG/NAME[@REVISION].")
     ] = "generated",
+    modality: Annotated[
+        Literal["abc", "pages", "both"],
+        typer.Option(help="What is shown of a score: ABC, page images, or both."),
+    ] = "abc",
     max_characters: Annotated[
         int | None, typer.Option(min=1, help="Leave longer conversations out, counted and named.")
     ] = None,
@@ -28,7 +33,7 @@ def finetune_data(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace training data that is there.")] = False,
 ) -> None:
-    """Write train.jsonl and validation.jsonl, for `music-evals finetune`, TRL and LLaMA-Factory."""
+    """Write train.jsonl and validation.jsonl, for `music-evals finetune`, TRL and LLaMA-Factory; pages for the last."""
     if benchmark not in BENCHMARKS:
         raise typer.BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
     # Here, so that `music-evals --help` need not wait for them.
@@ -37,11 +42,16 @@ def finetune_data(
     from music_evals.finetuning.data import TRAINING_DATA, make_training_data, write_training_data
 
     console = Console()
+    columns = {"abc": ["abc"], "pages": ["images"], "both": ["abc", "images"]}[modality]
     try:
         check_target(out, TRAINING_DATA, overwrite=overwrite)
         with console.status("reading"):
             data = make_training_data(
-                dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters
+                dataset,
+                benchmark=BENCHMARK,
+                make_prompt=_prompt(prompts, columns),
+                columns=columns,
+                max_characters=max_characters,
             )
         write_training_data(data, out, overwrite=overwrite)
     except (ValueError, OSError) as error:
@@ -56,19 +66,29 @@ def finetune_data(
     say(console, f"Wrote {out}")
 
 
-def _prompt(prompts: str | None) -> "MakePrompt":
-    """Return what words a question as the task `textual` does when it asks one at a time."""
+def _prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":
+    """Return what words a question as `textual` and `visual` do when they ask one at a time."""
     from music_evals.benchmarks.prompts import load_prompts
     from music_evals.evals.msu import Prompt, prompt_messages
+    from music_evals.finetuning.data import IMAGE
     from music_evals.notation.scores.renderings import as_it_stands
 
     wording = load_prompts("msu", prompts)
+    prompt = Prompt(wording, "textual", "abc")
+    if "images" in columns:
+        prompt = Prompt(wording, "visual", "pages")
 
     def make(score: Any, question: Any) -> "list[Message]":
-        messages = prompt_messages(
-            score, [question], Prompt(wording, "textual", "abc"), as_it_stands(text=score["abc"])
-        )
-        return [{"role": message.role, "content": message.text} for message in messages]
+        pages = [page["bytes"] for page in score.get("images", ())]
+        shown = as_it_stands(text=score["abc"] if "abc" in columns else "", files=pages)
+        made = []
+        for message in prompt_messages(score, [question], prompt, shown):
+            # Chat templates join the parts of a message as they are.
+            content: Any = message.content
+            parts = [message] if isinstance(content, str) else content
+            text = "".join(getattr(part, "text", IMAGE) for part in parts)
+            made.append({"role": message.role, "content": text})
+        return made
 
     return make
 

@@ -8,6 +8,7 @@ https://arxiv.org/abs/2511.20697
 inspect eval evals/msu.py@textual --model baseline/reader
 inspect eval evals/msu.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T asking=single -T levels=1,2
 inspect eval evals/msu.py@visual --model openai/gpt-4o -T judges=openai/gpt-5,openai/o3,openai/gpt-4.1
+inspect eval evals/msu.py@visual --model openai/gpt-4o -T pages=pdf -T abc=true
 inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=data/msu -T content=title
 inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
 """
@@ -23,7 +24,6 @@ from importlib.metadata import version
 from itertools import accumulate
 from logging import getLogger
 from random import Random
-from statistics import mean
 from string import Template
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
@@ -37,27 +37,30 @@ from inspect_ai.model import (
     ChatMessageUser,
     Content,
     ContentAudio,
+    ContentDocument,
     ContentImage,
     ContentText,
     GenerateConfig,
 )
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import GENERATED, FileCell, describe_dataset, load_split
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.questions.answerability import is_answerable
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.datasets_builders.questions.items import vocabularies
-from music_evals.evals.shared.floors import Floors, floors_of
+from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.tasks import (
     check_positive,
     commonest,
+    condition,
     declared_task,
     estimated_tokens,
     question_metadata,
     task,
 )
+from music_evals.notation.scores.pdf import pages_to_pdf
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
 from music_evals.solvers.replies import reply
@@ -68,18 +71,16 @@ ScoreContent = Literal["full", "title"]
 TooLong = Literal["refuse", "truncate"]
 Twin = Literal["original", "transposed", "renamed"]
 
-_COLUMNS: Final[Mapping[Modality, str]] = {"textual": "abc", "visual": "images", "score": "musicxml"}
-"""Task → the column of its scores."""
-_COLUMN_TITLES: Final = {"abc": "ABC", "images": "pages", "musicxml": "MusicXML"}
 _WORDING_KEYS: Final[Mapping[str, str]] = {"abc": "textual", "pages": "visual"}  # others have the rendering's name
-_IMAGE_KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg"}  # first bytes → kind; others are MP3
+_KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"%PDF": "application/pdf"}
+"""First bytes of a file → its kind; others are MP3."""
 _MAX_REASON: Final = 300  # characters
 _log = getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VisualParameters:
-    """Parameters of `visual`.
+class MsuParameters:
+    """Parameters of all three tasks.
 
     Args:
         dataset: ``generated`` (another test of the same form), a dataset folder, or
@@ -115,8 +116,22 @@ class VisualParameters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextualParameters(VisualParameters):
-    """Parameters of `textual`: those of `visual`, and two more.
+class VisualParameters(MsuParameters):
+    """Parameters of `visual`: those of all tasks, and two more.
+
+    Args:
+        pages: ``images`` for an image per page, or ``pdf`` for all pages as one PDF; where the data
+            has no PDF of a score, it is made of the page images.
+        abc: show the score in ABC too, as in the paper's Appendix I.
+    """
+
+    pages: Literal["images", "pdf"] = "images"
+    abc: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextualParameters(MsuParameters):
+    """Parameters of `textual`: those of all tasks, and three more.
 
     Args:
         twin: ``original``; ``transposed`` for scores and answers a major second higher or lower; or ``renamed`` for
@@ -131,8 +146,8 @@ class TextualParameters(VisualParameters):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreParameters(VisualParameters):
-    """Parameters of `score`: those of `visual`, and two more.
+class ScoreParameters(MsuParameters):
+    """Parameters of `score`: those of all tasks, and two more.
 
     Args:
         rendering: ``abc``, ``musicxml``, ``midi`` (as text), ``lilypond``, ``kern``, ``pages`` or ``audio``.
@@ -147,19 +162,20 @@ class ScoreParameters(VisualParameters):
 @task
 def textual(params: TextualParameters) -> Task:
     """Answer questions on scores in ABC notation (sections 3 and 5)."""
-    return _task("textual", params, "abc", params.max_score_tokens, params.too_long, params.twin)
+    return _task("textual", params, "abc", ["abc"], params.max_score_tokens, params.too_long, params.twin)
 
 
 @task
 def visual(params: VisualParameters) -> Task:
-    """Answer questions on scores seen as pages (sections 3 and 5)."""
-    return _task("visual", params, "pages")
+    """Answer questions on scores seen as pages, or as pages and ABC (sections 3 and 5, Appendix I)."""
+    columns = ["images", *["pdf"] * (params.pages == "pdf"), *["abc"] * params.abc]
+    return _task("visual", params, "pages", columns)
 
 
 @task
 def score(params: ScoreParameters) -> Task:
     """Answer the same questions on the same scores in any rendering, as far as it holds the answers."""
-    return _task("score", params, params.rendering, params.max_score_tokens)
+    return _task("score", params, params.rendering, ["musicxml"], params.max_score_tokens)
 
 
 @dataclass(slots=True)
@@ -181,21 +197,22 @@ class _Selection:
 
 def _task(
     modality: Modality,
-    params: VisualParameters,
+    params: MsuParameters,
     rendering: Rendering,
+    columns: Sequence[str],
     max_score_tokens: int | None = None,
     too_long: TooLong = "refuse",
     twin: Twin = "original",
 ) -> Task:
     check_positive(max_score_tokens=max_score_tokens)
     check_positive(judge_max_tokens=params.judge_max_tokens, judge_deadline=params.judge_deadline)
-    if params.content == "title" and params.stimulus != "given":
-        raise ValueError(f"content=title gives no music that stimulus={params.stimulus} could be in the place of")
-    if params.content == "title" and twin != "original":
-        raise ValueError(f"content=title shows no score; valid with it is twin=original, not {twin}")
-    levels, judges = _levels(params.levels), _names(params.judges)
+    of_scores = sorted({"stimulus", "twin", "pages", "abc"} & condition(params).keys())
+    if params.content == "title" and of_scores:
+        raise ValueError(f"content=title shows no score; leave {', '.join(of_scores)} as by default")
+    levels = _levels(params.levels)
+    is_by_rules = params.judges in (RULES, [RULES])
     scorer = judged(
-        RULES if judges == [RULES] else judges,
+        params.judges,
         human_labels=params.human_labels,
         max_tokens=params.judge_max_tokens,
         deadline=params.judge_deadline,
@@ -206,7 +223,7 @@ def _task(
     by_split: dict[str, list[QuestionRow]] = {split: _load_questions(params.dataset, split) for split in splits}
     rows = [row for split_rows in by_split.values() for row in split_rows]
 
-    selection = _choose_stimulus(params, modality, rendering, splits)
+    selection = _choose_stimulus(params, rendering, columns, splits)
     if max_score_tokens is not None:
         _limit_length(selection, max_score_tokens, too_long)
     names = {score["score_id"] for score in selection.scores}
@@ -242,16 +259,11 @@ def _task(
         reason = "every score is longer than max_score_tokens" if selection.refused else reason
         raise ValueError(f"no question is left to ask: {reason}")
 
-    def floors(*levels: int) -> Floors:
-        def is_scored(row: QuestionRow) -> bool:
-            is_ruled = judges != [RULES] or _is_ruled(row)
-            return row["level"] in levels and row["score_id"] in selection.questions and is_ruled
+    def is_scored(row: QuestionRow) -> bool:
+        is_asked = row["level"] in levels and row["score_id"] in selection.questions
+        return is_asked and (not is_by_rules or _is_ruled(row))
 
-        scored = {split: list(filter(is_scored, split_rows)) for split, split_rows in by_split.items()}
-        return floors_of(origin, "questions", scored)
-
-    is_msu = origin.provenance.source == "published"
-    tokens = [estimated_tokens(len(shown["text"])) for shown in selection.shown.values() if shown["text"]]
+    scored = {split: list(filter(is_scored, split_rows)) for split, split_rows in by_split.items()}
     # Another version of the suite, and of its baselines, may answer the same prompt in another way.
     policy = CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if params.cache else False
     return declared_task(
@@ -264,44 +276,31 @@ def _task(
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
         metadata={
-            "is_msu_bench": is_msu,
             "split": params.split,
             "levels": levels,
-            "scores": len({sample.metadata["score_id"] for sample in samples if sample.metadata}),
+            "judged_by_rules": is_by_rules,
             "scores_truncated": len(selection.truncated),
             "scores_refused": selection.refused,
             "scores_unlike": [reason[:_MAX_REASON] for reason in selection.unlike],
             "questions_not_held": len(remaining) - sum(map(len, selection.questions.values())),
-            "score_tokens": round(mean(tokens)) if tokens else None,
-            "is_generated": origin.provenance.source == GENERATED,
         },
-        floors={
-            "": floors(*levels),
-            **{f"judged_by_level/level_{level}/accuracy": floors(level) for level in levels},
-        },
-        is_like=not is_msu,
+        floors={"": floors_of(origin, "questions", scored)},
+        is_like=origin.provenance.source != "published",
     )
 
 
 # --- parameters
 
 
-def _names(values: int | str | Sequence[int | str]) -> list[str]:
-    """Read values that are separated by commas, or a list of them."""
-    entries = str(values).split(",") if isinstance(values, int | str) else values
-    return [str(entry).strip() for entry in entries]
-
-
 def _levels(values: int | str | list[int] | None) -> list[int]:
     if values is None:
         return list(LEVELS)
-    names = set(_names(values))
-    levels = [level for level in LEVELS if str(level) in names]
-    if not levels or len(levels) != len(names):
-        raise ValueError(
-            f"levels={','.join(_names(values))!r} is not valid; valid values are 1, 2, 3 and 4, separated by commas"
-        )
-    return levels
+    entries = values if isinstance(values, list) else str(values).split(",")
+    names = {str(entry).strip() for entry in entries}
+    if not names or not names <= {*map(str, LEVELS)}:
+        valid = "valid values are 1, 2, 3 and 4, separated by commas"
+        raise ValueError(f"levels={values!r} is not valid; {valid}")
+    return sorted(map(int, names))
 
 
 # --- rows
@@ -338,32 +337,56 @@ def _is_ruled(row: QuestionRow) -> bool:
 
 
 def _choose_stimulus(
-    params: VisualParameters, modality: Modality, rendering: Rendering, splits: Sequence[str]
+    params: MsuParameters, rendering: Rendering, columns: Sequence[str], splits: Sequence[str]
 ) -> _Selection:
-    """Load the scores and render them; leave out and name scores whose rendering has other notes."""
-    column = _COLUMNS[modality]
-    columns = ["score_id", "title", "composer", *([column] if params.content == "full" else [])]
-    scores: list[ScoreRow] = []
-    for split in splits:
-        scores += load_split(params.dataset, "scores", split, benchmark=BENCHMARK, columns=columns).to_list()
+    """Load the scores and render them; leave out and name scores whose rendering has other notes.
+
+    `columns` are those that the model sees. MusicXML is rendered; others are shown as they are.
+    """
+    columns = columns if params.content == "full" else ()
+    scores = _load_scores(params.dataset, columns, splits)
     selection = _Selection(scores, {})
-    if params.content == "title":
+    if not columns:
         return selection
-    has_column = [bool(dict(score)[column]) for score in scores]
-    if not (any(has_column) if modality == "score" else all(has_column)):
-        raise ValueError(f"{params.dataset} has scores without {_COLUMN_TITLES[column]}; valid for it is content=title")
-    if modality == "score":
-        rendered = render([score["musicxml"] or "" for score in scores], rendering, partial(_announced, rendering))
-    elif modality == "textual":
-        rendered = [as_it_stands(text=score["abc"] or "") for score in scores]
+    if "musicxml" in columns:
+        texts = [score["musicxml"] or "" for score in scores]
+        rendered = render(texts, rendering, partial(_announced, rendering))
     else:
-        rendered = [as_it_stands(files=[image["bytes"] for image in score["images"]]) for score in scores]
+        rendered = []
+        for score in scores:
+            files = [image["bytes"] for image in score.get("images", ())]
+            rendered.append(as_it_stands(text=score.get("abc") or "", files=files))
     shown = dict(zip((score["score_id"] for score in scores), rendered, strict=True))
     selection.unlike = [f"{name}: {result['problem']}" for name, result in shown.items() if result["problem"]]
     for reason in selection.unlike:
         _log.warning("Left out, as it is not the same as %s: %s", rendering, reason)
     selection.keep({name: result for name, result in shown.items() if not result["problem"]})
     return selection
+
+
+def _load_scores(dataset: str, columns: Sequence[str], splits: Sequence[str]) -> list[ScoreRow]:
+    """Load scores with the columns that the model sees; with `pdf`, their images are one PDF."""
+    names = ["score_id", "title", "composer", *columns]
+    scores: list[ScoreRow] = []
+    for split in splits:
+        scores += load_split(dataset, "scores", split, benchmark=BENCHMARK, columns=names).to_list()
+    if "pdf" in columns:
+        for score in scores:
+            score["images"] = _as_pdf(score)
+    for column in sorted({*columns} - {"pdf"}):
+        has_column = [bool(dict(score)[column]) for score in scores]
+        if not (any(has_column) if column == "musicxml" else all(has_column)):
+            problem = f"has scores without {column}; valid for it is content=title"
+            raise ValueError(f"{dataset} {problem}")
+    return scores
+
+
+def _as_pdf(score: ScoreRow) -> list[FileCell]:
+    """The PDF of a score in the place of its page images, of which it is made if the data has none."""
+    pages = [image["bytes"] for image in score["images"]]
+    if pdf := score["pdf"] or (pages and pages_to_pdf(pages)):
+        return [FileCell(bytes=pdf, path=None)]
+    return []
 
 
 @contextmanager
@@ -503,12 +526,13 @@ def prompt_messages(
         facts = {"questions": entries, "majority": majorities}
     drawn = (prompt.vocabulary.get(row["kind"] or _type_of(row), ["Unknown"]) for row in questions)
     facts["guess"] = [Random(f"chance {row['id']}").choice(a) for row, a in zip(questions, drawn, strict=True)]
+    notation = "abc" if text and prompt.rendering == "pages" else prompt.rendering
     metadata = question_metadata(
         "msu",
         prompt.modality,
         answer_type="text",
         form="$answer",
-        notation=prompt.rendering if shown else None,
+        notation=notation if shown else None,
         music=[[start, start + len(text)]] if text else None,
         **facts,
     )
@@ -525,7 +549,10 @@ def _score_text(score: ScoreRow, wording: Prompts, rendering: Rendering, shown: 
     if shown is None:
         name = score["title"] + (f" by {score['composer']}" if score["composer"] else "")
         return Template(wording["title"]).substitute(title=name)
-    return Template(wording[_WORDING_KEYS.get(rendering, rendering)]).substitute(score=shown["text"])
+    key = _WORDING_KEYS.get(rendering, rendering)
+    if shown["text"] and shown["files"]:
+        key = "visual_with_abc"
+    return Template(wording[key]).substitute(score=shown["text"])
 
 
 def _question_text(questions: Sequence[QuestionRow], wording: Prompts) -> str:
@@ -536,7 +563,9 @@ def _question_text(questions: Sequence[QuestionRow], wording: Prompts) -> str:
 
 
 def _file_content(file: bytes) -> Content:
-    """Show a page, or sound."""
-    kind = next((kind for start, kind in _IMAGE_KINDS.items() if file.startswith(start)), "audio/mpeg")
+    """Show a page, a PDF, or sound."""
+    kind = next((kind for start, kind in _KINDS.items() if file.startswith(start)), "audio/mpeg")
     uri = f"data:{kind};base64,{base64.b64encode(file).decode('ascii')}"
+    if kind == "application/pdf":
+        return ContentDocument(document=uri)
     return ContentAudio(audio=uri, format="mp3") if kind == "audio/mpeg" else ContentImage(image=uri, detail="high")

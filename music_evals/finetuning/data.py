@@ -1,17 +1,20 @@
 """Training conversations from a benchmark of questions on scores, without scores of its test split.
 
-A question becomes one conversation: system prompt, score and question, answer. TRL reads the JSONL files as
-conversational data; for LLaMA-Factory, ``dataset_info.json`` declares its sharegpt format. To keep out scores of the
-test split, `make_training_data` compares ids, titles with composers, and the music itself.
+A question becomes one conversation: system prompt, score and question, answer. The score is in ABC,
+as pages, or both. TRL reads the JSONL files of text as conversational data; for LLaMA-Factory,
+``dataset_info.json`` declares its sharegpt format. With pages, a conversation names its images, and
+the text has `IMAGE` in the place of each, as LLaMA-Factory demands. To keep out scores of the test
+split, `make_training_data` compares ids, titles with composers, and the music itself.
 
 Source: "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1 (splits of 6:2:2 by score, a fixed test
-set that is never trained on) and Appendix I (long scores are left out of training only).
+set that is never trained on) and Appendix I (three settings; long scores are left out of training only).
 """
 
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +36,9 @@ SPLITS: Final = ("train", "validation")
 HELD_OUT: Final = "test"
 TRAINING_DATA: Final = FolderKind("training data", "finetune.json", "music-evals fine-tuning data, version 1")
 
+IMAGE: Final = "<image>"
+_IMAGES: Final = "images"  # the column, and the folder of the images
+
 Row = Mapping[str, Any]
 _KEYS: Final[Mapping[str, Callable[[Row], str]]] = {
     "their ids": lambda score: score["score_id"],
@@ -44,7 +50,8 @@ _KEYS: Final[Mapping[str, Callable[[Row], str]]] = {
 Message = dict[str, str]
 """A message: ``role`` (system, user or assistant) and ``content``."""
 Conversation = dict[str, Any]
-"""A line of the JSONL: ``id`` of the question, and ``messages``, with the reference answer last."""
+"""A line of the JSONL: ``id`` of the question, ``messages``, with the reference answer last, and the paths of
+``images``, if there are any."""
 MakePrompt = Callable[[Row, Row], Sequence[Message]]
 """Makes the messages before the answer from a score's row and a question's row."""
 
@@ -58,27 +65,41 @@ class TrainingData:
     questions_left_out: Mapping[str, int]  # split → number of questions
     source: Mapping[str, Any]  # the dataset, as a task records it in its log
     max_characters: int | None  # length of the longest accepted conversation, None for any
+    images: Mapping[str, bytes]  # path in the folder → page
 
 
 def make_training_data(
-    dataset: str, *, benchmark: DatasetSpec, make_prompt: MakePrompt, max_characters: int | None = None
+    dataset: str,
+    *,
+    benchmark: DatasetSpec,
+    make_prompt: MakePrompt,
+    columns: Sequence[str] = ("abc",),
+    max_characters: int | None = None,
 ) -> TrainingData:
     """Make the conversations of a dataset's train and validation splits.
 
-    Scores without ABC and conversations that are too long are left out.
+    Scores that lack one of the columns, and conversations that are too long, are left out.
+
+    Args:
+        dataset: as for `load_split`.
+        benchmark: whose dataset it is.
+        make_prompt: words a question.
+        columns: what is shown of a score: ``abc``, ``images``, or both.
+        max_characters: length of the longest conversation, without its images.
 
     Raises:
         DatasetError: the dataset or a split does not exist, another split has a score of the test split, a question is
             on a score of another split, or no conversation is left in a split.
     """
-    columns = ("score_id", "title", "composer", "abc")
+    names = ("score_id", "title", "composer", "abc", *columns)
     scores: dict[str, dict[str, dict[str, Any]]] = {}
     for split in (*SPLITS, HELD_OUT):
-        rows = load_split(dataset, "scores", split, benchmark=benchmark, columns=columns)
+        rows = load_split(dataset, "scores", split, benchmark=benchmark, columns=names)
         scores[split] = {row["score_id"]: row for row in rows}
     conversations: dict[str, list[Conversation]] = {split: [] for split in SPLITS}
     left_out: dict[str, dict[str, str]] = {split: {} for split in SPLITS}
     questions_left_out: Counter[str] = Counter()
+    images: dict[str, bytes] = {}
     for split in SPLITS:
         where = f"'{split}' of {dataset}"
         _refuse_leaks(scores[split].values(), scores[HELD_OUT].values(), where)
@@ -87,20 +108,47 @@ def make_training_data(
             if score is None:
                 place = f"question {question['id']} in {where} is on {question['score_id']}"
                 raise DatasetError(f"{place}, which is no score of that split")
-            answer = {"role": "assistant", "content": question["answer"]}
-            messages = [*make_prompt(score, question), answer] if score["abc"] else []
-            length = sum(len(message["content"]) for message in messages)
-            if messages and (max_characters is None or length <= max_characters):
-                conversations[split].append({"id": question["id"], "messages": messages})
-            else:
-                left_out[split].setdefault(score["score_id"], "too long" if messages else "no ABC")
+            conversation = _conversation(score, question, make_prompt, columns, max_characters)
+            if isinstance(conversation, str):
+                left_out[split].setdefault(score["score_id"], conversation)
                 questions_left_out[split] += 1
+                continue
+            conversations[split].append(conversation)
+            images |= {_image_path(page["bytes"]): page["bytes"] for page in score.get(_IMAGES, ())}
         if not conversations[split]:
             counts = Counter(left_out[split].values()).items()
             reasons = ", ".join(f"{count} scores left out, {reason}" for reason, count in counts)
             raise DatasetError(f"nothing is left of {where}: {reasons or 'it has no questions'}")
     source = describe_dataset(dataset, benchmark=benchmark).metadata()
-    return TrainingData(conversations, left_out, questions_left_out, source, max_characters)
+    return TrainingData(conversations, left_out, questions_left_out, source, max_characters, images)
+
+
+def _conversation(
+    score: Row,
+    question: Row,
+    make_prompt: MakePrompt,
+    columns: Sequence[str],
+    max_characters: int | None,
+) -> Conversation | str:
+    """Make the conversation of a question, or return the reason why it is left out."""
+    for column in columns:
+        if not score[column]:
+            return f"no {column}"
+    answer = {"role": "assistant", "content": question["answer"]}
+    messages = [*make_prompt(score, question), answer]
+    length = sum(len(message["content"]) for message in messages)
+    if max_characters is not None and length > max_characters:
+        return "too long"
+    conversation: Conversation = {"id": question["id"], "messages": messages}
+    if _IMAGES in columns:
+        conversation[_IMAGES] = [_image_path(page["bytes"]) for page in score[_IMAGES]]
+    return conversation
+
+
+def _image_path(page: bytes) -> str:
+    """Where a page lies in the folder: by its checksum, because an id need not be a name of a file."""
+    kind = "jpg" if page.startswith(b"\xff\xd8") else "png"
+    return f"{_IMAGES}/{sha256(page).hexdigest()[:32]}.{kind}"
 
 
 def _refuse_leaks(scores: Collection[Row], held_out: Collection[Row], where: str) -> None:
@@ -117,7 +165,8 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
     """Write training data as a folder, completely or not at all; ``finetune.json`` in it records the source."""
     tags = {"role_tag": "role", "content_tag": "content"}
     tags |= {f"{role}_tag": role for role in ("user", "assistant", "system")}
-    layout = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": tags}
+    columns = {"messages": "messages", **({_IMAGES: _IMAGES} if data.images else {})}
+    layout = {"formatting": "sharegpt", "columns": columns, "tags": tags}
     with replace_folder(out, TRAINING_DATA, overwrite=overwrite) as folder:
         digests: dict[str, str] = {}
         for split, conversations in data.conversations.items():
@@ -125,6 +174,9 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
             lines = (json.dumps(conversation, ensure_ascii=False) + "\n" for conversation in conversations)
             path.write_text("".join(lines), encoding="utf-8")
             digests[path.name] = file_sha256(path)
+        for name, page in data.images.items():
+            (folder / _IMAGES).mkdir(exist_ok=True)
+            (folder / name).write_bytes(page)
         info = {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in data.conversations}
         (folder / "dataset_info.json").write_text(as_json(info), encoding="utf-8")
         record = {

@@ -74,6 +74,8 @@ def train(settings: Settings, *, overwrite: bool = False) -> dict[str, Any]:
         install = "pip install 'music-evals[finetune]'"
         raise FinetuneError(f"training needs {', '.join(missing)}, not installed here; install with: {install}")
     conversations = read_conversations(settings.data)
+    if "images" in conversations["train"][0]:
+        raise FinetuneError(f"{settings.data} has pages; this trains on text, LLaMA-Factory on both")
     with replace_folder(settings.out, ADAPTER, overwrite=overwrite) as folder:
         record = {"format": ADAPTER.text, **_train_into(folder, settings, conversations)}
         (folder / ADAPTER.marker).write_text(as_json(record), encoding="utf-8")

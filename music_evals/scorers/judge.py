@@ -31,6 +31,8 @@ from inspect_ai.util import LimitExceededError, collect
 
 from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
+from music_evals.scorers.metrics.accuracy import joint_agreement
+from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers.verdicts import judge_open
 from music_evals.scorers.readers.votes import read_vote
 from music_evals.scorers.scores import (
@@ -84,7 +86,18 @@ def unscored(scores: list[SampleScore]) -> float:
     return float(sum(item.value is None for item in all_items(scores)))
 
 
-@scorer(metrics=[main_metric(), unscored(), readings()])
+@sample_metric
+def agreement(scores: list[SampleScore]) -> dict[str, float]:
+    """The share of questions on which all judges and the person of `human_labels` agree, with its interval.
+
+    See `joint_agreement`; there is no such metric without judges and labels.
+    """
+    items = all_items(scores)
+    questions, clusters = [item.details for item in items], [item.cluster for item in items]
+    return flatten({"agreement": joint_agreement(questions, clusters)})
+
+
+@scorer(metrics=[main_metric(), unscored(), agreement(), readings()])
 def judged(
     judges: list[str] | str = RULES,
     human_labels: str | None = None,
@@ -137,7 +150,7 @@ def judged(
         )
         for entry in entries if names else ():
             entry["verdict"] = _verdict(entry, len(names))
-        return _score(state, questions, entries, names, labels)
+        return _score(state, questions, entries, names)
 
     return score
 
@@ -259,19 +272,16 @@ def _score(
     questions: Sequence[Mapping[str, Any]],
     entries: Sequence[dict[str, Any]],
     names: Sequence[str],
-    labels: Mapping[str, int],
 ) -> Score:
     verdicts = [entry["verdict"] for entry in entries if entry["verdict"] is not None]
     asked = state.metadata.get("asked") or Counter(str(entry["level"]) for entry in entries)
     for entry in entries:
         entry["of_level"] = int(asked.get(str(entry["level"]), 1))
-    metadata: dict[str, Any] = {
+    metadata = {
         "score_id": state.metadata["score_id"],
         "judges": list(names) or [RULES],
         "questions": list(entries),
     }
-    if labels:
-        metadata["human_labels"] = len(labels)
     explanation = "\n".join(map(_line, questions, entries))
     shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
     if not verdicts:

@@ -1,7 +1,8 @@
-"""Refuses a task before its first sample if the model's provider cannot send sound, images, tools or constraints.
+"""Refuses a task before its first sample if the provider cannot send sound, images, PDFs, tools or constraints.
 
-The tables are taken from the source of Inspect's providers (version 0.3.285) and from Ollama's documentation. Whether a
-model can use what its provider sends is known to the server only, which answers the first sample with an error.
+The tables are taken from the source of Inspect's providers (version 0.3.285), from Ollama's documentation, and from the
+source of vLLM and SGLang, whose servers know no part of the type ``file``. Whether a model can use what its provider
+sends is known to the server only, which answers the first sample with an error.
 """
 
 import os
@@ -12,12 +13,16 @@ from pathlib import Path
 from typing import Final
 
 import click
-from inspect_ai.model import ChatMessage, ContentAudio, ContentImage, Model, get_model
+from inspect_ai.model import ChatMessage, ContentAudio, ContentDocument, ContentImage, Model, get_model
 
 from music_evals.notation.extras import missing_packages
 
 TEXT_ONLY: Final = ("hf", "nnterp", "transformer_lens", "perplexity")
 WITHOUT_AUDIO: Final = (*TEXT_ONLY, "anthropic", "azureai", "bedrock", "grok", "groq", "mistral", "ollama", "sagemaker")
+WITHOUT_DOCUMENTS: Final = (
+    *("azureai", "bedrock", "grok", "groq", "human", "llama-cpp-python", "ollama", "sagemaker", "sglang"),
+    *("vllm", "vllm-completions"),
+)
 WITHOUT_TOOLS: Final = ("nnterp", "transformer_lens", "perplexity")
 CONSTRAINING: Final = ("vllm", "openai-api")  # their servers may take ``structured_outputs``; others may ignore it
 
@@ -112,11 +117,17 @@ def check_abilities(
             f"{'text' if provider in TEXT_ONLY else 'text and images'} only. Ask from notation (-T modality=midi), or "
             "take a model that hears, by google, openai, or a server of your own (vllm, openai-api)"
         )
-    elif ContentImage in kinds and provider in TEXT_ONLY:
+    elif kinds & {ContentImage, ContentDocument} and provider in TEXT_ONLY:
         problem = (
             f"{model} cannot be asked about pages: the provider {provider!r} takes text only. Ask the task "
             "that gives the score as text (msu_textual), or take a model that sees, by anthropic, google, openai, or a "
             "server of your own (vllm, openai-api)"
+        )
+    elif ContentDocument in kinds and provider in WITHOUT_DOCUMENTS:
+        problem = (
+            f"{model} cannot be asked about a PDF: the provider {provider!r} sends none, or its server takes none. "
+            "Show the pages as images (-T pages=images), or take a model by anthropic, google, mistral, openai, or "
+            "openai-api"
         )
     elif tools and provider in WITHOUT_TOOLS:
         problem = (

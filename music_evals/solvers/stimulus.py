@@ -1,22 +1,32 @@
 """Replaces the music of a question: by none, by noise, or by the music of another item.
 
 A model that scores as high without the music does not use it. The music of a sample is marked as spans of the text
-(``music`` of the metadata ``asks``), or it is the parts with sound or pictures. Worked examples keep their music.
+(``music`` of the metadata ``asks``), or it is the parts with sound, pictures or a PDF; or both, the spans then being of
+the first part. Worked examples keep their music.
 
 Sources: RUListening (arXiv 2504.00369) and MusICA-MetaBench (arXiv 2607.06015) replace sound by silence and noise.
 """
 
 import base64
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from random import Random
 from string import Template
 from typing import Any, Final, Literal, get_args
 
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessage, ChatMessageUser, Content, ContentAudio, ContentImage
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    Content,
+    ContentAudio,
+    ContentDocument,
+    ContentImage,
+    ContentText,
+)
 
 from music_evals.notation.noise import noise_audio, noise_pages, noise_text
+from music_evals.notation.scores.pdf import count_pages, pages_to_pdf
 from music_evals.solvers.media import MEDIA
 
 Stimulus = Literal["given", "none", "noise", "other"]
@@ -90,15 +100,28 @@ def question_message(sample: Sample) -> tuple[ChatMessage, dict[str, Any]]:
     return message, (message.metadata or {})["asks"]
 
 
+def pages_in(part: Content) -> int:
+    """Return the number of pages that a part shows: 1 for a picture, those of a PDF, 0 for another part."""
+    if isinstance(part, ContentDocument):
+        return count_pages(_data(part.document))
+    return int(isinstance(part, ContentImage))
+
+
 def _music(message: ChatMessage) -> _Music:
-    """The music in a message, in its order."""
+    """The music in a message: as text, then in other parts, in their order."""
+    spans = (message.metadata or {})["asks"].get("music") or ()
+    texts = [message.text[start:end] for start, end in spans]
     if isinstance(message.content, str):
-        return tuple(message.content[start:end] for start, end in (message.metadata or {})["asks"].get("music") or ())
-    return tuple(tuple(run) for is_music, run in groupby(message.content, key=_is_music) if is_music)
+        return tuple(texts)
+    return (*texts, *(tuple(run) for is_music, run in groupby(message.content, key=_is_music) if is_music))
 
 
 def _is_music(part: Content) -> bool:
-    return part.type in ("audio", "image")
+    return part.type in ("audio", "image", "document")
+
+
+def _data(uri: str) -> bytes:
+    return base64.b64decode(uri.partition(",")[2])
 
 
 def _key(music: _Music) -> Hashable:
@@ -116,7 +139,8 @@ def _models(all_music: Sequence[_Music]) -> list[_Place]:
 def _size(place: _Place) -> tuple[int, int]:
     if isinstance(place, str):
         return len(place), 0
-    return len(place), sum(len(part.audio) for part in place if isinstance(part, ContentAudio))
+    count = sum(max(1, pages_in(part)) for part in place)
+    return count, sum(len(part.audio) for part in place if isinstance(part, ContentAudio))
 
 
 def _noise(place: _Place, model: _Place, notation: str, own_noise: bool) -> _Place:
@@ -130,10 +154,13 @@ def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator
     pages = [part for part in model if isinstance(part, ContentImage)]
     for page, image in zip(pages, noise_pages(len(pages)) if pages else (), strict=True):
         yield page.model_copy(update={"image": f"data:image/png;base64,{base64.b64encode(image).decode()}"})
+    for part in model:
+        if isinstance(part, ContentDocument):
+            pdf = base64.b64encode(pages_to_pdf(noise_pages(pages_in(part)))).decode()
+            yield part.model_copy(update={"document": f"data:application/pdf;base64,{pdf}"})
     sounds = ([part for part in parts if isinstance(part, ContentAudio)] for parts in (place, model))
     for own, other in zip(*sounds, strict=False):
-        data, long = (base64.b64decode(part.audio.partition(",")[2]) for part in (own, other))
-        sound = base64.b64encode(noise_audio(data, long)).decode()
+        sound = base64.b64encode(noise_audio(_data(own.audio), _data(other.audio))).decode()
         yield own.model_copy(update={"audio": f"data:audio/wav;base64,{sound}", "format": "wav"})
 
 
@@ -142,7 +169,7 @@ def _without_music(sample: Sample, music: _Music, note: str) -> Sample:
 
     A note replaces music within the question's text. For other music the prompt is a new one without worked examples.
     """
-    message, facts = question_message(sample)
+    facts = question_message(sample)[1]
     if any(isinstance(place, str) and place in facts.get("question", "") for place in music):
         return _with_music(sample, "none", [note] * len(music))
     if facts.get("answer_type") == "symbols":
@@ -155,11 +182,10 @@ def _without_music(sample: Sample, music: _Music, note: str) -> Sample:
     reply = Template(REPLIES[facts.get("answer_type", "text")]).substitute(answers=", ".join(answers) or "0123")
     if (form := facts.get("form", "$answer")) != "$answer":
         reply = "Close with a single line of the form: " + form.replace("$answer", "X")
-    facts = {key: fact for key, fact in facts.items() if key not in ("music", "notation")} | {"stimulus": "none"}
     text = "\n".join([lines[0], "", *lines[1:], "", reply])
-    asked = ChatMessageUser(content=text, metadata={**(message.metadata or {}), "asks": facts})
-    metadata = {key: value for key, value in (sample.metadata or {}).items() if key != MEDIA} | {"stimulus": "none"}
-    return sample.model_copy(update={"input": [asked], "metadata": metadata})
+    alone = _changed(sample, text, facts, "none")
+    alone.input = [question_message(alone)[0]]
+    return alone
 
 
 def _music_of_others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[Sample, _Music, object]]:
@@ -194,25 +220,34 @@ def _answers(sample: Sample) -> dict[str, str]:
 def _with_music(sample: Sample, stimulus: Stimulus, music: Sequence[_Place], owner: object = None) -> Sample:
     """A sample with other music, or with a note instead of its music."""
     message, question_metadata = question_message(sample)
-    question_metadata, places = {**question_metadata, "stimulus": stimulus}, iter(music)
-    content: Any = []
-    if isinstance(message.content, str):
-        content, end, spans = "", 0, []
-        for start, stop in question_metadata["music"]:
-            content += message.content[end:start]
-            spans.append([len(content), len(content) + len(place := next(places))])
-            content, end = f"{content}{place}", stop
-        content += message.content[end:]
-        question_metadata["music"] = spans
-    else:
+    spans = question_metadata.get("music") or ()
+    text, end, moved = "", 0, []
+    for (start, stop), place in zip(spans, map(str, music), strict=False):
+        text += message.text[end:start]
+        moved.append([len(text), len(text) + len(place)])
+        text, end = text + place, stop
+    content: Any = text + message.text[end:]
+    if not isinstance(message.content, str):
+        runs, content = iter(music[len(spans) :]), []
         for is_music, run in groupby(message.content, key=_is_music):
-            content += next(places) if is_music else run
-    if stimulus == "none":
-        question_metadata = {key: fact for key, fact in question_metadata.items() if key not in ("music", "notation")}
-    changed = ChatMessageUser(content=content, metadata={**(message.metadata or {}), "asks": question_metadata})
-    metadata = {key: value for key, value in (sample.metadata or {}).items() if key != MEDIA}
-    if "score" in metadata:
+            content += next(runs) if is_music else run
+        if spans:
+            content[0] = ContentText(text=text + content[0].text[end:])
+    if spans:
+        question_metadata = {**question_metadata, "music": moved}
+    metadata: dict[str, Any] = {} if owner is None else {"stimulus_of": owner}
+    if "score" in (sample.metadata or {}):
         metadata["score"] = "\n".join(map(str, music))
-    metadata |= {"stimulus": stimulus, **({} if owner is None else {"stimulus_of": owner})}
+    return _changed(sample, content, question_metadata, stimulus, **metadata)
+
+
+def _changed(sample: Sample, content: Any, facts: Mapping[str, Any], stimulus: Stimulus, **metadata: Any) -> Sample:
+    """A sample whose question has other content, facts and metadata."""
+    message, _ = question_message(sample)
+    if stimulus == "none":
+        facts = {key: fact for key, fact in facts.items() if key not in ("music", "notation")}
+    asks = {"asks": {**facts, "stimulus": stimulus}}
+    changed = ChatMessageUser(content=content, metadata={**(message.metadata or {}), **asks})
+    kept = {key: value for key, value in (sample.metadata or {}).items() if key != MEDIA}
     messages = [changed if other is message else other for other in sample.input]
-    return sample.model_copy(update={"input": messages, "metadata": metadata})
+    return sample.model_copy(update={"input": messages, "metadata": {**kept, "stimulus": stimulus, **metadata}})

@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inspect_ai.model import ContentText
 
-from music_evals.evals.msu import textual
+from music_evals.evals.msu import textual, visual
 from music_evals.finetuning import lora
 from music_evals.finetuning.data import TrainingData, write_training_data
 from tests.commands.cli import lines_of_table, run
-from tests.msu_dataset import question, score, write_rows
+from tests.msu_dataset import png, question, score, write_rows
 
 
-def write_source(out: Path) -> Path:
+def write_source(out: Path, **changes: Any) -> Path:
     scores = {
-        split: [score(f"{split}-{n}", abc=f"X:1\nK:C\n{first}{'abcd' * n}|\n") for n in (1, 500)]
+        split: [score(f"{split}-{n}", abc=f"X:1\nK:C\n{first}{'abcd' * n}|\n", **changes) for n in (1, 500)]
         for split, first in (("train", "G"), ("validation", "F"), ("test", "E"))
     }
     questions = {split: [question(row["score_id"], 7) for row in rows] for split, rows in scores.items()}
@@ -43,9 +44,45 @@ def test_data_are_counted_and_the_prompts_are_those_of_the_evaluation(tmp_path: 
         assert json.loads(line)["messages"] == [*prompt, {"role": "assistant", "content": sample.target}]
 
 
+@pytest.mark.parametrize("modality", ["pages", "both"])
+def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path) -> None:
+    """Its rule: as many "<image>" in the texts of a conversation as it has paths, which are relative to the folder."""
+    source = write_source(tmp_path / "source", images=[{"bytes": png(shade), "path": None} for shade in (1, 2, 1)])
+    out = tmp_path / "out"
+    code, output = run("finetune-data", "msu", "--dataset", source, "--out", out, "--modality", modality)
+    assert code == 0, output
+    info = json.loads((out / "dataset_info.json").read_text(encoding="utf-8"))
+    assert info["msu_train"]["columns"] == {"messages": "messages", "images": "images"}
+    lines = (out / "train.jsonl").read_text(encoding="utf-8").splitlines()
+    samples = list(visual(dataset=str(source), abc=modality == "both", asking="single", split="train").dataset)
+    for sample, line in zip(samples, lines, strict=True):
+        row = json.loads(line)
+        _, user, answer = row["messages"]
+        assert [(out / path).read_bytes() for path in row["images"]] == [png(1), png(2), png(1)]
+        # A chat template joins the parts of the evaluation's prompt so.
+        parts = sample.input[-1].content  # type: ignore[union-attr]
+        assert user["content"] == "".join(part.text if isinstance(part, ContentText) else "<image>" for part in parts)
+        assert user["content"].count("<image>") == 3
+        assert ("K:C" in user["content"]) == (modality == "both")
+        assert answer["content"] == sample.target
+    assert len(list((out / "images").iterdir())) == 2
+    config = tmp_path / "config.toml"
+    config.write_text(f"model = 'no/model'\ndata = '{out}'\nout = '{tmp_path / 'adapter'}'\n", encoding="utf-8")
+    code, output = run("finetune", "--config", config)
+    assert (code, "has pages; this trains on text" in " ".join(output.split())) == (1, True)
+
+
+def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
+    command = ("finetune-data", "msu", "--dataset", write_source(tmp_path / "source"), "--out", tmp_path / "out")
+    code, output = run(*command, "--modality", "pages")
+    assert code == 1
+    assert "2 scores left out, no images" in " ".join(output.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["msu", "--modality", "midi"], "Invalid value"),
         (["muse"], "muse has no training data; accepted: msu"),
         (["msu", "--dataset", "nowhere"], "dataset 'nowhere' does not exist"),
         (["msu", "--dataset", "source", "--max-characters", "3"], "nothing is left of 'train'"),
@@ -71,7 +108,7 @@ def test_bad_data_arguments_are_named(
 def write_config(folder: Path, **changes: Any) -> Path:
     conversation = {"id": "q", "messages": [{"role": role, "content": "?"} for role in ("user", "assistant")]}
     split = {"train": [conversation], "validation": [conversation]}
-    write_training_data(TrainingData(split, {"train": {}, "validation": {}}, {}, {}, None), folder / "data")
+    write_training_data(TrainingData(split, {"train": {}, "validation": {}}, {}, {}, None, {}), folder / "data")
     entries = {"model": "no/model", "data": str(folder / "data"), "out": str(folder / "out"), **changes}
     path = folder / "config.toml"
     path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in entries.items()), encoding="utf-8")

@@ -7,10 +7,23 @@ from typing import Any
 import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog
-from inspect_ai.model import ChatMessage, ContentAudio, ContentImage, ContentText, GenerateConfig, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ContentAudio,
+    ContentDocument,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
+    get_model,
+)
 
+from music_evals.datasets_builders.dataset_io import load_split
+from music_evals.evals import msu
 from music_evals.evals.msu import score, textual, visual
+from music_evals.evals.shared.requests import requests_of
 from music_evals.evals.shared.tasks import ParameterError
+from music_evals.solvers.stimulus import pages_in
+from tests.evals.test_question_sets import openai_server
 from tests.harness import metrics, run, samples
 from tests.msu_dataset import ABC, QUESTIONS, png, question, write_rows, write_small
 from tests.msu_dataset import score as score_row
@@ -86,6 +99,138 @@ def test_pages_come_in_order(small: str, tmp_path: Path) -> None:
     assert content[0].text == "The pages of the score, in order:"  # type: ignore[union-attr]
 
 
+# --- PDFs, and pages with ABC ---
+
+PDF = b"%PDF-1.4 << /Type /Page >> << /Type /Page >> << /Type /Page >> of a waltz"
+
+
+@pytest.fixture(scope="module")
+def with_pdf(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Three scores of two pages, one of which has a PDF of three pages."""
+    names = ("march", "waltz", "gigue")
+    pages = [[{"bytes": png(shade), "path": None} for shade in (10 * at, 10 * at + 5)] for at in range(3)]
+    scores = [score_row(name, images=images) for name, images in zip(names, pages, strict=True)]
+    for row, metre in zip(scores, ("4/4", "3/4", "6/8"), strict=True):
+        row["abc"] = ABC.format(title=row["title"], metre=metre)
+    scores[1]["pdf"] = PDF
+    questions = [question(name, 0, answer=metre) for name, metre in zip(names, ("4/4", "3/4", "6/8"), strict=True)]
+    return write_rows(tmp_path_factory.mktemp("msu") / "pdf", {"test": scores}, {"test": questions}, seed=5)
+
+
+def test_a_pdf_reaches_a_server_as_it_is_and_the_pages_of_others_as_one(with_pdf: str, tmp_path: Path) -> None:
+    requests: list[dict[str, Any]] = []
+    with openai_server(requests) as url:
+        model = get_model("openai-api/local/m", base_url=url, api_key="x")
+        (log,) = run(visual(dataset=with_pdf, pages="pdf", cache=False), tmp_path, model)
+    assert (log.eval.metadata or {})["condition"] == {"pages": "pdf", "cache": False}
+    contents = [request["messages"][1]["content"] for request in requests]
+    assert [[part["type"] for part in content] for content in contents] == [["text", "file", "text"]] * 3
+    files = [content[1]["file"] for content in contents]
+    assert {file["filename"] for file in files} == {"document.pdf"}
+    heads, bodies = zip(*(file["file_data"].split(",") for file in files), strict=True)
+    assert set(heads) == {"data:application/pdf;base64"}
+    pdfs = [base64.b64decode(body) for body in bodies]
+    assert PDF in pdfs
+    assert len(set(pdfs)) == 3
+    assert sorted(pdf.count(b"/Type /Page\n") for pdf in pdfs) == [0, 2, 2]
+
+
+def test_a_score_needs_pages_or_a_pdf(tmp_path: Path) -> None:
+    rows = {"test": [score_row("march", pdf=PDF)]}, {"test": [question("march", 0)]}
+    dataset = write_rows(tmp_path / "pdf", *rows)
+    assert len(visual(dataset=dataset, pages="pdf").dataset) == 1
+    with pytest.raises(ParameterError, match="has scores without images"):
+        visual(dataset=dataset)
+    rows = {"test": [score_row("march")]}, {"test": [question("march", 0)]}
+    with pytest.raises(ParameterError, match="has scores without images"):
+        visual(dataset=write_rows(tmp_path / "none", *rows), pages="pdf")
+
+
+def test_pages_and_abc_are_shown_together(with_pdf: str) -> None:
+    plain = {sample.id: sample for sample in textual(dataset=with_pdf).dataset}
+    for pages, kind in (("images", ContentImage), ("pdf", ContentDocument)):
+        task = visual(dataset=with_pdf, pages=pages, abc=True)
+        assert requests_of(task).pictures == (6 if pages == "images" else 7)
+        for sample in task.dataset:
+            message = sample.input[-1]
+            first, *shown, last = message.content  # type: ignore[union-attr]
+            assert {type(part) for part in shown} == {kind}
+            asks = (message.metadata or {})["asks"]  # type: ignore[union-attr]
+            ((start, end),) = asks["music"]
+            abc = ABC.format(title=str(sample.metadata["title"]), metre=sample.target)  # type: ignore[index]
+            assert message.text[start:end] == first.text[start:end] == abc  # type: ignore[union-attr]
+            assert last.text == f"Question: {plain[sample.id].metadata['questions'][0]['question']}"  # type: ignore[index]
+    assert (visual(dataset=with_pdf).metadata or {})["condition"] == {}
+    assert (task.metadata or {})["condition"] == {"pages": "pdf", "abc": True}
+    with pytest.raises(ParameterError, match="content=title shows no score"):
+        visual(dataset=with_pdf, content="title", abc=True)
+
+
+@pytest.mark.parametrize("pages", ["images", "pdf"])
+@pytest.mark.parametrize("arm", ["none", "noise", "other"])
+def test_an_arm_replaces_pages_and_abc(arm: str, pages: str, with_pdf: str) -> None:
+    options = {"dataset": with_pdf, "pages": pages, "abc": True}
+    given = {sample.id: music_of(sample) for sample in visual(**options).dataset}
+    changed = list(visual(**options, stimulus=arm).dataset)
+    assert len(changed) == 3
+    for sample in changed:
+        abc, files = music_of(sample)
+        if arm == "none":
+            assert (abc, files) == ("", [])
+            assert "C D E F" not in sample.input[-1].text  # type: ignore[union-attr]
+        elif arm == "other":
+            owner = given[(sample.metadata or {})["stimulus_of"]]
+            assert owner == (abc, files)
+            assert owner != given[sample.id]
+        else:
+            assert abc.startswith("X:1\nM:")
+            assert abc not in [other for other, _ in given.values()]
+            parts = [part for part in sample.input[-1].content if pages_in(part)]  # type: ignore[union-attr]
+            # Two pages are the median.
+            assert [pages_in(part) for part in parts] == ([1, 1] if pages == "images" else [2])
+            assert not {*files} & {file for _, others in given.values() for file in others}
+
+
+def music_of(sample: Any) -> tuple[str, list[str]]:
+    message = sample.input[-1]
+    spans = message.metadata["asks"].get("music", [])
+    parts = [] if isinstance(message.content, str) else message.content
+    files = [getattr(part, part.type) for part in parts if part.type != "text"]
+    return "".join(message.text[start:end] for start, end in spans), files
+
+
+def test_the_reader_reads_the_abc_beside_the_pages(with_pdf: str, tmp_path: Path) -> None:
+    reader = get_model("baseline/reader")
+    (log,) = run(visual(dataset=with_pdf, pages="pdf", abc=True, cache=False), tmp_path, reader)
+    assert metrics(log)["judged"]["accuracy"] == 1
+    (log,) = run(visual(dataset=with_pdf, abc=True, stimulus="other", cache=False), tmp_path, reader)
+    assert metrics(log)["judged"]["accuracy"] == 0
+    assert visual(dataset=with_pdf, abc=True, stimulus="noise").dataset
+
+
+def test_pdfs_are_loaded_only_where_they_are_shown(with_pdf: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    def load(*arguments: Any, columns: Any = None, **options: Any) -> Any:
+        loaded.extend(columns or ())
+        return load_split(*arguments, columns=columns, **options)
+
+    monkeypatch.setattr(msu, "load_split", load)
+    visual(dataset=with_pdf, abc=True)
+    textual(dataset=with_pdf)
+    assert {"abc", "images"} < {*loaded}
+    assert "pdf" not in loaded
+    visual(dataset=with_pdf, pages="pdf")
+    assert "pdf" in loaded
+
+
+def test_a_dataset_of_an_earlier_version_has_no_pdfs() -> None:
+    older = str(Path(__file__).parents[1] / "golden" / "data" / "msu")
+    assert len(visual(dataset=older).dataset) == 3
+    with pytest.raises(ParameterError, match=r"lacks the columns pdf \(built by version 1\.0\.0 .* build it again"):
+        visual(dataset=older, pages="pdf")
+
+
 def test_by_title_alone(small: str) -> None:
     for make in (textual, visual):
         (sample, *_) = make(dataset=small, content="title").dataset
@@ -126,6 +271,10 @@ def test_three_judges_decide_and_are_named(small: str, tmp_path: Path) -> None:
     }
     task = textual(dataset=small, judges=list(judges), cache=False)
     (log,) = run(task, tmp_path, scripted(lambda *_: RIGHT), model_roles=judges)
+    assert [one.metadata["judged_by_rules"] for one in (log.eval, textual(dataset=small)) if one.metadata] == [
+        False,
+        True,
+    ]
     found = metrics(log)["judged"]
     assert (found["accuracy"], found["unscored"]) == (1, 0)
     score = (samples(log)[0].scores or {})["judged"]
@@ -199,12 +348,12 @@ def test_a_score_is_asked_in_every_rendering_what_that_holds(
     assert about["condition"] == {"rendering": rendering}
     assert [why.split(":")[0] for why in about["scores_unlike"]] == ["broken", "none"]
     assert about["questions_not_held"] == 4 - asked_of
-    assert (about["score_tokens"] is None) == (not shown)
+    assert ("score_tokens" in (first.metadata or {})) == bool(shown)
 
 
 def test_a_dataset_of_which_nothing_can_be_rendered_is_an_error(tmp_path: Path) -> None:
     rows = {"test": [score_row("none", musicxml=None)]}, {"test": [question("none", 0)]}
-    with pytest.raises(ParameterError, match="has scores without MusicXML"):
+    with pytest.raises(ParameterError, match="has scores without musicxml"):
         score(dataset=write_rows(tmp_path / "none", *rows), rendering="kern")
     rows = {"test": [score_row("broken", musicxml="<no/>")]}, {"test": [question("broken", 0)]}
     with pytest.raises(ParameterError, match="no question is left to ask: broken: "):

@@ -126,7 +126,7 @@ def test_scores_without_title_or_music_are_no_leak(tmp_path: Path) -> None:
         test=[tune("test", 2, **nameless), tune("test", 3, **{**nameless, "abc": "X:1\nK:C\n"})],
     )
     data = data_of(dataset)
-    assert data.left_out["train"] == {"train-2": "no ABC"}
+    assert data.left_out["train"] == {"train-2": "no abc"}
     assert data.questions_left_out["train"] == 2
 
 

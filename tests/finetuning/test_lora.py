@@ -35,7 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("conversations") / "data"
     questions = [conversation(number, kind) for number, kind in enumerate(ANSWERS)]
     splits = {"train": [*questions, conversation(99, "key", score="GABc|" * 400)], "validation": questions[:1]}
-    write_training_data(TrainingData(splits, {"train": {}, "validation": {}}, {}, {}, None), folder)
+    write_training_data(TrainingData(splits, {"train": {}, "validation": {}}, {}, {}, None, {}), folder)
     return folder
 
 

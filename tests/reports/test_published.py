@@ -48,7 +48,8 @@ def test_every_table_names_its_source_and_holds_percentages(name: str) -> None:
         "OpenMOSS/MOSS-Music, README.md at commit 96ca3a51",
         "arXiv 2510.19055, from github.com/brandoncarone/MUSE_music_benchmark",
     )
-    assert any(known in table.source for known in (*(f"{paper}, Table" for paper in papers), commit, *others))
+    places = (f"{paper}, {place}" for paper in papers for place in ("Table", "section"))
+    assert any(known in table.source for known in (*places, commit, *others))
     assert all(0 <= figure <= 100 for row in table.rows for figure in row.figures.values())
 
 
@@ -104,6 +105,30 @@ def test_tables_are_as_in_the_papers_text(name: str, paper: int, first: str, end
         assert [sign == "✓" for sign in re.findall("[×Х✓]", after)] == said
         assert row.labels.get("modality", modality) == modality
     assert not list(rows)
+
+
+@need_papers
+def test_msu_figures_of_the_text_and_table6_are_as_in_the_papers_text() -> None:
+    """Table 6 prints each figure of an adapter with its difference from the model's own."""
+    text = " ".join(PAPERS[3].split())
+    for modality, words in {"textual": "about {} scores surviving past Level 1", "visual": "versus only {} in"}.items():
+        (row,) = [row for row in load("msu_level_success").rows if row.labels["modality"] == modality]
+        assert words.format(row.figures["scores after level 1"]) in text
+    (judges,) = load("msu_judges").rows
+    agreement, low, high = judges.figures.values()
+    assert f"is {agreement}%, with a 95% bootstrap confidence interval of ({low}%, {high}%)" in text
+    start = PAPERS[3].index("Models\tSTEM\tHumanities\tSocial Sciences\tOther Subjects")
+    printed = PAPERS[3][start:].splitlines()[1:7]
+    own: list[float] = []
+    for row, line in zip(load("msu_table6").rows, printed, strict=True):
+        name, *cells = line.split("\t")
+        figures = [float(cell.partition("(")[0]) for cell in cells]
+        assert list(row.figures.values()) == figures
+        model, _, adapter = row.labels["model"].partition(" with LoRA")
+        own = own if adapter or "LoRA" in name else figures
+        changes = [float(cell.partition("(")[2].rstrip(")") or 0) for cell in cells]
+        assert [round(a - b, 2) for a, b in zip(figures, own, strict=True)] == pytest.approx(changes)
+        assert name in (model, "w/ LoRA", f"w/{adapter.removeprefix(' on').replace(' and ', '&')}")
 
 
 @need_papers

@@ -139,10 +139,47 @@ def test_msu_has_levels_and_a_success_that_one_wrong_answer_ends(tmp_path: Path)
     assert levels["Overall"].value == pytest.approx(60)
     (overall,) = measured(found["msu_table3"])
     assert (overall["Questions"].value, overall["Unscored"].value) == (6, 1)
-    (success,) = rows(found["msu_level_success"])
+    (success,) = measured(found["msu_level_success"])
     # Score c fails level 2 by a wrong answer; level 1 of it is not judged.
     assert (success["Up to level 1"].value, success["Up to level 1"].n) == (100, 2)
     assert (success["Up to level 2"].value, success["Up to level 2"].n) == (pytest.approx(100 / 3), 3)
+    # The paper states 41.5 and 4.25 of 150.
+    paper = [row["Up to level 1"].value for row in rows(found["msu_level_success"]) if row["Source"] == "paper"]
+    assert paper == [pytest.approx(27.67, abs=0.01), pytest.approx(2.83, abs=0.01)]
+
+
+def test_mmlu_is_shown_beside_adapters_and_agreement_of_judges_beside_the_papers(tmp_path: Path) -> None:
+    def score(work: str, *labels: int) -> dict[str, Any]:
+        entries = [
+            {
+                "reading": "answered",
+                "id": f"{work}{number}",
+                "verdict": 1,
+                "level": 1,
+                "votes": {"a": 1, "b": 1, "c": 1},
+                "abstained": {},
+                "rule": None,
+                "of_level": 2,
+                "human": label,
+            }
+            for number, label in enumerate(labels)
+        ]
+        return {"score_id": work, "questions": entries}
+
+    scores = [score("a", 1, 1), score("b", 1, 0)]
+    for number, model in enumerate(("ollama/qwen3:4b", "vllm/Qwen/Qwen3-4B:adapters/qwen3")):
+        options = {"benchmark": "msu", "task": "textual", "scores": scores, "about": {"floors": {}}, "model": model}
+        write_log(tmp_path / f"{number}", [1.0, 1.0], **options)
+    found = tables(read_records(tmp_path / "0"), "MSU-Bench")
+    assert "msu_table6" not in found
+    paper, own = rows(found["msu_judges"])
+    assert (paper["Judges and a person unanimous"].value, paper["Source"]) == (83.33, "paper")
+    joint = own["Judges and a person unanimous"]
+    # Of draws of two scores, a quarter has the first one twice, and a quarter the second.
+    assert (joint.value, joint.low, joint.high, joint.n) == (75, 50, 100, 4)
+    figures = rows(tables(read_records(tmp_path / "1"), "MSU-Bench")["msu_table6"])
+    assert [row["Model"] for row in figures][:2] == ["Qwen3-4B", "Qwen3-4B with LoRA"]
+    assert figures[1]["STEM"].value - figures[0]["STEM"].value == pytest.approx(1.46)
 
 
 def test_lilybench_has_the_papers_table_and_reasons_for_missing_figures(golden: Records) -> None:

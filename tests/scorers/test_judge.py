@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pandas as pd
 import pytest
 from inspect_ai import Task, score
 from inspect_ai.dataset import Sample
@@ -221,7 +222,11 @@ def test_human_labels(tmp_path: Path) -> None:
     path.write_text("id,label\ns1-1,1\ns1-2,0\ns1-3,0\nelsewhere,1\n")
     log = judged_run(tmp_path, dict.fromkeys("abc", marking), human_labels=str(path))
     path.unlink()
-    figures = agreement(found(log).metadata["questions"])
+    figures = agreement(pd.DataFrame({"details": found(log).metadata["questions"], "cluster": "s1"}))
+    # All judges and the person agree on the first and the third of three answers.
+    assert figures["Judges and a person unanimous"].value == pytest.approx(200 / 3)
+    assert metrics(log)["judged"]["agreement"] == pytest.approx(2 / 3)
+    assert "agreement_low" not in metrics(log)["judged"]  # of one score
     assert figures["Judges and people"].value == pytest.approx(200 / 3)
     assert (figures["Judges unanimous"].value, figures["Judges and rules"].value) == (100, 100)
     assert figures["Krippendorff's α"].value == 1

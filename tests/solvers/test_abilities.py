@@ -16,6 +16,7 @@ from music_evals.solvers.abilities import made_for, model_at_hand
 from music_evals.solvers.greedy import Greedy
 from tests.commands.cli import run
 from tests.golden.record import HERE as GOLDEN
+from tests.msu_dataset import write_small
 
 MSU = str(GOLDEN / "data" / "msu")
 
@@ -38,13 +39,37 @@ MSU = str(GOLDEN / "data" / "msu")
 def test_what_a_provider_cannot_ask_is_refused(
     name: str, task: Callable[..., Any], params: dict[str, Any], message: str | None
 ) -> None:
-    model = MagicMock(api=MagicMock(spec=["base_url"], base_url=None), __str__=lambda _: name)
-    with made_for(model):
+    with made_for(MagicMock(api=MagicMock(spec=["base_url"], base_url=None), __str__=lambda _: name)):
         if message is None:
             task(**params)
         else:
             with pytest.raises(click.ClickException, match=message):
                 task(**params)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("sglang/m", "sglang/m cannot be asked about a PDF: .*-T pages=images"),
+        ("vllm/m", "vllm/m cannot be asked about a PDF"),
+        ("groq/m", "the provider 'groq' sends none"),
+        ("human/m", "cannot be asked about a PDF"),
+        ("hf/m", "hf/m cannot be asked about pages: .*msu_textual"),
+        ("anthropic/m", None),
+        ("mistral/m", None),
+        ("openai-api/x/m", None),
+    ],
+)
+def test_a_pdf_is_refused_where_pages_are_taken(name: str, message: str | None, tmp_path: Path) -> None:
+    dataset, address = write_small(tmp_path / "small"), "http://localhost:8000/v1"
+    with made_for(MagicMock(api=MagicMock(spec=["base_url"], base_url=address), __str__=lambda _: name)):
+        if name != "hf/m":
+            msu.visual(dataset=dataset)
+        if message is None:
+            msu.visual(dataset=dataset, pages="pdf", abc=True)
+        else:
+            with pytest.raises(click.ClickException, match=message):
+                msu.visual(dataset=dataset, pages="pdf")
 
 
 def test_a_grid_leaves_out_what_the_model_cannot_be_asked(tmp_path: Path) -> None:

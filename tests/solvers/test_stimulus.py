@@ -124,7 +124,7 @@ def test_questions_without_music_are_left_out() -> None:
 def test_a_task_without_music_refuses() -> None:
     with pytest.raises(ValueError, match="no question of this task comes with music; valid is given"):
         ziqi.comprehension(stimulus="none")
-    with pytest.raises(ValueError, match="content=title gives no music"):
+    with pytest.raises(ValueError, match="content=title shows no score; leave stimulus as"):
         msu.textual(dataset=MSU, content="title", stimulus="none")
     with pytest.raises(
         ValueError, match="stimulus='silence' is not valid; valid values are: given, none, noise, other"

@@ -133,6 +133,7 @@ def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
         composer=score.metadata.composer or "",
         abc=abc,
         images=[],
+        pdf=None,
         musicxml=musicxml,
         source=work.source,
     )

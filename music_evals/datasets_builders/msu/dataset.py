@@ -29,7 +29,7 @@ from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 NAME: Final = "msu"
-VERSION: Final = "2.6.0"
+VERSION: Final = "2.7.0"
 DEFAULT_SEED: Final = 1
 
 Split = Literal["train", "validation", "test"]
@@ -38,13 +38,18 @@ LEVELS: Final = (1, 2, 3, 4)
 
 
 class ScoreRow(TypedDict):
-    """A score; unknown values are null, and `images` is empty if the score has no pages."""
+    """A score; unknown values are null, and `images` is empty if the score has no pages.
+
+    `pdf` is the PDF that a source has of the score. Where there is none, `evals.msu` makes one of
+    the pages.
+    """
 
     score_id: str
     title: str
     composer: str
     abc: Text | None
     images: list[FileCell]
+    pdf: bytes | None
     musicxml: str | None
     source: str
 

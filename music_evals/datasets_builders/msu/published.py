@@ -1,7 +1,8 @@
 """The authors' questions of MSU-Bench: with scores from the Hub, or without scores from GitHub.
 
 - Hub (``Krinos/MSU-Bench``, or a folder with a snapshot of it): the config ``nested`` has a row per score, with
-  song_id, abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has a row per question.
+  song_id, abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has
+  the same questions; it is not read.
 - GitHub (``Congren-Dai/MSU-Bench``): ``msu-bench.xlsx`` has the questions (Link, Level, Question, Answer) and
   ``metadata.xlsx`` the scores (Composer, Title, Link) without music. Models can only answer from the title.
 
@@ -57,7 +58,7 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         seed: decides the splits.
 
     Raises:
-        DatasetError: a question is malformed, or ``flat`` and ``nested`` have different questions.
+        DatasetError: a question, page or PDF is malformed.
     """
     scores, questions = [], []
     for number, row in enumerate(_rows(folder, "nested"), start=1):
@@ -70,12 +71,16 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         pages: list[Any] = [image.get("bytes") if isinstance(image, dict) else None for image in images]
         if not all(isinstance(page, bytes) and page for page in pages):
             raise DatasetError(f"{place}: a page has no bytes")
+        pdf = row.get("pdf") or None
+        if pdf and not pdf.startswith(b"%PDF"):
+            raise DatasetError(f"{place}: its pdf is no PDF")
         score = ScoreRow(
             score_id=score_id,
             title=header.get("T", "").strip(),
             composer=header.get("C", "").strip(),
             abc=abc,
             images=[FileCell(bytes=page, path=None) for page in pages],
+            pdf=pdf,
             musicxml=None,
             source=f"{HUB_REPOSITORY}: {score_id}",
         )
@@ -86,15 +91,6 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         if not isinstance(cell, list):
             raise DatasetError(f"{place}: the score has no questions")
         questions += _questions(score_id, [(place, item) for item in cell])
-    nested = Counter((row["score_id"], row["level"], row["question"], row["answer"]) for row in questions)
-    flat: Counter[tuple[str, int, str, str]] = Counter()
-    for number, row in enumerate(_rows(folder, "flat"), start=1):
-        place = f"flat, row {number}"
-        song, question, answer = (_text(row, name, place) for name in ("song_id", "question", "answer"))
-        flat[song, _level(row.get("level"), place), question, answer] += 1
-    if nested != flat:
-        first = next(iter((nested - flat) + (flat - nested)))
-        raise DatasetError(f"{folder}: nested and flat hold different questions, first {first[2]!r} on {first[0]}")
     return _plan(scores, questions, seed, source_revision=revision)
 
 
@@ -114,6 +110,7 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
             composer=_text(row, "Composer", place),
             abc=None,
             images=[],
+            pdf=None,
             musicxml=None,
             source=str(row["Link"]),
         )
@@ -166,8 +163,7 @@ def _rows(folder: Path, config: str) -> Iterator[Mapping[str, Any]]:
     for path in sorted(folder.glob(f"{config}/*.parquet")):
         try:
             file = pq.ParquetFile(path)
-            columns = [name for name in file.schema_arrow.names if name != "pdf"]
-            for batch in file.iter_batches(batch_size=4, columns=columns):
+            for batch in file.iter_batches(batch_size=4):
                 yield from batch.to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise DatasetError(f"{path} cannot be read as Parquet: {error}") from error

@@ -5,9 +5,10 @@ from typing import Final, NamedTuple
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessage, ContentAudio, ContentImage, ContentText
+from inspect_ai.model import ChatMessage, ContentAudio, ContentText
 
 from music_evals.solvers.chats import CHAT
+from music_evals.solvers.stimulus import pages_in
 
 _PIECES: Final = {
     r"[A-Za-z]+": 0.51,  # a word, and
@@ -26,7 +27,7 @@ class Requests(NamedTuple):
     requests: int
     tokens: int  # of the texts, estimated
     sounds: int
-    pictures: int
+    pictures: int  # with the pages of PDFs
     new_tokens: int | None  # the most that all replies may have; None without a limit
     is_least: bool  # whether solver or judges send further requests, depending on the replies
 
@@ -67,7 +68,7 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
     parts = [part for message in messages if not isinstance(message.content, str) for part in message.content]
     tokens = sum(estimated_tokens(message.text) + _PER_MESSAGE for message in messages)
     sounds = sum(isinstance(part, ContentAudio) for part in parts)
-    pictures = sum(isinstance(part, ContentImage) for part in parts)
+    pictures = sum(map(pages_in, parts))
     most = max_tokens or task.config.max_tokens
     condition = (task.metadata or {}).get("condition", {})
     is_least = condition.get("strategy") == "logiclm" or condition.get("judges", "rules") != "rules"

@@ -7,13 +7,14 @@ Source: arXiv 2511.20697, section 3.3 (agreement with human judgement), 5.1 (lev
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from music_evals.scorers.metrics.estimates import Estimate, share
 
 
 def level_success(
     correct: Mapping[Hashable, Mapping[int, Sequence[bool | None]]], *, repetitions: int = 1
-) -> dict[int, tuple[Estimate, int]]:
+) -> dict[int, Estimate]:
     """The level-wise success rate, LSR(l): the share of scores with every question at levels 1 to l right.
 
     A score fails level l if any question at levels 1 to l is wrong. If none is wrong, but one has no outcome or the
@@ -25,7 +26,7 @@ def level_success(
         repetitions: how often each score was asked; intervals count each score once.
 
     Returns:
-        Level → the rate over judged scores with Wilson's 95% interval, and the number of scores that are not judged.
+        Level → the rate over judged scores with Wilson's 95% interval.
 
     Raises:
         ValueError: `repetitions` is below 1.
@@ -36,19 +37,18 @@ def level_success(
         ...     "op. 2": {1: [True, True], 2: [False]},
         ...     "op. 3": {1: [True, None], 2: [True]},
         ... })
-        >>> [(level, rate.value, rate.n) for level, (rate, _) in success.items()]
+        >>> [(level, rate.value, rate.n) for level, rate in success.items()]
         [(1, 1.0, 2), (2, 0.5, 2)]
     """
     if repetitions < 1:
         raise ValueError(f"repetitions is {repetitions}; each score is asked at least once")
     levels = sorted({level for by_level in correct.values() for level in by_level})
-    rates: dict[int, tuple[Estimate, int]] = {}
+    rates: dict[int, Estimate] = {}
     for number, level in enumerate(levels, start=1):
         states = [_mastered(by_level, levels[:number]) for by_level in correct.values()]
-        unjudged = states.count(None)
-        if judged := len(states) - unjudged:
+        if judged := len(states) - states.count(None):
             rate = share(states.count(True) / judged, judged / repetitions)
-            rates[level] = replace(rate, n=judged), unjudged
+            rates[level] = replace(rate, n=judged)
     return rates
 
 
@@ -56,6 +56,52 @@ def unanimity(votes: Sequence[Sequence[int | None]]) -> list[float]:
     """Whether all judges agree on each item with at least two votes: 1 or 0; None is a judge that abstains."""
     cast = [[vote for vote in item if vote is not None] for item in votes]
     return [float(len(set(item)) == 1) for item in cast if len(item) > 1]
+
+
+def joint_agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[Hashable]) -> Estimate | None:
+    """The share of questions on which all judges and a person agree, with a percentile bootstrap interval.
+
+    A question counts if every judge votes on it and a person has labelled it.
+
+    Args:
+        questions: each with its ``votes`` by judge and ``human``, the person's label; the values are
+            outcomes.
+        clusters: the cluster of each question, such as the score that it is on; the bootstrap draws
+            whole clusters.
+
+    Returns:
+        The estimate, without an interval if there is one cluster; None if no question counts.
+
+    Source: arXiv 2511.20697, section 3.3 and Appendix G.
+
+    Example:
+        >>> votes = {"a": 1, "b": 1}
+        >>> questions = [{"votes": votes, "human": 1}, {"votes": votes, "human": 0}]
+        >>> joint_agreement(questions, ["op. 1", "op. 1"]).value
+        0.5
+    """
+    from scipy.stats import bootstrap
+
+    by_cluster: dict[Hashable, list[bool]] = {}
+    for question, cluster in zip(questions, clusters, strict=True):
+        outcomes = {*question["votes"].values(), question.get("human")}
+        if question["votes"] and None not in outcomes:
+            by_cluster.setdefault(cluster, []).append(len(outcomes) == 1)
+    if not by_cluster:
+        return None
+    agreed, sizes = ([*map(count, by_cluster.values())] for count in (sum, len))
+    found = Estimate(sum(agreed) / sum(sizes), n=sum(sizes))
+    if len(sizes) == 1:
+        return found
+    drawn = bootstrap(
+        (agreed, sizes),
+        lambda agreed, sizes, axis: agreed.sum(axis) / sizes.sum(axis),
+        paired=True,
+        method="percentile",
+        rng=0,
+    )
+    low, high = map(float, drawn.confidence_interval)
+    return replace(found, low=low, high=high)
 
 
 def _mastered(by_level: Mapping[int, Sequence[bool | None]], levels: Sequence[int]) -> bool | None:

@@ -54,7 +54,7 @@ def song(number: int) -> str:
     return ABC.format(title=f"Song {number}", metre="4/4").replace("C D", "C " * number + "D")
 
 
-def write_snapshot(folder: Path, answer: str = "Yes", flat_answer: str = "Yes") -> Path:
+def write_snapshot(folder: Path, answer: str = "Yes", pdf: bytes = b"%PDF-1.7 of song ") -> Path:
     nested, flat = [], []
     for number in range(1, 6):
         questions = [
@@ -66,13 +66,12 @@ def write_snapshot(folder: Path, answer: str = "Yes", flat_answer: str = "Yes") 
             {
                 "song_id": f"song{number}",
                 "abc_notation": song(number),
-                "pdf": b"%PDF-1.7",
+                "pdf": None if number == 1 else pdf + bytes([number]),
                 "images": [{"bytes": png(number), "path": None}, {"bytes": png(100), "path": None}],
                 "questions": questions,
             }
         )
         flat += [{"song_id": f"song{number}", **row} for row in questions]
-    flat[0]["answer"] = flat_answer
     for config, table in (("nested", nested), ("flat", flat)):
         (folder / config).mkdir(parents=True)
         pq.write_table(pa.Table.from_pylist(table), folder / config / "test-00000-of-00001.parquet")
@@ -90,6 +89,7 @@ def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
     assert (scores["song2"]["title"], scores["song2"]["composer"]) == ("Song 2", "Nobody")
     assert scores["song2"]["abc"] == song(2)
     assert [image["bytes"] for image in scores["song2"]["images"]] == [png(2), png(100)]
+    assert (scores["song2"]["pdf"], scores["song1"]["pdf"]) == (b"%PDF-1.7 of song \x02", None)
     questions = [row for row in rows(plan, "questions") if row["score_id"] == "song2"]
     assert [(row["level"], row["answer"]) for row in questions[:3]] == [(1, "Yes"), (1, "None"), (1, "Yes")]
     assert plan.provenance.anomalies == {"answers that are the word None, kept": 20}
@@ -125,15 +125,15 @@ def test_scores_of_one_work_through_others_are_in_one_split() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "message"),
+    ("wrong", "message"),
     [
-        ({"flat_answer": "No"}, r"nested and flat hold different questions, first 'Question 1\?' on song1"),
         ({"answer": " "}, "nested, row 1: answer is empty"),
+        ({"pdf": b"<html>"}, "nested, row 2: its pdf is no PDF"),
     ],
 )
-def test_snapshots_that_are_wrong(tmp_path: Path, answers: dict[str, str], message: str) -> None:
+def test_snapshots_that_are_wrong(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(DatasetError, match=message):
-        build_snapshot(write_snapshot(tmp_path / "snapshot", **answers))
+        build_snapshot(write_snapshot(tmp_path / "snapshot", **wrong))
 
 
 def spreadsheet(path: Path, *found: tuple[Any, ...]) -> None:
