@@ -4,6 +4,7 @@ They take no arguments, so that `inspect score` can make them again from a log. 
 The target is the letter of an option, or an option that is a sentence.
 """
 
+from functools import partial
 from statistics import fmean
 
 from inspect_ai.scorer import Score, Scorer, Target
@@ -11,7 +12,7 @@ from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import code, explained
 from music_evals.scorers.readers.verdicts import judge_answer
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer
+from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer, was_cut
 
 
 @scorer(metrics=[main_metric(), readings()])
@@ -23,7 +24,8 @@ def final_answer() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         options: list[str] = required_metadata(state, "options")
-        reading = (await read_reply(judge_answer, state.output.completion, options, target.text)).reading
+        judge = partial(judge_answer, is_cut=was_cut(state.output.stop_reason))
+        reading = (await read_reply(judge, state.output.completion, options, target.text)).reading
         return make_score(reading, target.text, explained(state, options, target.text, reading))
 
     return score
@@ -37,7 +39,8 @@ def chat_answers() -> Scorer:
         rows, lines = [], []
         for question in required_metadata(state, "chat"):
             reply, options = question.get("reply", ""), question["options"]
-            reading, *_ = await read_reply(judge_answer, reply, options, question["target"])
+            judge = partial(judge_answer, is_cut=was_cut(question.get("stop_reason")))
+            reading, *_ = await read_reply(judge, reply, options, question["target"])
             rows.append(
                 {
                     **{name: fact for name, fact in question.items() if name in ("id", "target", "variant")},

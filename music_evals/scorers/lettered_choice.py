@@ -6,6 +6,7 @@ samples' metadata name the ``question``.
 Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
 
+from functools import partial
 from typing import Literal
 
 from inspect_ai.scorer import CORRECT, SampleScore, Score, Scorer, Target
@@ -15,7 +16,7 @@ from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.choices import choice_figures
 from music_evals.scorers.readers.choices import first_letter
 from music_evals.scorers.readers.verdicts import judge_option
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, sample_metric, scorer
+from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, sample_metric, scorer, was_cut
 
 Protocol = Literal["paper", "strict"]
 
@@ -55,7 +56,8 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
         if protocol == "paper":
             reading = await read_reply(first_letter, reply)
         else:
-            reading, right, *_ = await read_reply(judge_option, reply, options, right)
+            judge = partial(judge_option, is_cut=was_cut(state.output.stop_reason))
+            reading, right, *_ = await read_reply(judge, reply, options, right)
         return make_score(reading, right, explained(state, options, right, reading), key=target.text)
 
     return score

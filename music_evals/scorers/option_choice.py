@@ -24,6 +24,7 @@ from music_evals.scorers.scores import (
     required_metadata,
     sample_metric,
     scorer,
+    was_cut,
 )
 
 Protocol = Literal["strict", "paper"]
@@ -85,6 +86,12 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
     if target == NO_ANSWER:
         return Score.unscored(reason="other", explanation="The answer to this question is not public.")
     options: list[str] = required_metadata(state, "options")
-    judge = partial(judge_option, order=state.metadata.get("option_order"), official=reader, plain=plain_text)
+    judge = partial(
+        judge_option,
+        order=state.metadata.get("option_order"),
+        official=reader,
+        plain=plain_text,
+        is_cut=was_cut(state.output.stop_reason),
+    )
     reading, right, *_ = await read_reply(judge, state.output.completion, options, target)
     return make_score(reading, right, explained(state, options, right, reading), key=target)

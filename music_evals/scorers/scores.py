@@ -77,12 +77,17 @@ def _never_failing(score: Scorer) -> Scorer:
     return measured
 
 
+def was_cut(stop_reason: str | None) -> bool:
+    """Whether a reply ended at the limit of tokens, or is an error about the model's context."""
+    return stop_reason in ("max_tokens", "model_length")
+
+
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
     """Set the reading of answers that are missing because the reply was cut at the limit of tokens."""
     if score and score.metadata:
         for details in (score.metadata, *score.metadata.get("questions", ())):
-            is_cut = details.get("stop_reason", state.output.stop_reason) in ("max_tokens", "model_length")
-            if is_cut and details.get("reading") in ("unreadable", "empty"):
+            is_missing = details.get("reading") in ("unreadable", "empty")
+            if is_missing and was_cut(details.get("stop_reason", state.output.stop_reason)):
                 details["reading"] = "cut"
         if score.metadata.get("reading") == "cut":
             score.explanation = f"{score.explanation} It was cut at the limit of tokens."
