@@ -14,7 +14,7 @@ from typing import Final
 
 import platformdirs
 
-FOLDERS: Final = ("datasets", "lilypond", "embeddings", "renderings")
+FOLDERS: Final = ("datasets", "published", "lilypond", "embeddings", "renderings")
 """The folders in the cache."""
 LIMIT: Final = "MUSIC_EVALS_CACHE_GB"
 """Environment variable: the most gigabytes of each folder, except for datasets."""

@@ -255,6 +255,7 @@ def test_it_is_fetched_once_and_the_same_as_from_a_folder(
         asked = len(servers.asked)
         again = published(name)
         assert len(servers.asked) == asked > 0
+        assert capsys.readouterr().err == ""
     config, count = ROWS[name]
     rows = first.provenance.counts[config]
     assert rows.get("test", rows.get("paper")) == count

@@ -30,10 +30,9 @@ from music_evals.datasets_builders.muse import listening, rows
 from music_evals.datasets_builders.muse.chords import ROOTS
 from music_evals.datasets_builders.muse.dataset import Plan, group_makers
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
-from music_evals.datasets_builders.muse.rows import NAME
+from music_evals.datasets_builders.muse.rows import NAME, VERSION
 from music_evals.notation.audio.rendering import describe_wav
 
-VERSION: Final = "1.2.0"  # of the rows of recordings; generated rows have their own version
 LICENCE_FILE: Final = "LICENSE_DATA.md"
 
 _LOOP_EXAMPLES: Final = ("NoSync_A", "Sync3_A")

@@ -56,13 +56,14 @@ def surface_floors(seed: int, n_variants: int) -> dict[str, dict[str, float]]:
 def share_guessed(stimuli: Sequence[tuple[str, str, int]]) -> float:
     """Return the share of stimuli (group, answer, size) whose answer others of about the same size give away, 0 to 1.
 
-    A share within three standard errors of chance counts as chance.
+    There are at least two groups. A share within three standard errors of chance counts as chance.
     """
     chance = 1 / len({answer for _, answer, _ in stimuli})
     right = 0.0
     for group, answer, size in stimuli:
         others = sorted((abs(other - size), known) for name, known, other in stimuli if name != group)
-        votes = Counter(known for distance, known in others if distance <= others[_NEAREST - 1][0])
+        farthest = others[:_NEAREST][-1][0]
+        votes = Counter(known for distance, known in others if distance <= farthest)
         best = [known for known, n_votes in votes.items() if n_votes == max(votes.values())]
         right += (answer in best) / len(best)
     share = right / len(stimuli)

@@ -31,11 +31,10 @@ from music_evals.datasets_builders.dataset_io import (
 from music_evals.datasets_builders.muse.dataset import render_clip, write
 from music_evals.datasets_builders.muse.rows import check_midi_text, check_row
 from music_evals.datasets_builders.muse.surface import MEASURES, share_guessed
-from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, Stimulus
+from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.audio.soundfont import default_soundfont
 
-VERSION: Final = "1.2.0"
 DEFAULT_SEED: Final = 1
 PER_TASK: Final = 20
 _PER_FLOOR: Final = 40  # stimuli of each option that are tried for floors

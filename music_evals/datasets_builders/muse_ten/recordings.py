@@ -12,16 +12,14 @@ from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any
 
 from music_evals import datasets_builders
 from music_evals.datasets_builders.muse import listening
 from music_evals.datasets_builders.muse.dataset import Plan
 from music_evals.datasets_builders.muse.recordings import Recorded, plan_recordings, recorded_pair
 from music_evals.datasets_builders.muse.surface import share_guessed
-from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME
-
-VERSION: Final = "1.0.0"  # of the rows of recordings; generated rows have their own version
+from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION
 
 
 def build_recordings(source: Path, *, allow_partial: bool = False, revision: str | None = None) -> Plan:
@@ -44,7 +42,7 @@ def build_recordings(source: Path, *, allow_partial: bool = False, revision: str
         rows = [make() for make in makers["test"]]
         answers = Counter(row["target"] for row in rows)
         measured = {"commonest": max(answers.values(), default=0) / max(len(rows), 1)}
-        if rows and len(FORMS[name].clips) == 2:
+        if len(rows) > 1 and len(FORMS[name].clips) == 2:
             equal = [(row["id"], row["target"], int(row["audio_1"] == row["audio_2"])) for row in rows]
             measured["bytes"] = share_guessed(equal)
         floors[name] = {"test": {"all": measured}}

@@ -16,6 +16,7 @@ from music_evals.datasets_builders.muse.rows import DIFFERENT, SAME
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 NAME: Final = "muse_ten"
+VERSION: Final = "1.2.0"
 
 
 class Stimulus(NamedTuple):

@@ -108,3 +108,16 @@ def test_generated_stimuli_sound_as_keyed_and_not_otherwise() -> None:
     for row in rows_of("major_or_minor"):
         root, quality = row["why"].removeprefix("its notes are those of ").removesuffix(".").split()
         assert check_chord(root, quality, [row["audio"]["bytes"]]) is None
+
+
+@pytest.mark.parametrize("count", [1, 2, 6])
+def test_floors_of_very_few_trials(count: int, clone: Path, tmp_path: Path) -> None:
+    kept = [row for row in recorded_rows() if row.config == "oddball" and row.split == "test"][:count]
+    for path in {path for row in kept for path in row.paths}:
+        target = tmp_path / "copy" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((clone / path).read_bytes())
+    (tmp_path / "copy" / "LICENSE_DATA.md").write_text("for research")
+    provenance = build_dataset(BENCHMARK, tmp_path / "d", str(tmp_path / "copy"), allow_partial=True)
+    assert provenance.counts["oddball"]["test"] >= count
+    assert ("bytes" in provenance.floors["oddball"]["test"]["all"]) == (provenance.counts["oddball"]["test"] > 1)
