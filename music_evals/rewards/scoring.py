@@ -18,7 +18,8 @@ from music_evals.notation.midi.note_arrays import MidiError, read_note_arrays
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import fit_of
 from music_evals.scorers.metrics.written import piece_likeness
-from music_evals.scorers.readers import format_error, without_thinking
+from music_evals.scorers.readers import format_error
+from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.verdicts import (
     Kind,
@@ -137,7 +138,7 @@ def _option(row: Row, reply: str) -> Reward:
 
 def _lettered(row: Row, reply: str) -> Reward:
     _check_right(row["answer"], row["options"])
-    in_form = re.match(r"\s*\[\[(?:答案：|answer: )[A-D]\]\]", without_thinking(reply))
+    in_form = re.match(r"\s*\[\[(?:答案：|answer: )[A-D]\]\]", clean_reply(reply))
     return _reward(judge_option(reply, row["options"], row["answer"]), bool(in_form))
 
 
@@ -152,7 +153,7 @@ def _open(row: Row, reply: str) -> Reward:
     answer_type = row["answer_type"] or answer_type_of(row["question"], row["answer"])
     (entry,) = judge_open(reply, [{"answer": row["answer"], "answer_type": answer_type}])
     value = None if entry["verdict"] is None else float(entry["verdict"])
-    in_form = entry["reading"] == "answered" and "\n" not in without_thinking(reply).strip()
+    in_form = entry["reading"] == "answered" and "\n" not in clean_reply(reply).strip()
     parts = {"answer": value, "format": float(in_form), "refusal": float(entry["reading"] == "refused")}
     reason = f"no rule reads the reference {row['answer']!r:.60}: only a judge model can score it"
     return Reward(value, parts, reason if value is None else "")
@@ -172,7 +173,7 @@ def _written_music(pieces: Pieces, row: Row, reply: str) -> Reward:
         contained = pieces.index.most_contained(piece["code"])
         copied = max(nearest.share, contained.share if contained else 0.0)
     is_new = copied is not None and copied < NEAR_COPY
-    text = without_thinking(reply).strip()
+    text = clean_reply(reply).strip()
     is_fenced = (
         piece["code"].strip() and re.match(r"```\w*\n", text) and text.endswith("\n```") and text.count("```") == 2
     )
@@ -221,7 +222,7 @@ def _check_right(right: str, options: Sequence[str]) -> None:
 
 def _ends_in_form(reply: str, options: Sequence[str], right: str) -> bool:
     """Whether the last line is ``Final Answer: X``, or the reply is a sentence where that was asked for."""
-    text = without_thinking(reply).strip()
+    text = clean_reply(reply).strip()
     answers = [*ascii_uppercase[: len(options)]] if len(right) == 1 else options
     label, answer = text[-2_000:].rpartition("\n")[2].partition("Final Answer: ")[1:]
     return (bool(label) and (answer in answers if options else bool(answer))) or (len(right) > 1 and text in options)

@@ -30,6 +30,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef, ToolInfo, ToolParam, ToolParams
 from inspect_ai.util import span
 
+from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.solvers.abilities import check_abilities
 from music_evals.solvers.replies import ask_model
 from music_evals.solvers.symbolic.music import SymbolicSolver
@@ -209,7 +210,7 @@ def _transcription_tool(schema: Schema, description: str) -> ToolInfo:
 
 def _lines(output: ModelOutput) -> str:
     """The text of a reply without thoughts that Inspect left in it."""
-    return output.completion.rpartition("</think>")[2].partition("<think>")[0].strip()
+    return clean_reply(output.completion).strip()
 
 
 def _call_text(call: ToolCall) -> str:

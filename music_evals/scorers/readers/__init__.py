@@ -9,13 +9,13 @@ Every reading is one of six, with the same names in all benchmarks:
 - ``empty``: it says nothing;
 - ``cut``: an unreadable or empty reply that was cut at the limit of tokens.
 
-Text ahead of ``</think>`` is a model's thinking and does not count. All patterns take linear time.
+`cleaning` takes away what a reply does not say to the user, such as thinking. All patterns take linear time.
 """
 
 from typing import Final, Literal, NamedTuple, get_args
 
 Status = Literal["answered", "refused", "several", "unreadable", "empty", "cut"]
-VERSION: Final = 3
+VERSION: Final = 4
 """Changes with every change of what replies are read as; logs record it, and signatures of scores name it."""
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
@@ -26,18 +26,6 @@ class Reading(NamedTuple):
     status: Status
     answer: str | None = None
     rule: str = ""
-
-
-def without_thinking(reply: str) -> str:
-    """Return the text after the last ``</think>``; nothing if the reply was cut within its thinking.
-
-    Example:
-        >>> without_thinking("<think>A or B?</think>B"), without_thinking("<think>A or")
-        ('B', '')
-    """
-    _, end, rest = reply.rpartition("</think>")
-    before, begun, _ = reply.partition("<think>")
-    return "" if begun and not end and not before.strip() else rest
 
 
 def format_error(error: Exception) -> str:

@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any, Final
 
-from music_evals.scorers.readers import without_thinking
+from music_evals.scorers.readers.cleaning import clean_reply
 
 MAX_REPLY: Final = 48_000  # characters of a reply that are read
 MAX_ANSWER: Final = 4_000  # characters of an answer that are kept
@@ -43,7 +43,7 @@ def split_answers(completion: str, count: int) -> Answers:
     """
     if count < 1:
         raise ValueError(f"count is {count}; at least 1 question is asked")
-    text = without_thinking(completion)
+    text = clean_reply(completion)
     if count == 1:
         return [_trimmed(text[:MAX_REPLY])]
     text = text[-MAX_REPLY:]  # the end of a long reply has its answers

@@ -25,9 +25,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from music_evals.scorers.readers import Status, without_thinking
+from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.choices import CORRECTION
 from music_evals.scorers.readers.chords import read_cadences, read_chords, read_numerals
+from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.times import read_clefs, read_durations, read_measures, read_metres, read_numbers
@@ -93,7 +94,7 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
     """
     if answer_type not in ANSWER_TYPES:
         raise ValueError(f"answer_type={answer_type!r} is not valid; valid values are: {', '.join(ANSWER_TYPES)}")
-    text = without_thinking(prediction)
+    text = clean_reply(prediction)
     if not text.strip():
         return Checked("empty", False)
     in_words = answer_type in ("number", "measures", "metre")

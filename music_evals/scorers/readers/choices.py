@@ -27,7 +27,8 @@ from importlib.resources import files
 from string import ascii_uppercase
 from typing import Final
 
-from music_evals.scorers.readers import Reading, without_thinking
+from music_evals.scorers.readers import Reading
+from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal
 
 MAX_REPLY: Final = 20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
@@ -72,7 +73,7 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
         >>> read_choice("A or B", ["Major", "Minor"]).status, read_choice("No sound was given", ["Major"]).status
         ('several', 'refused')
     """
-    reply = without_thinking(reply)
+    reply = clean_reply(reply)
     text = unicodedata.normalize("NFKC", _both_ends(reply, MAX_REPLY))
     text = _both_ends(text, 2 * MAX_REPLY)  # one character may have become eighteen
     lines = [line for line in text.splitlines() if line.strip()]

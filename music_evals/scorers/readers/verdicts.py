@@ -11,9 +11,10 @@ from string import ascii_uppercase
 from typing import Any, Final, Literal, NamedTuple
 
 from music_evals.scorers.metrics.measures import measure_f1, penalised_tau, published_tau
-from music_evals.scorers.readers import Reading, without_thinking
+from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.choices import read_choice
+from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.readers.written import (
     Answer,
@@ -113,7 +114,7 @@ def judge_short(reply: str, right: str) -> Verdict:
         >>> judge_short("I hear three beats.\\nFinal Answer: 3/4", "3/4").value, judge_short("waltz", "Waltz").value
         (1.0, 1.0)
     """
-    reply = without_thinking(reply)[-_MAX_SHORT:]
+    reply = clean_reply(reply)[-_MAX_SHORT:]
     lines = reply.strip().splitlines()
     if labelled := _ANSWER.findall(reply):
         reading = Reading("answered", labelled[-1].strip(" .*`"), "what follows the last label")

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from music_evals.scorers.readers import without_thinking
+from music_evals.scorers.readers.cleaning import clean_reply
 
 _MAX: Final = 20_000
 _DIGIT: Final = r"(?<![\w.,/=\-])(?P<vote>[01])(?![A-Za-z0-9/=%]| if\b|[.,]\d| ?(?:or|/|out of|point|of the|to) ?\w)"
@@ -35,7 +35,7 @@ def read_vote(reply: str) -> int | None:
         >>> read_vote("Another octave, so it is not the same.\\n**0**"), read_vote("0 or 1"), read_vote("Score: 1")
         (0, None, 1)
     """
-    text = unicodedata.normalize("NFKC", without_thinking(reply)[-_MAX:])[-2 * _MAX :]
+    text = unicodedata.normalize("NFKC", clean_reply(reply)[-_MAX:])[-2 * _MAX :]
     text = re.sub(r"\\(?:boxed|text)\s?|\(not [01]\)|[*_`$#{}()\[\]\"']", " ", text).strip()
     text = re.sub(r"(?<![\w.,/])([01])(?:\.0)?(?: ?/ ?1| out of 1)?(?![\w./]|[,]\d)", r"\1", text)
     if text.strip(" .") in ("0", "1"):

@@ -22,7 +22,8 @@ strict reading is this project's.
 import re
 from typing import Final, Literal, NamedTuple
 
-from music_evals.scorers.readers import Status, without_thinking
+from music_evals.scorers.readers import Status
+from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.words import in_digits
 
@@ -162,7 +163,7 @@ def read_all_measures(reply: str, *, reasoned: bool = False, joined: bool = Fals
         >>> sorted(read_all_measures("<think>4?</think>Bars 3 and 15."))
         [3, 15]
     """
-    stated = _stated(without_thinking(reply), reasoned)[:MAX_REPLY]
+    stated = _stated(clean_reply(reply), reasoned)[:MAX_REPLY]
     return frozenset(map(int, (_JOINED if joined else _ALONE).findall(stated)))
 
 
@@ -178,7 +179,7 @@ def _read(
     reply: str, protocol: Protocol, reasoned: bool, form: re.Pattern[str], taken: Literal["first", "longest"]
 ) -> Answer:
     """Read the answer if it has the form; under ``paper``, the first or longest run of digits, or the first index."""
-    text = without_thinking(reply)
+    text = clean_reply(reply)
     stated = _stated(text, reasoned)
     bare = _bare(stated, reasoned)
     in_form = form.fullmatch(bare) is not None
