@@ -95,6 +95,8 @@ def without_key(words: list[str]) -> list[str] | None:
     verb, *rest = words[1:]
     if "NAME" in rest or any(word.startswith(("dataset=", "folder=")) for word in rest):
         return None
+    if "--published" in rest and verb != "list":  # it would be fetched
+        return None
     if verb == "list" or (verb == "build" and "--source" not in rest and "--seed" in rest):
         return words
     if "--model" not in rest or verb not in ("eval", "run", "grid"):

@@ -19,7 +19,7 @@ def finetune_data(
     benchmark: Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(BENCHMARKS)}.")],
     out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
     dataset: Annotated[
-        str, typer.Option(help="Its dataset: 'generated', a folder, or hf://datasets/ORG/NAME[@REVISION].")
+        str, typer.Option(help="Its dataset: 'generated', 'published', a folder, or hf://datasets/ORG/NAME[@REVISION].")
     ] = "generated",
     modality: Annotated[
         Literal["abc", "pages", "both"],

@@ -9,7 +9,7 @@ inspect eval evals/msu.py@textual --model baseline/reader
 inspect eval evals/msu.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T asking=single -T levels=1,2
 inspect eval evals/msu.py@visual --model openai/gpt-4o -T judges=openai/gpt-5,openai/o3,openai/gpt-4.1
 inspect eval evals/msu.py@visual --model openai/gpt-4o -T pages=pdf -T abc=true
-inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=data/msu -T content=title
+inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=published -T content=title
 inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
 """
 
@@ -83,8 +83,8 @@ class MsuParameters:
     """Parameters of all three tasks.
 
     Args:
-        dataset: ``generated`` (another test of the same form), a dataset folder, or
-            ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
+            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
             another item's, of another answer.
         asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single``.

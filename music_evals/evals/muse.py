@@ -7,7 +7,7 @@ https://arxiv.org/abs/2510.22455
 inspect eval evals/muse.py --model baseline/reader
 inspect eval evals/muse.py@syncopation --model openai/gpt-4o-audio-preview -T modality=audio -T strategy=cot
 inspect eval evals/muse.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T strategy=logiclm -T structured_output=true
-inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro -T modality=audio -T shots=few
+inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro -T dataset=published -T modality=audio
 """
 
 import base64
@@ -62,7 +62,8 @@ class MuseParameters:
     """Parameters of all tasks of MUSE and of The MUSE Benchmark.
 
     Args:
-        dataset: ``generated``, a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``generated``; ``published`` for the recordings, which are fetched once and need ``modality=audio``; a
+            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
             another item's, of another answer.
         modality: ``midi`` (as text) or ``audio``.

@@ -5,9 +5,9 @@ Jiajia Li, Lu Yang, Mingni Tang, Cong Chen, Zuchao Li, Ping Wang, Hai Zhao
 https://arxiv.org/abs/2406.15885
 
 inspect eval evals/ziqi.py@comprehension --model baseline/reader
-inspect eval evals/ziqi.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=data/ziqi -T shots=five
+inspect eval evals/ziqi.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=published -T shots=five
 inspect eval evals/ziqi.py@comprehension --model openai/gpt-4o -T themes=female_music -T rotations=4
-inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=data/ziqi -T subset=human -T protocol=paper
+inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=published -T subset=human -T protocol=paper
 """
 
 import random
@@ -47,8 +47,8 @@ class ZiqiParameters:
     """Parameters of both tasks.
 
     Args:
-        dataset: ``generated`` (another test of the same form), a dataset folder, or
-            ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
+            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
             another item's, of another answer.
         twin: ``original``; ``transposed`` for the tune and its options a major second higher or lower (`generation`);
