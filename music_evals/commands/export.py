@@ -66,11 +66,18 @@ def _completed(entry: Entry, originals: Mapping[str, Entry]) -> Entry | None:
 
 def _common(sample: "EvalSample") -> Entry:
     """What the files of all authors have; a question without a public answer has none."""
-    options, place = sample.metadata["options"], ascii_uppercase.find(str(sample.target))
+    options, place = _shown(sample)
     entry = {"id": sample.metadata.get("question", str(sample.id)), "question": _question(sample), "choices": options}
     if place >= 0:
         entry["answer"] = options[place]
     return entry
+
+
+def _shown(sample: "EvalSample") -> tuple[list[str], int]:
+    """The options in the order that the model saw, and the place of the right one; −1 if that is not public."""
+    options, place = sample.metadata["options"], ascii_uppercase.find(str(sample.target))
+    order = sample.metadata.get("option_order", range(len(options)))
+    return [options[at] for at in order], [*order].index(place) if place >= 0 else -1
 
 
 def _question(sample: "EvalSample") -> str:
@@ -114,8 +121,8 @@ def _mmar(sample: "EvalSample") -> Entry:
 
 def _muchomusic(sample: "EvalSample") -> Entry:
     """The script looks for the place of 0 in `answer_orders`: that of the right option."""
-    options, tags = sample.metadata["options"], _tags(sample)
-    right = ascii_uppercase.index(str(sample.target))
+    tags = _tags(sample)
+    options, right = _shown(sample)
     others = iter(range(1, len(options)))
     return {
         "id": str(sample.id),

@@ -294,6 +294,7 @@ def conditions(
     """Make the tasks under each condition; a condition that a task refuses is left out, with the reason."""
     from inspect import signature
 
+    from music_evals.datasets_builders.dataset_io import FetchError
     from music_evals.evals.registry import MODULES
     from music_evals.shards.running import Asked
 
@@ -306,14 +307,19 @@ def conditions(
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
     for task, function in functions.items():
-        declared: dict[str, list[Any]] = benchmarks.load(task.benchmark).table.get("grid", {}) if grid else {}
-        choices = declared | axes | {name: [value] for name, value in arguments.items()}
+        table = benchmarks.load(task.benchmark).table
+        declared: dict[str, list[Any]] = table.get("grid", {}) if grid else {}
+        of_published = table.get("published_run", {}) if arguments.get("dataset") == "published" else {}
+        given = {name: [value] for name, value in (of_published | arguments).items()}
+        choices = declared | axes | given
         choices = {name: values for name, values in choices.items() if name in signature(function).parameters}
         for values in product(*choices.values()):
             params = dict(zip(choices, values, strict=True))
             try:
                 tasks.append((Asked(task.benchmark, task.name, params), function(**params)))
             except ValueError as error:
+                if isinstance(error.__cause__, FetchError):  # no fault of the condition; the next would fetch again
+                    raise
                 condition = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
     if not tasks:

@@ -259,7 +259,9 @@ def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protoc
 
 
 def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol) -> str:
-    """Word the question alone."""
+    """Word the question alone; published rows of ABC-Eval have the authors' wording."""
+    if protocol == "paper" and (instruction := row.get("instruction")):
+        return str(instruction)
     if protocol == "paper":
         paper = wording["paper"]
         return Template(paper["question"][name]).substitute(field=paper["field"].get(row["kind"], ""))
