@@ -37,6 +37,7 @@ END: Final = 1_500  # characters of a reply's end, which are read first
 MAX_UNIT: Final = 400  # characters of a sentence that are read
 MAX_DENIAL: Final = 40  # characters of a clause that denies an option and says nothing else
 MAX_WORDS: Final = 4  # of a statement that is an answer, though none of the options
+MAX_CORRECTIONS: Final = 3
 MAX_LABELS: Final = 40  # how many labels and corrections are tried, the last ones
 LABELLED: Final = "what follows the last label, such as “Final Answer:”"  # a rule
 
@@ -74,6 +75,7 @@ _LETTER: Final = rf"(?<![A-Za-z0-9#♯♭'’])[A-H]{_LETTER_ENDS}"
 _ANY_LETTER: Final = rf"(?<![A-Za-z0-9#♯♭'’])[A-Ha-h]{_LETTER_ENDS}"
 _NAME: Final = rf"(?P<name>{_SIGN}+|{_LETTER})"
 _ENDS: Final = r"(?:です|입니다|だ|예요|이에요|번)?\W*"
+_ANY_NAME: Final = re.compile(rf"{_SIGN}|{_ANY_LETTER}")
 _LEAD: Final = rf"\W*(?:{_W['lead']}[\s:：,]*)*"
 _MARK: Final = r"\s?[.:：,，、;；=!！()（）/–—|-]"
 
@@ -86,13 +88,14 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 _MARKUP: Final = _pattern(
     r"\\(?:text(?:bf|rm|it)?|math(?:rm|bf)|[()\[\]])|</?(?:b|strong|em|i|p|code|option|choice|answer)>"
-    r"|~~[^~\n]{1,60}~~|[*`$\\]|^\s*[#>]+|(?<!\w)_+|_+(?!\w)"
+    r"|~~[^~\n]{1,60}~~|[*`$\\]|^[ \t]{0,8}[#>]+|(?<!\w)_+|_+(?!\w)"
 )
 _QUOTES: Final = _pattern(r"[\"“”„«»『』「」]")
 _BRACKETS: Final = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
 _BOXES: Final = (("☐", "✗ "), ("[ ]", "✗ "), ("☑", "✓ "), ("☒", "✓ "), ("[x]", "✓ "), ("[X]", "✓ "))
 _BRACKETED: Final = _pattern(
-    rf"(?P<pitch>{_W['pitch']}\s*)?(?:(?P<before>(?<![A-Za-z])[A-H])\s?)?[(\[{{<（【『「〔“\"']\s*(?P<letter>[A-Ha-h])\s*[.:]?\s*[)\]}}>）】』」〕”\"']"
+    rf"(?P<pitch>{_W['pitch']}\s?)?(?:(?P<before>(?<![A-Za-z])[A-H])\s?)?"
+    r"[(\[{<（【『「〔“\"']\s{0,2}(?P<letter>[A-Ha-h])\s?[.:]?\s{0,2}[)\]}>）】』」〕”\"']"
 )
 _LETTER_AND_TEXT: Final = _pattern(
     rf"(?<![A-Za-z0-9])(?P<letter>[A-Ha-h])(?P<gap>[ \t]{{0,3}}[.:：、,，()（\-–—=|]*[ \t]*)(?P<sign>{_SIGN})"
@@ -102,7 +105,7 @@ _INDEXED: Final = _pattern(rf"(?P<noun>{_W['index_noun']}\s?[:：#]?\s?)(?P<name
 _ORDINAL: Final = _pattern(
     "|".join(rf"(?P<n{n}>{_W[f'ordinal{n}']})" for n in range(6)).join(("(?:", rf")\s?(?:{_W['ordinal_noun']})"))
 )
-_AND: Final = rf"(?:(?:[ \t]*(?:{_W['and']}|,)[ \t]*)+(?:{_W['noun']}\s)?)"
+_AND: Final = rf"(?:(?:[ \t]*(?:{_W['and']}|,))+[ \t]*(?:{_W['noun']}\s)?)"
 _GROUP: Final = _pattern(rf"{_SIGN}(?:[ \t(]+{_SIGN})+|(?:{_SIGN}|{_LETTER})(?:{_AND}(?:{_SIGN}|{_LETTER}))+")
 _YES_NO: Final = _pattern(
     rf"(?:^|(?<=[.!?:] )|(?<=[。！？：]))\W{{0,3}}(?:(?P<yes>{_W['yes']})|(?P<no>{_W['no']}))"
@@ -187,7 +190,7 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
     if letter := choices.exact(text):
         return Reading("answered", letter, "the whole reply")
     if len(text) > END:
-        reading = _read_label(choices.marked(text[-END:].partition("\n")[2]), choices)
+        reading = _read_end(choices.marked(text[-END:].partition("\n")[2]), choices, is_cut)
         if reading and reading.answer:
             return reading
     marked = choices.marked(text)
@@ -200,7 +203,18 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
 
 
 def _both_ends(text: str) -> str:
-    return text if len(text) <= MAX_REPLY else f"{text[: MAX_REPLY // 10]}\n{text[-MAX_REPLY:]}"
+    if len(text) <= MAX_REPLY:
+        return text
+    beginning = text[: MAX_REPLY // 10].rpartition(" ")[0]
+    return f"{beginning}\n{text[-MAX_REPLY:]}"
+
+
+def _read_end(text: str, choices: "_Options", is_cut: bool) -> Reading | None:
+    """Read the label in the end of a long reply, or the last line if it is an option and nothing else."""
+    reading = _read_label(text, choices)
+    if reading is None and not is_cut and (match := _EXACT.fullmatch(text.rpartition("\n")[2])):
+        reading = _reading(choices.letters_of(match["name"]), "the last line", choices)
+    return reading
 
 
 def _read_label(text: str, choices: "_Options") -> Reading | None:
@@ -209,14 +223,14 @@ def _read_label(text: str, choices: "_Options") -> Reading | None:
     for label in reversed(labels[-MAX_LABELS:]):
         after = text[label.end() :].lstrip(" :：=–—-\n")
         statement = after.partition("\n")[0][:MAX_UNIT]
+        ahead = text[: label.start()].rpartition("\n")[2]
         if letters := choices.stated(statement):
-            if _JOINED.search(text[max(0, label.start() - 12) : label.start()]):
+            if _JOINED.search(ahead):
                 return Reading("several", rule=LABELLED)
             return _reading(_corrected(after, choices) or letters, LABELLED, choices)
         if is_refusal(choices.spoken(statement)):
             return Reading("refused", rule=LABELLED)
-        begins_line = not text[: label.start()].rpartition("\n")[2].strip()
-        if begins_line and 0 < len(statement.split()) <= MAX_WORDS:
+        if not ahead.strip() and 0 < len(statement.split()) <= MAX_WORDS:
             return Reading("unreadable", rule=LABELLED)  # "Final Answer: none"
     return None
 
@@ -241,7 +255,7 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
 def _corrected(text: str, choices: "_Options") -> set[str]:
     """The option that the text behind the last "wait", "no" or "actually" comes to."""
     corrections = [*CORRECTION.finditer(text)]
-    for correction in reversed(corrections[-MAX_LABELS:]):
+    for correction in reversed(corrections[-MAX_CORRECTIONS:]):
         if not text[: correction.start()].strip():
             continue
         units = _units(text[correction.end() :])
@@ -264,8 +278,8 @@ def _reading(letters: set[str], rule: str, choices: "_Options") -> Reading:
 
 
 def _units(text: str) -> list[str]:
-    """The sentences of a text, without those that are too long for an answer."""
-    return [unit for unit in _UNIT.split(text) if len(unit) <= MAX_UNIT and re.search(r"\w", unit)]
+    """The sentences of a text that name an option, without those that are too long for an answer."""
+    return [unit for unit in _UNIT.split(text) if len(unit) <= MAX_UNIT and _ANY_NAME.search(unit)]
 
 
 def _listed(lines: Sequence[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
