@@ -34,6 +34,7 @@ from music_evals.scorers.readers.refusals import is_refusal
 
 MAX_REPLY: Final = 20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
 END: Final = 1_500  # characters of a reply's end, which are read first
+MIN_PART: Final = 3  # words of an option that stand for it
 MAX_UNIT: Final = 400  # characters of a sentence that are read
 MAX_DENIAL: Final = 40  # characters of a clause that denies an option and says nothing else
 MAX_WORDS: Final = 4  # of a statement that is an answer, though none of the options
@@ -224,6 +225,8 @@ def _read_label(text: str, choices: "_Options") -> Reading | None:
         after = text[label.end() :].lstrip(" :：=–—-\n")
         statement = after.partition("\n")[0][:MAX_UNIT]
         ahead = text[: label.start()].rpartition("\n")[2]
+        if ahead.strip() and statement[:1].upper() in choices.ambiguous:
+            return Reading("unreadable", rule=LABELLED)  # a note, or the letter of another one
         if letters := choices.stated(statement):
             if _JOINED.search(ahead):
                 return Reading("several", rule=LABELLED)
@@ -324,6 +327,7 @@ class _Options:
         # A text that is a letter, such as the name of a note, is read as the letter of an option.
         texts = [name for name in self.names if name.upper() not in {*self.letters}]
         self.pattern = re.compile("|".join(map(_name_pattern, sorted(texts, key=len, reverse=True))) or "(?!)", re.I)
+        self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
         yes_no = [_yes_or_no(option) for option in options]
         self.yes_no = dict(zip(yes_no, self.letters, strict=True)) if sorted(yes_no) == ["no", "yes"] else {}
 
@@ -335,7 +339,12 @@ class _Options:
         if len(plain) > 10 * MAX_UNIT:
             return None
         without_article = re.sub(r"^(?i:an?|the) (?=\w)", "", plain)
-        return self.names.get(_folded(plain)) or self.names.get(_folded(without_article))
+        return self.names.get(_folded(plain)) or self.names.get(_folded(without_article)) or self._part(_folded(plain))
+
+    def _part(self, words: str) -> str | None:
+        """The only option of whose text these words are a part, at least three of them."""
+        whole = [letter for name, letter in self.names.items() if f" {words} " in f" {name} "]
+        return whole[0] if words.count(" ") >= MIN_PART - 1 and len({*whole}) == 1 else None
 
     def letters_of(self, name: str) -> set[str]:
         """The letters of signs, or a letter if there is such an option."""
@@ -430,6 +439,7 @@ class _Options:
             found += [form.search(clause) for form in _FORMS]
         named = [match["name"] for match in found if match and not _is_note(match)]
         named += [match["name"] for match in map(_SO.search, clauses) if match]
+        named = [name for name in named if name.upper() not in self.ambiguous]
         letters = {letter for name in named for letter in self.letters_of(name)}
         return set() if len(letters) == len(self.letters) > 2 else letters
 
