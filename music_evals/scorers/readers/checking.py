@@ -26,13 +26,14 @@ from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status
-from music_evals.scorers.readers.choices import CORRECTION
 from music_evals.scorers.readers.chords import read_cadences, read_chords, read_numerals
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.times import read_clefs, read_durations, read_measures, read_metres, read_numbers
-from music_evals.scorers.readers.words import PHRASES, Extraction, find_terms, folded, term_tables
+from music_evals.scorers.readers.tables import pattern, load
+from music_evals.scorers.readers.words import Extraction, find_terms, folded, term_tables
+from music_evals.scorers.readers.choices import CORRECTION
 
 # The form of an answer; ``text`` is anything that no rule reads.
 AnswerType = Literal[
@@ -63,12 +64,7 @@ _SEVERAL: Final = Checked("several", False)
 _UNREADABLE: Final = Checked("unreadable", None)
 
 
-def _phrase_pattern(table: str) -> re.Pattern[str]:
-    words, anywhere = (PHRASES[table][key] for key in ("words", "anywhere"))
-    return re.compile(rf"\b(?:{'|'.join(words)})\b|{'|'.join(anywhere)}", re.IGNORECASE)
-
-
-_NEGATION, _UNSURE, _OR, _ASIDE = map(_phrase_pattern, ("negation", "unsure", "choice", "aside"))
+_NEGATION, _UNSURE, _OR, _ASIDE = (pattern("phrases", key) for key in ("negation", "unsure", "choice", "aside"))
 _LABEL: Final = re.compile(
     r"(?im)^[*_#>\s-]{0,8}(?:so,? |thus,? |therefore,? )?(?:the )?(?:final |correct )?"
     r"(?:answer|antwort|r[eé]ponse|risposta|respuesta)(?: is)?[*_ ]{0,4}[:=：→] ?[*_]{0,2}"
@@ -196,9 +192,9 @@ def _affirmed(answer: str) -> str:
 
 
 _NOUNS, _ABSENCE_WORDS, _NOTHING, _DENIED = (
-    "|".join(PHRASES["absence"][key]) for key in ("nouns", "others", "nothing", "denied")
+    "|".join(load("phrases")[key]) for key in ("nouns", "others", "nothing", "marked")
 )
-_CHINESE: Final = PHRASES["absence"]["chinese"]
+_CHINESE: Final = "|".join(load("phrases")["chinese"])
 _PHRASE: Final = rf"(?:(?:{_NOUNS}|{_ABSENCE_WORDS})\b[ ,/-]{{0,2}}){{1,14}}"
 _ABSENT: Final = re.compile(
     r"(?is)(?:[^\w]{0,8})(?:(?:the )?(?:final )?answer(?: is|:) ?|(?:it|this|that) is |it's )?(?:"
@@ -231,7 +227,7 @@ _ENDS: Final = (
     r"|\s(?:and|but|or|because|since|as|in|at|the|this|there|it|indeed|for|because|und|et|y|e)\b)"
 )
 _YES_WORD, _NO_WORD = (
-    rf"(?:(?:{'|'.join(PHRASES[word]['words'])}){_ENDS}|(?:{'|'.join(PHRASES[word]['chinese'])}){chinese_end})"
+    rf"(?:(?:{'|'.join(load('phrases')[word])}){_ENDS}|(?:{'|'.join(load('phrases')[word+'_eastern'])}){chinese_end})"
     for word, chinese_end in (("yes", ""), ("no", r"(?=\W|$)"))
 )
 _SAY: Final = (
@@ -296,7 +292,7 @@ def _check_yes_no(answer: str, expected: str) -> Checked:
 
 
 _TERM_END: Final = re.compile(
-    rf"\W*$|[ ]?[.,;:!()/\[\n-]|[ ](?:{'|'.join(PHRASES['term_end']['words'])})\b|[\u3040-\ud7a3]", re.IGNORECASE
+    rf"\W*$|[ ]?[.,;:!()/\[\n-]|[ ](?:{'|'.join(load('phrases')['term_end'])})\b|[\u3040-\ud7a3]", re.IGNORECASE
 )
 
 
@@ -317,7 +313,7 @@ def _check_term(answer: str, expected: str) -> Checked:
         terms = find_terms(text, table)
         named = set(terms.values)
         own = find_terms(answer, table)
-        if any(_DENIED_AFTER.match(own.text, end) for _, end in own.spans):
+        if any(_DENIED_AFTER.match(own.text, end) for _, end, _ in own.spans):
             return _UNREADABLE
         if len(named) > 1 and _OR.search(affirmed):
             return _SEVERAL
@@ -330,7 +326,7 @@ _LEAD: Final = re.compile(
     r"(?i)[^\w#]{0,8}(?:(?:[\w'-]+ ){0,7}(?:is|are|was|at|:|=|in|ist|est|e|es) ?:? ?)?"
     r"(?:(?:in|at|the|an?|key of|clearly|most likely) ?){0,3}(?:[\w' ]{0,40}[:=] ?)?|[\u4e00-\u9fff]{0,12}[是为:]?"
 )
-_BEFORE, _AFTER = ("|".join(PHRASES["turned"][side]) for side in ("before", "after"))
+_BEFORE, _AFTER = ("|".join(load("phrases")[f"turned_{side}"]) for side in ("before", "after"))
 _TURNED_BEFORE: Final = re.compile(
     rf"(?i)(?:\b(?:{_BEFORE})\b[ -]?(?:the |la |le |an? |of |in |at |on )?(?:\w+ )?|qu'|到第?)$"
 )
@@ -434,7 +430,7 @@ def answer_type_of(question: str, answer: str) -> AnswerType:
         return "yes_no"
     if re.match(r"(?:(?:in|between) measures? [\d\W]{1,12})?(?:is|are|does|do)\b", question):
         return "yes_no" if is_none else "text"
-    words_by_type: dict[AnswerType, list[str]] = PHRASES["answer_types"]
+    words_by_type: dict[AnswerType, list[str]] = {k.removeprefix("asks_"): v for k, v in load("phrases").items() if k.startswith("asks_")}
     for answer_type, words in words_by_type.items():
         if any(word in question for word in words):
             reading = READERS[answer_type](expected)

@@ -9,42 +9,33 @@ from fractions import Fraction
 from typing import Final
 
 from music_evals.scorers.readers.pitches import STANDS_ALONE
-from music_evals.scorers.readers.words import PHRASES, Extraction, extract, extraction, rewritten, translated
+from music_evals.scorers.readers.words import Extraction, Span, extract, extraction, rewritten, translated
 
 LONGEST_RANGE: Final = 5_000  # measures
 
 _METRE: Final = re.compile(
-    r"(?i)(?<![\d/.])(?P<top>\d{1,2}) ?(?:/|:|-| over | by | por | su | sur )? ?(?P<bottom>1|2|4|8|16|32)(?![\d/])"
-    r"(?:th|º|°)?"
+    r"(?i)(?<![\d/.])(?P<top>\d{1,2}) ?(?:(?:/|:|-| over | by | por | su | sur )(?P<mark>) ?|(?<=\d) |)"
+    r"(?P<bottom>1|2|4|8|16|32)(?![\d/])(?:th|º|°)?"
     r"|\\frac ?\{(?P<t>\d{1,2})\} ?\{?(?P<b>\d{1,2})\}?|(?P<common>\bcommon time\b|\bc ?time\b|𝄴)"
     r"|(?P<cut>\bcut(?:[ -](?:common|time))+\b|\balla ?breve(?:-takt)?\b|𝄵|¢|(?<![A-Za-z])C\|)"
 )
-_METRE_WORDS: Final = {
-    rf"(?<![a-z])(?:{counts}|{count}) ?-?(?:por |-?per |over )?-?(?:{units})(?![a-z])(?! notes?)(?:[ -]?takt\w*)?": (
-        f" {count}/{unit} "
-    )
-    for count, counts in PHRASES["counts"].items()
-    for unit, units in PHRASES["units"].items()
-}
 
 
 def read_metres(text: str) -> Extraction:
     """Upper and lower number of each time signature."""
     if re.sub("^M: ?", "", text).strip(" .").upper() == "C":
         return extraction(text, [(0, len(text), (4, 4))])
-    text = rewritten(text, "metres")
-    text = re.sub(r"(?<![\d/])(\d{1,2}?)(\d)拍", _chinese_metre, text)
-    for pattern, metre in _METRE_WORDS.items():
-        text = re.sub(pattern, metre, text, flags=re.IGNORECASE)
+    text = re.sub(r"(?<![\d/])(\d{1,2}?)(\d)拍", _chinese_metre, rewritten(text, "metres"))
 
     def value(match: re.Match[str]) -> Hashable:
         if match["common"] or match["cut"]:
             return (4, 4) if match["common"] else (2, 2)
-        top, bottom = int(match["top"] or match["t"]), int(match["bottom"] or match["b"])
+        if match["t"]:
+            return int(match["t"]), int(match["b"])
         # "3 4" says a metre only on its own.
-        if match["top"] and re.fullmatch(r"\d+ ?\d+", match[0]) and len(text) > len(match[0]) + 6:
-            return None
-        return (top, bottom) if match["t"] or not re.fullmatch(r"\d+", match[0]) else None
+        is_alone = len(text) <= len(match[0]) + 6 and " " in match[0]
+        is_metre = match["mark"] is not None or is_alone
+        return (int(match["top"]), int(match["bottom"])) if is_metre else None
 
     return extract(text, _METRE, value)
 
@@ -61,43 +52,35 @@ _CLEFS: Final = {
     "soprano": "C1", "baritone": "F3", "percussion": "percussion",
 }  # fmt: skip
 _CLEF: Final = re.compile(rf"(?i)({'|'.join(_CLEFS)}) clef(?:[ -]clefs?)?")
-# "The bass part has a treble clef" names one clef.
-_PART: Final = re.compile(
-    r"(?i)\b(?:bass|treble|alto|tenor|soprano|baritone|viola|violin)"
-    r" (?:parts?|lines?|voices?|staff|stave|hand|melody|notes?)\b"
-)
 
 
 def read_clefs(text: str) -> Extraction:
     """Sign and line of each clef."""
-    singular = re.sub(r"\b(clef|schlussel)s?\b", r"\1", _PART.sub(" ", text), flags=re.IGNORECASE)
-    text = translated(re.sub(r"([a-z]) ?clef\b", r"\1 clef", singular, flags=re.IGNORECASE), "clef")
-    text = re.sub(r"(?:clef ){2,}clef", "clef clef", re.sub(r"(?<=[a-z]) clef\b", " clef clef", text))
+    text = rewritten(translated(rewritten(text, "clefs"), "clef"), "translated_clefs")
     return extract(text, _CLEF, lambda match: _CLEFS[match[1].lower()])
 
 
 _NUMBER: Final = re.compile(
-    r"(?i)(?P<where>\b(?:measures?|bars?|mm?\.?|takt|mesure|compas|battuta|misura|такт\w*) ?|第 ?)?"
-    r"(?<![A-Za-z0-9_./,])(?P<digits>-?\d{1,9}(?:\.\d{1,6}|/\d{1,6})?)"
-    r"(?![\d/]|st\b|nd\b|rd\b|th\b|º|ª)"
+    r"(?i)(?P<where>\b(?:measures?|bars?|mm?\.?|takt|mesure|compas(?:so)?|battuta|misura|такт\w*) ?|第 ?)?"
+    r"(?<![A-Za-z0-9_./,])(?P<top>-?\d{1,9}(?:\.\d{1,6})?)(?:/(?P<bottom>[1-9]\d{0,5}))?(?![\d/])"
+    r"(?P<place>st\b|nd\b|rd\b|th\b|e(?:r|me)?\b|[oaº]\b|\.(?= ?[A-Za-z])|级|度)?"
 )
 _ROMAN_ALONE: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 
 
 def read_numbers(text: str) -> Extraction:
-    """Each number, as a fraction; none that counts measures."""
+    """Each number, as a fraction; one that counts measures or places only if the text says nothing else."""
     if (alone := text.strip(" .")) in _ROMAN_ALONE:
         return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
-    text = re.sub(r"\bin \d{1,2}/\d{1,2}\b|M\.?M\.? ?=?|\d{1,2}/\d{1,2} ?=|[QqCc]: ?|\b1/\d{1,2}\b(?= note)", " ", text)
-    text = re.sub(r"\d[\d +x-]{1,30}= ?(?=\d)", " ", text)
+    text = rewritten(text, "numbers")
+    spans = [(match, _number(match)) for match in _NUMBER.finditer(text)]
+    plain = extraction(text, [span for match, span in spans if match["where"] is None and match["place"] is None])
+    counted = extraction(text, [span for _, span in spans])
+    return counted if counted.is_pure and not plain.values else plain
 
-    def number(match: re.Match[str]) -> Hashable:
-        if match["where"]:
-            return None
-        top, _, bottom = match["digits"].partition("/")
-        return None if bottom and int(bottom) == 0 else Fraction(top) / int(bottom or 1)
 
-    return extract(text, _NUMBER, number)
+def _number(match: re.Match[str]) -> Span:
+    return match.start(), match.end(), Fraction(match["top"]) / int(match["bottom"] or 1)
 
 
 _BAR: Final = r"(?:(?:measure?e?s?|bars?|mm?\.?|b\.)[ ]?(?:(?:number|no\.?|#)[ ]?)?)"
@@ -114,7 +97,7 @@ _SPAN_PART: Final = re.compile(
 
 
 def read_measures(text: str) -> Extraction:
-    """Sets of measure numbers, or ``("from", 9)`` for what starts at measure 9."""
+    """The set of all measures, or ``("from", 9)`` for what starts at measure 9."""
     text = rewritten(rewritten(text, "measures"), "ranges")
     if bare := _BARE_MEASURES.fullmatch(text):
         return extraction(text, [(0, len(text), _measures(bare["list"]))])
@@ -125,11 +108,11 @@ def read_measures(text: str) -> Extraction:
         return ("from", *numbers) if numbers and len(numbers) == 1 and is_open else numbers
 
     reading = extract(text, _MEASURES, value)
-    sets = [value for value in reading.values if isinstance(value, frozenset)]
+    if any(isinstance(value, tuple) for value in reading.values):
+        return reading
     # "Measure 3, measure 4" is one set, in two pieces.
-    if len(sets) == len(reading.values) > 1 and reading.is_pure:
-        return extraction(text, [(reading.spans[0][0], reading.spans[-1][1], frozenset().union(*sets))])
-    return reading
+    union = frozenset().union(*reading.values)
+    return extraction(reading.text, [(start, end, union) for start, end, _ in reading.spans])
 
 
 def _measures(text: str, *, between: bool = False) -> frozenset[int] | None:
@@ -165,15 +148,16 @@ def read_durations(text: str) -> Extraction:
     # British names are values alone: "quaver rest" is an eighth rest, "quaver" may be either.
     has_note = re.search(r"\bnotes?\b|音符|note\b", text, re.IGNORECASE) is not None
     text = rewritten(translated(rewritten(text, "durations"), "duration"), "durations")
-    values: list[tuple[int, int, tuple[Hashable, ...]]] = []
-    for match in _DURATION.finditer(text):
-        name, dots = match["name"].lower(), (match["dots"] or "").lower()
-        if name == "half" and not match["noun"] and not dots and not STANDS_ALONE.match(text, match.end()):
-            continue
-        count = 2 if dots.startswith("double") else 3 if dots.startswith("triple") else int(bool(dots))
-        noun = match["noun"] if match["noun"] != "note" or has_note else None
-        value = Fraction(_NOTE_VALUES[name]), count, match["triplet"] is not None, noun
-        values.append((match.start(), match.end(), value))
-    nouns = {value[3] for *_, value in values if value[3]}
+    spans = [(match.start(), match.end(), _duration(match, has_note)) for match in _DURATION.finditer(text)]
+    nouns = {value[3] for *_, value in spans if value and value[3]}
     noun = nouns.pop() if len(nouns) == 1 else None
-    return extraction(text, [(start, end, (*value[:3], value[3] or noun)) for start, end, value in values])
+    return extraction(text, [(start, end, value and (*value[:3], value[3] or noun)) for start, end, value in spans])
+
+
+def _duration(match: re.Match[str], has_note: bool) -> tuple[Fraction, str, bool, str | None] | None:
+    name, dots = match["name"].lower(), (match["dots"] or "").lower().replace("-", " ")
+    is_bare = not match["noun"] and not dots
+    if name == "half" and is_bare and not STANDS_ALONE.match(match.string, match.end()):
+        return None
+    noun = match["noun"] if match["noun"] != "note" or has_note else None
+    return Fraction(_NOTE_VALUES[name]), dots, match["triplet"] is not None, noun
