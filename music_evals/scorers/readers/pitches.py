@@ -22,7 +22,7 @@ _PITCH: Final = re.compile(
 STANDS_ALONE: Final = re.compile(
     r"\s{0,3}(?:$|[,;.:)\n/\u3040-\u9fff]|-(?= ?[A-G](?:[#b]|\b))|(?:and|or|then|et|und|y|e|и)\b)"
 )
-_SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
+SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 
 
 def _abc(match: re.Match[str]) -> str:
@@ -69,7 +69,7 @@ def _pitch(match: re.Match[str]) -> tuple[str, int, int | None] | None:
 def _sounding(pitch: tuple[str, int, int | None]) -> tuple[int | None, int]:
     """The octave, and semitones above its C: equal for enharmonic pitches."""
     letter, shift, octave = pitch
-    return octave, _SEMITONES[letter] + shift
+    return octave, SEMITONES[letter] + shift
 
 
 _KEY: Final = re.compile(
