@@ -6,7 +6,6 @@ for the pattern of that name ahead in the file.
 
 import re
 import tomllib
-import unicodedata
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -25,7 +24,7 @@ def _texts(name: str) -> dict[str, str]:
         text = "|".join(alternatives)
         for other, inner in texts.items():
             text = text.replace(f"{{{other}}}", f"(?:{inner})")
-        texts[key] = unicodedata.normalize("NFKC", text)
+        texts[key] = text
     return texts
 
 
