@@ -27,7 +27,7 @@ from functools import partial
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status
-from music_evals.scorers.readers.chords import read_cadences, read_chords, read_numerals
+from music_evals.scorers.readers.chords import read_cadences, read_chords, read_instruments, read_intervals, read_numerals
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
@@ -46,6 +46,7 @@ READERS: Final[dict[str, Callable[[str], Extraction]]] = {
     "number": read_numbers, "measures": read_measures, "duration": read_durations, "chord": read_chords,
     "numeral": read_numerals, "cadence": read_cadences,
 }  # fmt: skip
+_TEXT_READERS: Final = (read_intervals, read_instruments)  # of texts that are nothing else
 SHORT: Final = 400  # characters up to which the first value of an answer is taken for it
 END: Final = 1_500  # characters of a reply's end that are looked at first
 MAX_REPLY: Final = 20_000
@@ -135,7 +136,7 @@ def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
     is_none = expected.rstrip(". ").lower() in _NONE
     if answer_type == "yes_no":
         return _check_yes_no(answer, "No" if is_none else expected)
-    read = READERS.get(answer_type, _nothing)
+    read = READERS.get(answer_type) or _text_reader(expected)
     # "No sharps or flats, so C major" names a key.
     is_absent = is_absence(answer) and not read(answer.partition(",")[2]).values
     if is_none:
@@ -151,6 +152,12 @@ def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
 
 def _nothing(text: str) -> Extraction:
     return Extraction(text, ())
+
+
+def _text_reader(expected: str) -> Callable[[str], Extraction]:
+    """The reader of what a text names and nothing else, if there is one."""
+    readings = {read: read(expected) for read in _TEXT_READERS}
+    return next((read for read, reading in readings.items() if reading.values and reading.is_pure), _nothing)
 
 
 def _affirmed(answer: str) -> str:
@@ -198,8 +205,9 @@ def _check_yes_no(answer: str, expected: str) -> Checked:
         return _UNREADABLE
     if says == {yes is None}:
         return _WRONG
-    named = read_pitches(answer[lead.end() :] if lead else answer).values
-    return _RIGHT if not details or set(named) == set(read_pitches(details).values) else _UNREADABLE
+    rest = answer[lead.end() :] if lead else ""
+    named = [set(read_pitches(text).values) for text in (answer, rest)]
+    return _RIGHT if not details or set(read_pitches(details).values) in named else _UNREADABLE
 
 
 def _check_term(answer: str, expected: str) -> Checked:

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from typing import Final
 
 from music_evals.scorers.readers.pitches import SEMITONES, SHIFTS, STANDS_ALONE, spelled
-from music_evals.scorers.readers.words import DIGITS, TERMS, Extraction, extract, rewritten, translated
+from music_evals.scorers.readers.words import DIGITS, TERMS, Extraction, extract, in_digits, rewritten, translated
 
 _SYMBOLS: Final = {symbol: name for name, symbols in TERMS["symbols"].items() for symbol in symbols}
 _SYMBOL: Final = "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True))
@@ -69,7 +69,8 @@ def read_chords(text: str) -> Extraction:
 
 def _chord(match: re.Match[str]) -> Hashable:
     is_bare = not any(match[name] for name in ("sign", "words", "symbol", "noun", "bass", "inversion"))
-    is_small = match["letter"].islower() and not match["words"]
+    is_symbol = match["symbol"] and match[0] == match.string
+    is_small = match["letter"].islower() and not match["words"] and not is_symbol
     # A small letter may be an article, "am" a verb.
     if is_small or (is_bare and not STANDS_ALONE.match(match.string, match.end())):
         return None
@@ -123,17 +124,19 @@ _NUMERALS: Final = re.compile(
 )
 _DEGREES: Final = dict(zip("1234567", ("I", "II", "III", "IV", "V", "VI", "VII"), strict=True))
 _NUMBERED: Final = re.compile(
-    r"(?<!\d)([1-7])(?:级|級|度|도|(?:e|er|eme|a|o|\.|th|nd|rd|st)? (?:degree?|grado|grau|stufe|ступень))", re.IGNORECASE
+    r"(?<!\d)([1-7])(?:级|級|度|도|(?:e|er|eme|ème|º|a|o|\.|th|nd|rd|st)? (?:degree?|grado|grau|stufe|ступень))", re.IGNORECASE
 )
+_IN_WORDS: Final = re.compile(r"\w+ (?:grado|grau|degre|stufe)\b", re.IGNORECASE)
 _FUNCTIONS: Final = str.maketrans({**_DEGREES, "T": "I", "S": "IV", "D": "V"})
 
 
 def read_numerals(text: str) -> Extraction:
     """Progressions, each the degrees and figures of its chords."""
     text = re.sub("[一二三四五六七](?=[级級])", lambda match: str(DIGITS[match[0]]), rewritten(text, "pronouns"))
-    text = _NUMBERED.sub(lambda match: _DEGREES[match[1]], text)
     if re.fullmatch("[TSD1-7](?:(?: ?[-,>→] ?| )[TSD1-7]){0,15}[. ]*", text):
         text = text.translate(_FUNCTIONS)
+    if not _NUMERALS.search(text):
+        text = _NUMBERED.sub(lambda match: _DEGREES[match[1]], _IN_WORDS.sub(lambda match: in_digits(match[0]), text))
     if not _NUMERALS.search(text):
         text = translated(text, "numeral")
     return extract(rewritten(text, "numerals"), _NUMERALS, _progression)
@@ -168,3 +171,25 @@ def _cadence_of(match: re.Match[str]) -> Hashable:
     if len(degrees) < 2:
         return None
     return _CADENCES.get("-".join(degrees), "half" if degrees[-1] == "V" else None)
+
+
+_INTERVAL: Final = re.compile(
+    r"\b(?P<size>minor|major|perfect|augmented|diminished)[. ]{0,3}(?P<number>[2-8])\b|\b(?P<after>[2-8]) (?P<behind>minor|major"
+    r"|perfect|augmented|diminished)\b",
+    re.IGNORECASE,
+)
+
+
+def read_intervals(text: str) -> Extraction:
+    """Size and number of each interval."""
+    text = translated(translated(translated(rewritten(text, "intervals"), "mode"), "size"), "interval")
+    return extract(text, _INTERVAL, lambda match: tuple(sorted(filter(None, match.groups()))))
+
+
+_INSTRUMENT: Final = re.compile(rf"\b(?P<name>{'|'.join(TERMS['instrument'])})s?(?: (?P<number>[12]))?\b", re.IGNORECASE)
+
+
+def read_instruments(text: str) -> Extraction:
+    """Name, and number or None, of each instrument."""
+    text = rewritten(translated(text, "instrument"), "instruments")
+    return extract(text, _INSTRUMENT, lambda match: (match["name"].lower(), match["number"]))

@@ -118,12 +118,12 @@ def find_terms(text: str, table: str) -> Extraction:
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
 
 
-_READ_AS_VALUES: Final = ("duration", "mode", "clef", "cadence", "numeral", "qualities", "symbols")
+_READ_AS_VALUES: Final = ("duration", "mode", "clef", "cadence", "numeral", "qualities", "symbols", "size", "interval", "instrument")
 
 
 def term_tables(text: str) -> list[str]:
     """The tables of closed terms that have the text as a term: an inversion, a texture, a dynamic, …"""
-    plain = re.sub(r"^(?:with|the) |[ .;]+$", "", text, flags=re.IGNORECASE)
+    plain = re.sub(r"^(?:with|the) | ?\([^()]*\)$|[ .;]+$", "", text, flags=re.IGNORECASE)
     tables = [table for table in TERMS if table not in _READ_AS_VALUES]
     return [table for table in tables if (0, len(plain)) in [span[:2] for span in find_terms(plain, table).spans]]
 
