@@ -195,6 +195,8 @@ def _line_says(line: str) -> bool | None:
 
 
 def _check_yes_no(answer: str, expected: str) -> Checked:
+    if answer.lower() == expected.lower():
+        return _RIGHT
     says = _yes_or_no(answer)
     if len(says) > 1:
         return _SEVERAL

@@ -73,10 +73,8 @@ def _sounding(pitch: tuple[str, int, int | None]) -> tuple[int | None, int]:
 
 
 _KEY: Final = re.compile(
-    r"(?<![A-Za-z0-9#])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?(?:[ -]{0,3}"
-    r"(?P<mode>major|minor|dorian|phrygian|lydian|mixolydian|locrian)\b| ?(?P<short>m)(?![A-Za-z0-9])"
-    r"|(?P<short_major>M)(?![A-Za-z0-9]))"
-    r"(?P<general> {1,2}(?:key|mode|scale)\b)?"
+    r"(?<![A-Za-z0-9#])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?[ -]{0,3}"
+    r"(?P<mode>major|minor|dorian|phrygian|lydian|mixolydian|locrian)\b(?P<general> {1,2}(?:key|mode|scale)\b)?"
 )
 _KEY_ALONE: Final = re.compile(
     r"(?i)(?:(?:it is |it's )?(?:in )?(?:the )?(?:key (?:of|is|:)? ?)?|K: ?)?(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b"
@@ -87,16 +85,14 @@ _KEY_ALONE: Final = re.compile(
 def read_keys(text: str) -> Extraction:
     """Tonic (letter and shift) and mode of each key."""
     text = translated(rewritten(spelled(text), "keys"), "mode")
-    text = re.sub(r"\b(Major|Minor|MAJOR|MINOR)\b", lambda match: match[0].lower(), text)
+    keys = extract(text, _KEY, _key)
+    if keys.values or not (match := _KEY_ALONE.fullmatch(text)):
+        return keys
+    mode = "major" if match["letter"].isupper() else "minor"
+    return extraction(text, [(0, len(text), (match["letter"].upper(), SHIFTS[(match["sign"] or "").lower()], mode))])
 
-    def key(match: re.Match[str]) -> Hashable:
-        is_article = match["letter"] in "aA" and match["sign"] is None and match["general"]
-        mode = "minor" if match["short"] else "major" if match["short_major"] else match["mode"]
-        return None if is_article else (match["letter"].upper(), SHIFTS[match["sign"] or ""], mode)
 
-    keys = extract(text, _KEY, key)
-    if not keys.values and (match := _KEY_ALONE.fullmatch(text)):
-        mode = "major" if match["letter"].isupper() else "minor"
-        sign = (match["sign"] or "").lower()
-        return extraction(text, [(0, len(text), (match["letter"].upper(), SHIFTS[sign], mode))])
-    return keys
+def _key(match: re.Match[str]) -> Hashable:
+    if match["letter"] == "a" and match["general"]:
+        return None
+    return match["letter"].upper(), SHIFTS[match["sign"] or ""], match["mode"]

@@ -6,45 +6,21 @@ duration is a value in whole notes with dots, in a triplet or not, of a note or 
 import re
 from collections.abc import Hashable
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
-from music_evals.scorers.readers.pitches import STANDS_ALONE
 from music_evals.scorers.readers.words import Extraction, Span, extract, extraction, rewritten, translated
 
 LONGEST_RANGE: Final = 5_000  # measures
 
 _METRE: Final = re.compile(
-    r"(?i)(?<![\d/.])(?P<top>\d{1,2}) ?(?:(?:/|:|-| over | by | por | su | sur )(?P<mark>) ?|(?<=\d) |)"
-    r"(?P<bottom>1|2|4|8|16|32)(?![\d/])(?:th|º|°)?"
-    r"|\\frac ?\{(?P<t>\d{1,2})\} ?\{?(?P<b>\d{1,2})\}?|(?P<common>\bcommon time\b|\bc ?time\b|𝄴)"
-    r"|(?P<cut>\bcut(?:[ -](?:common|time))+\b|\balla ?breve(?:-takt)?\b|𝄵|¢|(?<![A-Za-z])C\|)"
+    r"(?i)(?<![\d/.])(?P<top>\d{1,2}) ?(?:/|:|-| over | by | por | su | sur ) ?(?P<bottom>1|2|4|8|16|32)(?![\d/])(?:th|º|°)?"
 )
 
 
 def read_metres(text: str) -> Extraction:
     """Upper and lower number of each time signature."""
-    if re.sub("^M: ?", "", text).strip(" .").upper() == "C":
-        return extraction(text, [(0, len(text), (4, 4))])
-    text = re.sub(r"(?<![\d/])(\d{1,2}?)(\d)拍", _chinese_metre, rewritten(text, "metres"))
-
-    def value(match: re.Match[str]) -> Hashable:
-        if match["common"] or match["cut"]:
-            return (4, 4) if match["common"] else (2, 2)
-        if match["t"]:
-            return int(match["t"]), int(match["b"])
-        # "3 4" says a metre only on its own.
-        is_alone = len(text) <= len(match[0]) + 6 and " " in match[0]
-        is_metre = match["mark"] is not None or is_alone
-        return (int(match["top"]), int(match["bottom"])) if is_metre else None
-
-    return extract(text, _METRE, value)
-
-
-def _chinese_metre(match: re.Match[str]) -> str:
-    first, second = int(match[1]), int(match[2])
-    # The lower number comes first; some say it last.
-    first_is_lower = first in (2, 4, 8) and (second not in (2, 4, 8) or first >= second)
-    return f"{second}/{first}拍" if first_is_lower or (first, second) == (8, 6) else f"{first}/{second}拍"
+    return extract(rewritten(text, "metres"), _METRE, lambda match: (int(match["top"]), int(match["bottom"])))
 
 
 _CLEFS: Final = {
@@ -56,8 +32,7 @@ _CLEF: Final = re.compile(rf"(?i)({'|'.join(_CLEFS)}) clef(?:[ -]clefs?)?")
 
 def read_clefs(text: str) -> Extraction:
     """Sign and line of each clef."""
-    text = rewritten(translated(rewritten(text, "clefs"), "clef"), "translated_clefs")
-    return extract(text, _CLEF, lambda match: _CLEFS[match[1].lower()])
+    return extract(translated(rewritten(text, "clefs"), "clef"), _CLEF, lambda match: _CLEFS[match[1].lower()])
 
 
 _NUMBER: Final = re.compile(
@@ -88,7 +63,7 @@ _SPAN: Final = rf"\d{{1,5}}(?: ?(?:-|to|through|,|;|&|, ?and|and|until) ?{_BAR}?
 _MEASURES: Final = re.compile(
     r"(?i)(?P<open>\b(?:starting|starts|begins|beginning|from|onwards? from|ab|a partir d[e']|depuis|desde|da)"
     r" ?(?:at|in|from|with|dem|el|la|l[ae'])? ?)?(?P<between>\bbetween )?"
-    rf"(?<![a-z]){_BAR}(?P<list>{_SPAN})(?![\d/])(?P<onwards> (?:onwards?|on)\b)?"
+    rf"(?<![a-z]){_BAR}(?P<list>{_SPAN})(?![\d/])"
 )
 _BARE_MEASURES: Final = re.compile(rf"(?:in|at|on|the)? ?(?P<list>{_SPAN})\.?", re.IGNORECASE)
 _SPAN_PART: Final = re.compile(
@@ -104,8 +79,7 @@ def read_measures(text: str) -> Extraction:
 
     def value(match: re.Match[str]) -> Hashable:
         numbers = _measures(match["list"], between=match["between"] is not None)
-        is_open = match["open"] is not None or match["onwards"] is not None
-        return ("from", *numbers) if numbers and len(numbers) == 1 and is_open else numbers
+        return ("from", *numbers) if numbers and len(numbers) == 1 and match["open"] else numbers
 
     reading = extract(text, _MEASURES, value)
     if any(isinstance(value, tuple) for value in reading.values):
@@ -139,7 +113,7 @@ _DURATION: Final = re.compile(
     r"(?i)(?P<dots>(?<![a-z])(?:double[ -]|triple[ -])?dotted[ -])?(?<![A-Za-z0-9])(?<!undotted )"
     rf"(?P<name>{'|'.join(sorted(_NOTE_VALUES, key=len, reverse=True))})s?"
     r"(?:[ -](?P<noun>note|rest)s?)?(?P<triplet>[ -]triplets?)?(?![A-Za-z0-9])"
-    r"(?![ -](?:notes?|rests?|measures?|bars?|piece|tones?|steps?|movement|section|passage|of an?)\b)"
+    r"(?![ -](?:notes?|rests?|measures?|bars?|piece|tones?|steps?|movement|section|passage|cadence|a beat|of an?)\b)"
 )
 
 
@@ -148,16 +122,13 @@ def read_durations(text: str) -> Extraction:
     # British names are values alone: "quaver rest" is an eighth rest, "quaver" may be either.
     has_note = re.search(r"\bnotes?\b|音符|note\b", text, re.IGNORECASE) is not None
     text = rewritten(translated(rewritten(text, "durations"), "duration"), "durations")
-    spans = [(match.start(), match.end(), _duration(match, has_note)) for match in _DURATION.finditer(text)]
-    nouns = {value[3] for *_, value in spans if value and value[3]}
+    reading = extract(text, _DURATION, partial(_duration, has_note))
+    nouns = {value[3] for value in reading.values if value[3]}
     noun = nouns.pop() if len(nouns) == 1 else None
-    return extraction(text, [(start, end, value and (*value[:3], value[3] or noun)) for start, end, value in spans])
+    return extraction(text, [(start, end, (*value[:3], value[3] or noun)) for start, end, value in reading.spans])
 
 
-def _duration(match: re.Match[str], has_note: bool) -> tuple[Fraction, str, bool, str | None] | None:
-    name, dots = match["name"].lower(), (match["dots"] or "").lower().replace("-", " ")
-    is_bare = not match["noun"] and not dots
-    if name == "half" and is_bare and not STANDS_ALONE.match(match.string, match.end()):
-        return None
+def _duration(has_note: bool, match: re.Match[str]) -> Hashable:
+    dots = (match["dots"] or "").lower().replace("-", " ")
     noun = match["noun"] if match["noun"] != "note" or has_note else None
-    return Fraction(_NOTE_VALUES[name]), dots, match["triplet"] is not None, noun
+    return Fraction(_NOTE_VALUES[match["name"].lower()]), dots, match["triplet"] is not None, noun
