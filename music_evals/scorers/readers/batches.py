@@ -70,7 +70,7 @@ def _from_json(text: str) -> Numbered:
     if body[:1] not in ("[", "{"):
         return {}
     try:
-        content = json.loads(body, parse_int=str, parse_float=str, object_pairs_hook=_lower_keys)
+        content = json.loads(body, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         return {}
     values = list(content.values()) if isinstance(content, dict) else []
@@ -81,10 +81,6 @@ def _from_json(text: str) -> Numbered:
     keys = {key: _KEY.fullmatch(key[:20]) for key in content}
     answers = {int(match[1]): _plain(content[key]) for key, match in keys.items() if match}
     return {number: answer for number, answer in answers.items() if answer}
-
-
-def _lower_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {key.lower(): value for key, value in pairs}
 
 
 def _number(entry: Any, position: int) -> str:

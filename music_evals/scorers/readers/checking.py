@@ -24,6 +24,7 @@ import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status
@@ -105,12 +106,10 @@ def _statements(text: str, is_cut: bool) -> Iterator[str]:
     These are, the last first, what corrects another answer, a box, a value in JSON and the text after a label; then a
     conclusion, the whole reply, its last line.
     """
-    marked = _marked(text[-END:]) or _marked(text[-MAX_REPLY:])
-    corrections = [] if is_cut else [*_pattern("correction").finditer(text[-END:])]
-    for match in corrections[-1:]:
-        rest = match.string[match.end() :].partition("\n")[0]
-        marked.append((match.start() - len(match.string), rest.lstrip(" ,.:;、，–—-")))
-    for _, statement in sorted(marked, reverse=True):
+    end = text[-END:]
+    corrections = [] if is_cut else _last("correction", end)
+    marked = _last("enclosed", end) + _last("label", end) or _last("label", text[-MAX_REPLY:])
+    for _, statement in sorted(marked + corrections):
         yield statement
     if is_cut:
         return
@@ -123,11 +122,10 @@ def _statements(text: str, is_cut: bool) -> Iterator[str]:
         yield lines[-1]
 
 
-def _marked(end: str) -> list[tuple[int, str]]:
-    """The place, from the end, and the text of the last box or value in JSON, and after the last label."""
-    enclosed = [(match.start() - len(end), match[match.lastindex or 0]) for match in _pattern("enclosed").finditer(end)]
-    labelled = [(match.end() - len(end), end[match.end() :]) for match in _pattern("label").finditer(end)]
-    return enclosed[-1:] + labelled[-1:]
+def _last(name: str, text: str) -> list[tuple[int, str]]:
+    """What the last match of a pattern marks as an answer, and its distance from the end."""
+    matches = [*_pattern(name).finditer(text)][-1:]
+    return [(len(text) - match.start(), match["answer"] or text[match.end() :]) for match in matches]
 
 
 def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
@@ -237,84 +235,99 @@ def _is_committed(extraction: Extraction) -> bool:
 
 
 def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Checked:
-    """Compare values: right if all are the reference's, wrong if none is, several if some are and nothing else is said."""
-    given, expected, text = set(answer.values), set(reference.values), answer.text
-    if not given or not expected or _pattern("unsure").search(text):
+    """Compare the values of an answer and of the reference."""
+    given, expected = set(answer.values), set(reference.values)
+    if not given or not expected:
         return _UNREADABLE
-    start, end = answer.spans[0][:2]
-    if len(given) > 1 and _pattern("choice").search(text[start:]):
-        return _SEVERAL
-    if not _is_committed(answer) or _pattern("elsewhere").search(text[answer.spans[-1][1] :]):
-        return _UNREADABLE
-    agree = _AGREE.get(answer_type, _agree_equal)
-    right = {value for value in given if any(agree(value, other) for other in expected)}
-    met = {other for other in expected if any(agree(value, other) for value in given)}
+    if doubt := _doubt(answer):
+        return doubt
+    agree = _AGREE.get(answer_type, _differ)
+    agreement = {pair: pair[0] == pair[1] or agree(*pair) for pair in product(given, expected)}
+    right = {value for (value, _), agrees in agreement.items() if agrees}
+    met = {other for (_, other), agrees in agreement.items() if agrees}
     if right == given and met == expected:
         return _RIGHT
-    if any(agree(value, other) is None for value in given - right for other in expected):
+    if None in {agrees for (value, _), agrees in agreement.items() if value not in right}:
         return _UNREADABLE
-    opens = len(text) <= SHORT and _pattern("lead").fullmatch(text[:start]) is not None
     if not right:
-        is_short = len(given) == 1 and len(text) <= SHORT
-        return _WRONG if answer.is_pure or opens or is_short else _UNREADABLE
+        return _WRONG if _is_plain(answer) else _UNREADABLE
     if answer.is_pure:
         return _WRONG if answer_type in _LISTS or len(expected) > 1 else _SEVERAL
-    turns = _pattern("turn").search(text, end) or _pattern("elsewhere").search(text, end)
-    is_first = opens and not turns and met == expected and right == {answer.values[0]}
-    return _RIGHT if is_first else _UNREADABLE
+    is_first = met == expected and right == {answer.values[0]}
+    return _RIGHT if is_first and _opens(answer) and not _turns(answer) else _UNREADABLE
 
 
-# Whether a value of an answer is one of the reference; None if only a musician can say.
+def _doubt(answer: Extraction) -> Checked | None:
+    """What an answer is that doubts its values, or offers several, or says that they are not the answer."""
+    if _pattern("unsure").search(answer.text):
+        return _UNREADABLE
+    if len(set(answer.values)) > 1 and _pattern("choice").search(answer.text, answer.spans[0][0]):
+        return _SEVERAL
+    is_elsewhere = _pattern("elsewhere").search(answer.text, answer.spans[-1][1])
+    return _UNREADABLE if is_elsewhere or not _is_committed(answer) else None
+
+
+def _is_plain(answer: Extraction) -> bool:
+    """Whether an answer says its values and little else."""
+    return answer.is_pure or _opens(answer) or (len(set(answer.values)) == 1 and len(answer.text) <= SHORT)
+
+
+def _opens(answer: Extraction) -> bool:
+    """Whether a short answer opens with its first value."""
+    lead = answer.text[: answer.spans[0][0]]
+    return len(answer.text) <= SHORT and _pattern("lead").fullmatch(lead) is not None
+
+
+def _turns(answer: Extraction) -> bool:
+    """Whether words behind the first value say that it is not the answer."""
+    end = answer.spans[0][1]
+    return any(_pattern(name).search(answer.text, end) for name in ("turn", "elsewhere"))
+
+
+# Whether a value is the reference's all the same, if the two are not equal; None if only a musician can say.
 _Agree = Callable[[Any, Any], bool | None]
 
 
-def _agree_equal(given: Any, expected: Any) -> bool | None:
-    return bool(given == expected)
+def _differ(given: Any, expected: Any) -> bool | None:
+    return False
 
 
 def _agree_pitch(given: Any, expected: Any) -> bool | None:
-    return bool(given[:2] == expected[:2] and expected[2] in (None, given[2]))
+    return expected[2] is None and given[:2] == expected[:2]
 
 
 def _agree_duration(given: Any, expected: Any) -> bool | None:
     if given[:3] != expected[:3]:
         return False
-    return True if given[3] == expected[3] or None in (given[3], expected[3]) else None
+    return True if None in (given[3], expected[3]) else None
 
 
 def _agree_chord(given: Any, expected: Any) -> bool | None:
     if expected[0] is None:
-        return bool(given[2] == expected[2])
+        return given[2] == expected[2]
     if given[0] is None:
         return None if given[2] == expected[2] else False
-    if given[:3] != expected[:3]:
-        return False
     inversions = {given[3] or None, expected[3] or None}
-    if len(inversions) == 1:
-        return True
-    return False if inversions.isdisjoint((None, -1)) else None
+    if given[:3] != expected[:3] or inversions.isdisjoint((None, -1)):
+        return False
+    return True if len(inversions) == 1 else None
 
 
 def _agree_numeral(given: Any, expected: Any) -> bool | None:
-    if given == expected:
-        return True
-    return None if str(given).lower() == str(expected).lower() or "K" in f"{given}{expected}" else False
+    same_letters = str(given).lower() == str(expected).lower()
+    return None if same_letters or "K" in f"{given}{expected}" else False
 
 
 def _agree_cadence(given: Any, expected: Any) -> bool | None:
-    if given == expected:
-        return True
     return None if "imperfect authentic" in (given, expected) else False
 
 
 def _agree_measures(given: Any, expected: Any) -> bool | None:
-    if given == expected:
-        return True
+    """The first measure is enough for "starting at measure 9"."""
     first, other = (value[1] if isinstance(value, tuple) else min(value) for value in (given, expected))
-    if first != other:
+    if first != other or not isinstance(given, tuple) and not isinstance(expected, tuple):
         return False
-    # The first measure is enough for "starting at measure 9".
-    return True if isinstance(expected, tuple) else None if isinstance(given, tuple) else False
+    return True if isinstance(expected, tuple) else None
 
 
 _AGREE: Final[dict[str, _Agree]] = {

@@ -8,9 +8,10 @@ cadences are authentic, imperfect ones half.
 import re
 from collections.abc import Hashable
 from typing import Final
+from unicodedata import numeric
 
-from music_evals.scorers.readers.pitches import SEMITONES, SHIFTS, STANDS_ALONE, spelled
-from music_evals.scorers.readers.words import DIGITS, TERMS, Extraction, extract, in_digits, rewritten, translated
+from music_evals.scorers.readers.pitches import SHIFTS, STANDS_ALONE, spelled
+from music_evals.scorers.readers.words import TERMS, Extraction, extract, in_digits, rewritten, translated
 
 _SYMBOLS: Final = {symbol: name for name, symbols in TERMS["symbols"].items() for symbol in symbols}
 _SYMBOL: Final = "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True))
@@ -37,12 +38,9 @@ _ON: Final = re.compile(
     rf"\b(?P<quality>{_QUALITY})(?: chord| triad)? ?(?:on|auf|sur|su|sobre|built on)"
     r" (?P<root>[A-Ga-g](?:##|#|bb|b)?)(?![A-Za-z0-9])"
 )
-_CHORD_WORDS: Final = re.compile(
-    r"(?i)\b(?:major|minor|dominant|diminished|augmented|half|fully|seventh|root|first|second|third|triad|chord"
-    r"|inversion)\b"
-)
 _INVERSIONS: Final = {"root": 0, "first": 1, "second": 2, "third": 3, None: None}
 _BASS: Final = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
+_SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 # By semitones above the root.
 _KINDS: Final = {
     (0, 4, 7): "major", (0, 3, 7): "minor", (0, 3, 6): "diminished", (0, 4, 8): "augmented",
@@ -53,8 +51,8 @@ _KINDS: Final = {
 
 def read_chords(text: str) -> Extraction:
     """Root (letter and shift), quality by music21's name, and inversion or None."""
-    text = _CHORD_WORDS.sub(lambda match: match[0].lower(), rewritten(spelled(text), "chords"))
-    text = rewritten(translated(translated(text, "mode"), "inversion"), "translated_chords")
+    text = translated(translated(rewritten(spelled(text), "chords"), "mode"), "inversion")
+    text = rewritten(text, "translated_chords")
     text = _ON.sub(lambda match: f"{match['root']} {match['quality']}", text)
     # "G, B♭ and D: a G minor triad" names one chord twice; its name tells more.
     unspelled = _SPELLED.sub(lambda match: "_" * len(match[0]), text)
@@ -110,7 +108,7 @@ def _spelled_chord(match: re.Match[str]) -> Hashable:
 
 def _kind(root: str, names: list[str]) -> tuple[Hashable, ...] | None:
     """The chord of a root and its notes."""
-    places = [SEMITONES[name[0]] + SHIFTS[name[1:].replace("-", "b")] for name in (root, *names)]
+    places = [_SEMITONES[name[0]] + SHIFTS[name[1:].replace("-", "b")] for name in (root, *names)]
     quality = _KINDS.get(tuple(sorted({(place - places[0]) % 12 for place in places})))
     return (root[0], SHIFTS[root[1:].replace("-", "b")], quality, None) if quality else None
 
@@ -132,7 +130,7 @@ _FUNCTIONS: Final = str.maketrans({**_DEGREES, "T": "I", "S": "IV", "D": "V"})
 
 def read_numerals(text: str) -> Extraction:
     """Progressions, each the degrees and figures of its chords."""
-    text = re.sub("[一二三四五六七](?=[级級])", lambda match: str(DIGITS[match[0]]), rewritten(text, "pronouns"))
+    text = re.sub("[一二三四五六七](?=[级級])", lambda match: str(int(numeric(match[0]))), rewritten(text, "pronouns"))
     if re.fullmatch("[TSD1-7](?:(?: ?[-,>→] ?| )[TSD1-7]){0,15}[. ]*", text):
         text = text.translate(_FUNCTIONS)
     if not _NUMERALS.search(text):

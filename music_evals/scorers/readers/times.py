@@ -62,7 +62,7 @@ _BAR: Final = r"(?:(?:measure?e?s?|bars?|mm?\.?|b\.)[ ]?(?:(?:number|no\.?|#)[ ]
 _SPAN: Final = rf"\d{{1,5}}(?: ?(?:-|to|through|,|;|&|, ?and|and|until) ?{_BAR}?\d{{1,5}})*+"
 _MEASURES: Final = re.compile(
     r"(?i)(?P<open>\b(?:starting|starts|begins|beginning|from|onwards? from|ab|a partir d[e']|depuis|desde|da)"
-    r" ?(?:at|in|from|with|dem|el|la|l[ae'])? ?)?(?P<between>\bbetween )?"
+    r" ?(?:at|in|from|with|dem|el|la|l[ae'])? ?)?"
     rf"(?<![a-z]){_BAR}(?P<list>{_SPAN})(?![\d/])"
 )
 _BARE_MEASURES: Final = re.compile(rf"(?:in|at|on|the)? ?(?P<list>{_SPAN})\.?", re.IGNORECASE)
@@ -78,7 +78,7 @@ def read_measures(text: str) -> Extraction:
         return extraction(text, [(0, len(text), _measures(bare["list"]))])
 
     def value(match: re.Match[str]) -> Hashable:
-        numbers = _measures(match["list"], between=match["between"] is not None)
+        numbers = _measures(match["list"])
         return ("from", *numbers) if numbers and len(numbers) == 1 and match["open"] else numbers
 
     reading = extract(text, _MEASURES, value)
@@ -89,14 +89,14 @@ def read_measures(text: str) -> Extraction:
     return extraction(reading.text, [(start, end, union) for start, end, _ in reading.spans])
 
 
-def _measures(text: str, *, between: bool = False) -> frozenset[int] | None:
+def _measures(text: str) -> frozenset[int] | None:
     numbers: set[int] = set()
     last: int | None = None
     for match in _SPAN_PART.finditer(text):
         number, sign = int(match["number"]), (match["sign"] or "").lower()
         if number == 0:  # a pickup
             continue
-        if last is not None and (sign in ("-", "to", "through", "until") or (between and sign == "and")):
+        if last is not None and sign in ("-", "to", "through", "until"):
             if not last <= number <= last + LONGEST_RANGE:
                 return None
             numbers.update(range(last, number + 1))

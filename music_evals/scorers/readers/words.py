@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from text_to_num import alpha2digit
 
 from music_evals.scorers.readers.refusals import MAX_CHARACTERS, unaccented
-from music_evals.scorers.readers.tables import load, pattern
+from music_evals.scorers.readers.tables import filled, load, pattern, texts
 
 Span = tuple[int, int, Any]  # beginning and end of a value in a text, and the value
 
@@ -73,15 +73,8 @@ def folded(text: str, *, numbers: bool = False) -> str:
 
 @cache
 def _rewrites(table: str) -> list[tuple[re.Pattern[str], str]]:
-    rewrites = load("rewrites")
     flags = 0 if table in ("latex", "spelling") else re.IGNORECASE
-    pairs = []
-    fragments = [*rewrites["fragments"].items()]
-    for old, new in rewrites[table]:
-        for name, fragment in reversed(fragments):
-            old = old.replace(f"{{{name}}}", f"(?:{fragment})")
-        pairs.append((re.compile(old, flags), new))
-    return pairs
+    return [(re.compile(filled(old, texts("fragments")), flags), new) for old, new in load("rewrites")[table]]
 
 
 def rewritten(text: str, table: str) -> str:
@@ -96,8 +89,8 @@ def _translation(table: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
     """A pattern with a group per word of a table of `terms.toml`, and the English of each group."""
     words = [(re.escape(name.strip()), name) for name in TERMS[table]]
     words += [(word, name) for name, synonyms in TERMS[table].items() for word in synonyms]
-    # The longest first, optional parts aside: "dominant seventh" before "dominant(?: chord)?".
-    words.sort(key=lambda pair: len(re.sub(r"\(\?[:=!].*?\)\??|\\?.\?|\\w\*", "", pair[0])), reverse=True)
+    # The longest first, up to what is optional: "dominant seventh" before "dominant(?: chord)?".
+    words.sort(key=lambda pair: len(pair[0].partition("(?")[0]), reverse=True)
     groups, names = [], []
     for word, name in words:
         is_cjk = re.search("[\u3040-\u9fff\uac00-\ud7a3]", word) is not None
@@ -128,26 +121,21 @@ def term_tables(text: str) -> list[str]:
     return [table for table in tables if (0, len(plain)) in [span[:2] for span in find_terms(plain, table).spans]]
 
 
-DIGITS: Final = {**{sign: place for place, sign in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2}
-
-
 def _chinese_number(match: re.Match[str]) -> str:
-    if not set(match[0]) & {"十", "百"}:
-        return "".join(str(DIGITS[sign]) for sign in match[0])
+    values = [int(unicodedata.numeric(sign)) for sign in match[0]]
+    if max(values) < 10:
+        return "".join(map(str, values))
     total = digit = 0
-    for sign in match[0]:
-        if sign in DIGITS:
-            digit = DIGITS[sign]
-        else:
-            total += (digit or 1) * (10 if sign == "十" else 100)
-            digit = 0
+    for value in values:
+        total += (digit or 1) * value if value >= 10 else 0
+        digit = value if value < 10 else 0
     return str(total + digit)
 
 
 def in_digits(text: str) -> str:
     """The text with its numbers in digits, as far as they are words of one of the languages."""
     text = rewritten(text, "counts")
-    text = re.sub("[零〇一二两三四五六七八九十百]{1,9}", _chinese_number, text)
+    text = re.sub("[零〇一二三四五六七八九十百]{1,9}", _chinese_number, text)
     for language in ("en", "de", "fr", "es", "it", "pt"):
         # Italian has "none" for ninths.
         if re.search(r"\d|\b[Nn]one\b" if language == "it" else r"\d", text):
