@@ -293,7 +293,7 @@ def _differ(given: Any, expected: Any) -> bool | None:
 
 
 def _agree_pitch(given: Any, expected: Any) -> bool | None:
-    return expected[2] is None and given[:2] == expected[:2]
+    return bool(expected[2] is None and given[:2] == expected[:2])
 
 
 def _agree_duration(given: Any, expected: Any) -> bool | None:
@@ -304,7 +304,7 @@ def _agree_duration(given: Any, expected: Any) -> bool | None:
 
 def _agree_chord(given: Any, expected: Any) -> bool | None:
     if expected[0] is None:
-        return given[2] == expected[2]
+        return bool(given[2] == expected[2])
     if given[0] is None:
         return None if given[2] == expected[2] else False
     inversions = {given[3] or None, expected[3] or None}
