@@ -14,7 +14,7 @@ from music_evals.commands import (
     cache,
     doctor,
     export,
-    finetune,
+    finetune_data,
     leaderboard,
     listen,
     listing,
@@ -41,8 +41,7 @@ app.command("attack")(attack.attack)
 app.command("compare")(report.compare)
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
-app.command("finetune-data")(finetune.finetune_data)
-app.command("finetune")(finetune.finetune)
+app.command("finetune-data")(finetune_data.finetune_data)
 app.command("leaderboard")(leaderboard.leaderboard)
 app.command("list")(listing.list_tasks)
 app.command("listen")(listen.listen)
