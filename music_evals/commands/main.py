@@ -15,12 +15,10 @@ from music_evals.commands import (
     doctor,
     export,
     finetune_data,
-    leaderboard,
     listen,
     listing,
     merge,
     publish,
-    publish_results,
     report,
     reward,
     run,
@@ -42,12 +40,10 @@ app.command("compare")(report.compare)
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
 app.command("finetune-data")(finetune_data.finetune_data)
-app.command("leaderboard")(leaderboard.leaderboard)
 app.command("list")(listing.list_tasks)
 app.command("listen")(listen.listen)
 app.command("merge")(merge.merge)
 app.command("publish")(publish.publish)
-app.command("publish-results")(publish_results.publish_results)
 app.command("run", context_settings=_PASS_ON)(run.run)
 app.command(
     "grid", help="Run every condition of benchmarks or tasks on a model: `run` with --grid.", context_settings=_PASS_ON

@@ -45,7 +45,7 @@ def report(
     ] = None,
     eval_results: Annotated[
         Path | None,
-        typer.Option(help="Folder for .eval_results files of the models, for `publish-results`; absent or empty."),
+        typer.Option(help="Folder for .eval_results files of the models on the Hub; absent or empty."),
     ] = None,
     source: Annotated[
         str | None, typer.Option(help="Address of the folder where the logs are published, to link --eval-results to.")
@@ -228,4 +228,4 @@ def _write_results(
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-    say(console, f"Wrote {out}; to open pull requests with it: music-evals publish-results {out}")
+    say(console, f"Wrote {out}; a pull request per model: hf upload ORG/MODEL {out}/ORG/MODEL . --create-pr")

@@ -1,26 +1,27 @@
 """Results of models for the Hub: the entries of ``.eval_results/*.yaml`` in model repositories.
 
-An entry is the main metric of a run, from 0 to 1, for the leaderboard of the dataset that it ran on. Complete runs on a
-pinned commit of data on the Hub count, of models with open weights, whose name is that of their repository:
+An entry is the main metric of a run, from 0 to 1, for the leaderboard of the dataset that it ran
+on. Complete runs on a pinned commit of data on the Hub count, of models with open weights, whose
+name is that of their repository:
 
 - of a task by Inspect alone (``inspect eval hf/ORG/NAME@COMMIT``);
-- of a task under the condition of the dataset's prompts, if its main metric is what Inspect alone would earn;
-- of a task under the condition of a board (``[boards.NAME]`` in ``benchmark.toml``), for ``ORG/DATASET-NAME``.
+- of a task under the condition of the dataset's prompts, if its main metric is what Inspect alone
+  would earn.
 
 Source: https://huggingface.co/docs/hub/eval-results
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 from urllib.parse import quote
 
 import pandas as pd
 import yaml
-from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml, parse_eval_result_entries
+from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 from inspect_ai.log import EvalLog
 
-from music_evals.benchmarks import Board, load
+from music_evals.benchmarks import load
 from music_evals.reports.records import ALONE, Records
 from music_evals.reports.tables.common import best_floor
 
@@ -42,7 +43,8 @@ def hub_results(records: Records, source: str | None = None) -> tuple[dict[str, 
     Returns:
         The texts of the files, and the logs that are not in them, with the reason.
     """
-    entries: dict[tuple[str, str], dict[str, tuple[str, EvalResultEntry]]] = {}
+    files: dict[str, dict[str, EvalResultEntry]] = {}
+    locations: dict[tuple[str, str], str] = {}
     left_out: list[tuple[str, str]] = []
     for number, run in records.current().sort_values("created").iterrows():
         log = records.headers[number]
@@ -50,15 +52,16 @@ def hub_results(records: Records, source: str | None = None) -> tuple[dict[str, 
             left_out.append((run["location"], why))
             continue
         entry = _entry(records, number, run, log, source)
-        tasks = entries.setdefault((str(repository_of(log.eval.model)), entry.dataset_id), {})
-        if run["task"] in tasks:
-            left_out.append((tasks[run["task"]][0], "a later run has the same model, data and task"))
-        tasks[run["task"]] = run["location"], entry
-    files = {
-        f"{model}/{FOLDER}/{dataset.replace('/', '_')}.yaml": as_yaml([entry for _, entry in tasks.values()])
-        for (model, dataset), tasks in sorted(entries.items())
-    }
-    return files, left_out
+        path = f"{repository_of(log.eval.model)}/{FOLDER}/{entry.dataset_id.replace('/', '_')}.yaml"
+        if earlier := locations.get((path, run["task"])):
+            left_out.append((earlier, "a later run has the same model, data and task"))
+        locations[path, run["task"]] = run["location"]
+        files.setdefault(path, {})[run["task"]] = entry
+    texts: dict[str, str] = {}
+    for path, entries in sorted(files.items()):
+        fields = eval_result_entries_to_yaml(list(entries.values()))
+        texts[path] = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True)
+    return texts, left_out
 
 
 def repository_of(model: str) -> str | None:
@@ -71,28 +74,6 @@ def repository_of(model: str) -> str | None:
     """
     match = _REPOSITORY.fullmatch(model)
     return match["name"] if match else None
-
-
-def as_yaml(entries: Sequence[EvalResultEntry]) -> str:
-    """Return the text of a file of results."""
-    text: str = yaml.safe_dump(eval_result_entries_to_yaml(list(entries)), sort_keys=False, allow_unicode=True)
-    return text
-
-
-def merged(there: bytes | None, new: bytes) -> bytes:
-    """Join a file of results with the one that a repository has; its entries of other tasks stay.
-
-    Raises:
-        ValueError: the repository's file is no file of results.
-    """
-    if there is None:
-        return new
-    try:
-        earlier, own = (parse_eval_result_entries(yaml.safe_load(text)) for text in (there, new))
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"the file of results that is there cannot be read: {error}") from error
-    replaced = {(one.dataset_id, one.task_id) for one in own}
-    return as_yaml([*(one for one in earlier if (one.dataset_id, one.task_id) not in replaced), *own]).encode()
 
 
 def _unfit(records: Records, number: int, run: pd.Series, log: EvalLog) -> str:
@@ -108,43 +89,36 @@ def _unfit(records: Records, number: int, run: pd.Series, log: EvalLog) -> str:
         return f"it has no {run['main_metric']}"
     if repository_of(log.eval.model) is None:
         return f"{log.eval.model} is no model with a repository on the Hub that is known"
-    if run["is_alone"] or _board(run, about):
+    if run["is_alone"]:
         return ""
     if about["condition"] != task.prompted:
         return f"its condition ({run['condition']}) is that of no leaderboard"
     if not task.scored_alike:
-        return f"the leaderboard scores {run['task']} otherwise; run inspect eval hf/{_repo(about)}@COMMIT"
+        return f"the leaderboard scores {run['task']} otherwise; run inspect eval hf/{_dataset(log)}@COMMIT"
     return ""
 
 
-def _board(run: pd.Series, about: Mapping[str, Any]) -> tuple[str, Board] | None:
-    """The board without data that a run is for, and its name."""
-    boards = load(run["benchmark"]).boards.items()
-    fitting = ((name, one) for name, one in boards if run["task"] in one.tasks and one.parameters == about["condition"])
-    return next(fitting, None)
-
-
-def _repo(about: Mapping[str, Any]) -> str:
-    return str(about["dataset"]).removeprefix(_DATA).partition("@")[0]
+def _dataset(log: EvalLog) -> str:
+    """The repository of a run's data."""
+    metadata = log.eval.metadata or {}
+    return str(metadata["dataset"]).removeprefix(_DATA).partition("@")[0]
 
 
 def _entry(records: Records, number: int, run: pd.Series, log: EvalLog, source: str | None) -> EvalResultEntry:
-    about = log.eval.metadata or {}
-    board = None if run["is_alone"] else _board(run, about)
-    score, commit = records.score(number), str(about["dataset_revision"])
+    score = records.score(number)
     return EvalResultEntry(
-        dataset_id=f"{_repo(about)}-{board[0]}" if board else _repo(about),
+        dataset_id=_dataset(log),
         task_id=run["task"],
         value=round(score.value if score else 0.0, _DECIMALS),
-        dataset_revision=None if board else commit,
+        dataset_revision=str((log.eval.metadata or {})["dataset_revision"]),
         date=run["created"].isoformat(),
         source_url=f"{source.rstrip('/')}/{quote(run['log'])}" if source else None,
         source_name="Inspect log" if source else None,
-        notes="; ".join(_notes(records, number, run, log, f"{_repo(about)}@{commit}" if board else "")),
+        notes="; ".join(_notes(records, number, run, log)),
     )
 
 
-def _notes(records: Records, number: int, run: pd.Series, log: EvalLog, data: str) -> Iterator[str]:
+def _notes(records: Records, number: int, run: pd.Series, log: EvalLog) -> Iterator[str]:
     """What ran, and what the value rests on."""
     about, score = log.eval.metadata or {}, records.score(number)
     yield f"{run['main_metric']}, from 0 to 1"
@@ -155,7 +129,6 @@ def _notes(records: Records, number: int, run: pd.Series, log: EvalLog, data: st
     if floor := best_floor(floors):
         kind = next(name for name, one in floors.items() if one == floor)
         yield f"best floor {floor.value:.{_DECIMALS}f} ({kind})"
-    yield from [data] if data else []
     yield from (f"{name}={value}" for name, value in about["condition"].items())
     yield ALONE if run["is_alone"] else f"music-evals {about.get('music_evals_version', '')}".strip()
     settings = log.eval.model_generate_config.model_dump(mode="json", exclude_none=True)

@@ -1,4 +1,4 @@
-"""Results on the Hub: from logs to files, to a pull request on a model's repository, and back from a leaderboard."""
+"""Results for the Hub: from logs to the files of models' repositories."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 import pytest
 import yaml
-from huggingface_hub import DatasetLeaderboardEntry
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import list_eval_logs, read_eval_log, write_eval_log
 from jsonschema import Draft202012Validator
@@ -42,19 +41,19 @@ def logs(hub: FakeHub, built_datasets: Callable[[str], Path], tmp_path: Path) ->
     return tmp_path / "logs"
 
 
-def test_from_logs_to_a_pull_request(hub: FakeHub, logs: Path, tmp_path: Path) -> None:
+def test_from_logs_to_files(hub: FakeHub, logs: Path, tmp_path: Path) -> None:
     out, commit = tmp_path / "results", hub.branches["ORG/muse"]["main"]
     code, output = run("report", logs, "--eval-results", out, "--source", "https://huggingface.co/spaces/ORG/logs/")
     assert code == 0, output
     for message in (
-        "No results for the Hub, 3 of 7 runs:",
+        "No results for the Hub, 4 of 7 runs:",
         "it names no commit of its data; run hf/ORG/NAME@COMMIT",
         "is that of no leaderboard",
         "it did not ask all questions",
     ):
         assert message in output
     files = {path.relative_to(out).as_posix(): yaml.safe_load(path.read_text()) for path in out.rglob("*.yaml")}
-    assert set(files) == {f"{MODEL}/{FILE}", f"{MODEL}/.eval_results/ORG_muse-audio.yaml"}
+    assert set(files) == {f"{MODEL}/{FILE}"}
     for entries in files.values():
         Draft202012Validator(SPECIFICATION["eval_results"]).validate(entries)
     headers = [read_eval_log(info, header_only=True) for info in list_eval_logs(str(logs))]
@@ -69,54 +68,9 @@ def test_from_logs_to_a_pull_request(hub: FakeHub, logs: Path, tmp_path: Path) -
         for note in ("accuracy, from 0 to 1", "95% interval ", "best floor 0.", "asked and scored by Inspect alone"):
             assert note in entry["notes"]
     assert not by_task
-    (audio,) = files[f"{MODEL}/.eval_results/ORG_muse-audio.yaml"]
-    assert audio["dataset"] == {"id": "ORG/muse-audio", "task_id": "syncopation"}
-    assert f"ORG/muse@{commit}; modality=audio" in audio["notes"]
-
-    absent = (1, f"Error: the Hub has no model {MODEL}, or you have no access to it\n")
-    assert run("publish-results", out, "--yes") == absent
-    earlier = [
-        {"dataset": {"id": "ORG/muse", "task_id": "another"}, "value": 0.5},
-        {"dataset": {"id": "ORG/muse", "task_id": "syncopation"}, "value": 0.5},
-    ]
-    hub.push(MODEL, {"README.md": b"# Tiny", FILE: yaml.safe_dump(earlier).encode()})
-    code, output = run("publish-results", out)
-    assert (code, f"{MODEL}: {FILE}" in output, "This was a dry run" in output) == (0, True, True)
-    assert not hub.pull_requests
-    code, output = run("publish-results", out, "--yes")
-    assert (code, f"Opened https://huggingface.co/{MODEL}/discussions/1" in output) == (0, True), output
-    proposed = hub.files(MODEL, "refs/pr/1")
-    assert yaml.safe_load(proposed[FILE]) == [earlier[0], *files[f"{MODEL}/{FILE}"]]
-    assert yaml.safe_load(hub.files(MODEL)[FILE]) == earlier
-    assert "already has an open pull request" in run("publish-results", out, "--yes")[1]
-    hub.push(MODEL, proposed)
-    assert f"{MODEL} has these results; there is nothing to do." in run("publish-results", out, "--yes")[1]
-    assert len(hub.pull_requests) == 1
-
-
-def test_a_leaderboard_is_shown_and_written(hub: FakeHub, tmp_path: Path) -> None:
-    hub.push("ORG/muse", {"README.md": b""})
-    author = {"type": "user", "name": "ORG"}
-    best = {"rank": 1, "modelId": "ORG/large", "value": 0.75, "filename": "a.yaml", "verified": True, "author": author}
-    second = {**best, "rank": 2, "modelId": "ORG/<b>tiny\x1b", "value": 0.5, "verified": False, "pullRequest": 3}
-    second |= {"notes": "zero-shot", "source": {"url": "https://example.com/log"}}
-    hub.leaderboard = [DatasetLeaderboardEntry(**entry) for entry in (best, second)]
-    out = tmp_path / "board.html"
-    code, output = run("leaderboard", "ORG/muse", "--out", out)
-    assert code == 0, output
-    for shown in ("ORG/large", "0.7500", "verified", "ORG/<b>tiny", "pull request", "zero-shot"):
-        assert shown in output
-    assert "\x1b" not in output
-    page = out.read_text()
-    assert ("&lt;b&gt;tiny" in page, "<b>" in page) == (True, False)
-    assert run("leaderboard", "ORG/muse", "--out", out) == (1, f"Error: {out} exists; give another file\n")
-    code, output = run("leaderboard", "ORG/none")
-    assert (code, "ORG/none: the Hub has no such repository" in output) == (1, True)
 
 
 def test_bad_input_is_named(tmp_path: Path) -> None:
-    code, output = run("publish-results", tmp_path)
-    assert (code, "holds no results; `music-evals report --eval-results` writes some" in output) == (1, True)
     code, output = run("report", tmp_path, "--eval-results", tmp_path / "new", "--source", "logs")
     assert (code, "--source logs is no address" in output) == (1, True)
 
