@@ -33,7 +33,6 @@ class TaskFacts:
     # Parameters under which it is published as prompts; None (``false`` in the file) where it is not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
     by_name: bool = False  # whether it runs only where it is named, and not with its benchmark
-    scored_alike: bool = True  # whether what Inspect alone earns on these prompts is the main metric
 
     @property
     def registry_name(self) -> str:
