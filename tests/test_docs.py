@@ -38,7 +38,7 @@ COMMANDS: dict[str, Any] = {"inspect": inspect_command, "music-evals": typer.mai
 # A fence of N marks ends at N marks, so that a page can show a page.
 FENCE = re.compile(r"^(?P<marks>`{3,})(?P<language>[\w{}-]*)\n(?P<body>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(
-    r"(?:baselines|commands|datasets_builders|docs|encoders|evals|finetuning|logs|notation|perf|reports|scorers|solvers"
+    r"(?:baselines|commands|datasets_builders|docs|encoders|evals|logs|notation|perf|reports|scorers|solvers"
     r"|tests)/[\w./-]*"
 )
 

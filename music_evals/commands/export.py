@@ -40,8 +40,10 @@ def export(
             raise ValueError(f"{log} is of {benchmark}; --as {form} is for {' and '.join(_BENCHMARKS[form])}")
         samples = [sample for sample in read.samples or [] if sample.epoch == 1]
         originals = {} if questions is None else _originals(questions)
-        entries = [_completed(_ENTRIES[form](sample), originals) for sample in samples]
-        written = [entry for entry in entries if entry is not None]
+        written = [_ENTRIES[form](sample) for sample in samples]
+        if originals:
+            known = [entry for entry in written if entry["id"] in originals]
+            written = [entry | originals[entry["id"]] for entry in known]
         if not written:
             raise ValueError(f"{log} has no sample of the questions in {questions or 'it'}")
         out.write_text(json.dumps(written, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
@@ -55,13 +57,6 @@ def _originals(path: Path) -> dict[str, Entry]:
     text = path.read_text(encoding="utf-8")
     entries = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
     return {str(entry["id"]): entry for entry in entries}
-
-
-def _completed(entry: Entry, originals: Mapping[str, Entry]) -> Entry | None:
-    if not originals:
-        return entry
-    original = originals.get(entry["id"])
-    return None if original is None else {**entry, **original}
 
 
 def _common(sample: "EvalSample") -> Entry:

@@ -51,10 +51,6 @@ def run(
     gpus_per_shard: Annotated[
         float, typer.Option(help="GPUs that Ray gives each shard, in which Inspect starts its own vLLM server.", min=0)
     ] = 0,
-    model_servers: Annotated[
-        int, typer.Option(help="vLLM servers that Ray starts for the shards to share.", min=0)
-    ] = 0,
-    gpus_per_server: Annotated[float, typer.Option(help="GPUs that Ray gives each of these.", min=0)] = 1,
     display: Annotated[
         Literal["full", "conversation", "rich", "plain", "log", "none"],
         typer.Option(help="How Inspect shows progress."),
@@ -105,11 +101,9 @@ def run(
     prices = _prices(price)
     if shards is None and (addresses or engine != "processes"):
         raise typer.BadParameter("servers and engines are for shards; give --shards as well", param_hint="--shards")
-    if model_servers and not (engine == "ray" and model.startswith("vllm/")):
-        raise typer.BadParameter("they are started by Ray, for models of vllm/", param_hint="--model-servers")
     base_url = options.pop("model_base_url", None) or provider.get("base_url")
     if "model_path" not in provider and not dry_run and not show:
-        problem = provider_problem(model, base_url or "".join(addresses[:1]) or ("Ray" if model_servers else None))
+        problem = provider_problem(model, base_url or "".join(addresses[:1]))
         if problem := problem or folder_problem(logs):
             raise failed(ValueError(problem))
     try:
@@ -129,7 +123,7 @@ def run(
         if shards is not None:
             run_shards: Engine = run_processes
             if engine == "ray":
-                run_shards = cluster().Cluster(address, gpus_per_shard, model_servers, gpus_per_server)
+                run_shards = cluster().Cluster(address, gpus_per_shard)
             settings = Settings(model, provider, limit, options, addresses)
             errors = _run_in_shards(tasks, settings, logs, shards, run_shards, show=display != "none")
         else:

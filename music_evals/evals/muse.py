@@ -246,19 +246,23 @@ def record_to_sample(
         question=muse.question,
         **answer_type,
     )
+    facts = {
+        **metadata,
+        "row": row["id"],
+        "options": row["options"],
+        "identifiers": muse.identifiers,
+        WHY: muse.reason(row),
+    }
+    if params.modality == "midi":
+        files = {name: row["midi" + clip] for name, clip in zip(muse.identifiers, muse.clips, strict=True)}
+        texts = {name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file}
+        facts[MEDIA] = {"midi": texts}
     return Sample(
         # All ids of a task's rows begin with its name, or the first word of that.
         id=row["id"].removeprefix(f"{muse.name.partition('_')[0]}-"),
         input=[*opening, message],
         target=row["target"],
-        metadata={
-            **metadata,
-            "row": row["id"],
-            "options": row["options"],
-            "identifiers": muse.identifiers,
-            WHY: muse.reason(row),
-            **({MEDIA: {"midi": _midi(muse, row)}} if params.modality == "midi" else {}),
-        },
+        metadata=facts,
     )
 
 
@@ -274,12 +278,6 @@ def load_trials(muse: Trials, params: MuseParameters, split: str) -> list[Row]:
         if params.modality == "midi" and any(row["midi_text" + clip] is None for clip in muse.clips):
             raise ValueError(f"{params.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
     return rows
-
-
-def _midi(muse: Trials, row: Row) -> dict[str, str]:
-    """The files of a trial in Base64, by identifier."""
-    files = {name: row["midi" + clip] for name, clip in zip(muse.identifiers, muse.clips, strict=True)}
-    return {name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file}
 
 
 def check_native(

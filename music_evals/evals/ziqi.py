@@ -160,7 +160,13 @@ def record_to_sample(
     place = order.index(LETTERS.index(row["answer"]))
     options = [row["options"][index] for index in order]
     prompt = opening + _filled(wording["question"], row["question"], options)
-    tune = _TUNE.search(row["question"])
+    notation: dict[str, Any] = {}
+    media: dict[str, Any] = {}
+    if tune := _TUNE.search(row["question"]):
+        start = prompt.index(row["question"], len(opening))
+        place_of_tune = [start + tune.start(), start + len(row["question"])]
+        notation = {"notation": "abc", "music": [place_of_tune]}
+        media = {MEDIA: {"abc": row["question"][tune.start() :]}}
     metadata = question_metadata(
         "ziqi",
         config,
@@ -171,7 +177,7 @@ def record_to_sample(
         options=list(options),
         kind=row["subtheme_en"],
         majority=majority,
-        **_music(row["question"], prompt.index(row["question"], len(opening))),
+        **notation,
     )
     return Sample(
         id=sample_id(row["id"]) if params.rotations == 1 else f"{sample_id(row['id'])}-rotation{rotation}",
@@ -184,11 +190,7 @@ def record_to_sample(
             "subtheme": row["subtheme_en"],
             "rotation": rotation,
             "prompt_characters": len(prompt),
-            **(
-                {MEDIA: {"abc": tune[0]}}
-                if (tune := re.search(rf"(?s){_TUNE.pattern}.*", row["question"], re.M))
-                else {}
-            ),
+            **media,
             **({} if row["duplicate_of"] is None else {"duplicate_of": row["duplicate_of"]}),
         },
     )
@@ -276,12 +278,6 @@ def _openings(
         shown = [_filled(wording["example"], row["question"], row["options"], row["answer"]) for row in examples]
         openings[theme] = "\n\n".join([wording["instruction"], wording["examples"], *shown]) + "\n\n"
     return openings
-
-
-def _music(question: str, start: int) -> dict[str, Any]:
-    """The notation and place of the tune in a prompt: ABC, at the end of the question."""
-    tune = _TUNE.search(question)
-    return {"notation": "abc", "music": [[start + tune.start(), start + len(question)]]} if tune else {}
 
 
 def _filled(text: str, question: str, options: Sequence[str], answer: str = "") -> str:
