@@ -8,9 +8,10 @@ here. A benchmark is found by its folder; nothing lists them.
 
 import csv
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final
@@ -124,6 +125,8 @@ class Source:
     sha256: str = ""  # of these files, by which a copy is known
     remotes: Sequence[Remote] = ()  # where they are fetched from; the first holds the questions
     is_benchmark: bool = False  # whether they are the benchmark's own questions; scores stand beside published ones
+    questions: Mapping[str, int] = field(default_factory=dict)  # task -> the least number that the published test has
+    fingerprints: Mapping[str, str] = field(default_factory=dict)  # task -> `fingerprint` of its ids, if it is known
 
     @property
     def licence_label(self) -> str:
@@ -175,6 +178,15 @@ class Benchmark:
             "year": f"20{number[:2]}",
         }
         return "\n".join([f"@article{{{key},", *(f"  {name} = {{{text}}}," for name, text in fields.items()), "}"])
+
+
+def fingerprint(ids: Iterable[str]) -> str:
+    """Return what tells a set of questions from another one, from the ids of its rows.
+
+    >>> fingerprint(["b", "a"]) == fingerprint(["a", "b", "a"])
+    True
+    """
+    return sha256("\n".join(sorted(set(ids))).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def names() -> list[str]:

@@ -22,7 +22,15 @@ from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from music_evals.benchmarks import TaskFacts, load, names, published, published_names
+from music_evals.benchmarks import (
+    TaskFacts,
+    dataset_facts,
+    fingerprint,
+    load,
+    names,
+    published,
+    published_names,
+)
 from music_evals.reports.run_metadata import DEFAULT, RunFingerprint, fingerprints, run_facts, shown, signature
 from music_evals.reports.sanitize import plain, reason
 from music_evals.scorers.items import TAGS, items_of
@@ -34,6 +42,9 @@ PARTIAL: Final = "in part"
 """What the condition of a run says that did not ask or score all samples."""
 GROUPS: Final = ("theme", "subtheme", "kind", "level", "rotation")
 """Columns of the items for which `scores` holds the main metric of each group."""
+QUESTION_KEYS: Final = ("question_key", "content")
+"""Columns of the items that are equal for the same question of two benchmarks: of id, answer and options, or a checksum
+of what is asked."""
 
 _OF_HUB: Final = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}")
 _COMMIT: Final = re.compile("[0-9a-f]{40}")
@@ -150,7 +161,7 @@ def read_records(
                 passed_over.append((plain(str(path)), reason(error)))
             progress(number, len(paths))
     items = pd.DataFrame(
-        [{"run": run, **item} for run, found in enumerate(rows) for item in found],
+        [{**item, "run": run} for run, found in enumerate(rows) for item in found],
         columns=None if any(rows) else ["run", "is_main"],
     )
     by_run = dict(list(items.groupby("run"))) if len(items) else {}
@@ -352,8 +363,7 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
         usage = next((one for model, one in sample.model_usage.items() if plain(model) == log.eval.model), None)
         tokens = nan if usage is None else float(usage.output_tokens)
         seconds = nan if sample.working_time is None else sample.working_time
-        if any(amount < 0 or amount > _MOST for amount in (tokens, seconds)):
-            raise ValueError(f"a sample has {tokens:g} tokens in {seconds:g} s; from 0 to {_MOST:g} are accepted")
+        tokens, seconds = (amount if 0 <= amount <= _MOST else nan for amount in (tokens, seconds))
         columns = _columns(about)
         for name in scorers:
             score = (sample.scores or {}).get(name)
@@ -367,7 +377,7 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                 # The twin of a question has another answer; it is paired with the question.
                 target = str(about.get("twin_target", sample.target))
                 target = target if item.id == sample_id else str(item.details.get("target", ""))
-                pair = blake2b(f"{item.id}\0{target}".encode(errors="surrogatepass"), digest_size=8).hexdigest()
+                options = sorted(map(str, about["options"])) if isinstance(about.get("options"), list) else []
                 details = {name: fact for name, fact in item.details.items() if name not in ("prediction", "embedding")}
                 rows.append(
                     {
@@ -378,7 +388,8 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                         "sample": plain(str(sample.id), _SHOWN),
                         "item": plain(item.id, _SHOWN),
                         "epoch": sample.epoch,
-                        "pair": pair,
+                        "pair": _digest(item.id, target),
+                        "question_key": _digest(item.id, target, *options),
                         "cluster": plain(item.cluster, _SHOWN),
                         "stratum": plain(item.stratum, _SHOWN),
                         "value": nan if item.value is None else item.value,
@@ -397,6 +408,10 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
     return rows
 
 
+def _digest(*texts: str) -> str:
+    return blake2b("\0".join(texts).encode(errors="surrogatepass"), digest_size=8).hexdigest()
+
+
 def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """What metadata say in numbers and texts."""
     short = {
@@ -412,7 +427,8 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
     facts = load(about["benchmark"]).tasks[about["config"]]
     params = {name: _hashable(value) for name, value in (log.eval.task_args | log.eval.task_args_passed).items()}
     main = items[items["is_main"]]
-    is_complete = _is_complete(log, main)
+    is_comparable = _is_comparable(facts, params, about)
+    is_complete = _is_complete(log, main) and (not is_comparable or _has_published_questions(facts, main))
     is_alone = bool(about.get("alone"))
     words = [
         *fingerprint.params,
@@ -438,7 +454,7 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
         "errors": results.total_samples - results.completed_samples if (results := log.results) else 0,
         "n": main[main["counts"] & main["value"].notna()]["item"].nunique(),
         "is_complete": is_complete,
-        "is_published_test": is_complete and not is_alone and _is_comparable(facts, params, about),
+        "is_published_test": is_complete and is_comparable and not is_alone,
         "is_alone": is_alone,
         "is_probe": params.get("twin") == "completion",
         "location": log.location,
@@ -460,10 +476,9 @@ def _is_complete(log: EvalLog, main: pd.DataFrame) -> bool:
 
 
 def _is_comparable(facts: TaskFacts, params: Mapping[str, Any], about: Mapping[str, Any]) -> bool:
-    """Whether a complete run is of the published test, as the paper asked it: see ``[comparable]`` of the benchmark."""
+    """Whether a log says that it is of the published test, as the paper asked it: see ``[comparable]``."""
     benchmark = load(facts.benchmark)
-    sources = [source for dataset in benchmark.datasets.values() for source in dataset.sources.items()]
-    is_own = any(source.is_benchmark for name, source in sources if name == about.get("dataset_source"))
+    is_own = about.get("dataset_source") == dataset_facts(facts.benchmark).published[0]
     accepted = dict(benchmark.table.get("comparable", {}))
     changed = {"stimulus", "twin", *accepted.pop("defaults", ())} & (about.get("condition") or {}).keys()
     known = {**about, **params}
@@ -477,6 +492,14 @@ def _is_comparable(facts: TaskFacts, params: Mapping[str, Any], about: Mapping[s
             if known.get(name) is not None
         )
     )
+
+
+def _has_published_questions(facts: TaskFacts, main: pd.DataFrame) -> bool:
+    """Whether the samples are of all questions of the published test; the header of a log may say anything."""
+    _, source = dataset_facts(facts.benchmark).published
+    wanted, known = source.questions.get(facts.name), source.fingerprints.get(facts.name)
+    ids = main["item"] if "question" not in main else main["question"].fillna(main["item"])
+    return wanted is not None and ids.nunique() >= wanted and known in (None, fingerprint(ids.astype(str)))
 
 
 def _hashable(value: Any) -> Any:

@@ -2,8 +2,8 @@
 
 A task's *normalised score* is 100·(score − floor)/(100 − floor), with the score and the best of its floors in percent:
 0 is as good as without the music, 100 is all right. A section's is the mean over its tasks, the suite's the mean over
-sections. A model has a suite mean if it has all tasks of the suite, on the same data as the others. No two benchmarks
-compose the same question, so that none counts twice.
+sections. A model has a suite mean if it has all tasks of the suite, on the same data as the others. Sections that ask
+the same questions count as one. Baselines and people do not decide which sections the suite has.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ import pandas as pd
 
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS
-from music_evals.reports.records import PARTIAL, Records
+from music_evals.reports.records import PARTIAL, QUESTION_KEYS, Records
 from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
@@ -23,6 +23,7 @@ from music_evals.scorers.metrics.estimates import Estimate, average
 SUITE: Final = "Suite"
 BASELINE: Final = "baseline/"
 PERSON: Final = "human/"
+_MOST_SHARED: Final = 0.5  # of a section's questions that another one may ask too
 
 
 @dataclass(frozen=True)
@@ -91,26 +92,67 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     ]
     sections = list(dict.fromkeys(runs["section"]))
     found.sort(key=lambda one: (one.model, sections.index(one.section)))
-    lines: list[str] = []
+    suites, lines = _suite(records, found)
+    return sorted([*found, *suites], key=lambda one: one.model), lines
+
+
+def _suite(records: Records, found: Sequence[Aggregate]) -> tuple[list[Aggregate], list[str]]:
+    """The aggregates over the suite, and notes on what is not in it."""
     counted = [one for one in found if one.normalised]
     ranked = [one for one in counted if not one.model.startswith((BASELINE, PERSON))] or counted
+    repeats, lines = _repeats(records, ranked)
+    counted, ranked = ([one for one in group if one.section not in repeats] for group in (counted, ranked))
     needed = {(one.section, task) for one in ranked for task in one.runs["task"]}
-    data = {section: _commonest(one.data for one in ranked if one.section == section) for section, _ in needed}
+    sections = {section for section, _ in needed}
+    if len(sections) < 2:
+        return [], lines
+    data = {section: _commonest(one.data for one in ranked if one.section == section) for section in sections}
     suites, without = [], []
     for model in dict.fromkeys(one.model for one in found):
-        own = [one for one in counted if one.model == model]
+        own = [one for one in counted if one.model == model and one.section in sections]
         tasks = {(one.section, task) for one in own for task in one.runs["task"]}
-        is_same = tasks == needed and all(one.data == data[one.section] for one in own)
-        if is_same and len(own) > 1:
+        if tasks == needed and all(one.data == data[one.section] for one in own):
             mean = replace(average([one.normalised for one in own if one.normalised]), decimals=1)
             suites.append(Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean))
-        elif len({section for section, _ in needed}) > 1:
+        else:
             without.append(model)
     if without:
         lines.append(
             f"{SUITE}: none for models that lack some of its tasks, or ran on other data: {', '.join(without)}."
         )
-    return sorted([*found, *suites], key=lambda one: one.model), lines
+    return suites, lines
+
+
+def _repeats(records: Records, found: Sequence[Aggregate]) -> tuple[set[str], list[str]]:
+    """Sections most of whose questions a larger section asks too, and a note on each pair that shares questions."""
+    questions: dict[str, dict[str, set[str]]] = {}
+    for one in found:
+        own = questions.setdefault(one.section, {name: set() for name in QUESTION_KEYS})
+        for run in one.runs.index:
+            items = records.main[run]
+            for name in own.keys() & {*items}:
+                own[name].update(items[name].dropna())
+    sizes = {section: max(map(len, own.values())) for section, own in questions.items()}
+    kept: list[str] = []
+    repeats: set[str] = set()
+    lines = []
+    for section in sorted(sizes, key=lambda name: -sizes[name]):
+        shared = {
+            other: max(len(questions[section][name] & questions[other][name]) for name in QUESTION_KEYS)
+            for other in kept
+        }
+        other = max(kept, key=lambda name: shared[name], default="")
+        if not other or not shared[other]:
+            kept.append(section)
+            continue
+        line = f"{SUITE}: {shared[other]} of {sizes[section]} questions of {section} are questions of {other} too"
+        if shared[other] > _MOST_SHARED * sizes[section]:
+            repeats.add(section)
+            lines.append(f"{line}; {section} is left out.")
+        else:
+            kept.append(section)
+            lines.append(f"{line}; both count.")
+    return repeats, lines
 
 
 def with_music(runs: pd.DataFrame) -> pd.DataFrame:
@@ -159,11 +201,16 @@ def aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) ->
     scores = [records.percent(run) for run in runs.index]
     floors = [percent(best_floor(records.floors(run))) for run in runs.index]
     gains = [gain(score, floor) for score, floor in zip(scores, floors, strict=True)]
-    normalised = [
-        one.times(100 / (100 - floor.value), 1) if one and floor and floor.value < 100 else None
-        for one, floor in zip(gains, floors, strict=True)
-    ]
+    normalised = [_normalised(*pair) for pair in zip(gains, floors, strict=True)]
     return Aggregate(model, section, runs, *map(_mean, (scores, floors, gains, normalised)))
+
+
+def _normalised(gained: Estimate | None, floor: Estimate | None) -> Estimate | None:
+    """A gain as a share of what is above the floor, in percent; nothing is above 100, also no end of an interval."""
+    if gained is None or floor is None or floor.value >= 100:
+        return None
+    found = gained.times(100 / (100 - floor.value), 1)
+    return found if found.high is None else replace(found, high=min(found.high, 100.0))
 
 
 def _mean(estimates: Sequence[Estimate | None]) -> Estimate | None:

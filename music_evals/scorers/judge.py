@@ -10,8 +10,8 @@ A sample has one question on a score, or several that were asked together. Its m
 
 By rules, a question counts if a rule can read its reference answer. The model's reply does not change that: a reply
 that no rule can read is wrong. All other questions are *unscored* for every model. With judges, a question without a
-majority is unscored. A sample without any scored question has the value NaN; Inspect leaves it out of the metrics and
-counts it in ``unscored_samples``.
+majority is unscored. A sample without any scored question has the value ``N``, because Inspect shows a sample without
+a value to no metric, and ``unscored`` and ``answered`` count its questions. No accuracy counts them.
 
 Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 """
@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import NOANSWER, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 
@@ -84,7 +84,7 @@ _SHOWN: Final = 200
 
 @sample_metric
 def unscored(scores: list[SampleScore]) -> float:
-    """The number of questions, in the samples that have a score, that no rule can score or no majority decides."""
+    """The number of questions that no rule can score or no majority decides."""
     return float(sum(item.value is None for item in all_items(scores)))
 
 
@@ -295,7 +295,7 @@ def _score(
     shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
     if not verdicts:
         reason = "grader_failed" if names else "undecided"
-        return Score.unscored(reason=reason, answer=shown, explanation=explanation, metadata=metadata)
+        return Score(value=NOANSWER, reason=reason, answer=shown, explanation=explanation, metadata=metadata)
     return Score(value=sum(verdicts) / len(verdicts), answer=shown, explanation=explanation, metadata=metadata)
 
 

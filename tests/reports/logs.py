@@ -72,7 +72,7 @@ def write_log(
             id=f"q{place % number}",
             epoch=place // number + 1,
             input="?",
-            target=f"right of q{place % number}",
+            target=f"right of {benchmark}'s q{place % number}",
             metadata=dict(samples[place % number]) if samples else {},
             scores={
                 scorer: Score(

@@ -141,18 +141,24 @@ def agreement(items: pd.DataFrame) -> dict[str, Estimate]:
 
     Source: arXiv 2511.20697, section 3.3.
     """
-    questions = items["details"].tolist()
-    decided = [one for one in questions if one["verdict"] is not None]
-    ruled = [float(bool(one["verdict"]) == one["rule"]) for one in decided if one["votes"] and one["rule"] is not None]
-    pairs = [(one["verdict"], one["human"]) for one in decided if one.get("human") is not None]
-    # Only a majority makes a vote late; then nobody knows whether the judges agree.
-    votes = [list(one["votes"].values()) for one in questions if one["votes"] and LATE not in one["abstained"].values()]
+    questions, clusters = items["details"].tolist(), items["cluster"].tolist()
+    flags: dict[str, list[tuple[float, Hashable, Hashable]]] = defaultdict(list)
+    votes, pairs = [], []
+    for question, cluster in zip(questions, clusters, strict=True):
+        item, verdict, rule, label = question["id"], question["verdict"], question["rule"], question.get("human")
+        # Only a majority makes a vote late; then nobody knows whether the judges agree.
+        if question["votes"] and LATE not in question["abstained"].values():
+            votes.append(list(question["votes"].values()))
+            flags["Judges unanimous"] += [(flag, item, cluster) for flag in unanimity(votes[-1:])]
+        if verdict is not None and question["votes"] and rule is not None:
+            flags["Judges and rules"].append((float(bool(verdict) == rule), item, cluster))
+        if verdict is not None and label is not None:
+            pairs.append((verdict, label))
+            flags["Judges and people"].append((float(verdict == label), item, cluster))
     found: dict[str, Estimate | None] = {
-        "Judges unanimous": percent(estimate(unanimity(votes))),
-        _JOINT: percent(joint_agreement(questions, items["cluster"].tolist())),
-        "Judges and rules": percent(estimate(ruled)),
-        "Judges and people": percent(estimate([float(verdict == label) for verdict, label in pairs])),
+        name: percent(estimate(*map(list, zip(*rows, strict=True)))) for name, rows in flags.items() if rows
     }
+    found[_JOINT] = percent(joint_agreement(questions, clusters))
     matrix = np.array(votes, dtype=float).T  # a row per judge; NaN where one abstains
     if len(matrix) > 1 and len(np.unique(matrix[~np.isnan(matrix)])) > 1:
         from krippendorff import alpha

@@ -52,8 +52,6 @@ def mean_interval(
         >>> [round(end, 2) for end in mean_interval([1, 1, 1, 0, 0, 0, 1, 0], clusters="aaabbbcc")]
         [0.0, 1.0]
     """
-    from scipy import stats
-
     values = checked_outcomes("correct", correct, clusters)
     if strata is not None and len(strata) != len(values):
         raise ValueError(f"strata names {len(strata)} items, correct has {len(values)}")
@@ -69,14 +67,64 @@ def mean_interval(
     total, n = totals.sum(axis=1, keepdims=True), sizes.sum(axis=1, keepdims=True)
     if (sizes == n).any():
         return nan, nan
-    mean = (total / n).mean()
+    mean = float((total / n).mean())
     without = ((total - totals) / (n - sizes)).mean(axis=0)
-    trials = float(count)
-    if np.ptp(without) > _EQUAL:
-        variance = (count - 1) / count * ((without - mean) ** 2).sum()
-        weights = (sizes / n).mean(axis=0)
-        t = stats.t.ppf(0.975, max(1 / (weights**2).sum() - 1, 1))
-        trials = mean * (1 - mean) / variance * (Z95 / t) ** 2
+    if np.ptp(without) <= _EQUAL:
+        return _exact_interval(mean, float(count))
+    variance = (count - 1) / count * ((without - mean) ** 2).sum()
+    weights = (sizes / n).mean(axis=0)
+    return _interval_of(mean, float(variance), 1 / (weights**2).sum() - 1)
+
+
+def crossed_interval(
+    correct: Sequence[float] | Floats, items: Sequence[Hashable], clusters: Sequence[Hashable]
+) -> tuple[float, float]:
+    """A 95% interval for the mean of responses to items that are all in several clusters, within 0 and 1.
+
+    An example: the same questions are asked in several chats. A question may be hard in every chat, and a chat may go
+    wrong on every question. The variance is that of the means of items plus that of the means of clusters; it counts
+    the rest twice, so that the interval is rather too wide. The degrees of freedom are Satterthwaite's. A single
+    cluster has no interval (NaN).
+
+    Args:
+        correct: one outcome per response.
+        items: the item of each response.
+        clusters: the cluster of each response.
+
+    Source: A. C. Cameron, J. B. Gelbach and D. L. Miller, "Robust inference with multiway clustering", Journal of
+        Business & Economic Statistics 29 (2011), without the term that they subtract.
+    """
+    values = checked_outcomes("correct", correct, clusters)
+    means = [_group_means(values, _numbered(names)) for names in (items, clusters)]
+    if min(map(len, means)) < 2:
+        return nan, nan
+    mean = float(means[0].mean())
+    variances = np.array([group.var(ddof=1) / len(group) for group in means])
+    if variances.sum() <= _EQUAL**2:
+        return _exact_interval(mean, float(min(map(len, means))))
+    freedom = variances.sum() ** 2 / sum(
+        variance**2 / (len(group) - 1) for variance, group in zip(variances, means, strict=True)
+    )
+    return _interval_of(mean, float(variances.sum()), freedom)
+
+
+def _group_means(values: Floats, groups: npt.NDArray[np.intp]) -> Floats:
+    means: Floats = np.bincount(groups, weights=values) / np.bincount(groups)
+    return means
+
+
+def _interval_of(mean: float, variance: float, freedom: float) -> tuple[float, float]:
+    """Korn's and Graubard's interval of a mean with this variance and degrees of freedom."""
+    from scipy import stats
+
+    t = stats.t.ppf(0.975, max(freedom, 1))
+    return _exact_interval(mean, mean * (1 - mean) / variance * (Z95 / t) ** 2)
+
+
+def _exact_interval(mean: float, trials: float) -> tuple[float, float]:
+    """The exact binomial interval of a share of so many trials."""
+    from scipy import stats
+
     right, wrong = mean * trials, (1 - mean) * trials
     low = stats.beta.ppf(0.025, right, wrong + 1) if mean > _EQUAL else 0.0
     high = stats.beta.ppf(0.975, right + 1, wrong) if mean < 1 - _EQUAL else 1.0

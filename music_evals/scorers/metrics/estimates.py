@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import hypot, isnan, sqrt
 from statistics import fmean
 
-from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
+from music_evals.scorers.metrics.clustered import crossed_interval, macro_mean, mean_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
 
 
@@ -56,7 +56,8 @@ def estimate(
         values: one value per response, from 0 to 1.
         items: the item of each response; without it each response is an item.
         clusters: what each item belongs to, such as the piece that a question is on. Items of one cluster are not
-            independent; see `mean_interval`.
+            independent; see `mean_interval`. Where all responses to an item are in different clusters, such as chats,
+            see `crossed_interval`.
         strata: the stratum of each item. With several strata the score is the mean of their means.
 
     Returns:
@@ -77,15 +78,19 @@ def estimate(
         runs.setdefault(name, []).append(value)
         first.setdefault(name, place)
     means = [fmean(group) for group in runs.values()]
+    if clusters is not None and len(set(zip(names, clusters, strict=True))) > len(runs):
+        low, high = crossed_interval(values, names, clusters)
+        return _with_ends(fmean(means), low, high, len(means))
     groups = [clusters[place] for place in first.values()] if clusters is not None else None
     kinds = [strata[place] for place in first.values()] if strata is not None else None
     kinds = kinds if kinds and len(set(kinds)) > 1 else None
     groups = groups if groups and len(set(groups)) < len(groups) else None
     low, high = mean_interval(means, groups, kinds)
-    value = macro_mean(means, kinds) if kinds else fmean(means)
-    if isnan(low):
-        return Estimate(value, n=len(means))
-    return Estimate(value, low, high, len(means))
+    return _with_ends(macro_mean(means, kinds) if kinds else fmean(means), low, high, len(means))
+
+
+def _with_ends(value: float, low: float, high: float, n: int) -> Estimate:
+    return Estimate(value, n=n) if isnan(low) else Estimate(value, low, high, n)
 
 
 def share(value: float, n: float) -> Estimate:
