@@ -18,6 +18,7 @@ from music_evals.commands import (
     listen,
     listing,
     merge,
+    power,
     publish,
     report,
     reward,
@@ -43,6 +44,7 @@ app.command("finetune-data")(finetune_data.finetune_data)
 app.command("list")(listing.list_tasks)
 app.command("listen")(listen.listen)
 app.command("merge")(merge.merge)
+app.command("power")(power.power)
 app.command("publish")(publish.publish)
 app.command("run", context_settings=_PASS_ON)(run.run)
 app.command(

@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from random import Random
 from string import Template, ascii_lowercase, ascii_uppercase
 from typing import Any, Final, Literal
@@ -272,7 +273,7 @@ def question_to_sample(
         notation="abc" if spans else None,
         music=spans or None,
     )
-    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)}
+    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)} | _checksums(row)
     if row.get("tags"):
         groups["tags"] = TAGS.join(row["tags"])
     return Sample(
@@ -282,6 +283,17 @@ def question_to_sample(
         target=shown.answer,
         metadata={"options": options, **groups, **({"question": row["id"]} if shown.suffix else {})},
     )
+
+
+def _checksums(row: MediaQuestionRow) -> dict[str, str]:
+    """What is equal for the same question in two benchmarks, and for two questions on the same files."""
+    cells = [cell["bytes"] for cell in row["audio"] + row["images"] if cell["bytes"] != ABSENT]
+    files = "\0".join(sha256(data).hexdigest() for data in cells)
+    place = ascii_uppercase.find(row["answer"])
+    right = row["options"][place] if row["options"] and place >= 0 else row["answer"]
+    texts = [row["question"], *sorted(row["options"]), right, files]
+    content = sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:16]
+    return {"content": content, **({"cluster": sha256(files.encode()).hexdigest()[:16]} if files else {})}
 
 
 def split_media(question: str) -> tuple[str, str]:

@@ -2,32 +2,35 @@
 
 Two runs are paired item by item, within a task and the same data. Values, clusters and strata are those of the main
 metric, so that a difference is that of the two scores over the items that both have. Each table is a family of its own
-for Holm's correction.
+for Holm's correction; rows with a baseline are another one, so that a baseline changes no p of two models.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import isnan
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
 from music_evals.benchmarks import load
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.table import P_DECIMALS, Cell, Table, notes
+from music_evals.reports.table import P_DECIMALS, Cell, Table, count, notes
 from music_evals.reports.tables.common import run_notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
+from music_evals.scorers.metrics.power import LEVEL, detectable_difference
 
 ARMS: Final = {"stimulus": "given", "twin": "original"}
 """Parameters with tables of their own, and the value that the others are compared with."""
 
 _NOT_FACTORS: Final = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
 _LABELS: Final = ("Benchmark", "Task", "Model", "Condition", "Data")
-_LEVEL: Final = 0.05  # of the tests, as of 95% intervals
-OUTCOMES: Final = ("First", "Second", "Difference", "p", "p (Holm)", "Test")
+OUTCOMES: Final = ("First", "Second", "Difference", "Detectable", "p", "p (Holm)", "Test", "Left out", "Verdict")
+BASELINE: Final = "baseline/"
+"""How names of models begin that are programs."""
+_NEAR: Final = 0.03  # the largest difference of scores that count as equal
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,20 @@ class PairedRun:
         return self.questions, tuple(sorted(others.items()))
 
 
-_Row = tuple[Sequence[Cell], Comparison]  # labels and the means of both, and how they differ
+class PairedRow(NamedTuple):
+    """A row of a table of comparisons.
+
+    Args:
+        labels: its first cells, with the means of both runs.
+        comparison: how the runs differ.
+        left_out: how many questions only one of the two has.
+        has_baseline: whether one of the two is a baseline.
+    """
+
+    labels: Sequence[Cell]
+    comparison: Comparison
+    left_out: int
+    has_baseline: bool
 
 
 def paired_runs(records: Records) -> list[PairedRun]:
@@ -111,13 +127,13 @@ def compared(records: Records, first: str, second: str) -> Table:
         if not matching:
             models = ", ".join(sorted({run.factors["model"] for run in runs}))
             raise ValueError(f"no run is of {name}; a model or PARAMETER=VALUE is needed; models: {models}")
-    factor = first.partition("=")[0] if "=" in first else "model"
+    factor = "model" if _is_model(found[0][0], first) else first.partition("=")[0]
     names = [name for name in _LABELS if name != "Model" or factor != "model"]
     rows = [
         row
         for one, other in product(*found)
         if one.number != other.number and one.rest(factor) == other.rest(factor)
-        if (row := paired_row(joined(one, other), [*map(run_labels(records, one).get, names)]))
+        if (row := paired_row(one, other, [*map(run_labels(records, one).get, names)]))
     ]
     if not rows:
         raise ValueError(f"{first} and {second} were not asked the same questions under the same conditions")
@@ -127,8 +143,11 @@ def compared(records: Records, first: str, second: str) -> Table:
 
 def _is_called(run: PairedRun, name: str) -> bool:
     factor, is_condition, value = name.partition("=")
-    if is_condition:
-        return run.factors.get(factor) == value
+    return _is_model(run, name) or (bool(is_condition) and run.factors.get(factor) == value)
+
+
+def _is_model(run: PairedRun, name: str) -> bool:
+    """Whether a run is of a model, whose name may hold arguments: ``org/model [dtype=float16]``."""
     return run.factors["model"] == name or run.factors["model"].endswith(f"/{name}")
 
 
@@ -141,8 +160,8 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
         for value, run in by_value.items():
             labels = [*run_labels(records, base or run).values(), value]
             if value == "completion":
-                probes.append([*labels, None, records.percent(run.number), *[None] * 4])
-            elif base and (row := paired_row(joined(run, base), labels)):
+                probes.append([*labels, None, records.percent(run.number), *[None] * (len(OUTCOMES) - 2)])
+            elif base and (row := paired_row(run, base, labels)):
                 rows.append(row)
     cells = [[*row[:6], row[7], row[6], *row[8:]] for row in paired_cells(rows)]
     columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *OUTCOMES[2:])
@@ -156,7 +175,7 @@ def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> 
     for group in _grouped(runs, lambda run: run.rest("model")):
         for first, second in combinations(sorted(group, key=lambda run: run.factors["model"]), 2):
             labels = map(run_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
-            rows.append(paired_row(joined(first, second), [*labels, second.factors["model"]]))
+            rows.append(paired_row(first, second, [*labels, second.factors["model"]]))
     columns = ("Task", "Condition", "Data", "First model", "Second model", *OUTCOMES)
     return _tests(records, section, "models", columns, rows)
 
@@ -167,7 +186,7 @@ def _conditions_table(records: Records, section: str, runs: Sequence[PairedRun])
     for factor, first, second in _contrasts(records, runs):
         labels = map(run_labels(records, first, factor).get, ("Task", "Model", "Condition", "Data"))
         values = [factor, first.factors[factor], second.factors[factor]]
-        rows.append(paired_row(joined(first, second), [*labels, *values]))
+        rows.append(paired_row(first, second, [*labels, *values]))
     columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *OUTCOMES)
     return _tests(records, section, "conditions", columns, rows)
 
@@ -177,17 +196,18 @@ def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) ->
     rows = []
     benchmark = records.runs.at[runs[0].number, "benchmark"] if runs else "muse"
     if _facts(benchmark).get("crossed"):
-        models = [run for run in runs if not run.factors["model"].startswith("baseline/")] or runs
+        models = [run for run in runs if not _is_baseline(run)] or runs
         contrasts = [
             (factor, first.factors[factor], second.factors[factor], first, second)
             for factor, first, second in _contrasts(records, models)
         ]
         for group in _grouped(contrasts, lambda contrast: contrast[:3]):
-            pairs = [joined(first, second).assign(task=first.questions[-1]) for *_, first, second in group]
+            pairs = [_joined(first, second).assign(task=first.questions[-1]) for *_, first, second in group]
             scores = pd.concat(pairs)
+            has_baseline = any(_is_baseline(first) for *_, first, _ in group)
             trials = [*zip(scores["task"], scores.index, strict=True)]
             labels = [*group[0][:3], ", ".join(sorted({first.factors["model"] for *_, first, _ in group}))]
-            rows.append(paired_row(scores.assign(cluster=trials, stratum=""), labels))
+            rows.append(_row(scores.assign(cluster=trials, stratum=""), labels, has_baseline))
     columns = ("Effect", "First value", "Second value", "Models", *OUTCOMES)
     return _tests(records, section, "effects", columns, rows)
 
@@ -210,23 +230,39 @@ def _rank(value: str, order: Sequence[str]) -> tuple[int, float, str]:
     return order.index(value) if value in order else len(order), number, value
 
 
-def joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
-    """Return the questions that both runs answered: the columns of `PairedRun.scores`, and ``later`` of the second."""
-    return first.scores.join(second.scores["value"].rename("later"), how="inner")
-
-
-def paired_row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row | None:
+def paired_row(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> PairedRow | None:
     """Return labels, both means, and how two runs differ; None where they have no question in common."""
+    return _row(_joined(first, second), labels, _is_baseline(first) or _is_baseline(second))
+
+
+def compare_runs(first: PairedRun, second: PairedRun) -> Comparison | None:
+    """Return how two runs differ on the questions that both have; None without any."""
+    row = paired_row(first, second, ())
+    return row.comparison if row else None
+
+
+def _is_baseline(run: PairedRun) -> bool:
+    return run.factors["model"].startswith(BASELINE)
+
+
+def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
+    """The questions of two runs: their values, ``value`` and ``later``, and the coarser clusters of the two."""
+    coarser = min((first.scores, second.scores), key=lambda scores: scores["cluster"].nunique())
+    columns = {"value": first.scores["value"], "later": second.scores["value"]}
+    return pd.DataFrame({**columns, "cluster": coarser["cluster"], "stratum": coarser["stratum"]})
+
+
+def _row(scores: pd.DataFrame, labels: Sequence[Cell], has_baseline: bool) -> PairedRow | None:
     from music_evals.scorers.metrics.clustered import macro_mean
 
-    if not len(scores):
+    pairs = scores.dropna(subset=["value", "later"])
+    if not len(pairs):
         return None
-    strata = scores["stratum"].tolist()
-    means = [
-        Estimate(macro_mean(scores[name].tolist(), strata), n=len(scores)).percent() for name in ("value", "later")
-    ]
-    comparison = compare(scores["value"].to_numpy(), scores["later"].to_numpy(), scores["cluster"].tolist(), strata)
-    return [*labels, *means], comparison
+    strata = pairs["stratum"].tolist()
+    means = [Estimate(macro_mean(pairs[name].tolist(), strata), n=len(pairs)).percent() for name in ("value", "later")]
+    values, later = (pairs[name].to_numpy() for name in ("value", "later"))
+    comparison = compare(values, later, pairs["cluster"].tolist(), strata)
+    return PairedRow([*labels, *means], comparison, len(scores) - len(pairs), has_baseline)
 
 
 def run_labels(records: Records, run: PairedRun, without: str = "") -> dict[str, Cell]:
@@ -237,21 +273,40 @@ def run_labels(records: Records, run: PairedRun, without: str = "") -> dict[str,
     return dict(zip(_LABELS, labels, strict=True))
 
 
-def paired_cells(rows: Sequence[_Row]) -> list[list[Cell]]:
-    """Return the cells of a table of paired rows, whose p are corrected together."""
+def paired_cells(rows: Sequence[PairedRow]) -> list[list[Cell]]:
+    """Return the cells of a table of paired rows, whose p are corrected together; rows with baselines apart."""
+    corrected: dict[int, float] = {}
+    for family in (True, False):
+        places = [place for place, row in enumerate(rows) if row.has_baseline is family]
+        corrected |= dict(zip(places, holm([rows[place].comparison.p for place in places]), strict=True))
     cells: list[list[Cell]] = []
-    for (labels, found), p in zip(rows, holm([found.p for _, found in rows]), strict=True):
+    for place, row in enumerate(rows):
+        found, p = row.comparison, corrected[place]
         difference = Estimate(found.difference).percent()
-        if (found.low > 0 or found.high < 0) != (found.p < _LEVEL):
+        if (found.low > 0 or found.high < 0) != (found.p < LEVEL):
             difference = replace(difference, mark="‡")
         elif not isnan(found.low):
             difference = Estimate(found.difference, found.low, found.high).percent()
+        least = detectable_difference(found.error, found.freedom)
+        detectable = None if isnan(least) else Estimate(least).percent()
         ps = [Estimate(one, decimals=P_DECIMALS) for one in (found.p, p)]
-        cells.append([*labels, difference, *ps, found.test])
+        verdict = _verdict(found, p)
+        cells.append([*row.labels, difference, detectable, *ps, found.test, count(row.left_out), verdict])
     return cells
 
 
-def _tests(records: Records, section: str, what: str, columns: Sequence[str], rows: Sequence[_Row | None]) -> Table:
+def _verdict(found: Comparison, p: float) -> str:
+    """What a comparison says, given its corrected p."""
+    is_near = -_NEAR <= found.low and found.high <= _NEAR
+    near = f"at most {100 * _NEAR:.0f} points apart"
+    if p < LEVEL:
+        return f"differ, {near}" if is_near else "differ"
+    return near if is_near else "too few questions to tell"
+
+
+def _tests(
+    records: Records, section: str, what: str, columns: Sequence[str], rows: Sequence[PairedRow | None]
+) -> Table:
     runs = records.current(section)
     name = f"tests_{what}_{runs['benchmark'].iloc[0]}" if len(runs) else f"tests_{what}"
     name += f"_{section.partition(': ')[2]}" if ": " in section else ""

@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from music_evals.benchmarks import load
+from music_evals.reports.comparisons import BASELINE
 from music_evals.reports.plots import table_figure
 from music_evals.reports.records import Records
-from music_evals.reports.summary import BASELINE, PERSON, SUITE, Aggregate, aggregate, aggregates, chosen, with_music
+from music_evals.reports.summary import PERSON, SUITE, Aggregate, aggregate, aggregates, chosen, with_music
 from music_evals.reports.table import FLOOR, MEASURED, Cell, Table, notes, text
 from music_evals.scorers.metrics.estimates import Estimate
 

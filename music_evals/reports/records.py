@@ -427,6 +427,7 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
     facts = load(about["benchmark"]).tasks[about["config"]]
     params = {name: _hashable(value) for name, value in (log.eval.task_args | log.eval.task_args_passed).items()}
     main = items[items["is_main"]]
+    counted = main[main["counts"] & main["value"].notna()]
     is_comparable = _is_comparable(facts, params, about)
     is_complete = _is_complete(log, main) and (not is_comparable or _has_published_questions(facts, main))
     is_alone = bool(about.get("alone"))
@@ -452,7 +453,8 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
         "created": datetime.fromisoformat(log.eval.created),
         "main_metric": about["main_metric"],
         "errors": results.total_samples - results.completed_samples if (results := log.results) else 0,
-        "n": main[main["counts"] & main["value"].notna()]["item"].nunique(),
+        "n": counted["item"].nunique(),
+        "clusters": counted["cluster"].nunique(),
         "is_complete": is_complete,
         "is_published_test": is_complete and is_comparable and not is_alone,
         "is_alone": is_alone,

@@ -36,7 +36,7 @@ PAGE, REPORT, CARD, RESULTS, LOGS = "index.html", "report.html", "README.md", "r
 MEDIA_BYTES: Final = 24_000_000
 """Sound and pictures that the copies of all logs hold together; the viewer takes 11 MB more."""
 _MEDIA: Final = re.compile(rb'"data:(?:audio|image|video)/[^"]{200,}"')
-_PAIR: Final = ("First model", "Second model", "First", "Second", "Difference", "p (Holm)")
+_PAIR: Final = ("First model", "Second model", "First", "Second", "Difference", "Detectable", "p (Holm)", "Verdict")
 TITLE: Final = "Music evaluation leaderboard"
 
 

@@ -14,14 +14,13 @@ from typing import Any, Final
 import pandas as pd
 
 from music_evals.benchmarks import load
-from music_evals.reports.comparisons import ARMS
+from music_evals.reports.comparisons import ARMS, BASELINE
 from music_evals.reports.records import PARTIAL, QUESTION_KEYS, Records
 from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 
 SUITE: Final = "Suite"
-BASELINE: Final = "baseline/"
 PERSON: Final = "human/"
 _MOST_SHARED: Final = 0.5  # of a section's questions that another one may ask too
 

@@ -219,10 +219,10 @@ def test_two_models_or_conditions_are_compared_on_the_same_questions(tmp_path: P
     code, output = run("compare", "one/right", "wrong", tmp_path)
     assert code == 0, output
     row, *_ = lines_of_table(output)
-    assert row[-5] == "−88", "second less first"
-    assert row[-4] == "0.0156", "2 · 0.5⁷: McNemar's exact test of seven that changed"
+    assert row[-8] == "−88", "second less first"
+    assert row[-6] == "0.0156", "2 · 0.5⁷: McNemar's exact test of seven that changed"
     code, output = run("compare", "shots=zero", "shots=five", tmp_path)
-    assert (code, lines_of_table(output)[0][-5]) == (0, "−50"), output
+    assert (code, lines_of_table(output)[0][-8]) == (0, "−50"), output
     code, output = run("compare", "two/wrong", "nobody", tmp_path)
     assert (code, "no run is of nobody; a model or" in output) == (1, True), output
 

@@ -1,7 +1,6 @@
 """Judging open questions: scripted judges, votes, abstentions, rescoring, human labels."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 

@@ -3,7 +3,7 @@
 from itertools import product
 from typing import Final
 
-from music_evals.reports.comparisons import ARMS, OUTCOMES, joined, paired_cells, paired_row, paired_runs, run_labels
+from music_evals.reports.comparisons import ARMS, OUTCOMES, paired_cells, paired_row, paired_runs, run_labels
 from music_evals.reports.records import Records
 from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import run_notes
@@ -23,7 +23,7 @@ def tables(records: Records) -> list[Table]:
             continue
         labels: list[Cell] = [run_labels(records, second)[name] for name in _LABELS]
         is_strict = records.runs.at[second.number, "protocol"] == "strict"
-        if is_strict and data == other_data and (row := paired_row(joined(first, second), labels)):
+        if is_strict and data == other_data and (row := paired_row(first, second, labels)):
             paired.append(row)
         else:
             labels[-1] = f"{data}; {other_data}"

@@ -25,6 +25,7 @@ NOT_PUBLISHED: Final = (
     "part of the items, as the row says."
 )
 
+_FEW_CLUSTERS: Final = 20
 _TITLES: Final = {"zero": "Zero-shot", "few": "Few-shot", "midi": "MIDI", "metadata_qa": "Metadata QA", "abc": "ABC"}
 
 Figure = Callable[[int], Cell]
@@ -55,12 +56,26 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     lines = ["Measured figures are followed by their 95% interval and the number of items."] if len(runs) else []
     if len(runs) and not runs["is_published_test"].all():
         lines.append(NOT_PUBLISHED)
+    lines += _few_clusters(runs)
     for _, run in runs[runs["replaced"] > 0].iterrows():
         lines.append(
             f"{run['task']}, {run['model']}, {run['condition']}: of {run['replaced'] + 1} runs alike, the most "
             f"complete, largest and newest counts: that of {run['created']:%Y-%m-%d %H:%M}."
         )
     return lines
+
+
+def _few_clusters(runs: pd.DataFrame) -> list[str]:
+    """A note for each task whose questions are on few pieces, scores or chats."""
+    lines = []
+    for _, run in runs.iterrows():
+        if run["clusters"] < min(run["n"], _FEW_CLUSTERS):
+            where = (
+                f"{run['task']}: the {run['n']} questions are on {run['clusters']} pieces, scores or in as many chats"
+            )
+            width = "no interval" if run["clusters"] == 1 else "a wide interval"
+            lines.append(f"{where}, so that a score has {width}.")
+    return list(dict.fromkeys(lines))
 
 
 def make_table(

@@ -9,7 +9,7 @@ flipped together. Draws have a fixed seed: the same outcomes give the same figur
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import product
-from math import sqrt
+from math import inf, nan, sqrt
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ _MAX_CELLS: Final = 1_000_000  # signs that are drawn at a time
 
 
 class Comparison(NamedTuple):
-    """How two sets of outcomes differ; a single cluster has no interval (NaN)."""
+    """How two sets of outcomes differ; a single cluster has no interval and no standard error (NaN)."""
 
     difference: float
     low: float
@@ -34,6 +34,8 @@ class Comparison(NamedTuple):
     p: float
     pairs: int
     test: Test
+    error: float  # standard error of the difference
+    freedom: float  # degrees of freedom of the error
 
 
 def compare(
@@ -74,15 +76,43 @@ def compare(
     if strata is None and len(number) == len(one) and np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all():
         only = int((differences < 0).sum()), int((differences > 0).sum())
         interval = difference_interval(*only, len(one))
-        return Comparison(difference, *interval, exact_mcnemar(*only), len(one), "McNemar")
+        error = _adjusted_error(*only, len(one))
+        return Comparison(difference, *interval, exact_mcnemar(*only), len(one), "McNemar", error, inf)
     totals: Floats = np.bincount([number[name] for name in names], weights=weights * differences).astype(float)
     if differences.any() or len(number) == 1:
         # The interval takes outcomes from 0 to 1, and differences lie between -1 and 1.
         low, high = (2 * end - 1 for end in mean_interval((differences + 1) / 2, list(names), strata))
+        error = clustered_error(differences, list(names), strata)
     else:
         low, high = difference_interval(0, 0, len(number))
+        error = _adjusted_error(0, 0, len(number))
     p = sign_flip_test(totals, resamples=resamples)
-    return Comparison(difference, low, high, p, len(one), "sign flips")
+    return Comparison(difference, low, high, p, len(one), "sign flips", error, len(number) - 1)
+
+
+def clustered_error(
+    values: Sequence[float] | Floats,
+    clusters: Sequence[Hashable] | None = None,
+    strata: Sequence[Hashable] | None = None,
+) -> float:
+    """Return the standard error of a mean of values in clusters, with the factor G / (G - 1); NaN for one cluster.
+
+    With strata it is that of the mean of their means. Without strata it is the cluster-robust error of a regression on a
+    constant.
+
+    Source: E. Miller, arXiv 2411.00640, section 2.2; the factor is that of Stata and statsmodels.
+    """
+    numbers = np.asarray(values, dtype=float)
+    names = list(range(len(numbers)) if clusters is None else clusters)
+    kinds = [""] * len(numbers) if strata is None else list(strata)
+    sizes = Counter(kinds)
+    means = {kind: numbers[[one == kind for one in kinds]].mean() for kind in sizes}
+    totals: dict[Hashable, float] = {}
+    for value, name, kind in zip(numbers, names, kinds, strict=True):
+        totals[name] = totals.get(name, 0.0) + (value - means[kind]) / (len(sizes) * sizes[kind])
+    if len(totals) < 2:
+        return nan
+    return sqrt(len(totals) / (len(totals) - 1) * sum(total**2 for total in totals.values()))
 
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:
@@ -119,9 +149,15 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[
     """
     if pairs < max(1, first_only + second_only):
         raise ValueError(f"pairs is {pairs}, where {first_only} and {second_only} samples differ; it counts all")
+    middle = (second_only - first_only) / (pairs + 2)
+    half = Z95 * _adjusted_error(first_only, second_only, pairs)
+    return max(-1.0, middle - half), min(1.0, middle + half)
+
+
+def _adjusted_error(first_only: int, second_only: int, pairs: int) -> float:
+    """The standard error of Bonett's and Price's interval, which is above 0 also where no sample differs."""
     one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
-    half = Z95 * sqrt((one + other - (other - one) ** 2) / (pairs + 2))
-    return max(-1.0, other - one - half), min(1.0, other - one + half)
+    return sqrt((one + other - (other - one) ** 2) / (pairs + 2))
 
 
 def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000) -> float:
