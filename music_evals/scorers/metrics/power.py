@@ -1,0 +1,58 @@
+"""Power of paired comparisons: what a number of questions can find, and how many find a difference.
+
+Conventions: two-sided tests at 5% with a power of 80%. Scores and differences are from 0 to 1. The variance is that of
+the differences of two models' values on the same question.
+
+Source: E. Miller, "Adding Error Bars to Evals", arXiv 2411.00640, section 5.
+"""
+
+from math import ceil, inf, isinf, sqrt
+from typing import Final
+
+LEVEL: Final = 0.05
+POWER: Final = 0.8
+
+
+def detectable_difference(error: float, freedom: float = inf) -> float:
+    """Return the smallest difference that a comparison finds with a power of 80%, given its standard error.
+
+    With few clusters, `freedom` is their number less one, and quantiles are of Student's t.
+
+    Example:
+        >>> round(detectable_difference(0.01), 4)
+        0.028
+    """
+    return _quantiles(freedom) * error
+
+
+def questions_needed(difference: float, variance: float) -> int:
+    """Return how many independent questions tell a difference with a power of 80%.
+
+    Raises:
+        ValueError: `difference` is not above 0, or `variance` is below 0.
+
+    Example:
+        >>> questions_needed(0.03, 1 / 9)  # Miller, section 5
+        969
+    """
+    if difference <= 0 or variance < 0:
+        raise ValueError(f"difference is {difference}, variance {variance}; above 0, and 0 or more are accepted")
+    return ceil((_quantiles(inf) / difference) ** 2 * variance)
+
+
+def paired_variance(first: float, second: float, correlation: float) -> float:
+    """Return the variance of differences of right and wrong answers, given both accuracies and their correlation.
+
+    Example:
+        >>> round(paired_variance(0.7, 0.75, 0.5), 4)
+        0.1991
+    """
+    one, other = first * (1 - first), second * (1 - second)
+    return one + other - 2 * correlation * sqrt(one * other)
+
+
+def _quantiles(freedom: float) -> float:
+    from scipy import stats
+
+    reference = stats.norm if isinf(freedom) else stats.t(freedom)
+    return float(reference.ppf(1 - LEVEL / 2) + reference.ppf(POWER))
