@@ -297,7 +297,7 @@ def paired_cells(rows: Sequence[PairedRow]) -> list[list[Cell]]:
 
 def _verdict(found: Comparison, p: float) -> str:
     """What a comparison says, given its corrected p."""
-    is_near = -_NEAR <= found.low and found.high <= _NEAR
+    is_near = max(abs(found.low), abs(found.high)) <= _NEAR
     near = f"at most {100 * _NEAR:.0f} points apart"
     if p < LEVEL:
         return f"differ, {near}" if is_near else "differ"

@@ -28,13 +28,7 @@ from itertools import product
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status
-from music_evals.scorers.readers.chords import (
-    read_cadences,
-    read_chords,
-    read_instruments,
-    read_intervals,
-    read_numerals,
-)
+from music_evals.scorers.readers.chords import read_cadences, read_chords, read_instruments, read_intervals, read_numerals
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
