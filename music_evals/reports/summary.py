@@ -135,7 +135,7 @@ def _repeats(records: Records, found: Sequence[Aggregate]) -> tuple[set[str], li
     kept: list[str] = []
     repeats: set[str] = set()
     lines = []
-    for section in sorted(sizes, key=lambda name: -sizes[name]):
+    for section in sorted(sizes, key=lambda name: (-sizes[name], name)):
         shared = {
             other: max(len(questions[section][name] & questions[other][name]) for name in QUESTION_KEYS)
             for other in kept

@@ -149,9 +149,9 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[
     """
     if pairs < max(1, first_only + second_only):
         raise ValueError(f"pairs is {pairs}, where {first_only} and {second_only} samples differ; it counts all")
-    middle = (second_only - first_only) / (pairs + 2)
+    one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
     half = Z95 * _adjusted_error(first_only, second_only, pairs)
-    return max(-1.0, middle - half), min(1.0, middle + half)
+    return max(-1.0, other - one - half), min(1.0, other - one + half)
 
 
 def _adjusted_error(first_only: int, second_only: int, pairs: int) -> float:
