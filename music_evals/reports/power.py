@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import isnan, sqrt
 from statistics import median
 from typing import Final
 
@@ -27,19 +28,22 @@ def power_table(tasks: Sequence[TaskFacts], points: float, records: Records | No
     pairs = _pairs(records) if records else []
     rows: list[list[Cell]] = []
     for task in tasks:
-        variances, sizes = [], [task.samples or 0]
-        for first, second in pairs:
-            if first.questions[0] == task.benchmark and task.name in (first.questions[-1], *first.factors.values()):
-                found = compare_runs(first, second)
-                variances += [found.error**2 * found.pairs] if found and found.error == found.error else []
-                sizes += [found.pairs] if found else []
-        variance, n = (median(variances) if variances else SUPPOSED), max(sizes)
-        least = Estimate(detectable_difference((variance / n) ** 0.5)).percent() if n else None
-        needed = count(questions_needed(points / 100, variance))
-        source = f"{len(variances)} pairs of runs" if variances else "supposed"
-        rows.append([task.registry_name, count(n or None), least, needed, source])
+        found = [compare_runs(*pair) for pair in pairs if _is_of(pair[0], task)]
+        known = [one for one in found if one and not isnan(one.error)]
+        variance = median(one.error**2 * one.pairs for one in known) if known else SUPPOSED
+        n = max([task.samples or 0, *(one.pairs for one in known)])
+        least = Estimate(detectable_difference(sqrt(variance / n))).percent() if n else None
+        source = f"{len(known)} pair{'s' * (len(known) > 1)} of runs" if known else "supposed"
+        rows.append(
+            [task.registry_name, count(n or None), least, count(questions_needed(points / 100, variance)), source]
+        )
     columns = ("Task", "Questions", "They tell apart", f"Needed for {points:g} points", "Variance")
     return Table("power", "Power of paired comparisons, in percentage points", columns, rows, notes("power"))
+
+
+def _is_of(run: PairedRun, task: TaskFacts) -> bool:
+    """Whether a run is of a task; where tasks ask the same questions, the task is a factor of the run."""
+    return run.questions[0] == task.benchmark and task.name in (run.questions[-1], *run.factors.values())
 
 
 def _pairs(records: Records) -> list[tuple[PairedRun, PairedRun]]:

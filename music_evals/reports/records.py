@@ -42,9 +42,6 @@ PARTIAL: Final = "in part"
 """What the condition of a run says that did not ask or score all samples."""
 GROUPS: Final = ("theme", "subtheme", "kind", "level", "rotation")
 """Columns of the items for which `scores` holds the main metric of each group."""
-QUESTION_KEYS: Final = ("question_key", "content")
-"""Columns of the items that are equal for the same question of two benchmarks: of id, answer and options, or a checksum
-of what is asked."""
 
 _OF_HUB: Final = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}")
 _COMMIT: Final = re.compile("[0-9a-f]{40}")
@@ -78,8 +75,9 @@ class Records(NamedTuple):
         scores: a row per figure: ``run``, ``metric``, ``group``, ``value``, ``low``, ``high``, ``n``, and ``source``:
             measured, floor or published. Published figures have no run.
         items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair`` (equal for the same
-            question in two runs), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``, ``answer``, ``target``,
-            ``tokens``, ``seconds``, and what the sample's and the score's metadata say.
+            question in two runs), ``question_key`` (equal for the same question in two benchmarks), ``cluster``,
+            ``stratum``, ``value``, ``counts``, ``reading``, ``answer``, ``target``, ``tokens``, ``seconds``, and what
+            the sample's and the score's metadata say.
         main: the items of the main scorer of each run, without empty columns.
         headers: header of each run's log.
         passed_over: location of each other log, and why it is not used.
@@ -389,7 +387,7 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                         "item": plain(item.id, _SHOWN),
                         "epoch": sample.epoch,
                         "pair": _digest(item.id, target),
-                        "question_key": _digest(item.id, target, *options),
+                        "question_key": str(about.get("content") or _digest(item.id, target, *options)),
                         "cluster": plain(item.cluster, _SHOWN),
                         "stratum": plain(item.stratum, _SHOWN),
                         "value": nan if item.value is None else item.value,

@@ -7,7 +7,7 @@ the same questions count as one. Baselines and people do not decide which sectio
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import pandas as pd
 
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS, BASELINE
-from music_evals.reports.records import PARTIAL, QUESTION_KEYS, Records
+from music_evals.reports.records import PARTIAL, Records
 from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
@@ -98,21 +98,19 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
 def _suite(records: Records, found: Sequence[Aggregate]) -> tuple[list[Aggregate], list[str]]:
     """The aggregates over the suite, and notes on what is not in it."""
     counted = [one for one in found if one.normalised]
-    ranked = [one for one in counted if not one.model.startswith((BASELINE, PERSON))] or counted
-    repeats, lines = _repeats(records, ranked)
-    counted, ranked = ([one for one in group if one.section not in repeats] for group in (counted, ranked))
-    needed = {(one.section, task) for one in ranked for task in one.runs["task"]}
-    sections = {section for section, _ in needed}
+    repeats, lines = _repeats(_questions(records, _ranked(counted)))
+    counted = [one for one in counted if one.section not in repeats]
+    ranked = _ranked(counted)
+    sections = {one.section for one in ranked}
     if len(sections) < 2:
         return [], lines
     data = {section: _commonest(one.data for one in ranked if one.section == section) for section in sections}
     suites, without = [], []
     for model in dict.fromkeys(one.model for one in found):
         own = [one for one in counted if one.model == model and one.section in sections]
-        tasks = {(one.section, task) for one in own for task in one.runs["task"]}
-        if tasks == needed and all(one.data == data[one.section] for one in own):
-            mean = replace(average([one.normalised for one in own if one.normalised]), decimals=1)
-            suites.append(Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean))
+        is_same_data = all(one.data == data[one.section] for one in own)
+        if is_same_data and _tasks(own) == _tasks(ranked):
+            suites.append(_suite_of(model, own))
         else:
             without.append(model)
     if without:
@@ -122,36 +120,46 @@ def _suite(records: Records, found: Sequence[Aggregate]) -> tuple[list[Aggregate
     return suites, lines
 
 
-def _repeats(records: Records, found: Sequence[Aggregate]) -> tuple[set[str], list[str]]:
-    """Sections most of whose questions a larger section asks too, and a note on each pair that shares questions."""
-    questions: dict[str, dict[str, set[str]]] = {}
+def _ranked(found: Sequence[Aggregate]) -> Sequence[Aggregate]:
+    """The aggregates of models; those of baselines and people without any."""
+    return [one for one in found if not one.model.startswith((BASELINE, PERSON))] or found
+
+
+def _tasks(found: Sequence[Aggregate]) -> set[tuple[str, str]]:
+    return {(one.section, task) for one in found for task in one.runs["task"]}
+
+
+def _suite_of(model: str, own: Sequence[Aggregate]) -> Aggregate:
+    """The aggregate over sections of a model."""
+    mean = replace(average([one.normalised for one in own if one.normalised]), decimals=1)
+    return Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean)
+
+
+def _questions(records: Records, found: Sequence[Aggregate]) -> dict[str, set[str]]:
+    """The questions of each section."""
+    questions: dict[str, set[str]] = {}
     for one in found:
-        own = questions.setdefault(one.section, {name: set() for name in QUESTION_KEYS})
         for run in one.runs.index:
-            items = records.main[run]
-            for name in own.keys() & {*items}:
-                own[name].update(items[name].dropna())
-    sizes = {section: max(map(len, own.values())) for section, own in questions.items()}
+            questions.setdefault(one.section, set()).update(records.main[run]["question_key"])
+    return questions
+
+
+def _repeats(questions: Mapping[str, set[str]]) -> tuple[set[str], list[str]]:
+    """Sections most of whose questions a larger section asks too, and notes on sections that share questions."""
     kept: list[str] = []
-    repeats: set[str] = set()
     lines = []
-    for section in sorted(sizes, key=lambda name: (-sizes[name], name)):
-        shared = {
-            other: max(len(questions[section][name] & questions[other][name]) for name in QUESTION_KEYS)
-            for other in kept
-        }
-        other = max(kept, key=lambda name: shared[name], default="")
-        if not other or not shared[other]:
+    for section in sorted(questions, key=lambda name: (-len(questions[name]), name)):
+        size = len(questions[section])
+        shared = {other: len(questions[section] & questions[other]) for other in kept}
+        nearest = max(kept, key=lambda name: shared[name], default="")
+        number = shared.get(nearest, 0)
+        is_repeat = number > _MOST_SHARED * size
+        if not is_repeat:
             kept.append(section)
-            continue
-        line = f"{SUITE}: {shared[other]} of {sizes[section]} questions of {section} are questions of {other} too"
-        if shared[other] > _MOST_SHARED * sizes[section]:
-            repeats.add(section)
-            lines.append(f"{line}; {section} is left out.")
-        else:
-            kept.append(section)
-            lines.append(f"{line}; both count.")
-    return repeats, lines
+        if number:
+            end = f"{section} is left out" if is_repeat else "both count"
+            lines.append(f"{SUITE}: {number} of {size} questions of {section} are those of {nearest}; {end}.")
+    return {*questions} - {*kept}, lines
 
 
 def with_music(runs: pd.DataFrame) -> pd.DataFrame:

@@ -227,6 +227,27 @@ def test_two_models_or_conditions_are_compared_on_the_same_questions(tmp_path: P
     assert (code, "no run is of nobody; a model or" in output) == (1, True), output
 
 
+def test_a_model_is_compared_by_its_name_with_arguments(tmp_path: Path) -> None:
+    for share, answers in (("0.2", "IIIIIIIC"), ("0.8", "CCCCCCCC")):
+        write_log(tmp_path, answers, model="noisy/a", fields={"model_args": {"p": share}})
+    code, output = run("compare", "noisy/a [p=0.2]", "a [p=0.8]", tmp_path)
+    assert code == 0, output
+    assert lines_of_table(output)[0][-8] == "88"
+
+
+def test_power_says_what_questions_can_tell(tmp_path: Path) -> None:
+    code, output = run("power", "muse_syncopation")
+    assert code == 0, output
+    # (1.96 + 0.84)² · 0.199 / 0.05², and the square root of 7.85 · 0.199 / 20
+    assert lines_of_table(output)[0][2:-1] == ["20", "28.0", "625", "supposed"]
+    for model, answers in (("a/one", "CCCCIIII"), ("b/two", "CCIIIIII")):
+        write_log(tmp_path, answers, model=model)
+    code, output = run("power", "ziqi", tmp_path)
+    assert [row[-2] for row in lines_of_table(output)] == ["1 pair of runs", "supposed"], output
+    code, output = run("power", "nothing")
+    assert (code, "no benchmark or task nothing" in output) == (1, True)
+
+
 def test_tables_are_written_as_latex(tmp_path: Path) -> None:
     log = write_log(tmp_path / "logs", QUESTIONS, model="a_b/c&d")
     code, output = run("report", log, "--out", tmp_path / "out", "--latex")

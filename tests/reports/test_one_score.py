@@ -88,11 +88,17 @@ def test_msu_has_all_its_tasks_whatever_the_length_of_the_scores(tmp_path: Path)
     assert (row["Tasks"], row["Score"].value, row["Score"].n) == ("3/3", pytest.approx(100), 3)
 
 
+TASKS = {"muse": "syncopation", "ziqi": "generation", "musictheorybench": "knowledge", "mmau": "music", "mmar": "music"}
+SAME = [{"content": f"{number}"} for number in range(4)]
+
+
 def suite(tmp_path: Path, models: dict[str, list[str]]) -> tuple[dict[str, float | None], list[str]]:
+    """Models → the benchmarks that each ran, of which mmau and mmar ask the same questions."""
     for model, benchmarks in models.items():
         for benchmark in benchmarks:
-            task = {"muse": "syncopation", "ziqi": "generation", "musictheorybench": "knowledge"}[benchmark]
-            write_log(tmp_path, "CCCI", benchmark=benchmark, task=task, model=model, about=FLOOR)
+            answers, samples = ("IIII", SAME) if benchmark in ("mmau", "mmar") else ("CCCI", ())
+            options = {"task": TASKS[benchmark], "model": model, "about": FLOOR, "samples": samples}
+            write_log(tmp_path, answers, benchmark=benchmark, **options)  # type: ignore[arg-type]
     found, notes = aggregates(read_records(tmp_path))
     suites = {one.model: one.normalised.value for one in found if one.section == SUITE and one.normalised}
     return {model: suites.get(model) for model in models}, notes
@@ -102,6 +108,24 @@ def test_only_models_with_the_same_benchmarks_have_a_suite_mean(tmp_path: Path) 
     means, notes = suite(tmp_path, {"vllm/a/full": ["muse", "ziqi"], "vllm/b/part": ["muse"]})
     assert means == {"vllm/a/full": 75, "vllm/b/part": None}
     assert any("vllm/b/part" in note for note in notes)
+
+
+def test_questions_of_two_benchmarks_count_once(tmp_path: Path) -> None:
+    means, notes = suite(tmp_path, {"vllm/a/b": ["muse", "mmau", "mmar"]})
+    assert means == {"vllm/a/b": 37.5}, "the mean of 75 and 0, and not of 75, 0 and 0"
+    assert any("4 of 4 questions of MMAU-music" in note and "left out" in note for note in notes)
+
+
+def test_benchmarks_that_only_a_baseline_ran_are_not_of_the_suite(tmp_path: Path) -> None:
+    models = {"vllm/a/b": ["muse", "ziqi"], "baseline/chance": ["muse", "ziqi", "mmau"], "baseline/reader": ["mmau"]}
+    means, _ = suite(tmp_path, models)
+    assert means == {"vllm/a/b": 75, "baseline/chance": 75, "baseline/reader": None}
+
+
+def test_no_normalised_value_has_an_interval_above_100(golden: Records) -> None:
+    values = [one.normalised for one in aggregates(golden)[0] if one.normalised]
+    assert len(values) > 5
+    assert max(one.high for one in values if one.high is not None) <= 100
 
 
 def test_questions_on_one_piece_are_taken_together(tmp_path: Path) -> None:

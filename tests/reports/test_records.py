@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import read_eval_log, write_eval_log
-from inspect_ai.model import GenerateConfig
+from inspect_ai.model import GenerateConfig, ModelUsage
 
 from music_evals.reports import records as module
 from music_evals.reports.comparisons import comparison_tables
@@ -222,3 +222,41 @@ def test_a_signature_differs_where_scores_must_not_be_compared(tmp_path: Path) -
     assert signatures[0] == "ziqi/comprehension|default|data:generated-seed1@1.3.0|readers:3|v0"
     assert signatures[3] == "ziqi/comprehension|default|data:generated-seed1@0123456789ab|readers:3|v0"
     assert len(set(signatures)) == 6
+
+
+def test_metadata_of_a_sample_are_no_column_of_the_records(tmp_path: Path) -> None:
+    """A stranger's log names the number of another run, and then of none."""
+    write_log(tmp_path, "C" * 7 + "I" * 9, model="vllm/a/one")
+    for claimed in (0, 99, "x"):
+        write_log(tmp_path, "IIII", model=f"vllm/b/{claimed}", samples=[{"run": claimed, "is_main": False}] * 4)
+    found = read_records(tmp_path)
+    scores = [found.score(number) for number in range(4)]
+    assert [score and score.value for score in scores] == [7 / 16, 0, 0, 0]
+    assert found.passed_over == []
+
+
+@pytest.mark.parametrize("tokens", [-7, 10**30])
+def test_an_amount_out_of_bounds_is_not_known_and_costs_no_run(tmp_path: Path, tokens: int) -> None:
+    path = write_log(tmp_path, "CI")
+    log = read_eval_log(str(path))
+    assert log.samples is not None
+    log.samples[0].model_usage[log.eval.model] = ModelUsage(output_tokens=tokens)
+    write_eval_log(log, str(path))
+    found = read_records(path)
+    assert found.main[0]["tokens"].isna().tolist() == [True, False]
+    assert found.passed_over == []
+
+
+def test_a_header_alone_makes_no_published_test(tmp_path: Path) -> None:
+    """MMAR has 206 questions on music; ZIQI-Eval's 195 on generation have known ids."""
+    about = {"dataset_label": "published", "dataset_source": "published"}
+    mmar = {"benchmark": "mmar", "task": "music", "about": {**about, "prompt": "paper", "protocol": "paper"}}
+    write_log(tmp_path, "C", **mmar)  # type: ignore[arg-type]
+    write_log(tmp_path, "C" * 206, model="vllm/a/whole", **mmar)  # type: ignore[arg-type]
+    write_log(tmp_path, "C" * 195, task="generation", about=about)
+    ids = [{"question": f"music_generation-test-{number:04}"} for number in range(195)]
+    write_log(tmp_path, "C" * 195, task="generation", about=about, model="vllm/a/whole", samples=ids)
+    runs = read_records(tmp_path).runs
+    assert runs["is_published_test"].tolist() == [False, True, False, True]
+    assert runs["is_complete"].tolist() == [False, True, False, True]
+    assert runs["condition"].tolist() == ["in part", "default"] * 2

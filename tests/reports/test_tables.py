@@ -4,6 +4,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from music_evals.benchmarks import published
@@ -13,7 +14,9 @@ from music_evals.reports.records import Records, read_records
 from music_evals.reports.report import section_tables
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Table, text
 from music_evals.reports.tables.common import cost_table
+from music_evals.reports.tables.msu import agreement
 from music_evals.reports.tables.ziqi import classify
+from music_evals.scorers.metrics.clustered import mean_interval
 from music_evals.scorers.metrics.estimates import Estimate
 from tests.reports.logs import rows, write_log
 
@@ -258,3 +261,50 @@ def test_an_interval_that_contradicts_its_test_is_left_out(tmp_path: Path) -> No
     (row,) = rows(comparison_tables(read_records(tmp_path))[0])
     assert (row["Difference"].value, row["p"].value) == (100, 0.125)
     assert (row["Difference"].low, row["Difference"].mark) == (None, "‡")
+
+
+def models_table(folder: Path, answers: dict[str, str]) -> dict[tuple[str, str], dict[str, Any]]:
+    for model, values in answers.items():
+        write_log(folder, values, model=model)
+    table = next(table for table in comparison_tables(read_records(folder)) if table.name.startswith("tests_models"))
+    return {(row["First model"], row["Second model"]): row for row in rows(table)}
+
+
+def test_baselines_change_no_p_of_two_models(tmp_path: Path) -> None:
+    two = {"vllm/a/one": "I" * 8 + "C" * 8, "vllm/b/two": "C" * 15 + "I"}
+    alone = models_table(tmp_path / "alone", two)
+    programs = {f"baseline/{name}": "IC" * 8 for name in ("chance", "majority", "shortest", "longest")}
+    beside = models_table(tmp_path / "beside", {**two, **programs})
+    (pair,) = alone
+    assert len(beside) == 15
+    # Eight answers get right and one wrong: 2 · (1 + 9) / 2⁹ by McNemar's exact test.
+    assert alone[pair]["p (Holm)"].value == beside[pair]["p (Holm)"].value == pytest.approx(20 / 512)
+    assert beside[pair]["Verdict"] == "differ"
+
+
+def test_a_comparison_says_what_it_cannot_tell_and_what_it_leaves_out(tmp_path: Path) -> None:
+    few = models_table(tmp_path / "few", {"vllm/a/one": "C" * 14 + "I" * 6, "vllm/b/two": "C" * 16 + "I" * 2 + "CI"})
+    (row,) = few.values()
+    assert row["Verdict"] == "too few questions to tell"
+    assert 15 < row["Detectable"].value < 35
+    many = models_table(tmp_path / "many", {"vllm/a/one": "CCI" * 300, "vllm/b/two": "CCI" * 299 + "CII"})
+    (row,) = many.values()
+    assert row["Verdict"] == "at most 3 points apart"
+    part = models_table(tmp_path / "part", {"vllm/a/one": "CCIC", "vllm/b/two": "CCICCC"})
+    (row,) = part.values()
+    assert (row["First"].n, row["Left out"].value) == (4, 2)
+
+
+def test_judges_unanimity_is_by_score() -> None:
+    """On each of four scores the judges agree on all six questions or on none."""
+    questions = [
+        {"id": f"{score}-{n}", "verdict": 1, "votes": {"a": 1, "b": score % 2}, "abstained": {}, "rule": None}
+        for score in range(4)
+        for n in range(6)
+    ]
+    names = [str(question["id"]) for question in questions]
+    items = pd.DataFrame({"details": questions, "item": names, "cluster": [name[0] for name in names]})
+    found = agreement(items)["Judges unanimous"]
+    ends = mean_interval([score % 2 for score in range(4) for _ in range(6)], [s for s in range(4) for _ in range(6)])
+    assert (found.value, found.low, found.high) == pytest.approx((50, *(100 * end for end in ends)))
+    assert (found.low or 100) < 10, "with independent questions it would be 31"

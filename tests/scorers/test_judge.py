@@ -239,7 +239,8 @@ def test_human_labels(tmp_path: Path) -> None:
     path.write_text("id,label\ns1-1,1\ns1-2,0\ns1-3,0\nelsewhere,1\n")
     log = judged_run(tmp_path, dict.fromkeys("abc", marking), human_labels=str(path))
     path.unlink()
-    figures = agreement(pd.DataFrame({"details": found(log).metadata["questions"], "cluster": "s1"}))
+    questions = pd.DataFrame({"details": found(log).metadata["questions"], "cluster": "s1"})
+    figures = agreement(questions.assign(item=[question["id"] for question in questions["details"]]))
     # All judges and the person agree on the first and the third of three answers.
     assert figures["Judges and a person unanimous"].value == pytest.approx(200 / 3)
     assert metrics(log)["judged"]["agreement"] == pytest.approx(2 / 3)

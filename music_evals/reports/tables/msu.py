@@ -4,9 +4,10 @@ Source: arXiv 2511.20697, Tables 2 to 6, sections 3.3 and 5.2.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import Final
+from itertools import compress
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from music_evals.reports.table import P_DECIMALS, PUBLISHED, Cell, Table, count,
 from music_evals.reports.tables.common import LABELS, Figure, paper_labels, percent, run_table, share_of, title_of
 from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import joint_agreement, level_success, unanimity
-from music_evals.scorers.metrics.estimates import Estimate, estimate
+from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import mcnemar
 
 SECTION: Final = "MSU-Bench"
@@ -141,24 +142,21 @@ def agreement(items: pd.DataFrame) -> dict[str, Estimate]:
 
     Source: arXiv 2511.20697, section 3.3.
     """
-    questions, clusters = items["details"].tolist(), items["cluster"].tolist()
-    flags: dict[str, list[tuple[float, Hashable, Hashable]]] = defaultdict(list)
-    votes, pairs = [], []
-    for question, cluster in zip(questions, clusters, strict=True):
-        item, verdict, rule, label = question["id"], question["verdict"], question["rule"], question.get("human")
-        # Only a majority makes a vote late; then nobody knows whether the judges agree.
-        if question["votes"] and LATE not in question["abstained"].values():
-            votes.append(list(question["votes"].values()))
-            flags["Judges unanimous"] += [(flag, item, cluster) for flag in unanimity(votes[-1:])]
-        if verdict is not None and question["votes"] and rule is not None:
-            flags["Judges and rules"].append((float(bool(verdict) == rule), item, cluster))
-        if verdict is not None and label is not None:
-            pairs.append((verdict, label))
-            flags["Judges and people"].append((float(verdict == label), item, cluster))
+    questions = items["details"].tolist()
+    # Only a majority makes a vote late; then nobody knows whether the judges agree.
+    is_timely = [bool(one["votes"]) and LATE not in one["abstained"].values() for one in questions]
+    is_ruled = [bool(one["votes"]) and None not in (one["verdict"], one["rule"]) for one in questions]
+    is_labelled = [None not in (one["verdict"], one.get("human")) for one in questions]
+    votes = [list(one["votes"].values()) for one in compress(questions, is_timely)]
+    has_votes = [timely and _votes(one) > 1 for timely, one in zip(is_timely, questions, strict=True)]
+    ruled = [bool(one["verdict"]) == one["rule"] for one in compress(questions, is_ruled)]
+    pairs = [(one["verdict"], one["human"]) for one in compress(questions, is_labelled)]
     found: dict[str, Estimate | None] = {
-        name: percent(estimate(*map(list, zip(*rows, strict=True)))) for name, rows in flags.items() if rows
+        "Judges unanimous": share_of(map(bool, unanimity(votes)), items[has_votes]),
+        _JOINT: percent(joint_agreement(questions, items["cluster"].tolist())),
+        "Judges and rules": share_of(ruled, items[is_ruled]),
+        "Judges and people": share_of([verdict == label for verdict, label in pairs], items[is_labelled]),
     }
-    found[_JOINT] = percent(joint_agreement(questions, clusters))
     matrix = np.array(votes, dtype=float).T  # a row per judge; NaN where one abstains
     if len(matrix) > 1 and len(np.unique(matrix[~np.isnan(matrix)])) > 1:
         from krippendorff import alpha
@@ -171,6 +169,11 @@ def agreement(items: pd.DataFrame) -> dict[str, Estimate]:
 
         found["Pearson's r"] = Estimate(float(pearsonr(*zip(*pairs, strict=True)).statistic))
     return {name: one for name, one in found.items() if one}
+
+
+def _votes(question: Mapping[str, Any]) -> int:
+    """How many judges do not abstain."""
+    return sum(vote is not None for vote in question["votes"].values())
 
 
 def _table6(runs: pd.DataFrame) -> Table:

@@ -82,37 +82,12 @@ def compare(
     if differences.any() or len(number) == 1:
         # The interval takes outcomes from 0 to 1, and differences lie between -1 and 1.
         low, high = (2 * end - 1 for end in mean_interval((differences + 1) / 2, list(names), strata))
-        error = clustered_error(differences, list(names), strata)
+        error = _clustered_error(weights * (differences - difference), [number[name] for name in names])
     else:
         low, high = difference_interval(0, 0, len(number))
         error = _adjusted_error(0, 0, len(number))
     p = sign_flip_test(totals, resamples=resamples)
     return Comparison(difference, low, high, p, len(one), "sign flips", error, len(number) - 1)
-
-
-def clustered_error(
-    values: Sequence[float] | Floats,
-    clusters: Sequence[Hashable] | None = None,
-    strata: Sequence[Hashable] | None = None,
-) -> float:
-    """Return the standard error of a mean of values in clusters, with the factor G / (G - 1); NaN for one cluster.
-
-    With strata it is that of the mean of their means. Without strata it is the cluster-robust error of a regression on a
-    constant.
-
-    Source: E. Miller, arXiv 2411.00640, section 2.2; the factor is that of Stata and statsmodels.
-    """
-    numbers = np.asarray(values, dtype=float)
-    names = list(range(len(numbers)) if clusters is None else clusters)
-    kinds = [""] * len(numbers) if strata is None else list(strata)
-    sizes = Counter(kinds)
-    means = {kind: numbers[[one == kind for one in kinds]].mean() for kind in sizes}
-    totals: dict[Hashable, float] = {}
-    for value, name, kind in zip(numbers, names, kinds, strict=True):
-        totals[name] = totals.get(name, 0.0) + (value - means[kind]) / (len(sizes) * sizes[kind])
-    if len(totals) < 2:
-        return nan
-    return sqrt(len(totals) / (len(totals) - 1) * sum(total**2 for total in totals.values()))
 
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:
@@ -152,6 +127,17 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[
     one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
     half = Z95 * _adjusted_error(first_only, second_only, pairs)
     return max(-1.0, other - one - half), min(1.0, other - one + half)
+
+
+def _clustered_error(residuals: Floats, clusters: Sequence[int]) -> float:
+    """The cluster-robust standard error of a mean, with the factor G / (G - 1) of Stata; NaN for one cluster.
+
+    Source: E. Miller, arXiv 2411.00640, section 2.2.
+    """
+    totals = np.bincount(clusters, weights=residuals)
+    if len(totals) < 2:
+        return nan
+    return sqrt(len(totals) / (len(totals) - 1) * (totals**2).sum()) / len(residuals)
 
 
 def _adjusted_error(first_only: int, second_only: int, pairs: int) -> float:

@@ -1,5 +1,7 @@
 """Intervals of clustered outcomes and Wilson's, against the paper's numbers, SciPy and statsmodels."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
+from music_evals.scorers.metrics.clustered import crossed_interval, macro_mean, mean_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
 
 TABLE_3 = [
@@ -135,3 +137,30 @@ def test_wilsons_interval_is_scipys(n: int, data: st.DataObject) -> None:
 def test_what_has_no_wilson_interval(proportion: float, n: int) -> None:
     with pytest.raises(ValueError, match=r"n is 0|proportion is"):
         wilson_interval(proportion, n)
+
+
+def test_chats_about_the_same_questions_are_clusters_and_so_are_the_questions() -> None:
+    """Three chats with 0, 1 and 2 of two questions right: both variances by hand, and Satterthwaite's freedom."""
+    values, items, chats = [0, 0, 1, 0, 1, 1], "ababab", "112233"
+    of_items, of_chats = (2 / 3 - 1 / 3) ** 2 / 2 / 2, 0.25 / 3
+    variance = of_items + of_chats
+    freedom = variance**2 / (of_items**2 / 1 + of_chats**2 / 2)
+    trials = 0.25 / variance * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, freedom)) ** 2
+    expected = stats.beta.ppf([0.025, 0.975], [trials / 2, trials / 2 + 1], [trials / 2 + 1, trials / 2])
+    assert crossed_interval(values, items, chats) == pytest.approx(tuple(expected))
+    assert all(map(math.isnan, crossed_interval([0, 1], "ab", "11")))
+    # Where all answers are right, there are as many trials as questions, or as chats if these are fewer.
+    assert crossed_interval([1] * 6, items, chats) == pytest.approx((0.025 ** (1 / 2), 1))
+
+
+@pytest.mark.parametrize("chats", [2, 3, 10])
+def test_the_interval_of_chats_holds_the_truth(chats: int) -> None:
+    rng, questions = np.random.default_rng(chats), 20
+    items, names = [*range(questions)] * chats, np.repeat(range(chats), questions).tolist()
+    held = []
+    for _ in range(300):
+        chances = 0.5 + rng.uniform(-0.25, 0.25, questions) + rng.uniform(-0.25, 0.25, (chats, 1))
+        answers = (rng.random((chats, questions)) < chances).astype(float).ravel().tolist()
+        low, high = crossed_interval(answers, items, names)
+        held.append(low <= 0.5 <= high)
+    assert np.mean(held) >= 0.91

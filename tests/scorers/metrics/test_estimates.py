@@ -58,3 +58,13 @@ def test_a_difference_is_newcombes() -> None:
     assert found.value == pytest.approx(0.2)
     assert (found.low, found.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
     assert difference(share(0.5, 10), Estimate(0.25)).low is None
+
+
+def test_responses_in_one_chat_have_no_interval_and_in_several_one_by_chat() -> None:
+    alone = estimate([1, 0, 1], ["a", "b", "c"], ["chat 1"] * 3)
+    assert alone is not None
+    assert (alone.low, alone.n) == (None, 3)
+    several = estimate([1, 0, 1, 0], ["a", "b", "a", "b"], ["chat 1", "chat 1", "chat 2", "chat 2"])
+    assert several is not None
+    assert (several.value, several.n) == (0.5, 2)
+    assert several.low is not None
