@@ -287,11 +287,11 @@ def question_to_sample(
 
 def _checksums(row: MediaQuestionRow) -> dict[str, str]:
     """What is equal for the same question in two benchmarks, and for two questions on the same files."""
-    cells = [cell["bytes"] for cell in row["audio"] + row["images"] if cell["bytes"] != ABSENT]
-    files = "\0".join(sha256(data).hexdigest() for data in cells)
+    cells = [*row.get("audio", ()), *row.get("images", ())]  # a bank of texts has neither
+    files = "\0".join(sha256(cell["bytes"]).hexdigest() for cell in cells if cell["bytes"] != ABSENT)
     place = ascii_uppercase.find(row["answer"])
     right = row["options"][place] if row["options"] and place >= 0 else row["answer"]
-    texts = [row["question"], *sorted(row["options"]), right, files]
+    texts = [row["question"], *filter(None, row["abc"]), *sorted(row["options"]), right, files]
     content = sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:16]
     return {"content": content, **({"cluster": sha256(files.encode()).hexdigest()[:16]} if files else {})}
 
