@@ -375,7 +375,6 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                 # The twin of a question has another answer; it is paired with the question.
                 target = str(about.get("twin_target", sample.target))
                 target = target if item.id == sample_id else str(item.details.get("target", ""))
-                options = sorted(map(str, about["options"])) if isinstance(about.get("options"), list) else []
                 details = {name: fact for name, fact in item.details.items() if name not in ("prediction", "embedding")}
                 rows.append(
                     {
@@ -387,7 +386,7 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                         "item": plain(item.id, _SHOWN),
                         "epoch": sample.epoch,
                         "pair": _digest(item.id, target),
-                        "question_key": str(about.get("content") or _digest(item.id, target, *options)),
+                        "question_key": _question_key(about, item.id, target),
                         "cluster": plain(item.cluster, _SHOWN),
                         "stratum": plain(item.stratum, _SHOWN),
                         "value": nan if item.value is None else item.value,
@@ -404,6 +403,13 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
     if all(isnan(row["value"]) for row in rows if row["is_main"]):
         raise ValueError("none of its samples was scored")
     return rows
+
+
+def _question_key(about: Mapping[str, Any], item: str, target: str) -> str:
+    """What is equal for the same question in two benchmarks: a checksum of its content, or of id, answer and options."""
+    options = about.get("options")
+    shown = sorted(map(str, options)) if isinstance(options, list) else []
+    return _digest(str(about["content"])) if "content" in about else _digest(item, target, *shown)
 
 
 def _digest(*texts: str) -> str:
