@@ -406,7 +406,7 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
 
 
 def _question_key(about: Mapping[str, Any], item: str, target: str) -> str:
-    """What is equal for the same question in two benchmarks: a checksum of its content, or of id, answer and options."""
+    """What is equal for one question in two benchmarks: a checksum of its content, or of id, answer and options."""
     options = about.get("options")
     shown = sorted(map(str, options)) if isinstance(options, list) else []
     return _digest(str(about["content"])) if "content" in about else _digest(item, target, *shown)

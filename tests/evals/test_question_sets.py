@@ -536,7 +536,9 @@ def test_prompts_have_the_form_and_order_of_others(style: str, name: str, text: 
 
 def test_questions_on_one_clip_share_a_cluster_and_the_same_question_its_content() -> None:
     def metadata(benchmark: str, name: str, clip: bytes, text: str = "Which?") -> dict[str, Any]:
-        row: Any = row_of(MediaQuestion(name, [Part("audio", clip), text], ["lute", "harp"], 1), lambda _: ABSENT)
+        row: Any = row_of(
+            MediaQuestion(name, [Part("audio", clip), text], ["lute", "harp"], 1), lambda part: part.content
+        )
         shown, style = ShownOptions(row["options"], row["answer"]), load_prompts(benchmark)["letter"]
         return question_to_sample(benchmark, "music", row, shown, style, 30, "A").metadata or {}
 
