@@ -4,17 +4,20 @@ They take no arguments, so that `inspect score` can make them again from a log. 
 The target is the letter of an option, or an option that is a sentence.
 """
 
+from functools import partial
 from statistics import fmean
+from string import ascii_uppercase
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.chosen_option import ChoiceQuestion, judge_choice, score_by_rules
 from music_evals.scorers.explanations import code, explained
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer
 
 
-@scorer(metrics=[main_metric(), readings()])
+@scorer(metrics=[main_metric(), readings(), score_by_rules()])
 def final_answer() -> Scorer:
     """Score the final answer of the last reply: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -23,8 +26,12 @@ def final_answer() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         options: list[str] = required_metadata(state, "options")
-        reading = (await read_reply(judge_answer, state.output.completion, options, target.text)).reading
-        return make_score(reading, target.text, explained(state, options, target.text, reading))
+        right = target.text
+        question = ChoiceQuestion(options, right, options if len(right) > 1 else ascii_uppercase)
+        (reading, right, *_), facts = await judge_choice(
+            state, question, partial(judge_answer, options=options, right=right)
+        )
+        return make_score(reading, right, explained(state, options, right, reading), **facts)
 
     return score
 

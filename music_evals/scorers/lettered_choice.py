@@ -6,11 +6,13 @@ samples' metadata name the ``question``.
 Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
 
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from inspect_ai.scorer import CORRECT, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.chosen_option import ChoiceQuestion, judge_choice, score_by_rules
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.choices import choice_figures
 from music_evals.scorers.readers.choices import first_letter
@@ -32,7 +34,7 @@ def precision_and_f1(scores: list[SampleScore]) -> dict[str, float]:
     return {name: figures[name].value for name in ("precision", "f1")}
 
 
-@scorer(metrics=[main_metric(), precision_and_f1(), readings()])
+@scorer(metrics=[main_metric(), precision_and_f1(), readings(), score_by_rules()])
 def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -52,10 +54,12 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         reply, right = state.output.completion, target.text
         options = [choice.value for choice in state.choices]
+        facts: dict[str, Any] = {}
         if protocol == "paper":
             reading = await read_reply(first_letter, reply)
         else:
-            reading, right, *_ = await read_reply(judge_option, reply, options, right)
-        return make_score(reading, right, explained(state, options, right, reading), key=target.text)
+            judge = partial(judge_option, options=options, right=right)
+            (reading, right, *_), facts = await judge_choice(state, ChoiceQuestion(options, right), judge)
+        return make_score(reading, right, explained(state, options, right, reading), key=target.text, **facts)
 
     return score

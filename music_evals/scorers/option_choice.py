@@ -7,13 +7,15 @@ and ``option_order`` if a solver shuffled them; answers in scores are letters in
 from collections import Counter
 from functools import partial
 from string import ascii_uppercase
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.chosen_option import ChoiceQuestion, judge_choice, score_by_rules
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import estimate, flatten
+from music_evals.scorers.readers.fields import FORM, read_fields
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.readers.verdicts import judge_option, judge_short, plain_text
 from music_evals.scorers.scores import (
@@ -52,7 +54,7 @@ def vote(scores: list[SampleScore]) -> dict[str, float]:
     return flatten({"vote": estimate([*map(float, verdicts)])})
 
 
-@scorer(metrics=[main_metric(), readings(), vote()])
+@scorer(metrics=[main_metric(), readings(), vote(), score_by_rules()])
 def strict_choice() -> Scorer:
     """Score the option that a reply gives as its answer, by letter or text, or its short answer.
 
@@ -63,6 +65,11 @@ def strict_choice() -> Scorer:
         options: list[str] = required_metadata(state, "options")
         if options:
             return await _scored(state, target.text)
+        if state.metadata.get(FORM) == "schema":
+            (reading,) = read_fields(state.output.completion)
+            is_right = plain_text(reading.answer or "") == plain_text(target.text)
+            right = reading.answer if reading.answer and is_right else target.text
+            return make_score(reading, right, explained(state, (), target.text, reading))
         reading, right, *_ = await read_reply(judge_short, state.output.completion, target.text)
         return make_score(reading, right, explained(state, (), target.text, reading))
 
@@ -85,6 +92,12 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
     if target == NO_ANSWER:
         return Score.unscored(reason="other", explanation="The answer to this question is not public.")
     options: list[str] = required_metadata(state, "options")
-    judge = partial(judge_option, order=state.metadata.get("option_order"), official=reader, plain=plain_text)
-    reading, right, *_ = await read_reply(judge, state.output.completion, options, target)
-    return make_score(reading, right, explained(state, options, right, reading), key=target)
+    order = state.metadata.get("option_order")
+    judge = partial(judge_option, options=options, right=target, order=order, official=reader, plain=plain_text)
+    facts: dict[str, Any] = {}
+    if reader:
+        reading, right, *_ = await read_reply(judge, state.output.completion)
+    else:
+        question = ChoiceQuestion(options, target, order=order)
+        (reading, right, *_), facts = await judge_choice(state, question, judge)
+    return make_score(reading, right, explained(state, options, right, reading), key=target, **facts)

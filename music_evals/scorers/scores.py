@@ -19,6 +19,7 @@ from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import Reading, Status, format_error
+from music_evals.scorers.readers.fields import FORM
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -79,14 +80,23 @@ def _never_failing(score: Scorer) -> Scorer:
 
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
     """Set the reading of answers that are missing because the reply was cut at the limit of tokens."""
-    if score and score.metadata:
+    if score and score.metadata and state.metadata.get(FORM) != "likelihood":  # whose limit is one token
         for details in (score.metadata, *score.metadata.get("questions", ())):
-            is_cut = details.get("stop_reason", state.output.stop_reason) in ("max_tokens", "model_length")
-            if is_cut and details.get("reading") in ("unreadable", "empty"):
+            is_stopped = _is_cut(details.get("stop_reason", state.output.stop_reason))
+            if is_stopped and details.get("reading") in ("unreadable", "empty"):
                 details["reading"] = "cut"
         if score.metadata.get("reading") == "cut":
             score.explanation = f"{score.explanation} It was cut at the limit of tokens."
     return score
+
+
+def is_cut(state: TaskState) -> bool:
+    """Whether a sample's reply was cut at a limit of tokens."""
+    return _is_cut(state.output.stop_reason)
+
+
+def _is_cut(stop_reason: str | None) -> bool:
+    return stop_reason in ("max_tokens", "model_length")
 
 
 async def run_in_thread(read: Callable[..., _T], *args: Any) -> _T:

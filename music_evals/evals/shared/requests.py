@@ -7,8 +7,10 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ContentAudio, ContentText
 
+from music_evals.scorers.chosen_option import MAX_TOKENS, REPLY_END, ChoiceQuestion, reading_prompt
+from music_evals.scorers.readers.fields import FORM
 from music_evals.solvers.chats import CHAT
-from music_evals.solvers.stimulus import pages_in
+from music_evals.solvers.stimulus import pages_in, question_message
 
 _PIECES: Final = {
     r"[A-Za-z]+": 0.51,  # a word, and
@@ -77,6 +79,31 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
     return Requests(
         count, tokens * epochs, sounds * epochs, pictures * epochs, most and most * count, is_least=is_least
     )
+
+
+def reader_requests(task: Task, *, limit: int | None = None, epochs: int = 1) -> Requests:
+    """Count what a model in the role ``reader`` is sent at most: each reply to a question with options, once.
+
+    The end of a reply counts as text in Chinese, which has more tokens than any other of its length.
+    """
+    end = estimated_tokens("音" * REPLY_END)
+    samples = [sample for sample in list(task.dataset)[:limit] if _can_be_read_again(sample)]
+    tokens = sum(_PER_MESSAGE + end + estimated_tokens(_reading_prompt(sample)) for sample in samples)
+    count = len(samples) * epochs
+    return Requests(count, tokens * epochs, 0, 0, MAX_TOKENS * count, is_least=False)
+
+
+def _can_be_read_again(sample: Sample) -> bool:
+    metadata = sample.metadata or {}
+    is_asked_alone = CHAT not in metadata and FORM not in metadata
+    return is_asked_alone and bool(question_message(sample)[1].get("answers"))
+
+
+def _reading_prompt(sample: Sample) -> str:
+    facts = question_message(sample)[1]
+    options = (sample.metadata or {}).get("options") or sample.choices or ()
+    labels = ChoiceQuestion(options, "").shown(facts["answers"])
+    return reading_prompt(facts.get("question", ""), labels, "")
 
 
 def prompt(sample: Sample) -> str:

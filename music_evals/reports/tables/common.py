@@ -16,6 +16,8 @@ from music_evals.scorers.readers import STATUSES
 
 STRICT: Final = "strict_choice/accuracy"
 OFFICIAL: Final = "official_choice/accuracy"
+MOST_UNREAD: Final = 0.05
+"""The share of unread replies above which a note says what to do."""
 THIRD_PARTY: Final = "third_party"
 """The published table of figures that are not the authors'."""
 LABELS: Final = ("Model", "Source", "Condition", "Data")
@@ -55,6 +57,12 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     lines = ["Measured figures are followed by their 95% interval and the number of items."] if len(runs) else []
     if len(runs) and not runs["is_published_test"].all():
         lines.append(NOT_PUBLISHED)
+    if len(runs):
+        explained, advice, reader = notes("unread")
+        unread = runs["unread"].max()  # not a number where no scorer reads replies
+        lines += [explained] if unread > 0 else []
+        lines += [advice] if unread > MOST_UNREAD else []
+        lines += [reader] if runs["has_reader"].any() else []
     for _, run in runs[runs["replaced"] > 0].iterrows():
         lines.append(
             f"{run['task']}, {run['model']}, {run['condition']}: of {run['replaced'] + 1} runs alike, the most "
@@ -275,10 +283,37 @@ def replies_table(records: Records, section: str) -> Table | None:
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
     figures: dict[str, Figure] = {title_of(status): partial(share, status) for status in STATUSES}
+    for heading, metric in (
+        ("By rules", "accuracy_by_rules"),
+        ("Read again", "read_again"),
+        ("Failed", "reader_failed"),
+    ):
+        if any(_beside(records, run, metric) for run in runs.index):
+            figures[heading] = partial(_beside, records, metric=metric)
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
     name = f"{runs['benchmark'].iloc[0]}_replies"
     title = f"{section}: how replies were read, in percent"
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")
+
+
+def likelihood_table(records: Records, section: str) -> Table | None:
+    """Make the table of runs with answers by probabilities; None without any."""
+    runs = records.current(section, answer="likelihood")
+    if not len(runs):
+        return None
+    figures: dict[str, Figure] = {
+        "Accuracy": records.percent,
+        "Probability of the right option": partial(_beside, records, metric="probability"),
+        "Probability of all options": partial(_beside, records, metric="options_mass"),
+    }
+    name, title = f"{runs['benchmark'].iloc[0]}_likelihood", f"{section}: answers by probabilities, in percent"
+    return run_table(name, title, runs, figures, groups={"Task": "task"}, without=["answer"], note="likelihood")
+
+
+def _beside(records: Records, run: int, metric: str) -> Estimate | None:
+    """Another figure of the main scorer of a run, in percent."""
+    scorer = records.runs.at[run, "main_metric"].partition("/")[0]
+    return records.percent(run, f"{scorer}/{metric}")
 
 
 def cost_table(records: Records) -> Table:

@@ -1,0 +1,141 @@
+"""How a model gives its answer: as free text, in a form that its server guarantees, or by probabilities of tokens.
+
+- ``text``: the prompt asks for a form, and rules read the reply.
+- ``schema``: the request carries a JSON schema of the answer, by Inspect's ``response_schema``; in the object a model
+  that may reason does so first.
+- ``likelihood``: the prompt is one text that ends just ahead of the answer, and one token is generated. The
+  probabilities of the tokens that could begin it are the answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from string import Template
+from typing import Any, Final, Literal
+
+from inspect_ai.dataset import Sample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    Content,
+    ContentText,
+    GenerateConfig,
+    ResponseSchema,
+    get_model,
+)
+from inspect_ai.solver import TaskState
+from inspect_ai.util import JSONSchema
+
+from music_evals.scorers.readers.fields import ANSWER, FORM, answer_field, field_names, object_schema
+from music_evals.solvers.abilities import check_answer_form
+from music_evals.solvers.stimulus import question_message
+
+AnswerForm = Literal["text", "schema", "likelihood"]
+
+REASONS: Final = "reasons_first"  # key of a sample's metadata: the object begins with a field for reasoning
+SCHEMA_TOKENS: Final = 64  # new tokens that the object takes besides what the task allows
+PROBABILITIES: Final = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=True, top_logprobs=20)
+"""Settings of ``likelihood``: 20 tokens are the most that most servers tell."""
+_LEAD: Final = "Answer:"  # ahead of the answer, if the task's form of a reply has nothing ahead of it
+
+
+def ask_for_object(samples: Sequence[Sample], wording: Mapping[str, Any], *, reasons: bool) -> list[Sample]:
+    """Return samples that also ask for a JSON object, the form of which `reply_config` sends along.
+
+    Args:
+        samples: of a task.
+        wording: the texts ``single``, ``reasoned``, ``batch`` and ``values`` in a language.
+        reasons: whether the model may reason ahead of its answer.
+    """
+    asking = []
+    for sample in samples:
+        message, facts = question_message(sample)
+        count, answers = len(facts.get("questions", ())), facts.get("answers") or ()
+        kind = "batch" if count else "reasoned" if reasons else "single"
+        value = Template(wording["values"].get(_answer_type(facts), wording["values"]["text"]))
+        listed = ", ".join(f'"{answer}"' for answer in answers)
+        text = Template(wording[kind]).substitute(value=value.substitute(answers=listed), count=count)
+        extended = message.model_copy(update={"content": _join([*_parts(message), ContentText(text=text)])})
+        messages = [extended if other is message else other for other in sample.input]
+        metadata = {**(sample.metadata or {}), FORM: "schema", **({REASONS: True} if reasons else {})}
+        asking.append(sample.model_copy(update={"input": messages, "metadata": metadata}))
+    return asking
+
+
+def end_ahead_of_answer(samples: Sequence[Sample]) -> list[Sample]:
+    """Return samples with one message each, whose text ends where the answer begins.
+
+    Worked examples that were earlier turns become part of the text. A model needs no chat template for such a prompt.
+
+    Raises:
+        ValueError: a question has no options, or some that begin with the same word.
+    """
+    return [_ended(sample) for sample in samples]
+
+
+def _ended(sample: Sample) -> Sample:
+    message, facts = question_message(sample)
+    answers: list[str] = facts.get("answers") or []
+    if len(answers) < 2:
+        raise ValueError("answer=likelihood needs options to choose from; valid for this task are text, schema")
+    if len({answer.split()[0] for answer in answers}) < len(answers):
+        raise ValueError(
+            f"answer=likelihood compares first words, and options of {sample.id} begin alike; valid are text, schema, "
+            "and prompts that give the options letters"
+        )
+    lead = facts.get("form", "$answer").partition("$answer")[0].strip() or _LEAD
+    parts = [part for other in sample.input for part in _shown(other, lead)]
+    if not message.text.rstrip().endswith((":", "：")):
+        parts.append(ContentText(text=lead))
+    asks = {name: fact for name, fact in facts.items() if name != "music"}  # its places were in the shorter text
+    metadata = {**(sample.metadata or {}), FORM: "likelihood"}
+    prompt = ChatMessageUser(content=_join(parts), metadata={"asks": asks})
+    return sample.model_copy(update={"input": [prompt], "metadata": metadata})
+
+
+def _shown(message: Any, lead: str) -> list[Content]:
+    """The parts of a message; the answer of a worked example stands behind the same words as the one to give."""
+    if message.role != "assistant":
+        return _parts(message)
+    return [ContentText(text=f"{lead} {message.text.removeprefix(lead).strip()}")]
+
+
+def _parts(message: ChatMessage) -> list[Content]:
+    return [ContentText(text=message.content)] if isinstance(message.content, str) else [*message.content]
+
+
+def _join(parts: Sequence[Content]) -> str | list[Content]:
+    """Join texts that follow each other, by blank lines; a text alone is no list."""
+    joined: list[Content] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, ContentText) and isinstance(last, ContentText):
+            joined[-1] = ContentText(text=f"{last.text.rstrip()}\n\n{part.text.strip()}")
+        else:
+            joined.append(part)
+    only = joined[0] if len(joined) == 1 else None
+    return only.text if isinstance(only, ContentText) else joined
+
+
+def _answer_type(facts: Mapping[str, Any]) -> str:
+    return "choice" if facts.get("answers") else str(facts.get("answer_type", "text"))
+
+
+def reply_config(state: TaskState) -> dict[str, Any]:
+    """Return the settings of generation that the form of a sample's answer needs.
+
+    Raises:
+        AbilityError: the model's provider cannot give such answers.
+    """
+    if (form := state.metadata.get(FORM)) is None:
+        return {}
+    check_answer_form(get_model(), form)
+    if form != "schema":
+        return {}
+    questions, facts = state.metadata.get("questions"), (state.messages[-1].metadata or {})["asks"]
+    fields = {ANSWER: answer_field(_answer_type(facts), facts.get("answers"))}
+    if questions:
+        typed = [answer_field(question["answer_type"]) for question in questions]
+        fields = dict(zip(field_names(len(questions)), typed, strict=True))
+    if state.metadata.get(REASONS):
+        fields = {"reasoning": {"type": "string"}, **fields}
+    schema = JSONSchema.model_validate(object_schema(fields))
+    return {"response_schema": ResponseSchema(name=ANSWER, json_schema=schema, strict=True)}
