@@ -351,8 +351,8 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
 def show_scores(folder: str, limit: int | None) -> None:
     """Show the main metric of each run that ended in success, a line per task under each condition."""
     from music_evals.reports.records import read_records
-    from music_evals.reports.table import notes, share, text
-    from music_evals.reports.tables.common import MOST_UNREAD
+    from music_evals.reports.table import share, text
+    from music_evals.reports.tables.common import unread_advice
 
     records = read_records(folder)
     list_logs(Console(), "Passed over:", records.passed_over)
@@ -371,8 +371,8 @@ def show_scores(folder: str, limit: int | None) -> None:
             if score and score.unread is not None:
                 facts.append(f"{share(score.unread)} unread")
             say(Console(), f"  {run['task']:{width}}  {metric:12}  {', '.join(facts)}")
-    if (runs["unread"] > MOST_UNREAD).any():
-        Console().print(Text(notes("unread")[1], "yellow"), soft_wrap=True)
+    for line in unread_advice(runs):
+        Console().print(Text(line, "yellow"), soft_wrap=True)
 
 
 def parse_argument(text: str, option: str) -> tuple[str, Any]:

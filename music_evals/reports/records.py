@@ -464,7 +464,7 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
         "changes": len(fingerprint.params) + len(fingerprint.settings) + is_alone,
         "created": datetime.fromisoformat(log.eval.created),
         "main_metric": about["main_metric"],
-        "unread": headline.unread if headline else None,
+        "unread": nan if headline is None or headline.unread is None else headline.unread,
         "has_reader": bool(reading),
         "errors": results.total_samples - results.completed_samples if (results := log.results) else 0,
         "n": main[main["counts"] & main["value"].notna()]["item"].nunique(),

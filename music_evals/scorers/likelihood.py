@@ -10,7 +10,7 @@ from statistics import fmean
 from string import ascii_uppercase
 from typing import Final
 
-from inspect_ai.model import Logprob
+from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
@@ -20,7 +20,7 @@ from music_evals.scorers.items import all_items
 from music_evals.scorers.metrics.estimates import estimate, flatten
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.fields import option_probabilities
-from music_evals.scorers.scores import main_metric, make_score, not_measured, readings, sample_metric, scorer
+from music_evals.scorers.scores import is_cut, main_metric, make_score, not_measured, readings, sample_metric, scorer
 
 _DIGITS: Final = "0123456789"
 
@@ -45,15 +45,17 @@ def option_likelihood() -> Scorer:
     """Score the likeliest option: correct, incorrect, or unreadable if none is among the likeliest tokens."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        choice = state.output.choices[0] if state.output.choices else None
-        if choice is None or choice.logprobs is None or not choice.logprobs.content:
+        tokens = _likeliest_tokens(state.output)
+        if not tokens and not is_cut(state):  # a prompt that is too long has no reply
             return not_measured("the server returned no probabilities of tokens")
         answers: list[str] = asks_of(state)["answers"]
-        question = _question(state, target.text, answers)
-        sums = option_probabilities(_tokens(choice.logprobs.content[0]), answers)
+        question = _question(state, target.text)
+        sums = option_probabilities(tokens, answers)
         mass = sum(sums)
         rule = "the likeliest first token of an option"
-        reading = Reading("answered", answers[sums.index(max(sums))], rule) if mass else Reading("unreadable")
+        reading = Reading("unreadable", rule=rule)
+        if mass:
+            reading = Reading("answered", answers[sums.index(max(sums))], rule)
         verdict = question.judge(reading, answers)
         right = sum(one for one, answer in zip(sums, answers, strict=True) if _is_right(question, answer, answers))
         shares = {answer: round(one / mass, 4) for answer, one in zip(answers, sums, strict=True)} if mass else {}
@@ -70,7 +72,7 @@ def option_likelihood() -> Scorer:
     return score
 
 
-def _question(state: TaskState, right: str, answers: Sequence[str]) -> ChoiceQuestion:
+def _question(state: TaskState, right: str) -> ChoiceQuestion:
     """The options of a sample of any benchmark: its dataset names them by letters, by indices, or by their texts."""
     options: list[str] = state.metadata.get("options") or [choice.value for choice in state.choices]
     names: Sequence[str] = options
@@ -83,5 +85,9 @@ def _is_right(question: ChoiceQuestion, answer: str, answers: Sequence[str]) -> 
     return question.judge(Reading("answered", answer), answers).value == 1
 
 
-def _tokens(first: Logprob) -> list[tuple[str, float]]:
-    return [(token.token, token.logprob) for token in first.top_logprobs or ()]
+def _likeliest_tokens(output: ModelOutput) -> list[tuple[str, float]]:
+    """The likeliest first tokens with the logarithms of their probabilities, as far as the server tells them."""
+    logprobs = output.choices[0].logprobs if output.choices else None
+    if logprobs is None or not logprobs.content:
+        return []
+    return [(token.token, token.logprob) for token in logprobs.content[0].top_logprobs or ()]

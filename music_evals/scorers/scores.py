@@ -80,23 +80,21 @@ def _never_failing(score: Scorer) -> Scorer:
 
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
     """Set the reading of answers that are missing because the reply was cut at the limit of tokens."""
-    if score and score.metadata and state.metadata.get(FORM) != "likelihood":  # whose limit is one token
+    if score and score.metadata:
         for details in (score.metadata, *score.metadata.get("questions", ())):
-            is_stopped = _is_cut(details.get("stop_reason", state.output.stop_reason))
-            if is_stopped and details.get("reading") in ("unreadable", "empty"):
+            if is_cut(state, details.get("stop_reason")) and details.get("reading") in ("unreadable", "empty"):
                 details["reading"] = "cut"
         if score.metadata.get("reading") == "cut":
             score.explanation = f"{score.explanation} It was cut at the limit of tokens."
     return score
 
 
-def is_cut(state: TaskState) -> bool:
-    """Whether a sample's reply was cut at a limit of tokens."""
-    return _is_cut(state.output.stop_reason)
-
-
-def _is_cut(stop_reason: str | None) -> bool:
-    return stop_reason in ("max_tokens", "model_length")
+def is_cut(state: TaskState, stop_reason: str | None = None) -> bool:
+    """Whether a sample's reply, or one that ended for a given reason, was cut at a limit of tokens."""
+    limits = ["model_length"]
+    if state.metadata.get(FORM) != "likelihood":  # whose own limit is one token
+        limits.append("max_tokens")
+    return (stop_reason or state.output.stop_reason) in limits
 
 
 async def run_in_thread(read: Callable[..., _T], *args: Any) -> _T:

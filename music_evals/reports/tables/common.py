@@ -58,10 +58,9 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     if len(runs) and not runs["is_published_test"].all():
         lines.append(NOT_PUBLISHED)
     if len(runs):
-        explained, advice, reader = notes("unread")
-        unread = runs["unread"].max()  # not a number where no scorer reads replies
-        lines += [explained] if unread > 0 else []
-        lines += [advice] if unread > MOST_UNREAD else []
+        explained, reader = notes("unread")
+        lines += [explained] if (runs["unread"] > 0).any() else []
+        lines += unread_advice(runs)
         lines += [reader] if runs["has_reader"].any() else []
     for _, run in runs[runs["replaced"] > 0].iterrows():
         lines.append(
@@ -69,6 +68,15 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
             f"complete, largest and newest counts: that of {run['created']:%Y-%m-%d %H:%M}."
         )
     return lines
+
+
+def unread_advice(runs: pd.DataFrame) -> list[str]:
+    """Return what to do about runs of which more than `MOST_UNREAD` of the replies are unread."""
+    many = runs[runs["unread"] > MOST_UNREAD]
+    forms = many["answer"] if "answer" in many else pd.Series("text", many.index)
+    by_probabilities = forms == "likelihood"
+    advice = [*notes("unread_likelihood")] if by_probabilities.any() else []
+    return [*(notes("unread_text") if not by_probabilities.all() else ()), *advice]
 
 
 def make_table(
