@@ -35,16 +35,19 @@ def costs() -> str:
 
 def parameters() -> str:
     """Return a table of parameters for each group of tasks that have the same ones."""
-    sections = []
-    for name in benchmarks.names():
-        benchmark = benchmarks.load(name)
-        groups: dict[Any, list[str]] = {}
+    titles: dict[Any, dict[str, None]] = {}  # parameters → benchmarks
+    tasks: dict[Any, list[str]] = {}
+    for benchmark in map(benchmarks.load, benchmarks.names()):
         for task, facts in benchmark.tasks.items():
-            function = inspect.unwrap(getattr(registry.MODULES[name], task))
-            groups.setdefault(typing.get_type_hints(function)["params"], []).append(f"`{facts.registry_name}`")
-        sections.append(f"## {benchmark.title}")
-        for group, tasks in groups.items():
-            sections += [f"{', '.join(tasks)}:", _rows(group)]
+            function = inspect.unwrap(getattr(registry.MODULES[benchmark.name], task))
+            group = typing.get_type_hints(function)["params"]
+            titles.setdefault(group, {})[benchmark.title] = None
+            tasks.setdefault(group, []).append(f"`{facts.registry_name}`")
+    headings = {group: f"## {', '.join(names)}" for group, names in titles.items()}
+    sections: list[str] = []
+    for group, heading in headings.items():
+        sections += [] if heading in sections else [heading]
+        sections += [f"{', '.join(tasks[group])}:", _rows(group)]
     return "\n\n".join(sections)
 
 

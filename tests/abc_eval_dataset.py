@@ -38,7 +38,9 @@ def row(name: TaskName, protocol: Protocol, number: int) -> AbcRow:
             option if options.index(option) == place else f"{option}{place}" for place, option in enumerate(options)
         ]
     return AbcRow(
-        **{**made, "score": in_abc(made["score"]) if made["score"] else "L:1/8", "options": options}, licence="MIT"
+        **{**made, "score": in_abc(made["score"]) if made["score"] else "L:1/8", "options": options},
+        licence="MIT",
+        instruction="",
     )
 
 

@@ -30,8 +30,6 @@ class FakeHub:
         self.root = root
         self.branches: dict[str, dict[str, str]] = {}  # repository → branch → commit
         self.private: set[str] = set()
-        self.pull_requests: list[SimpleNamespace] = []
-        self.leaderboard: list[Any] = []
         self.uploads: list[str] = []
         self.error: Exception | None = None  # raised when a commit is made
 
@@ -92,7 +90,7 @@ class FakeHub:
         self.branches[repo][branch] = self.branches[repo]["main"]
 
     def create_commit(
-        self, repo: str, operations: list[Any], *, revision: str, commit_message: str, create_pr: bool, **_: Any
+        self, repo: str, operations: list[Any], *, revision: str, commit_message: str, **_: Any
     ) -> CommitInfo:
         if self.error:
             raise self.error
@@ -104,19 +102,8 @@ class FakeHub:
                 self.uploads.append(operation.path_in_repo)
             else:
                 del files[operation.path_in_repo]
-        address = f"{ADDRESS}/{repo}/discussions/{len(self.pull_requests) + 1}" if create_pr else None
-        if create_pr:
-            self.pull_requests.append(SimpleNamespace(title=commit_message, url=address))
-            revision = f"refs/pr/{len(self.pull_requests)}"
         oid = self.push(repo, files, revision)
-        return CommitInfo(f"{ADDRESS}/{repo}/commit/{oid}", commit_message, "", oid, pr_url=address)
-
-    def get_repo_discussions(self, _repo: str, **_: Any) -> list[SimpleNamespace]:
-        return self.pull_requests
-
-    def get_dataset_leaderboard(self, repo: str, **_: Any) -> list[Any]:
-        self.repo_info(repo)
-        return self.leaderboard
+        return CommitInfo(f"{ADDRESS}/{repo}/commit/{oid}", commit_message, "", oid)
 
     # --- what a user does ---
 

@@ -38,7 +38,7 @@ COMMANDS: dict[str, Any] = {"inspect": inspect_command, "music-evals": typer.mai
 # A fence of N marks ends at N marks, so that a page can show a page.
 FENCE = re.compile(r"^(?P<marks>`{3,})(?P<language>[\w{}-]*)\n(?P<body>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(
-    r"(?:baselines|commands|datasets_builders|docs|encoders|evals|finetuning|logs|notation|perf|reports|scorers|solvers"
+    r"(?:baselines|commands|datasets_builders|docs|encoders|evals|logs|notation|perf|reports|scorers|solvers"
     r"|tests)/[\w./-]*"
 )
 
@@ -94,6 +94,8 @@ def without_key(words: list[str]) -> list[str] | None:
     """
     verb, *rest = words[1:]
     if "NAME" in rest or any(word.startswith(("dataset=", "folder=")) for word in rest):
+        return None
+    if "--published" in rest and verb != "list":  # it would be fetched
         return None
     if verb == "list" or (verb == "build" and "--source" not in rest and "--seed" in rest):
         return words

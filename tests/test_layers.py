@@ -22,12 +22,11 @@ MAY_IMPORT = {
     "evals": {"benchmarks", "notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
     "reports": {"benchmarks", "notation", "encoders", "scorers"},
     "shards": {"benchmarks", "notation", "datasets_builders", "solvers", "evals", "reports"},
-    "finetuning": {"datasets_builders"},
     "listening": {"datasets_builders", "solvers", "baselines"},
     "commands": {
         "benchmarks",
         *("notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports"),
-        *("shards", "finetuning", "listening", "rewards"),
+        *("shards", "listening", "rewards"),
     },
 }
 PURE = ("benchmarks", "notation", "encoders", "solvers/symbolic", "scorers/metrics", "scorers/readers", "rewards")

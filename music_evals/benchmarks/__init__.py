@@ -33,7 +33,6 @@ class TaskFacts:
     # Parameters under which it is published as prompts; None (``false`` in the file) where it is not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
     by_name: bool = False  # whether it runs only where it is named, and not with its benchmark
-    scored_alike: bool = True  # whether what Inspect alone earns on these prompts is the main metric
 
     @property
     def registry_name(self) -> str:
@@ -133,16 +132,6 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
-    """A leaderboard on the Hub for runs that Inspect alone cannot do: the repository ``ORG/DATASET-NAME``."""
-
-    title: str
-    dataset: str  # whose rows are asked
-    tasks: Sequence[str]
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # of these, what is not as by default
-
-
-@dataclass(frozen=True, slots=True)
 class DatasetFacts:
     """A dataset of a benchmark, which has the benchmark's name."""
 
@@ -172,7 +161,6 @@ class Benchmark:
     homepage: str  # of the project or its repository
     tasks: Mapping[str, TaskFacts]
     datasets: Mapping[str, DatasetFacts]
-    boards: Mapping[str, Board]
     table: Mapping[str, Any] = field(repr=False)  # all of benchmark.toml, for what only one room reads
 
     @property
@@ -224,11 +212,10 @@ def load(name: str) -> Benchmark:
             dataset: DatasetFacts(name, dataset, {source: _source(facts) for source, facts in entry["sources"].items()})
             for dataset, entry in table["datasets"].items()
         }
-        boards = {board: Board(**facts) for board, facts in table.get("boards", {}).items()}
         known = {key: table[key] for key in ("title", "paper", "authors", "url", "homepage")}
     except (KeyError, TypeError) as error:
         raise ValueError(f"benchmark.toml of {name}: {error}") from error
-    return Benchmark(name=name, **known, tasks=tasks, datasets=datasets, boards=boards, table=table)
+    return Benchmark(name=name, **known, tasks=tasks, datasets=datasets, table=table)
 
 
 def dataset_facts(name: str) -> DatasetFacts:

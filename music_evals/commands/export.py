@@ -40,8 +40,10 @@ def export(
             raise ValueError(f"{log} is of {benchmark}; --as {form} is for {' and '.join(_BENCHMARKS[form])}")
         samples = [sample for sample in read.samples or [] if sample.epoch == 1]
         originals = {} if questions is None else _originals(questions)
-        entries = [_completed(_ENTRIES[form](sample), originals) for sample in samples]
-        written = [entry for entry in entries if entry is not None]
+        written = [_ENTRIES[form](sample) for sample in samples]
+        if originals:
+            known = [entry for entry in written if entry["id"] in originals]
+            written = [entry | originals[entry["id"]] for entry in known]
         if not written:
             raise ValueError(f"{log} has no sample of the questions in {questions or 'it'}")
         out.write_text(json.dumps(written, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
@@ -57,20 +59,20 @@ def _originals(path: Path) -> dict[str, Entry]:
     return {str(entry["id"]): entry for entry in entries}
 
 
-def _completed(entry: Entry, originals: Mapping[str, Entry]) -> Entry | None:
-    if not originals:
-        return entry
-    original = originals.get(entry["id"])
-    return None if original is None else {**entry, **original}
-
-
 def _common(sample: "EvalSample") -> Entry:
     """What the files of all authors have; a question without a public answer has none."""
-    options, place = sample.metadata["options"], ascii_uppercase.find(str(sample.target))
+    options, place = _shown(sample)
     entry = {"id": sample.metadata.get("question", str(sample.id)), "question": _question(sample), "choices": options}
     if place >= 0:
         entry["answer"] = options[place]
     return entry
+
+
+def _shown(sample: "EvalSample") -> tuple[list[str], int]:
+    """The options in the order that the model saw, and the place of the right one; −1 if that is not public."""
+    options, place = sample.metadata["options"], ascii_uppercase.find(str(sample.target))
+    order = sample.metadata.get("option_order", range(len(options)))
+    return [options[at] for at in order], [*order].index(place) if place >= 0 else -1
 
 
 def _question(sample: "EvalSample") -> str:
@@ -114,8 +116,8 @@ def _mmar(sample: "EvalSample") -> Entry:
 
 def _muchomusic(sample: "EvalSample") -> Entry:
     """The script looks for the place of 0 in `answer_orders`: that of the right option."""
-    options, tags = sample.metadata["options"], _tags(sample)
-    right = ascii_uppercase.index(str(sample.target))
+    tags = _tags(sample)
+    options, right = _shown(sample)
     others = iter(range(1, len(options)))
     return {
         "id": str(sample.id),

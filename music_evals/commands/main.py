@@ -14,13 +14,11 @@ from music_evals.commands import (
     cache,
     doctor,
     export,
-    finetune,
-    leaderboard,
+    finetune_data,
     listen,
     listing,
     merge,
     publish,
-    publish_results,
     report,
     reward,
     run,
@@ -41,14 +39,11 @@ app.command("attack")(attack.attack)
 app.command("compare")(report.compare)
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
-app.command("finetune-data")(finetune.finetune_data)
-app.command("finetune")(finetune.finetune)
-app.command("leaderboard")(leaderboard.leaderboard)
+app.command("finetune-data")(finetune_data.finetune_data)
 app.command("list")(listing.list_tasks)
 app.command("listen")(listen.listen)
 app.command("merge")(merge.merge)
 app.command("publish")(publish.publish)
-app.command("publish-results")(publish_results.publish_results)
 app.command("run", context_settings=_PASS_ON)(run.run)
 app.command(
     "grid", help="Run every condition of benchmarks or tasks on a model: `run` with --grid.", context_settings=_PASS_ON

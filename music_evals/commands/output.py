@@ -108,6 +108,14 @@ def list_logs(console: Console, heading: str, entries: Sequence[tuple[str, str]]
     say(console, *(f"  {path_of(where)}: {why}" for where, why in entries))
 
 
+def refuse_with_published(**options: object) -> None:
+    """Raise BadParameter for an option that was given though the published data leaves no choice."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        option = f"--{given[0].replace('_', '-')}"
+        raise typer.BadParameter("is not for --source published, which is taken whole", param_hint=option)
+
+
 def table(*columns: str, text: int = 1) -> Table:
     """Return a table of so many columns of text, and numbers behind them."""
     result = Table(*columns)

@@ -23,9 +23,6 @@ def publish(
     ] = None,
     private: Annotated[bool, typer.Option("--private", help="Create the repository as a private one.")] = False,
     revision: Annotated[str, typer.Option(help="The branch; created from main if it does not exist.")] = "main",
-    board: Annotated[
-        str | None, typer.Option(help="Publish no data, but a leaderboard for runs that Inspect alone cannot do.")
-    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Publish. Without it, only show what would change.")] = False,
 ) -> None:
     """Publish a dataset on the Hugging Face Hub, in one commit; without --yes, show what that would change."""
@@ -38,10 +35,7 @@ def publish(
     console = Console()
     try:
         with TemporaryDirectory() as temporary:  # holds prompts until they are uploaded
-            if board is None:
-                plan, message = _plan_data(console, name, dir, repo, revision, Path(temporary))
-            else:
-                plan, message = _plan_board(console, name, board, repo), f"Board {board} of music-evals, {name}"
+            plan, message = _plan_data(console, name, dir, repo, revision, Path(temporary))
             repository = plan.repository
             if private and repository.head and not repository.is_private:
                 raise DatasetError(f"{repo} is public; --private is for a new repository or a private one")
@@ -87,17 +81,3 @@ def _plan_data(
     if prompts.files:
         say(console, f"To run it without music-evals: inspect eval hf/{place} --model …")
     return plan, f"{name} {origin.provenance.builder_version}, {origin.label}"
-
-
-def _plan_board(console: Console, name: str, board: str, repo: str) -> "Plan":
-    from music_evals.datasets_builders.dataset_io import DatasetError, list_names
-    from music_evals.datasets_builders.dataset_io.hub import look_up, plan_files
-    from music_evals.evals.shared.hub_prompts import board_files
-
-    contents = board_files(name, board, repo)
-    repository = look_up(repo, "dataset")
-    if repository.other_files:
-        raise DatasetError(f"{repo} holds {list_names(repository.other_files)}; name an empty repository")
-    for path, content in contents.items():
-        say(console, f"{path}:", *(f"    {line}" for line in content.decode().splitlines()))
-    return plan_files(repository, contents)

@@ -43,19 +43,12 @@ def report(
         Path | None,
         typer.Option(help="Folder for a leaderboard with the logs, also as a static Space; absent or empty."),
     ] = None,
-    eval_results: Annotated[
-        Path | None,
-        typer.Option(help="Folder for .eval_results files of the models, for `publish-results`; absent or empty."),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option(help="Address of the folder where the logs are published, to link --eval-results to.")
-    ] = None,
     latex: Annotated[
         bool,
         typer.Option("--latex", help="Write the tables as LaTeX, too, by booktabs: --out's latex/."),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an earlier report, site or results in these folders.")
+        bool, typer.Option("--overwrite", help="Replace an earlier report or site in these folders.")
     ] = False,
 ) -> None:
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a leaderboard with --site."""
@@ -72,15 +65,13 @@ def report(
     console, made_by = Console(), f"music-evals {version('music-evals')}"
     kinds = _folder_kinds()
     try:
-        folders = {"--out": out, "--site": site, "--eval-results": eval_results}
+        folders = {"--out": out, "--site": site}
         for option, folder in folders.items():
             if folder is not None:
                 check_target(folder, kinds[option], overwrite=overwrite)
         _check_apart(folders)
         if latex and out is None:
             raise ReportError("--latex is for files; give --out FOLDER as well")
-        if source is not None and not source.startswith(("https://", "http://")):
-            raise ReportError(f"--source {source} is no address; one that begins with https:// is needed")
         with local_logs(*logs) as paths:
             with _progress("Reading logs") as progress:
                 records = read_records(paths, defaults=defaults_of, progress=progress)
@@ -115,8 +106,6 @@ def report(
                     page = html(_TITLE, about, sections, draw_figures(sections), make_overview(records), home=PAGE)
                     write_site(target, records, about, made_by, page)
                 say(console, f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
-            if eval_results is not None:
-                _write_results(console, records, eval_results, source, kinds["--eval-results"], overwrite=overwrite)
             if not full:
                 say(console, _HINT if out is None and site is None else "All tables: --full")
     except (ReportError, DatasetError, MissingLibraryError, OSError) as error:
@@ -145,15 +134,12 @@ def compare(
 
 def _folder_kinds() -> "dict[str, FolderKind]":
     from music_evals.datasets_builders.dataset_io import FolderKind
-    from music_evals.reports.hub_results import FOLDER
     from music_evals.reports.site import CARD, LOGS, PAGE, REPORT, RESULTS
 
-    entries = f"*/*/{FOLDER}/*.yaml"
     files = ("report.html", "results.json", "*.csv", "*.md", "*.svg", "latex/*.tex")
     return {
         "--out": FolderKind("a report", "report.md", contents=files),
         "--site": FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, REPORT, RESULTS)),
-        "--eval-results": FolderKind("results of models", entries, contents=(entries,)),
     }
 
 
@@ -212,20 +198,3 @@ def _files(records: "Records", sections: "Sequence[Section]", made_by: str) -> d
         **{f"{table.name}.csv": table.to_csv() for section in sections for table in section.tables},
         **{f"{name}.svg": svg for name, svg in {"overview": overview.figure, **figures}.items() if svg},
     }
-
-
-def _write_results(
-    console: Console, records: "Records", out: Path, source: str | None, kind: "FolderKind", *, overwrite: bool
-) -> None:
-    from music_evals.datasets_builders.dataset_io import replace_folder
-    from music_evals.reports.hub_results import hub_results
-
-    files, left_out = hub_results(records, source)
-    list_logs(console, f"No results for the Hub, {len(left_out)} of {len(records.current())} runs:", left_out)
-    if not files:
-        raise ReportError(f"no run is a result for the Hub; nothing was written to {out}")
-    with replace_folder(out, kind, overwrite=overwrite) as folder:
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-    say(console, f"Wrote {out}; to open pull requests with it: music-evals publish-results {out}")

@@ -52,10 +52,6 @@ def run(
     gpus_per_shard: Annotated[
         float, typer.Option(help="GPUs that Ray gives each shard, in which Inspect starts its own vLLM server.", min=0)
     ] = 0,
-    model_servers: Annotated[
-        int, typer.Option(help="vLLM servers that Ray starts for the shards to share.", min=0)
-    ] = 0,
-    gpus_per_server: Annotated[float, typer.Option(help="GPUs that Ray gives each of these.", min=0)] = 1,
     display: Annotated[
         Literal["full", "conversation", "rich", "plain", "log", "none"],
         typer.Option(help="How Inspect shows progress."),
@@ -106,11 +102,9 @@ def run(
     prices = _prices(price)
     if shards is None and (addresses or engine != "processes"):
         raise typer.BadParameter("servers and engines are for shards; give --shards as well", param_hint="--shards")
-    if model_servers and not (engine == "ray" and model.startswith("vllm/")):
-        raise typer.BadParameter("they are started by Ray, for models of vllm/", param_hint="--model-servers")
     base_url = options.pop("model_base_url", None) or provider.get("base_url")
     if "model_path" not in provider and not dry_run and not show:
-        problem = provider_problem(model, base_url or "".join(addresses[:1]) or ("Ray" if model_servers else None))
+        problem = provider_problem(model, base_url or "".join(addresses[:1]))
         if problem := problem or folder_problem(logs):
             raise failed(ValueError(problem))
     try:
@@ -130,7 +124,7 @@ def run(
         if shards is not None:
             run_shards: Engine = run_processes
             if engine == "ray":
-                run_shards = cluster().Cluster(address, gpus_per_shard, model_servers, gpus_per_server)
+                run_shards = cluster().Cluster(address, gpus_per_shard)
             settings = Settings(model, provider, limit, options, addresses)
             errors = _run_in_shards(tasks, settings, logs, shards, run_shards, show=display != "none")
         else:
@@ -298,6 +292,7 @@ def conditions(
     """Make the tasks under each condition; a condition that a task refuses is left out, with the reason."""
     from inspect import signature
 
+    from music_evals.datasets_builders.dataset_io import FetchError
     from music_evals.evals.registry import MODULES
     from music_evals.shards.running import Asked
 
@@ -310,14 +305,19 @@ def conditions(
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
     for task, function in functions.items():
-        declared: dict[str, list[Any]] = benchmarks.load(task.benchmark).table.get("grid", {}) if grid else {}
-        choices = declared | axes | {name: [value] for name, value in arguments.items()}
+        table = benchmarks.load(task.benchmark).table
+        declared: dict[str, list[Any]] = table.get("grid", {}) if grid else {}
+        of_published = table.get("published_run", {}) if arguments.get("dataset") == "published" else {}
+        given = {name: [value] for name, value in (of_published | arguments).items()}
+        choices = declared | axes | given
         choices = {name: values for name, values in choices.items() if name in signature(function).parameters}
         for values in product(*choices.values()):
             params = dict(zip(choices, values, strict=True))
             try:
                 tasks.append((Asked(task.benchmark, task.name, params), function(**params)))
             except ValueError as error:
+                if isinstance(error.__cause__, FetchError):  # no fault of the condition; the next would fetch again
+                    raise
                 condition = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
     if not tasks:

@@ -5,7 +5,7 @@ Matteo Spanio, Mohammad Torabi, Andrea Poltronieri, Antonio Rodà
 https://arxiv.org/abs/2606.08722
 
 inspect eval evals/lilybench_generation.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T encoder=csc-unipd/lilybert
-inspect eval evals/lilybench_generation.py --model openai/gpt-4o -T regime=few -T attempts=3 -T dataset=data/written
+inspect eval evals/lilybench_generation.py --model openai/gpt-4o -T regime=few -T attempts=3 -T dataset=published
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,8 +59,8 @@ class GenerationParameters:
     """Parameters of `generation`.
 
     Args:
-        dataset: ``generated``, a folder that ``music-evals build lilybench_generation`` wrote, or
-            ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
+            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
         regime: ``zero`` for the prompt alone, ``few`` for three demonstrations from the training split ahead of it,
             ``ablation`` for three hand-written ones in A minor.
         protocol: ``strict`` for prompts with key and metre, and descriptors on a grid; ``paper`` for prompts, reading

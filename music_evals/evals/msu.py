@@ -9,7 +9,7 @@ inspect eval evals/msu.py@textual --model baseline/reader
 inspect eval evals/msu.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T asking=single -T levels=1,2
 inspect eval evals/msu.py@visual --model openai/gpt-4o -T judges=openai/gpt-5,openai/o3,openai/gpt-4.1
 inspect eval evals/msu.py@visual --model openai/gpt-4o -T pages=pdf -T abc=true
-inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=data/msu -T content=title
+inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=published -T content=title
 inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
 """
 
@@ -83,8 +83,8 @@ class MsuParameters:
     """Parameters of all three tasks.
 
     Args:
-        dataset: ``generated`` (another test of the same form), a dataset folder, or
-            ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
+            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
             another item's, of another answer.
         asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single``.
@@ -367,28 +367,25 @@ def _choose_stimulus(
 
 
 def _load_scores(dataset: str, columns: Sequence[str], splits: Sequence[str]) -> list[ScoreRow]:
-    """Load scores with the columns that the model sees; with `pdf`, their images are one PDF."""
+    """Load scores with the columns that the model sees; with `pdf`, one PDF is in the place of the images.
+
+    The PDF is made of the images if the data has none.
+    """
     names = ["score_id", "title", "composer", *columns]
     scores: list[ScoreRow] = []
     for split in splits:
         scores += load_split(dataset, "scores", split, benchmark=BENCHMARK, columns=names).to_list()
     if "pdf" in columns:
         for score in scores:
-            score["images"] = _as_pdf(score)
+            pages = [image["bytes"] for image in score["images"]]
+            pdf = score["pdf"] or (pages and pages_to_pdf(pages))
+            score["images"] = [FileCell(bytes=pdf, path=None)] if pdf else []
     for column in sorted({*columns} - {"pdf"}):
         has_column = [bool(dict(score)[column]) for score in scores]
         if not (any(has_column) if column == "musicxml" else all(has_column)):
             problem = f"has scores without {column}; valid for it is content=title"
             raise ValueError(f"{dataset} {problem}")
     return scores
-
-
-def _as_pdf(score: ScoreRow) -> list[FileCell]:
-    """The PDF of a score in the place of its page images, of which it is made if the data has none."""
-    pages = [image["bytes"] for image in score["images"]]
-    if pdf := score["pdf"] or (pages and pages_to_pdf(pages)):
-        return [FileCell(bytes=pdf, path=None)]
-    return []
 
 
 @contextmanager

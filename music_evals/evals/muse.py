@@ -7,7 +7,7 @@ https://arxiv.org/abs/2510.22455
 inspect eval evals/muse.py --model baseline/reader
 inspect eval evals/muse.py@syncopation --model openai/gpt-4o-audio-preview -T modality=audio -T strategy=cot
 inspect eval evals/muse.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T strategy=logiclm -T structured_output=true
-inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro -T modality=audio -T shots=few
+inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro -T dataset=published -T modality=audio
 """
 
 import base64
@@ -63,7 +63,8 @@ class MuseParameters:
     """Parameters of all tasks of MUSE and of The MUSE Benchmark.
 
     Args:
-        dataset: ``generated``, a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``generated``; ``published`` for the recordings, which are fetched once and need ``modality=audio``; a
+            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
             another item's, of another answer.
         modality: ``midi`` (as text) or ``audio``.
@@ -250,19 +251,23 @@ def record_to_sample(
         question=muse.question,
         **answer_type,
     )
+    facts = {
+        **metadata,
+        "row": row["id"],
+        "options": row["options"],
+        "identifiers": muse.identifiers,
+        WHY: muse.reason(row),
+    }
+    if params.modality == "midi":
+        files = {name: row["midi" + clip] for name, clip in zip(muse.identifiers, muse.clips, strict=True)}
+        texts = {name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file}
+        facts[MEDIA] = {"midi": texts}
     return Sample(
         # All ids of a task's rows begin with its name, or the first word of that.
         id=row["id"].removeprefix(f"{muse.name.partition('_')[0]}-"),
         input=[*opening, message],
         target=row["target"],
-        metadata={
-            **metadata,
-            "row": row["id"],
-            "options": row["options"],
-            "identifiers": muse.identifiers,
-            WHY: muse.reason(row),
-            **({MEDIA: {"midi": _midi(muse, row)}} if params.modality == "midi" else {}),
-        },
+        metadata=facts,
     )
 
 
@@ -278,12 +283,6 @@ def load_trials(muse: Trials, params: MuseParameters, split: str) -> list[Row]:
         if params.modality == "midi" and any(row["midi_text" + clip] is None for clip in muse.clips):
             raise ValueError(f"{params.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
     return rows
-
-
-def _midi(muse: Trials, row: Row) -> dict[str, str]:
-    """The files of a trial in Base64, by identifier."""
-    files = {name: row["midi" + clip] for name, clip in zip(muse.identifiers, muse.clips, strict=True)}
-    return {name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file}
 
 
 def check_native(

@@ -5,6 +5,7 @@ questions of text with worked examples.
 """
 
 import base64
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +19,13 @@ from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImag
 
 from music_evals import benchmarks
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    PUBLISHED,
+    DatasetSpec,
+    describe_dataset,
+    load_split,
+)
 from music_evals.datasets_builders.questions.question_rows import QuestionRow
 from music_evals.datasets_builders.questions.question_set import ABSENT, MARK, MediaQuestionRow, check_complete
 from music_evals.evals.shared.floors import floors_of
@@ -31,6 +38,8 @@ from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.option_order import LINES, LIST, options_block, with_shuffled_options
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
+
+_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,12 +180,11 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         origin = replace(origin, provenance=replace(origin.provenance, missing={}))
     else:
         rows = [row for row in rows if all(cell["bytes"] != ABSENT for cell in row["audio"] + row["images"])]
-    if not (params.allow_partial and rows):
-        check_complete(
-            origin.provenance.missing_for(name),
-            params.dataset,
-            "allow_partial=true, or all without files: stimulus=none",
-        )
+    missing = origin.provenance.missing_for(name)
+    if params.dataset == PUBLISHED and missing and rows:  # nobody can complete them
+        _log.warning("%s: %d questions lack their files and are not asked", benchmark.title, len(missing))
+    elif not (params.allow_partial and rows):
+        check_complete(missing, params.dataset, "allow_partial=true, or all without files: stimulus=none")
     is_shuffled, is_reduced = params.options == "shuffled", params.nota or params.options == "leave_one_out"
     if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):
         raise ValueError("options=shuffled is not valid where options are pictures; valid are given, leave_one_out")

@@ -5,9 +5,9 @@ Jiajia Li, Lu Yang, Mingni Tang, Cong Chen, Zuchao Li, Ping Wang, Hai Zhao
 https://arxiv.org/abs/2406.15885
 
 inspect eval evals/ziqi.py@comprehension --model baseline/reader
-inspect eval evals/ziqi.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=data/ziqi -T shots=five
+inspect eval evals/ziqi.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=published -T shots=five
 inspect eval evals/ziqi.py@comprehension --model openai/gpt-4o -T themes=female_music -T rotations=4
-inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=data/ziqi -T subset=human -T protocol=paper
+inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=published -T subset=human -T protocol=paper
 """
 
 import random
@@ -48,8 +48,8 @@ class ZiqiParameters:
     """Parameters of both tasks.
 
     Args:
-        dataset: ``generated`` (another test of the same form), a dataset folder, or
-            ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
+            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
             another item's, of another answer.
         twin: ``original``; ``transposed`` for the tune and its options a major second higher or lower (`generation`);
@@ -164,7 +164,13 @@ def record_to_sample(
     place = order.index(LETTERS.index(row["answer"]))
     options = [row["options"][index] for index in order]
     prompt = opening + _filled(wording["question"], row["question"], options)
-    tune = _TUNE.search(row["question"])
+    notation: dict[str, Any] = {}
+    media: dict[str, Any] = {}
+    if tune := _TUNE.search(row["question"]):
+        start = prompt.index(row["question"], len(opening))
+        place_of_tune = [start + tune.start(), start + len(row["question"])]
+        notation = {"notation": "abc", "music": [place_of_tune]}
+        media = {MEDIA: {"abc": row["question"][tune.start() :]}}
     metadata = question_metadata(
         "ziqi",
         config,
@@ -175,7 +181,7 @@ def record_to_sample(
         options=list(options),
         kind=row["subtheme_en"],
         majority=majority,
-        **_music(row["question"], prompt.index(row["question"], len(opening))),
+        **notation,
     )
     return Sample(
         id=sample_id(row["id"]) if params.rotations == 1 else f"{sample_id(row['id'])}-rotation{rotation}",
@@ -188,11 +194,7 @@ def record_to_sample(
             "subtheme": row["subtheme_en"],
             "rotation": rotation,
             "prompt_characters": len(prompt),
-            **(
-                {MEDIA: {"abc": tune[0]}}
-                if (tune := re.search(rf"(?s){_TUNE.pattern}.*", row["question"], re.M))
-                else {}
-            ),
+            **media,
             **({} if row["duplicate_of"] is None else {"duplicate_of": row["duplicate_of"]}),
         },
     )
@@ -280,12 +282,6 @@ def _openings(
         shown = [_filled(wording["example"], row["question"], row["options"], row["answer"]) for row in examples]
         openings[theme] = "\n\n".join([wording["instruction"], wording["examples"], *shown]) + "\n\n"
     return openings
-
-
-def _music(question: str, start: int) -> dict[str, Any]:
-    """The notation and place of the tune in a prompt: ABC, at the end of the question."""
-    tune = _TUNE.search(question)
-    return {"notation": "abc", "music": [[start + tune.start(), start + len(question)]]} if tune else {}
 
 
 def _filled(text: str, question: str, options: Sequence[str], answer: str = "") -> str:

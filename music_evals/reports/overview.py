@@ -73,8 +73,10 @@ def _published_scores(records: Records, mean: Aggregate) -> list[float]:
     """The scores of a benchmark's published models, in percent."""
     benchmark = mean.runs["benchmark"].iloc[0]
     facts = load(benchmark).table.get("published_score", {})
+    if not facts:
+        return []
     scores = records.scores
-    scores = scores[(scores["source"] == "published") & scores["metric"].isin(facts.get("figures", ()))]
+    scores = scores[(scores["source"] == "published") & scores["metric"].isin(facts["figures"])]
     scores = scores[(scores["benchmark"] == benchmark) & (scores["group"] == facts.get("group", ""))]
     models = scores["model"].where(scores["model"] != "", scores["metric"])
     return [float(value) * facts.get("scale", 1) for value in scores.groupby(models)["value"].mean()]

@@ -553,7 +553,7 @@ def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[dict[str, A
 
 def _by_tag(items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """The items of each tag, and of each kind of tags that some items lack."""
-    if "tags" not in items:
+    if "tags" not in items or items["tags"].isna().all():  # the column may be that of another run
         return
     tags = items["tags"].dropna().str.split(TAGS).explode()
     for name, group in tags.groupby(tags):

@@ -14,7 +14,7 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.chosen_option import ChoiceQuestion, judge_choice, score_by_rules
 from music_evals.scorers.explanations import code, explained
 from music_evals.scorers.readers.verdicts import judge_answer
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer
+from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer, was_cut
 
 
 @scorer(metrics=[main_metric(), readings(), score_by_rules()])
@@ -26,11 +26,9 @@ def final_answer() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         options: list[str] = required_metadata(state, "options")
-        right = target.text
-        question = ChoiceQuestion(options, right, options if len(right) > 1 else ascii_uppercase)
-        (reading, right, *_), facts = await judge_choice(
-            state, question, partial(judge_answer, options=options, right=right)
-        )
+        names = options if len(target.text) > 1 else ascii_uppercase
+        question = ChoiceQuestion(options, target.text, names)
+        (reading, right, *_), facts = await judge_choice(state, question, judge_answer)
         return make_score(reading, right, explained(state, options, right, reading), **facts)
 
     return score
@@ -44,7 +42,8 @@ def chat_answers() -> Scorer:
         rows, lines = [], []
         for question in required_metadata(state, "chat"):
             reply, options = question.get("reply", ""), question["options"]
-            reading, *_ = await read_reply(judge_answer, reply, options, question["target"])
+            judge = partial(judge_answer, is_cut=was_cut(question.get("stop_reason")))
+            reading, *_ = await read_reply(judge, reply, options, question["target"])
             rows.append(
                 {
                     **{name: fact for name, fact in question.items() if name in ("id", "target", "variant")},

@@ -8,7 +8,7 @@ reading, and ``by_rules`` in the metadata has the value without it. Rewards neve
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from logging import getLogger
 from string import Template, ascii_uppercase
@@ -27,7 +27,7 @@ from music_evals.scorers.readers import Reading, format_error
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.fields import ANSWER, FORM, judge_named, object_schema, read_fields
 from music_evals.scorers.readers.verdicts import Verdict
-from music_evals.scorers.scores import is_cut, read_reply, sample_metric
+from music_evals.scorers.scores import read_reply, sample_metric, was_cut
 
 ROLE: Final = "reader"
 READ_AGAIN: Final = ("unreadable", "several", "refused")
@@ -72,13 +72,18 @@ class ChoiceQuestion:
 
 
 async def judge_choice(
-    state: TaskState, question: ChoiceQuestion, by_rules: Callable[[str], Verdict]
+    state: TaskState, question: ChoiceQuestion, by_rules: Callable[..., Verdict]
 ) -> tuple[Verdict, dict[str, Any]]:
-    """Judge the option that a sample's reply chooses; return also what the score's metadata say of the reading."""
+    """Judge the option that a sample's reply chooses; return also what the score's metadata say of the reading.
+
+    `by_rules` takes the reply, the options, the right one, and as `is_cut` whether the reply was cut.
+    """
     reply = state.output.completion
     if state.metadata.get(FORM) == "schema":
         return question.judge(read_fields(reply)[0], _answers(state, question)), {}
-    return await read_again(state, question, await read_reply(by_rules, reply))
+    judge = partial(by_rules, is_cut=was_cut(state.output.stop_reason))
+    verdict = await read_reply(judge, reply, question.options, question.right)
+    return await read_again(state, question, verdict)
 
 
 async def read_again(state: TaskState, question: ChoiceQuestion, verdict: Verdict) -> tuple[Verdict, dict[str, Any]]:
@@ -88,7 +93,7 @@ async def read_again(state: TaskState, question: ChoiceQuestion, verdict: Verdic
     if reader is None:
         return verdict, {}
     facts = {"by_rules": verdict.value, "reading_by_rules": verdict.reading.status}
-    if verdict.reading.status not in READ_AGAIN or is_cut(state):
+    if verdict.reading.status not in READ_AGAIN or was_cut(state.output.stop_reason):
         return verdict, facts
     labels = question.shown(answers)
     try:

@@ -77,6 +77,8 @@ Reply with one digit and nothing else: 1 if the student's answer is the same, 0 
 )
 """The prompt of a judge; it sees neither the question nor the score, as in the paper."""
 
+# No text can close the tags around it, or open others.
+_NO_TAGS: Final = str.maketrans("<＜﹤>＞﹥", "‹‹‹›››")
 _FIELDS: Final = ("id", "level", "kind", "question", "answer", "answer_type")
 _SHOWN: Final = 200
 
@@ -85,6 +87,12 @@ _SHOWN: Final = 200
 def unscored(scores: list[SampleScore]) -> float:
     """The number of questions, in the samples that have a score, that no rule can score or no majority decides."""
     return float(sum(item.value is None for item in all_items(scores)))
+
+
+@sample_metric
+def overruled(scores: list[SampleScore]) -> float:
+    """The number of answers that a rule calls wrong and the judges right: worth a look by a person."""
+    return float(sum("overruled" in item.details for item in all_items(scores)))
 
 
 @sample_metric
@@ -98,7 +106,7 @@ def agreement(scores: list[SampleScore]) -> dict[str, float]:
     return flatten({"agreement": joint_agreement(questions, clusters)})
 
 
-@scorer(metrics=[main_metric(), unscored(), agreement(), readings()])
+@scorer(metrics=[main_metric(), unscored(), overruled(), agreement(), readings()])
 def judged(
     judges: list[str] | str = RULES,
     human_labels: str | None = None,
@@ -123,8 +131,8 @@ def judged(
 
     Returns:
         The scorer. Its scores' metadata hold ``score_id``, ``judges`` and ``questions``, each with its ``verdict`` and
-        ``votes`` by judge (1, 0 or None), ``rule`` (True, False or None) and ``of_level``, the number of questions that
-        the score has at its level.
+        ``votes`` by judge (1, 0 or None), ``rule`` (True, False or None), ``overruled`` where the judges call right
+        what the rule calls wrong, and ``of_level``, the number of questions that the score has at its level.
 
     Raises:
         ValueError: the number of judges is even, a judge is named twice, or the file of labels is not as above; while
@@ -152,6 +160,8 @@ def judged(
         )
         for entry in entries if names else ():
             entry["verdict"] = _verdict(entry, len(names))
+            if entry["verdict"] == 1 and entry["rule"] is False:
+                entry["overruled"] = True
         return _score(state, questions, entries, names)
 
     return score
@@ -230,8 +240,7 @@ async def _collect_votes(
 ) -> None:
     """Ask all judges about an answer at the same time, and enter their votes."""
     texts = {"reference": question["answer"], "prediction": entry["prediction"]}
-    # No text can close the tags around it, or open others.
-    prompt = PROMPT.substitute({name: text.replace("<", "‹").replace(">", "›") for name, text in texts.items()})
+    prompt = PROMPT.substitute({name: text.translate(_NO_TAGS) for name, text in texts.items()})
     votes: dict[str, tuple[int | None, str | None]] = {}
     with anyio.CancelScope() as scope:
 

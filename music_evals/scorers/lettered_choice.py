@@ -6,7 +6,6 @@ samples' metadata name the ``question``.
 Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
 
-from functools import partial
 from typing import Any, Literal
 
 from inspect_ai.scorer import CORRECT, SampleScore, Score, Scorer, Target
@@ -58,8 +57,7 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
         if protocol == "paper":
             reading = await read_reply(first_letter, reply)
         else:
-            judge = partial(judge_option, options=options, right=right)
-            (reading, right, *_), facts = await judge_choice(state, ChoiceQuestion(options, right), judge)
+            (reading, right, *_), facts = await judge_choice(state, ChoiceQuestion(options, right), judge_option)
         return make_score(reading, right, explained(state, options, right, reading), key=target.text, **facts)
 
     return score

@@ -20,7 +20,7 @@ from music_evals.scorers.items import all_items
 from music_evals.scorers.metrics.estimates import estimate, flatten
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.fields import option_probabilities
-from music_evals.scorers.scores import is_cut, main_metric, make_score, not_measured, readings, sample_metric, scorer
+from music_evals.scorers.scores import main_metric, make_score, not_measured, readings, sample_metric, scorer
 
 _DIGITS: Final = "0123456789"
 
@@ -46,7 +46,7 @@ def option_likelihood() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         tokens = _likeliest_tokens(state.output)
-        if not tokens and not is_cut(state):  # a prompt that is too long has no reply
+        if not tokens and state.output.stop_reason != "model_length":  # a prompt that is too long has no reply
             return not_measured("the server returned no probabilities of tokens")
         answers: list[str] = asks_of(state)["answers"]
         question = _question(state, target.text)

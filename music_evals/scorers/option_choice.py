@@ -93,10 +93,10 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
         return Score.unscored(reason="other", explanation="The answer to this question is not public.")
     options: list[str] = required_metadata(state, "options")
     order = state.metadata.get("option_order")
-    judge = partial(judge_option, options=options, right=target, order=order, official=reader, plain=plain_text)
+    judge = partial(judge_option, order=order, official=reader, plain=plain_text)
     facts: dict[str, Any] = {}
     if reader:
-        reading, right, *_ = await read_reply(judge, state.output.completion)
+        reading, right, *_ = await read_reply(judge, state.output.completion, options, target)
     else:
         question = ChoiceQuestion(options, target, order=order)
         (reading, right, *_), facts = await judge_choice(state, question, judge)

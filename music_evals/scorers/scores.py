@@ -78,23 +78,23 @@ def _never_failing(score: Scorer) -> Scorer:
     return measured
 
 
+def was_cut(stop_reason: str | None) -> bool:
+    """Whether a reply ended at the limit of tokens, or is an error about the model's context."""
+    return stop_reason in ("max_tokens", "model_length")
+
+
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
     """Set the reading of answers that are missing because the reply was cut at the limit of tokens."""
+    is_one_token = state.metadata.get(FORM) == "likelihood"
     if score and score.metadata:
         for details in (score.metadata, *score.metadata.get("questions", ())):
-            if is_cut(state, details.get("stop_reason")) and details.get("reading") in ("unreadable", "empty"):
+            reason = details.get("stop_reason", state.output.stop_reason)
+            is_missing = details.get("reading") in ("unreadable", "empty")
+            if is_missing and was_cut(reason) and not (is_one_token and reason == "max_tokens"):
                 details["reading"] = "cut"
         if score.metadata.get("reading") == "cut":
             score.explanation = f"{score.explanation} It was cut at the limit of tokens."
     return score
-
-
-def is_cut(state: TaskState, stop_reason: str | None = None) -> bool:
-    """Whether a sample's reply, or one that ended for a given reason, was cut at a limit of tokens."""
-    limits = ["model_length"]
-    if state.metadata.get(FORM) != "likelihood":  # whose own limit is one token
-        limits.append("max_tokens")
-    return (stop_reason or state.output.stop_reason) in limits
 
 
 async def run_in_thread(read: Callable[..., _T], *args: Any) -> _T:

@@ -29,7 +29,7 @@ from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.metrics.written import embedded, likeness, near_copies, no_distance_reason
 from music_evals.scorers.readers.pieces import Piece
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
-from music_evals.scorers.scores import main_metric, not_measured, sample_metric, scorer, setting_up
+from music_evals.scorers.scores import main_metric, not_measured, sample_metric, scorer, setting_up, was_cut
 from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded, stored_embedding
 
 RESAMPLES: Final = 200  # bootstrap samples of an interval
@@ -116,7 +116,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             if not judged.get("is_measured", True):
                 return not_measured(str(judged["problem"]))
             problem = judged["problem"]
-            if problem and judged is written[-1] and state.output.stop_reason in ("max_tokens", "model_length"):
+            if problem and judged is written[-1] and was_cut(state.output.stop_reason):
                 problem = f"the reply was cut at the limit of tokens; {problem}"
             # A vector in the log is used as it is, so that scoring again needs no encoder.
             embeds = encoder is not None and bool(judged["code"]) and is_embedded(judged["code"], protocol)

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log
 
 from music_evals.benchmarks import dataset_facts
-from tests.datasets_builders.test_published_sources import put_musictheorybench
-from tests.published_servers import serve
+from tests.datasets_builders.test_published_sources import put_musictheorybench, put_ziqi
+from tests.published_servers import rerouted, serve
 
 
 def test_the_second_run_needs_no_network(tmp_path: Path) -> None:
@@ -28,3 +29,20 @@ def test_the_second_run_needs_no_network(tmp_path: Path) -> None:
         assert log.status == "success"
         assert log.eval.metadata
         assert log.eval.metadata["dataset_revision"] == remote.commit
+
+
+def test_an_interrupted_fetch_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second task's fetch would go on where the first one's stopped, and the run would lack a task."""
+    options = ("--model", "baseline/chance", "--log-dir", tmp_path / "logs")
+    with serve() as servers:
+        with rerouted(servers, tmp_path):
+            put_ziqi(servers, tmp_path / "source")
+        monkeypatch.setenv("BENCHMARKS", str(tmp_path / "benchmarks"))  # facts without checksums
+        (archive,) = servers.files
+        servers.cut[archive] = 100
+        broken = servers.run(tmp_path, "music-evals", "run", "ziqi", "--published", *options)
+        whole = servers.run(tmp_path, "music-evals", "run", "ziqi", "--published", *options)
+    assert broken.returncode == 1
+    assert broken.stderr.count("Error:") == 1
+    assert whole.returncode == 0, whole.stderr
+    assert len(list_eval_logs(str(tmp_path / "logs"))) == 2

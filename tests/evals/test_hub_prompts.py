@@ -119,3 +119,9 @@ def test_a_task_that_cannot_be_rendered_is_left_out_and_named(small_dataset: Fol
     data = "00000-of-00001.parquet"
     assert list(prompts.files) == [f"prompted/syncopation-{data}", f"prompted/transposition-{data}", "eval.yaml"]
     assert "is incomplete: chord_quality/test-00000-of-00001.parquet is missing" in prompts.left_out["chord_quality"]
+
+
+def test_the_pages_example_of_a_result_is_what_the_hub_takes() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "publishing.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    Draft202012Validator(SPECIFICATION["eval_results"]).validate(yaml.safe_load(example))

@@ -174,3 +174,8 @@ def test_a_compile_rate_is_not_presented_as_quality(golden: Records) -> None:
     (row,) = [row for row in rows(summary_table(golden)) if "generation" in row["Benchmark"]]
     assert row["Score"].mark == "‡"
     assert any(note.startswith("‡") and "random notes" in note for note in summary_table(golden).shown_notes())
+
+
+def test_the_overview_of_a_benchmark_without_published_figures(tmp_path: Path) -> None:
+    write_log(tmp_path, "CI", benchmark="ssmr", task="textual")
+    assert make_overview(read_records(tmp_path)).sentences["SSMR-Bench"]

@@ -199,6 +199,17 @@ def test_frames_have_scores_by_group_floors_and_published_figures(golden: Record
     assert rows(Table("t", "T", ("a",), [["b"]])) == [{"a": "b"}]
 
 
+def test_tags_of_one_run_and_none_of_another_are_read_together(tmp_path: Path) -> None:
+    write_log(tmp_path, "CI", samples=[{"tags": "difficulty: easy"}, {"tags": "difficulty: hard"}])
+    write_log(tmp_path, "CI", task="generation")
+    scores = read_records(tmp_path).scores
+    tagged = scores[scores["group"].str.startswith("tag=")]
+    assert dict(zip(tagged["group"], tagged["value"], strict=True)) == {
+        "tag=difficulty: easy": 1,
+        "tag=difficulty: hard": 0,
+    }
+
+
 def test_a_signature_differs_where_scores_must_not_be_compared(tmp_path: Path) -> None:
     about = {"readers": 3, "dataset_builder_version": "1.3.0"}
     write_log(tmp_path, "C", about=about)

@@ -49,14 +49,14 @@ def test_a_run_survives_a_node(bucket: str) -> None:
     def report(samples: int) -> None:
         nonlocal finished, killed
         finished += samples
-        if finished > 20 and not killed:
+        if finished and not killed:  # the first shard has ended; the second node asks another
             killed = True
             nodes.remove_node(second, allow_graceful=False)
 
     try:
         asked = Asked("ziqi", "comprehension", {})
         settings = Settings("baseline/chance", {}, None, {})
-        errors = run_in_shards([(asked, asked.make())], settings, f"{bucket}/run", 2, Cluster(), lambda _: report)
+        errors = run_in_shards([(asked, asked.make())], settings, f"{bucket}/run", 4, Cluster(), lambda _: report)
         while all(node["Alive"] for node in ray.nodes()):  # Ray may notice after the run has ended
             time.sleep(0.1)
     finally:

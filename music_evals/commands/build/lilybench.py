@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from music_evals.commands.output import FreeOnly, Out, Overwrite, building, left_out_lines, say, say_counts
+from music_evals.commands.output import (
+    FreeOnly,
+    Out,
+    Overwrite,
+    building,
+    left_out_lines,
+    refuse_with_published,
+    say,
+    say_counts,
+)
 from music_evals.datasets_builders.progress import counting_pieces
 
 if TYPE_CHECKING:
@@ -38,6 +47,7 @@ def lilybench(
     if emopia is not None and source is None:
         raise typer.BadParameter("the default dataset composes its own clips; give --source too", param_hint="--emopia")
     if source == PUBLISHED:
+        refuse_with_published(emopia=emopia, free_only=free_only, seed=seed)
         with building(out, overwrite=overwrite) as console, counting_pieces(console) as advance:
             say_counts(console, build_dataset(BENCHMARK, out, source, on_piece=advance).counts)
         return

@@ -12,6 +12,7 @@ from music_evals.commands.output import (
     PublishedSource,
     building,
     left_out_lines,
+    refuse_with_published,
     say,
     say_counts,
 )
@@ -42,6 +43,7 @@ def lilybench_generation(
     from music_evals.datasets_builders.lilybench_generation.rows import BENCHMARK, DEFAULT_SEED
 
     if source is not None:
+        refuse_with_published(bmdataset=bmdataset, mutopia=mutopia, encoder=encoder, free_only=free_only, seed=seed)
         with building(out, overwrite=overwrite) as console, counting_pieces(console) as advance:
             say_counts(console, build_dataset(BENCHMARK, out, source, on_piece=advance).counts)
         return

@@ -82,7 +82,7 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     made_with = {**made_by(), "lilybench": LILYBENCH.version}
     anomalies = {"left out: music21 reads other notes in the ABC": lacking} if lacking else {}
     licence = source_facts(BENCHMARK.name, GENERATED).licence_label
-    _write(out, rows, GENERATED, lambda _: licence, made_with=made_with, anomalies=anomalies)
+    _write(out, rows, GENERATED, lambda _: licence, {}, made_with=made_with, anomalies=anomalies)
 
 
 def write_published(conversion: Conversion) -> Provenance:
@@ -94,6 +94,11 @@ def write_published(conversion: Conversion) -> Provenance:
             "folder or in a folder csv in it; --allow-partial takes those that are there"
         )
     rows: Splits = {task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()}
+    instructions = {
+        row["id"]: entry["task_description"].strip()
+        for task, table in tables.items()
+        for row, entry in zip(rows[task]["paper"], table, strict=True)
+    }
     licences = Counter(published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"])
     pieces, left_out = make_pieces([*published.tunes(tables)])
     surveyed = list(survey(pieces))
@@ -113,9 +118,8 @@ def write_published(conversion: Conversion) -> Provenance:
         "source_sha256": digest.hexdigest(),
         "missing": {task: (name,) for task, name in missing.items()},
     }
-    return _write(
-        conversion.out, rows, "abc_eval", published.licence_of, made_with=made_by(), anomalies=anomalies, **facts
-    )
+    made = {"made_with": made_by(), "anomalies": anomalies, **facts}
+    return _write(conversion.out, rows, "abc_eval", published.licence_of, instructions, **made)
 
 
 def to_abc(task: TaskName, row: TaskRow) -> TaskRow:
@@ -175,12 +179,19 @@ def _notes(abc: str) -> Counter[tuple[Any, ...]]:
     return Counter((onset, pitch.midi, length) for onset, length, pitches in exact for pitch in pitches)
 
 
-def _write(out: Path, rows: Splits, source: str, licence_of: Callable[[str], str], **facts: Any) -> Provenance:
+def _write(
+    out: Path,
+    rows: Splits,
+    source: str,
+    licence_of: Callable[[str], str],
+    instructions: Mapping[str, str],
+    **facts: Any,
+) -> Provenance:
+    def complete(row: TaskRow) -> AbcRow:
+        return AbcRow(**row, licence=licence_of(row["piece"]), instruction=instructions.get(row["id"], ""))
+
     licensed = {
-        task: {
-            protocol: [AbcRow(**row, licence=licence_of(row["piece"])) for row in splits.get(protocol, ())]
-            for protocol in PROTOCOLS
-        }
+        task: {protocol: [complete(row) for row in splits.get(protocol, ())] for protocol in PROTOCOLS}
         for task, splits in rows.items()
     }
     provenance = make_provenance(BENCHMARK.name, BENCHMARK.version, source, seed=DEFAULT_SEED, **facts)

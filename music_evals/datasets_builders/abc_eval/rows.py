@@ -12,10 +12,12 @@ from music_evals.datasets_builders.progress import OnPiece
 class AbcRow(TaskRow):
     """A question on a score in ABC, see `TaskRow`; published questions of order have up to six options.
 
-    `licence` is that of the piece, or ``not stated``.
+    `licence` is that of the piece, or ``not stated``; `instruction` the authors' wording of the question, empty except
+    for published rows.
     """
 
     licence: str
+    instruction: str
 
 
 def _generate(out: Path, on_piece: OnPiece) -> None:
@@ -33,4 +35,4 @@ def _convert(conversion: Conversion) -> Provenance:
 FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
     task: task_features(task, AbcRow, most_options=6, no_kind=True) for task in TASKS
 }
-BENCHMARK: Final = DatasetSpec("abc_eval", "1.0.0", DEFAULT_SEED, FEATURES, _generate, _convert)
+BENCHMARK: Final = DatasetSpec("abc_eval", "1.1.0", DEFAULT_SEED, FEATURES, _generate, _convert)

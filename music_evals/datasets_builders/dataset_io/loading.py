@@ -128,8 +128,8 @@ def load_split(
     """Load one split of one config; audio and images are ``{"bytes": ..., "path": ...}``, not decoded.
 
     Args:
-        dataset: ``"generated"`` (built on this machine at first use, then cached), a dataset folder, or
-            ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``"generated"`` (built on this machine at first use, then cached), ``"published"`` (fetched at first
+            use), a folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
         config: name of the config.
         split: name of the split.
         benchmark: whose dataset it must be.

@@ -34,6 +34,10 @@ class DatasetError(ValueError):
     """A dataset cannot be written or loaded as asked; the message says what is wrong and what is accepted."""
 
 
+class FetchError(DatasetError):
+    """Published data cannot be fetched; the same call may succeed later."""
+
+
 def canary(benchmark: str) -> str:
     """Return the sentence by which makers of training data can find the rows of a dataset and exclude them.
 

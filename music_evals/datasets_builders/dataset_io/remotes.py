@@ -25,7 +25,7 @@ from music_evals.datasets_builders.dataset_io.downloads import (
     fetch_file,
 )
 from music_evals.datasets_builders.dataset_io.folders import locked_folder
-from music_evals.datasets_builders.dataset_io.provenance import DatasetError
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError, FetchError
 from music_evals.notation.cache import cache_folder, write_atomically
 
 PUBLISHED: Final = "published"
@@ -64,22 +64,29 @@ def published_files(dataset: str) -> Iterator[PublishedFiles]:
     Prints to standard error what is fetched: place, revision, bytes and licence.
 
     Raises:
-        DatasetError: the dataset has no remotes, the disk has too little room, a file cannot be had, or it is not the
-            file that the facts name.
+        DatasetError: the dataset has no remotes.
+        FetchError: the disk has too little room, a file cannot be had, or it is not the file that the facts name.
     """
     title, source = _published_source(dataset)
     root = cache_folder() / PUBLISHED
     with locked_folder(root / f".{dataset}.partial") as partial:
-        hubs = {remote.hub: _look_up(remote, root) for remote in source.remotes if remote.hub}
-        _announce(title, source, hubs, root)
-        _check_room(source, hubs, root)
-        folder = partial / "files"
-        shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
-        for remote in source.remotes:
-            _fetch(remote, hubs, root, folder / remote.folder)
-        revisions = [_revision(remote, hubs) for remote in source.remotes]
-        places = [f"{remote.place}@{it}" for remote, it in zip(source.remotes, revisions, strict=True)]
-        yield PublishedFiles(folder, revisions[0], ", ".join(places))
+        try:
+            files = _fetch_all(title, source, root, partial / "files")
+        except DatasetError as error:
+            raise FetchError(str(error)) from error
+        yield files
+
+
+def _fetch_all(title: str, source: Source, root: Path, folder: Path) -> PublishedFiles:
+    hubs = {remote.hub: _look_up(remote, root) for remote in source.remotes if remote.hub}
+    _announce(title, source, hubs, root)
+    _check_room(source, hubs, root)
+    shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
+    for remote in source.remotes:
+        _fetch(remote, hubs, root, folder / remote.folder)
+    revisions = [_revision(remote, hubs) for remote in source.remotes]
+    places = [f"{remote.place}@{revision}" for remote, revision in zip(source.remotes, revisions, strict=True)]
+    return PublishedFiles(folder, revisions[0], ", ".join(places))
 
 
 def _fetch(remote: Remote, hubs: Mapping[str, _HubFiles], root: Path, target: Path) -> None:

@@ -86,7 +86,13 @@ def split_works(
         groups.add(other)
         groups.merge(name, other)
     first = {name: min(group) for group in groups.subsets() for name in group}
-    return {work.id: "test" if _fraction(first[work.id], seed) < share else "train" for work in works}
+    splits: dict[str, WorkSplit] = {}
+    for work in works:
+        text = f"{seed}\0{first[work.id]}"
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        fraction = int.from_bytes(digest[:6]) / 2**48
+        splits[work.id] = "test" if fraction < share else "train"
+    return splits
 
 
 def work_rows(works: Sequence[Work], splits: Mapping[str, WorkSplit]) -> list[WorkRow]:
@@ -109,11 +115,6 @@ def _prompts(drawn: Iterable[tuple[str, Entry]]) -> list[PromptRow]:
         {"id": f"prompt-{index:03}", "index": index, "entry": entry.id, "work": work, **entry.description}
         for index, (work, entry) in enumerate(drawn)
     ]
-
-
-def _fraction(name: str, seed: int) -> float:
-    digest = hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:6]) / 2**48
 
 
 def _near_copies(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,6 @@ Source: https://inspect.aisi.org.uk/tasks.html#hugging-face, https://huggingface
 import json
 import re
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, Final, NamedTuple
@@ -22,8 +21,8 @@ from inspect_ai.model import ChatMessageSystem
 from typing_extensions import TypedDict
 
 from music_evals import benchmarks
-from music_evals.datasets_builders.dataset_io import DatasetError, Text, canary, features_of, read_provenance
-from music_evals.datasets_builders.dataset_io.provenance import CARD_FILE, EVAL_FILE, PROMPTED, data_file, source_facts
+from music_evals.datasets_builders.dataset_io import Text, canary, features_of, read_provenance
+from music_evals.datasets_builders.dataset_io.provenance import EVAL_FILE, PROMPTED, data_file, source_facts
 from music_evals.datasets_builders.dataset_io.writing import write_rows
 from music_evals.evals.registry import MODULES
 from music_evals.scorers.items import CLUSTERS
@@ -90,51 +89,16 @@ def write_prompts(folder: Path, out: Path) -> Prompts:
     return Prompts(paths, left_out)
 
 
-def board_files(benchmark: str, board: str, repo: str) -> dict[str, bytes]:
-    """Return the files of a board without data: ``eval.yaml`` and a card that says how to run it.
-
-    Args:
-        benchmark: name of the benchmark.
-        board: name of the board, from ``[boards.NAME]`` in its ``benchmark.toml``.
-        repo: the board's repository, ``ORG/DATASET-NAME``; DatasetError if it has another name.
-
-    Example:
-        >>> sorted(board_files("muse", "audio", "ORG/muse-audio"))
-        ['README.md', 'eval.yaml']
-    """
-    about = benchmarks.load(benchmark)
-    if board not in about.boards:
-        raise DatasetError(f"{benchmark} has no board {board}; it has: {', '.join(about.boards) or 'none'}")
-    if not repo.endswith(f"-{board}"):
-        raise DatasetError(f"the repository of a board is named ORG/DATASET-{board}, not {repo}")
-    facts, data = about.boards[board], repo.removesuffix(f"-{board}")
-    # Inspect needs these fields. They name columns that do not exist, so Inspect refuses to run the board.
-    unusable: dict[str, Any] = {"field_spec": {"input": "input", "target": "target"}, "solvers": [{"name": "generate"}]}
-    unusable |= {"config": "default", "split": "test", "scorers": [{"name": "exact"}]}
-    entries = [{"id": task, **unusable} for task in facts.tasks]
-    options = "".join(f" -T {name}={value}" for name, value in facts.parameters.items())
-    options = f"-T dataset=hf://datasets/{data}@COMMIT{options} --model vllm/ORG/MODEL"
-    commands = [f"inspect eval music_evals/{benchmark}_{task} {options}" for task in facts.tasks]
-    declared = _eval_yaml(about, facts.title, entries)
-    summaries = _summarize(about, facts.tasks)
-    template = Template(files("music_evals.evals").joinpath("board_card.md").read_text("utf-8"))
-    card = template.substitute(title=facts.title, summaries=summaries, data=data, commands="\n".join(commands))
-    return {EVAL_FILE: declared.encode(), CARD_FILE: card.encode()}
-
-
 def _eval_yaml(about: benchmarks.Benchmark, title: str, entries: Sequence[Mapping[str, Any]]) -> str:
+    summaries = "; ".join(f"{entry['id']}: {about.tasks[entry['id']].summary}" for entry in entries)
     declared = {
         "name": title,
-        "description": f"{about.title} ({about.url}). {_summarize(about, [entry['id'] for entry in entries])}.",
+        "description": f"{about.title} ({about.url}). {summaries}.",
         "evaluation_framework": "inspect-ai",  # as the Hub's list of evaluation frameworks has it
         "tasks": entries,
     }
     text: str = yaml.safe_dump(declared, sort_keys=False, allow_unicode=True, width=120)
     return text
-
-
-def _summarize(about: benchmarks.Benchmark, tasks: Sequence[str]) -> str:
-    return "; ".join(f"{task}: {about.tasks[task].summary}" for task in tasks)
 
 
 def pattern_of(asks: Mapping[str, Any]) -> str:

@@ -65,7 +65,12 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
         2
     """
     samples = list(task.dataset)[:limit]
-    chats = [turn for sample in samples for turn in _turns(sample)]
+    chats: list[list[ChatMessage]] = []
+    for sample in samples:
+        asked = _messages(sample)
+        turns = len((sample.metadata or {}).get(CHAT, [sample]))
+        # A chat repeats its earlier questions.
+        chats += [asked[: len(asked) - left] for left in reversed(range(turns))]
     messages = [message for chat in chats for message in chat]
     parts = [part for message in messages if not isinstance(message.content, str) for part in message.content]
     tokens = sum(estimated_tokens(message.text) + _PER_MESSAGE for message in messages)
@@ -114,12 +119,6 @@ def prompt(sample: Sample) -> str:
         texts = (part.text if isinstance(part, ContentText) else f"[{part.type}]" for part in parts)
         lines += [f"[{message.role}]", *texts]
     return "\n".join(lines)
-
-
-def _turns(sample: Sample) -> list[list[ChatMessage]]:
-    """The messages of each request of a sample: a chat repeats its earlier questions."""
-    messages, count = _messages(sample), len((sample.metadata or {}).get(CHAT, [sample]))
-    return [messages[: len(messages) - left] for left in reversed(range(count))]
 
 
 def _messages(sample: Sample) -> list[ChatMessage]:

@@ -70,8 +70,8 @@ class ScoreTaskParameters:
     """Parameters of the ten tasks on understanding, of LilyBench and ABC-Eval.
 
     Args:
-        dataset: ``generated`` (another test of the same form; ABC-Eval's has the questions of LilyBench's), a dataset
-            folder, for ABC-Eval also a folder with the authors' CSV files, or ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``generated`` for a look-alike of the published test (ABC-Eval's has the questions of LilyBench's);
+            ``published`` for that, which is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
             another item's, of another answer.
         twin: ``original``; or ``completion`` to show half of the options and ask for the others word for word.
@@ -264,7 +264,9 @@ def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protoc
 
 
 def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol) -> str:
-    """Word the question alone."""
+    """Word the question alone; published rows of ABC-Eval have the authors' wording."""
+    if protocol == "paper" and (instruction := row.get("instruction")):
+        return str(instruction)
     if protocol == "paper":
         paper = wording["paper"]
         return Template(paper["question"][name]).substitute(field=paper["field"].get(row["kind"], ""))

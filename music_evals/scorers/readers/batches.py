@@ -16,14 +16,17 @@ MAX_REPLY: Final = 48_000  # characters of a reply that are read
 MAX_ANSWER: Final = 4_000  # characters of an answer that are kept
 
 Answers = list[str | None]
+Numbered = dict[int, str]  # answers by the numbers of their questions
 
 _NUMBERED: Final = re.compile(
     r"(?i)(?P<indent>[ \t]{0,12})[*_#>`\-•]{0,6}[ \t]{0,3}(?:(?:question|answer|q|a)[ \t]{0,2}[.#]?[ \t]{0,2})?"
     r"[\[(]?(?P<number>\d{1,3})[*_\])]{0,3}[ \t]?"
     r"(?:[.:)][*_]{0,3}(?:[ \t]|(?=[^\d\s])|$)|[-–—][ \t]|$)[*_]{0,3}[ \t]{0,4}(?P<answer>.*)"
 )
+_IN_LINE: Final = re.compile(r"(?<![^\s*(;,])Q?(\d{1,3})[.):][*_]{0,3}(?=[ \t])")
 _LABEL: Final = re.compile(r"[*_]{0,3}(?:final )?answer[*_]{0,3}[ ]?:[*_]{0,3}|[*_]{0,3}A:[*_]{0,3}", re.IGNORECASE)
 _KEY: Final = re.compile(r"(?:question|answer|q|a)?[ _.#]{0,2}(\d{1,3})", re.IGNORECASE)
+_NUMBER_KEYS: Final = ("number", "id", "question", "index", "q")
 _ANSWER_KEYS: Final = ("answer", "a", "response", "value")
 
 
@@ -47,67 +50,64 @@ def split_answers(completion: str, count: int) -> Answers:
     if count == 1:
         return [_trimmed(text[:MAX_REPLY])]
     text = text[-MAX_REPLY:]  # the end of a long reply has its answers
-    answers = _from_json(text, count) or _from_numbered_lines(text, count)
-    if answers is None or sum(answer is not None for answer in answers) < 2:
+    answers = _from_json(text) or _from_numbered_lines(text, count)
+    if len(answers) < 2:
         answers = _from_numbers_in_line(text, count) or answers
-    if answers is None:
-        answers = [line for line in text.splitlines() if line.strip()]
-    return [_trimmed(answer) for answer in answers] if len(answers) == count else [None] * count
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not answers and len(lines) == count:
+        return [_trimmed(line) for line in lines]
+    return [_trimmed(answers.get(number)) for number in range(1, count + 1)]
 
 
 def _trimmed(answer: str | None) -> str | None:
     return ((answer or "").strip()[:MAX_ANSWER]).strip() or None
 
 
-def _from_json(text: str, count: int) -> Answers | None:
+def _from_json(text: str) -> Numbered:
     body = text.strip()
     if fence := re.search(r"```(?:json)?[ \t]{0,8}\n", body):
         body = body[fence.end() :].partition("```")[0].strip()
+    if body[:1] not in ("[", "{"):
+        return {}
     try:
-        content = json.loads(body, parse_int=str, parse_float=str) if body[:1] in ("[", "{") else None
+        content = json.loads(body, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
-        return None
-    if isinstance(content, dict) and len(content) == 1 and isinstance(next(iter(content.values())), dict | list):
-        (content,) = content.values()
-    if not isinstance(content, list):
-        pairs = list((content or {}).items())
-    else:
-        pairs = [_numbered_entry(entry, position) for position, entry in enumerate(content, start=1)]
-    answers: Answers = [None] * count
-    for key, value in pairs:
-        match = _KEY.fullmatch(str(key)[:20])
-        if match and 1 <= int(match[1]) <= count:
-            answers[int(match[1]) - 1] = _plain(value)
-    return answers if any(answers) else None
+        return {}
+    values = list(content.values()) if isinstance(content, dict) else []
+    if len(values) == 1 and isinstance(values[0], dict | list):
+        content = values[0]
+    if isinstance(content, list):
+        content = {_number(entry, position): entry for position, entry in enumerate(content, start=1)}
+    keys = {key: _KEY.fullmatch(key[:20]) for key in content}
+    answers = {int(match[1]): _plain(content[key]) for key, match in keys.items() if match}
+    return {number: answer for number, answer in answers.items() if answer}
 
 
-def _numbered_entry(entry: Any, position: int) -> tuple[str, Any]:
-    if not isinstance(entry, dict):
-        return str(position), entry
-    fields = {str(key).lower(): value for key, value in entry.items()}
-    numbers = (fields.get(key) for key in ("number", "id", "question", "index", "q"))
-    number = next((number for number in numbers if _KEY.fullmatch(str(number)[:20])), position)
-    return str(number), next((fields[key] for key in _ANSWER_KEYS if key in fields), None)
+def _number(entry: Any, position: int) -> str:
+    """The number that an entry of a list gives itself, else its place."""
+    fields = entry if isinstance(entry, dict) else {}
+    numbers = [str(fields[key]) for key in _NUMBER_KEYS if key in fields]
+    return next((number for number in numbers if _KEY.fullmatch(number[:20])), str(position))
 
 
 def _plain(value: Any) -> str | None:
-    if isinstance(value, bool):
-        return "Yes" if value else "No"
     if isinstance(value, dict):
         return _plain(next((value[key] for key in _ANSWER_KEYS if key in value), None))
     if isinstance(value, list):
         return "; ".join(entry for entry in value if isinstance(entry, str))
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
     return value if isinstance(value, str) else None
 
 
-def _from_numbered_lines(text: str, count: int) -> Answers | None:
+def _from_numbered_lines(text: str, count: int) -> Numbered:
     lists: list[dict[int, list[str]]] = []
-    last, indent = count + 1, None
+    last, indent = count + 1, 99
     for line in text.splitlines():
         match = _NUMBERED.match(line)
         number = int(match["number"]) if match else 0
         # Deeper indented lines number the items within an answer.
-        if match and 1 <= number <= count and (indent is None or len(match["indent"]) <= indent):
+        if match and 1 <= number <= count and len(match["indent"]) <= indent:
             indent = len(match["indent"])
             if number <= last:
                 lists.append({})
@@ -115,11 +115,11 @@ def _from_numbered_lines(text: str, count: int) -> Answers | None:
             last = number
         elif lists:
             lists[-1][last].append(line)
-    answers: Answers = [None] * count
+    answers: Numbered = {}
     for numbered in sorted(lists, key=len):
-        for number, lines in numbered.items():
-            answers[number - 1] = _joined(lines) or answers[number - 1]
-    return answers if any(answers) else None
+        joined = {number: _joined(lines) for number, lines in numbered.items()}
+        answers |= {number: answer for number, answer in joined.items() if answer}
+    return answers
 
 
 def _joined(lines: list[str]) -> str:
@@ -134,14 +134,13 @@ def _joined(lines: list[str]) -> str:
     return text[:-2] if text.endswith("**") and text.count("**") % 2 else text
 
 
-def _from_numbers_in_line(text: str, count: int) -> Answers | None:
-    matches: dict[int, re.Match[str]] = {}
-    start = 0
-    for number in range(1, count + 1):
-        if match := re.compile(rf"(?<![^\s*(;,])Q?{number}[.):][*_]{{0,3}}(?=[ \t])").search(text, start):
-            matches[number], start = match, match.end()
-    ends = [*(match.start() for match in list(matches.values())[1:]), len(text)]
-    answers: Answers = [None] * count
-    for (number, match), end in zip(matches.items(), ends, strict=False):
-        answers[number - 1] = text[match.end() : end].strip(" \t\n;,*")
-    return answers if len(matches) > 1 else None
+def _from_numbers_in_line(text: str, count: int) -> Numbered:
+    answers: Numbered = {}
+    last = end = 0
+    for match in _IN_LINE.finditer(text):
+        if last < int(match[1]) <= count:
+            answers[last] = text[end : match.start()].strip(" \t\n;,*")
+            last, end = int(match[1]), match.end()
+    answers[last] = text[end:].strip(" \t\n;,*")
+    del answers[0]
+    return answers if len(answers) > 1 else {}

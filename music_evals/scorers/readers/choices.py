@@ -1,18 +1,20 @@
-"""Reading which option a reply chooses, in English, Chinese or any language that shares their labels.
+"""Reading which option a reply chooses, by letter or text.
 
-An answer is looked for in this order:
+Names of options in a reply are first replaced by one sign each (`_Options.marked`), so that "B. Minor", "option B" and
+"minor" are one thing to all rules. The rules, of which the first that decides counts:
 
-1. after a label, in the form that was asked for or another: ``Final Answer: B``, ``[[答案：C]]``, ``【答案】C``,
-   ``故选 C``, ``the answer is (C)``, ``\\boxed{C}``, ``{"answer": "B"}``, ``Option C is correct``; on the label's line,
-   or on the next line if the label ends its line. The last labelled answer that can be read counts;
-2. in the last line;
-3. at the beginning of the first line, with a mark behind it: ``C. …``, ``C、…``, ``**B**``;
-4. in a line that is an option's text and nothing else.
+1. the whole reply is an option;
+2. what follows the last label: ``Final Answer: B``, ``[[答案：C]]``, ``{"answer": "B"}``, ``\\boxed{C}``; a later
+   correction ("no, wait: C") replaces it;
+3. the last sentence that commits: it is an option and nothing else, begins with one and a mark behind it, or says
+   "I choose B", "B is correct", "so it must be B";
+4. a list that calls one option right, or all others wrong;
+5. the only option that is named and not denied;
+6. all options but one are denied.
 
-An answer is a letter, a letter with its option's text, or the text alone. If the first words of options that are
-sentences differ, the first word is enough (Yes, No). A letter does not count if a word, pitch or key continues it:
-"B小调", "C#", "A minor scale", "A good question". A letter beside the text of another option, and "A or B", are several
-answers; a list of all options is none.
+Clauses that deny, that suppose ("if it were B") and that refuse choose nothing. "A or B" are several answers, and so is
+a letter beside the text of another option. A list of all options is no answer. A reply that was cut answers only by a
+label.
 
 Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, section 4.1 (``[[答案：C]]``); the reading
 is this project's.
@@ -20,36 +22,137 @@ is this project's.
 
 import re
 import tomllib
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from string import ascii_uppercase
 from typing import Final
 
 from music_evals.scorers.readers import Reading
-from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
 from music_evals.scorers.readers.refusals import is_refusal
 
 MAX_REPLY: Final = 20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
-MAX_LINE: Final = 400  # characters of a line that are read
-MAX_STATEMENTS: Final = 40  # how many labelled answers are read, the last ones
+END: Final = 1_500  # characters of a reply's end, which are read first
+MIN_PART: Final = 3  # words of an option that stand for it
+MAX_UNIT: Final = 400  # characters of a sentence that are read
+MAX_DENIAL: Final = 40  # characters of a clause that denies an option and says nothing else
+MAX_WORDS: Final = 4  # of a statement that is an answer, though none of the options
+MAX_CORRECTIONS: Final = 3
+MAX_LABELS: Final = 40  # how many labels and corrections are tried, the last ones
 LABELLED: Final = "what follows the last label, such as “Final Answer:”"  # a rule
 
+# The signs of options are letters of a script that no reply has: one for an option that is named surely, one for an
+# option that a number, "yes" or letters in a row may name.
+_SURE: Final = 0xA500
+_VAGUE: Final = 0xA520
+_SIGN: Final = "[ꔀ-ꔿ]"
+_MENTION: Final = re.compile("[ꔀ-ꔿ]{2,}|[ꔀ-ꔟ]")
+_BOX: Final = "ꘀ"
 
-def _load_patterns() -> dict[str, re.Pattern[str]]:
-    parts = tomllib.loads(files(__package__).joinpath("choices.toml").read_text(encoding="utf-8"))
-    texts = {name: "".join(strings) for name, strings in parts.items()}
-    for shared in ("glue", "letter_ends"):
-        texts = {name: text.replace(f"{{{shared}}}", texts[shared]) for name, text in texts.items()}
-    return {name: re.compile(text) for name, text in texts.items()}
+
+_WITHOUT_SPACES: Final = ("zh", "ja", "ko", "any")  # their entries need no edge of a word
 
 
-_PATTERNS: Final = _load_patterns()
-CORRECTION: Final = _PATTERNS["correction"]
-_INLINE: Final = re.compile(r"(?<![A-Za-z0-9])[A-H](?= ?(?:[:：.)]|[—–-](?= )) ?\S)")
-_CONDITION: Final = re.compile(r"(?i)(?:^|[.;,] ?)(?:if|wenn|si|se|如果|もし|если)\b[^.;]*$")
-_DENIED: Final = re.compile(r"(?i)\b(?:not|rather than|instead of|nor|than|unlike)\b[^.,;\n]{0,60}")
+def _load_words() -> dict[str, str]:
+    """Name of a list → a regular expression of its entries in all languages."""
+    lists: dict[str, dict[str, str]] = tomllib.loads(files(__package__).joinpath("choices.toml").read_text("utf-8"))
+    return {name: _joined(entries) for name, entries in lists.items()}
+
+
+def _joined(entries: dict[str, str]) -> str:
+    words = "|".join(text for language, text in entries.items() if language not in _WITHOUT_SPACES)
+    signs = [text for language, text in entries.items() if language in _WITHOUT_SPACES]
+    return "(?:" + "|".join([rf"(?<!\w)(?i:{words})(?!\w)", *signs]) + ")"
+
+
+_W: Final = _load_words()
+_LETTER_ENDS: Final = (
+    r"(?![A-Za-z0-9#♯♭°'’])"
+    r"(?!\s{0,2}(?:大调|小调|调|音|弦|和弦|[大小][七三]|增三|减三|段|部|長調|短調|장조|단조))"
+    r"(?![ \t-]{1,2}(?:sharp|flat|natural|major|minor|maj|min|dur|moll|string|clef|chord|section)\b)"
+)
+_LETTER: Final = rf"(?<![A-Za-z0-9#♯♭'’])[A-H]{_LETTER_ENDS}"
+_ANY_LETTER: Final = rf"(?<![A-Za-z0-9#♯♭'’])[A-Ha-h]{_LETTER_ENDS}"
+_NAME: Final = rf"(?P<name>{_SIGN}+|{_LETTER})"
+_ENDS: Final = r"(?:です|입니다|だ|예요|이에요|번)?\W*"
+_ANY_NAME: Final = re.compile(rf"{_SIGN}|{_ANY_LETTER}")
+_LEAD: Final = rf"\W*(?:{_W['lead']}[\s:：,]*)*"
+_MARK: Final = r"\s?[.:：,，、;；=!！()（）/–—|-]"
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.MULTILINE)
+
+
+# --- how names become signs ---
+
+_MARKUP: Final = _pattern(
+    r"\\(?:text(?:bf|rm|it)?|math(?:rm|bf)|[()\[\]])|</?(?:b|strong|em|i|p|code|option|choice|answer)>"
+    r"|~~[^~\n]{1,60}~~|[*`$\\]|^[ \t]{0,8}[#>]+|(?<!\w)_+|_+(?!\w)"
+)
+_QUOTES: Final = _pattern(r"[\"“”„«»『』「」]")
+_BRACKETS: Final = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
+_BOXES: Final = (("☐", "✗ "), ("[ ]", "✗ "), ("☑", "✓ "), ("☒", "✓ "), ("[x]", "✓ "), ("[X]", "✓ "))
+_BRACKETED: Final = _pattern(
+    rf"(?P<pitch>{_W['pitch']}\s?)?(?:(?P<before>(?<![A-Za-z])[A-H])\s?)?"
+    r"[(\[{<（【『「〔“\"']\s{0,2}(?P<letter>[A-Ha-h])\s?[.:]?\s{0,2}[)\]}>）】』」〕”\"']"
+)
+_LETTER_AND_TEXT: Final = _pattern(
+    rf"(?<![A-Za-z0-9])(?P<letter>[A-Ha-h])(?P<gap>[ \t]{{0,3}}[.:：、,，()（\-–—=|]*[ \t]*)(?P<sign>{_SIGN})"
+)
+_NAMED: Final = _pattern(rf"(?P<noun>{_W['noun']}\s?[:：#]?\s?)(?P<name>{_ANY_LETTER})")
+_INDEXED: Final = _pattern(rf"(?P<noun>{_W['index_noun']}\s?[:：#]?\s?)(?P<name>[1-9])(?![\w/])")
+_ORDINAL: Final = _pattern(
+    "|".join(rf"(?P<n{n}>{_W[f'ordinal{n}']})" for n in range(6)).join(("(?:", rf")\s?(?:{_W['ordinal_noun']})"))
+)
+_AND: Final = rf"(?:(?:[ \t]*(?:{_W['and']}|,))+[ \t]*(?:{_W['noun']}\s)?)"
+_GROUP: Final = _pattern(rf"{_SIGN}(?:[ \t(]+{_SIGN})+|(?:{_SIGN}|{_LETTER})(?:{_AND}(?:{_SIGN}|{_LETTER}))+")
+_YES_NO: Final = _pattern(
+    rf"(?:^|(?<=[.!?:] )|(?<=[。！？：]))\W{{0,3}}(?:(?P<yes>{_W['yes']})|(?P<no>{_W['no']}))"
+    r"(?=[\s,.;:!，。；：！、–—-]|$)"
+)
+
+# --- sentences, clauses, and what they say ---
+
+_UNIT: Final = _pattern(r"(?<=[.!?;…])\s+|(?<=[。！？；])|\n")
+_CLAUSE: Final = _pattern(
+    rf"[,;:，；：…、()]\s?|\s[–—-]\s|\.\s|(?={_W['but']}|⇒|→|=>|->)|(?<=ではなく)|(?<=じゃなく)|(?<=아니라)|(?<=지만)"
+)
+_LABEL: Final = _pattern(
+    rf"(?P<each>{_W['each']}\s?)?"
+    rf"(?:{_BOX}|{_W['label']}(?:\s(?:to\s)?(?={_SIGN}|{_LETTER})|(?:[ _]\w{{2,11}})?['’\"”*\s]{{0,2}}"
+    rf"(?:{_W['is']}|(?=\s?[:：=–—\n-])|(?<=[\u3000-\u9fff\uac00-\ud7a3]))))"
+    rf"[\s:：=–—-]{{0,5}}(?:{_W['is']}\s?)?"
+)
+_SO_COMMA: Final = _pattern(rf"({_W['so']})\s?[,，、]")
+_JOINED: Final = _pattern(r"(?:\b(?i:or|and|oder|ou|o|или)|或|和)[\s$\\(]*\Z")
+CORRECTION: Final = _pattern(rf"(?:^|[.?!,;:…–—→。，、(]\s?){_W['correction']}")
+_DENIED: Final = _pattern(_W["denied"])
+_AFFIRMED: Final = _pattern(_W["affirmed"])
+_SUPPOSED: Final = _pattern(_W["supposed"])
+_PITCH: Final = _pattern(_W["pitch"])
+_ITEM: Final = _pattern(
+    rf"\W{{0,6}}(?:\d\W{{1,3}})?(?P<name>{_SIGN}|(?<![A-Za-z])[A-Ha-h](?=\s?(?:[).:：、．|→]|[–—-] |[✗✘❌✓✔✅])))"
+)
+_ITEMS: Final = _pattern(rf"(?<=[.;,!?])\s+(?=(?:{_SIGN}|[A-H])\s?[:：.)–—-])")
+_EXACT: Final = _pattern(rf"{_LEAD}(?P<name>{_SIGN}+|{_ANY_LETTER}){_ENDS}")
+_STATED: Final = _pattern(
+    rf"{_LEAD}(?P<name>{_SIGN}+|{_ANY_LETTER})"
+    rf"(?=\W*$|{_MARK}|\s*{_W['goes_on']}|\s?[ꔀ-ꔿ\u3000-\u9fff\uac00-\ud7a3])"
+)
+_FORMS: Final = tuple(
+    _pattern(form)
+    for form in (
+        rf"{_W['chosen']}[\s:：,]*(?:{_W['lead']}\s*)?{_NAME}",
+        rf"{_NAME}(?:选项|项)?[\s,]{{0,2}}{_W['right']}",
+        rf"^\W*{_W['but']}\s*{_LEAD}{_NAME}\W*$",
+        rf"{_W['is']}[\s:：,]*(?:{_W['lead']}\s*)?{_NAME}{_ENDS}$",
+    )
+)
+_SO: Final = _pattern(rf"{_W['so']}[\s:：,]*(?:{_W['lead']}\s*)?{_NAME}{_ENDS}$")
+_AFTER_COLON: Final = _pattern(rf"[:：]\s*{_NAME}{_ENDS}$")
+_OPENING: Final = _pattern(rf"{_LEAD}(?P<name>{_SIGN}+|{_LETTER})(?=\W*$|{_MARK})")
 
 
 def first_letter(reply: str) -> Reading:
@@ -61,11 +164,18 @@ def first_letter(reply: str) -> Reading:
     """
     if match := re.search("[ABCD]", reply[:MAX_REPLY]):
         return Reading("answered", match[0], "the first capital A to D")
-    return Reading("empty" if not reply.strip() else "refused" if is_refusal(reply) else "unreadable")
+    if not reply.strip():
+        return Reading("empty")
+    return Reading("refused" if is_refusal(reply) else "unreadable")
 
 
-def read_choice(reply: str, options: Sequence[str]) -> Reading:
+def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> Reading:
     """Read which option, as the letter A, B, C … in their order, a reply chooses.
+
+    Args:
+        reply: what a model wrote.
+        options: their texts, in the order that was shown.
+        is_cut: whether the reply was cut at the limit of tokens, so that only a label shows an answer.
 
     Example:
         >>> read_choice("The third is minor.\\n**Final Answer: B. Minor**", ["Major", "Minor"])
@@ -73,353 +183,344 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
         >>> read_choice("A or B", ["Major", "Minor"]).status, read_choice("No sound was given", ["Major"]).status
         ('several', 'refused')
     """
-    reply = clean_reply(reply)
-    text = unicodedata.normalize("NFKC", _both_ends(reply, MAX_REPLY))
-    text = _both_ends(text, 2 * MAX_REPLY)  # one character may have become eighteen
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
-        return Reading("unreadable" if reply.strip() else "empty")
+    said = clean_reply(reply)
+    text = plain_letters(_both_ends(said)).strip()
+    if not text:
+        return Reading("unreadable" if said.strip() else "empty")
     choices = _options(tuple(options))
     if letter := choices.exact(text):
         return Reading("answered", letter, "the whole reply")
-    corrected, corrected_at = _correction(text, choices)
-    statements = [*_statements(text)]
-    for number, (start, statement, is_sure, is_joined) in enumerate(statements):
-        if start < corrected_at:
-            break
-        if _CONDITION.search(text[:start].splitlines()[-1] if text[:start].splitlines() else ""):
-            continue
-        if number + 1 < len(statements) and _is_repeated(text, statements[number + 1][0], start):
-            others = choices.opening(statements[number + 1][1])
-            if others and others != choices.opening(statement):
-                return Reading("several", rule=LABELLED)
-        letters = choices.opening(statement) or choices.ending(statement)
-        if reading := _reading(letters, LABELLED, len(options)):
-            return Reading("several", rule=LABELLED) if is_joined else reading
-        if len(letters) > 1:
-            return Reading("unreadable")
-        if is_sure and is_refusal(statement[:MAX_LINE]):
-            return Reading("refused", rule=LABELLED)
-    if corrected:
-        return Reading("answered", corrected, "the last correction")
-    listed, lines = _listed(lines, choices)
-    reading = _read_lines(lines, choices, len(options)) if lines else Reading("unreadable")
-    if reading.status == "unreadable" and listed:
-        return _verdicts(listed, choices)
+    if len(text) > END:
+        reading = _read_end(choices.marked(text[-END:].partition("\n")[2]), choices, is_cut)
+        if reading and reading.answer:
+            return reading
+    marked = choices.marked(text)
+    reading = _read_label(marked, choices)
+    if reading is None and not is_cut:
+        reading = _read_sentences(marked, choices)
+    if reading is None:
+        return Reading("refused" if is_refusal(text) else "unreadable")
     return reading
 
 
-def _is_repeated(text: str, first: int, second: int) -> bool:
-    """Whether two labels are the same, on lines next to each other."""
-    return (
-        text[first:second].count("\n") == 1
-        and text[first : first + 8].casefold() == text[second : second + 8].casefold()
-    )
+def _both_ends(text: str) -> str:
+    if len(text) <= MAX_REPLY:
+        return text
+    beginning = text[: MAX_REPLY // 10].rpartition(" ")[0]
+    return f"{beginning}\n{text[-MAX_REPLY:]}"
 
 
-def _correction(text: str, choices: "_Options") -> tuple[str | None, int]:
-    """The option behind the last "wait", "no" or "actually", and the place of that."""
-    for match in [*_PATTERNS["correction"].finditer(text)][:-MAX_STATEMENTS:-1]:
-        own_line = text[match.start() :].lstrip(" .,?!…–—").partition("\n")[0]
-        whole_line = text[: match.start()].rpartition("\n")[2] + text[match.start() :].partition("\n")[0]
-        is_listed = len(_inline_items(whole_line, choices.letters)) > 1
-        if not text[: match.start()].strip() or is_listed or choices.exact(own_line):
+def _read_end(text: str, choices: "_Options", is_cut: bool) -> Reading | None:
+    """Read the label in the end of a long reply, or the last line if it is an option and nothing else."""
+    reading = _read_label(text, choices)
+    if reading is None and not is_cut and (match := _EXACT.fullmatch(text.rpartition("\n")[2])):
+        reading = _reading(choices.letters_of(match["name"]), "the last line", choices)
+    return reading
+
+
+def _read_label(text: str, choices: "_Options") -> Reading | None:
+    """Read what follows the last label that has an answer, or the correction behind it."""
+    labels = [match for match in _LABEL.finditer(text) if not match["each"]]
+    for label in reversed(labels[-MAX_LABELS:]):
+        after = text[label.end() :].lstrip(" :：=–—-\n")
+        statement = after.partition("\n")[0][:MAX_UNIT]
+        ahead = text[: label.start()].rpartition("\n")[2]
+        if ahead.strip() and statement[:1].upper() in choices.ambiguous:
+            return Reading("unreadable", rule=LABELLED)  # a note, or the letter of another one
+        if letters := choices.stated(statement):
+            if _JOINED.search(ahead):
+                return Reading("several", rule=LABELLED)
+            return _reading(_corrected(after, choices) or letters, LABELLED, choices)
+        if is_refusal(choices.spoken(statement)):
+            return Reading("refused", rule=LABELLED)
+        if not ahead.strip() and 0 < len(statement.split()) <= MAX_WORDS:
+            return Reading("unreadable", rule=LABELLED)  # "Final Answer: none"
+    return None
+
+
+def _read_sentences(text: str, choices: "_Options") -> Reading | None:
+    """Read the last sentence that commits, or a list of verdicts, or the last sentence that names an option."""
+    listed, lines = _listed(text.splitlines(), choices)
+    units = [unit for line in lines for unit in _units(line)]
+    letters = _corrected("\n".join(lines), choices) or _last(choices.committed, units)
+    if letters:
+        return _reading(letters, "the last sentence that commits", choices)
+    if listed:
+        return _verdicts(listed, choices)
+    if letters := {letter for unit in units for letter in choices.mentioned(unit)}:
+        return _reading(letters, "the only option that is named and not denied", choices)
+    denied = {letter for unit in units for letter in choices.denied(unit)}
+    left = {*choices.letters} - denied
+    is_left_over = len(left) == 1 and denied and not is_refusal(text)
+    return Reading("answered", min(left), "the only option that is not denied") if is_left_over else None
+
+
+def _corrected(text: str, choices: "_Options") -> set[str]:
+    """The option that the text behind the last "wait", "no" or "actually" comes to."""
+    corrections = [*CORRECTION.finditer(text)]
+    for correction in reversed(corrections[-MAX_CORRECTIONS:]):
+        if not text[: correction.start()].strip():
             continue
-        rest = text[match.end() : match.end() + MAX_LINE].strip(" ,.:;!–—…、。")
-        for clause in re.split(r"[.;:,。；：，、!?…]\s*", rest.partition("\n")[0])[:12]:
-            clause = clause.strip(" –—-")
-            if _PATTERNS["open"].search(clause):
-                continue
-            letters = choices.concluding(clause) or choices.opening(clause, marked=True)
-            letters = letters or choices.mentioned(_PATTERNS["denial"].sub(" ", clause))
-            if (named := _PATTERNS["corrected_to"].search(clause)) and named["letter"] in choices.letters:
-                letters = {named["letter"]}
-            if len(letters) == 1:
-                return min(letters), match.start()
-    return None, -1
+        units = _units(text[correction.end() :])
+        letters = _last(choices.committed, units) or _last(choices.mentioned, units)
+        if len(letters) == 1:
+            return letters
+    return set()
 
 
-def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
-    """Part lines that go through options one by one, by letter, from the others."""
-    runs: list[list[tuple[str, str]]] = [[]]
-    for line in [item for whole in lines for item in _inline_items(whole, choices.letters)]:
-        match = _PATTERNS["listed"].match(line)
-        letter = match["letter"].upper() if match else choices.heading(line)
-        if not letter or letter not in choices.letters or (runs[-1] and letter <= runs[-1][-1][0]):
-            runs.append([])
-        if letter and letter in choices.letters:
-            runs[-1].append((letter, line))
-        else:
-            runs[-1].append(("", line))
-            runs.append([])
-    longest = max(runs, key=len)
-    if len(longest) < 2:
-        return {}, lines
-    return dict(longest), [line for run in runs for _, line in run if run is not longest]
+def _last(named: Callable[[str], set[str]], units: Sequence[str]) -> set[str]:
+    """The options of the last sentence that has any."""
+    return next(filter(None, map(named, reversed(units))), set())
 
 
-def _inline_items(line: str, letters: str) -> list[str]:
-    """The items of a list in one line: "A: no, B: yes, …"; the line itself if it is no such list."""
-    places = [match.start() for match in _INLINE.finditer(line[:MAX_LINE])]
-    named = [line[place] for place in places]
-    if len(named) < 2 or named != sorted(set(named)) or named[0] != "A" or len(named) < min(3, len(letters)):
-        return [line]
-    items = [line[start:end] for start, end in zip(places, [*places[1:], None], strict=True)]
-    return [*([line[: places[0]]] if line[: places[0]].strip() else []), *items]
-
-
-def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading:
-    """Read which option a list calls right; "several" for a list of some options without verdicts."""
-    rule = "a list of verdicts"
-    words = {letter: choices.without_text(letter, line) for letter, line in listed.items()}
-    denied = {letter for letter, text in words.items() if _PATTERNS["denied"].search(text)}
-    affirmed = {letter for letter, text in words.items() if _PATTERNS["affirmed"].search(text)} - denied
-    for letters in (affirmed, words.keys() - denied):
-        if denied and len(letters) == 1:
-            return Reading("answered", min(letters), rule)
-    is_part = len(affirmed) > 1 or (not denied and len(words) < len(choices.letters))
-    return Reading("several" if is_part else "unreadable", rule=rule)
-
-
-def _read_lines(lines: list[str], choices: "_Options", options: int) -> Reading:
-    """Read the last line, then the beginning of the first, then lines that are an option's text."""
-    exact = [choices.exact(line) if len(line) <= MAX_LINE else None for line in lines]
-    ending = exact[-options:]
-    if options > 1 and None not in ending and len(set(ending)) == options:
-        return Reading("unreadable")
-    last, first = lines[-1], lines[0]
-    rule = "the last line"
-    if len(lines) > 1 and lines[-2].rstrip().endswith(":") and _PATTERNS["listed"].match(last) and exact[-1] is None:
-        return Reading("unreadable")  # the beginning of a list
-    letters = set() if exact[-1] else choices.concluding(last)
-    letters = letters or choices.opening(last) or choices.ending(last)
-    if not letters and not is_refusal(last):
-        listed = {letter for letter in exact if letter}
-        if len(listed) < 2 and (len(lines) == 1 or _PATTERNS["opening"].match(first)):
-            letters, rule = choices.opening(first, marked=len(lines) > 1), "the beginning of the first line"
-        if not letters:
-            letters, rule = listed, "lines that are an option's text"
-    if reading := _reading(letters, rule, options):
-        return reading
-    if not letters and (is_refusal(last) or is_refusal(first)):
-        return Reading("refused")
-    if letters := choices.committed(lines):
-        return Reading("several") if len(letters) > 1 else Reading("answered", min(letters), "the only option named")
-    return Reading("unreadable")
-
-
-def _reading(letters: set[str], rule: str, options: int) -> Reading | None:
+def _reading(letters: set[str], rule: str, choices: "_Options") -> Reading:
     if len(letters) == 1:
         return Reading("answered", min(letters), rule)
-    return Reading("several", rule=rule) if 1 < len(letters) < max(3, options) else None
+    is_all = len(letters) == len(choices.letters) > 2
+    return Reading("unreadable" if is_all else "several", rule=rule)
 
 
-def _both_ends(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: MAX_REPLY // 10]}\n{text[-MAX_REPLY:]}"
+def _units(text: str) -> list[str]:
+    """The sentences of a text that name an option, without those that are too long for an answer."""
+    return [unit for unit in _UNIT.split(text) if len(unit) <= MAX_UNIT and _ANY_NAME.search(unit)]
+
+
+def _listed(lines: Sequence[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
+    """Part lines that go through the options one by one, by letter, from the others."""
+    runs: list[list[tuple[str, str]]] = []
+    for unit in [item for line in lines for item in _ITEMS.split(line) if item.strip()]:
+        match = _ITEM.match(unit)
+        letter = min(choices.letters_of(match["name"]), default="") if match else ""
+        if not runs or not letter or letter <= runs[-1][-1][0] or not runs[-1][-1][0]:
+            runs.append([])
+        runs[-1].append((letter, unit))
+    longest = max(runs, key=len, default=[])
+    if len(longest) < 2:
+        return {}, [*lines]
+    return dict(longest), [unit for run in runs for _, unit in run if run is not longest]
+
+
+def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading | None:
+    """Read which option a list calls right; several if it lists some options without verdicts."""
+    rule = "a list of verdicts"
+    denied = {letter for letter, unit in listed.items() if _DENIED.search(unit)}
+    affirmed = {letter for letter, unit in listed.items() if _AFFIRMED.search(unit)} - denied
+    if denied and len(affirmed) == 1:
+        return Reading("answered", min(affirmed), rule)
+    if denied and len(listed) - len(denied) == 1:
+        return Reading("answered", min(listed.keys() - denied), rule)
+    is_part = not denied and len(listed) < len(choices.letters)
+    return Reading("several", rule=rule) if is_part or len(affirmed) > 1 else None
 
 
 class _Options:
     """The options with their letters, and the texts by which each may be called."""
 
     def __init__(self, options: tuple[str, ...]) -> None:
-        self.letters, self.texts = ascii_uppercase[: len(options)], options
-        letters_by_text: dict[str, set[str]] = {}
+        self.letters = ascii_uppercase[: len(options)]
+        self.texts = dict(zip(self.letters, options, strict=True))
+        named: dict[str, set[str]] = {}
         for letter, option in zip(self.letters, options, strict=True):
-            bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
-            without_first = re.match(r"(?:yes|no|是|否|不是)[,，]\s*(.+)", option, re.IGNORECASE)
-            for text in (option, *(bracketed.groups() if bracketed else ()), without_first[1] if without_first else ""):
-                if plain := _plain(text):
-                    letters_by_text.setdefault(plain, set()).add(letter)
-        self.by_text = {text: min(letters) for text, letters in letters_by_text.items() if len(letters) == 1}
-        plain_options = [_plain(option) for option in options]
-        firsts = [plain.split(" ")[0] for plain in plain_options]
-        # The first words of sentences stand for them if they differ.
-        are_sentences = len(set(firsts)) == len(firsts) and all(" " in plain for plain in plain_options)
-        self.by_first_word = dict(zip(firsts, self.letters, strict=True)) if are_sentences else {}
+            for name in _names(option):
+                named.setdefault(name, set()).add(letter)
+        self.names = {name: min(letters) for name, letters in named.items() if len(letters) == 1}
+        # A text that is a letter, such as the name of a note, is read as the letter of an option.
+        texts = [name for name in self.names if name.upper() not in {*self.letters}]
+        self.pattern = re.compile("|".join(map(_name_pattern, sorted(texts, key=len, reverse=True))) or "(?!)", re.I)
+        self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
+        yes_no = [_yes_or_no(option) for option in options]
+        self.yes_no = dict(zip(yes_no, self.letters, strict=True)) if sorted(yes_no) == ["no", "yes"] else {}
 
     def exact(self, text: str) -> str | None:
-        """The option whose text this is, with its letter ahead or without."""
-        if len(text) > 10 * MAX_LINE:
-            return None
-        plain = _plain(text)
-        # Options may be letters themselves: names of notes.
+        """The option whose letter or text a text is, and nothing else."""
+        plain = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
         if len(plain) == 1 and plain.upper() in self.letters:
             return plain.upper()
-        if letter := self.by_text.get(plain):
-            return letter
-        first, _, rest = plain.partition(" ")
-        return self.by_text.get(rest) if self.by_text.get(rest) == first.upper() else None
+        if len(plain) > 10 * MAX_UNIT:
+            return None
+        without_article = re.sub(r"^(?i:an?|the) (?=\w)", "", plain)
+        return self.names.get(_folded(plain)) or self.names.get(_folded(without_article)) or self._part(_folded(plain))
 
-    def heading(self, line: str) -> str:
-        """The letter of the option whose text a line of a list has ahead of a dash or a colon."""
-        text, separator, _ = line.lstrip("*•- ").partition(next(iter(re.findall(r" [–—-] |[:：|]", line[2:])), "\0"))
-        return self.by_text.get(_plain(text), "") if separator else ""
+    def _part(self, words: str) -> str | None:
+        """The only option of whose text these words are a part, at least three of them."""
+        whole = [letter for name, letter in self.names.items() if f" {words} " in f" {name} "]
+        return whole[0] if words.count(" ") >= MIN_PART - 1 and len({*whole}) == 1 else None
 
-    def without_text(self, letter: str, line: str) -> str:
-        """A line of a list without the text of its option."""
-        return re.sub(re.escape(self.texts[self.letters.index(letter)]), " ", line, flags=re.IGNORECASE)
+    def letters_of(self, name: str) -> set[str]:
+        """The letters of signs, or a letter if there is such an option."""
+        if name[0] >= chr(_SURE):
+            return {self.letters[(ord(sign) - _SURE) % (_VAGUE - _SURE)] for sign in name}
+        return {name.upper()} & {*self.letters}
 
-    def concluding(self, line: str) -> set[str]:
-        """The option that a line ends in as a sentence of its own, or after "so" or "it is"."""
-        for name in ("alone", "so"):
-            match = _PATTERNS[name].search(line[-MAX_LINE:])
-            if match and match["letter"] in self.letters:
-                return {match["letter"]}
-        *_, last = _PATTERNS["clause"].split(line[-MAX_LINE:])
-        letter = self.exact(last) if len(line) - len(last) > 12 else None
-        return {letter} if letter else set()
+    def _sign(self, letter: str, *, sure: bool = True) -> str:
+        return chr((_SURE if sure else _VAGUE) + self.letters.index(letter))
 
-    def opening(self, statement: str, *, marked: bool = False) -> set[str]:
-        """The options that a statement names at its beginning, or behind its last correction.
+    def marked(self, text: str) -> str:
+        """A text with signs for the options that it names."""
+        text = re.sub(_SIGN, "", text)
+        for box, verdict in _BOXES:
+            text = text.replace(box, verdict)
+        text = _MARKUP.sub(" ", re.sub(r"\\boxed\s?|\\fbox\s?", f" {_BOX}", text))
+        text = _QUOTES.sub(" ", _BRACKETED.sub(self._mark_bracketed, text)).translate(_BRACKETS)
+        text = self.pattern.sub(self._mark_text, _with_accidentals(text))
+        if self.yes_no:
+            text = _YES_NO.sub(self._mark_yes_no, text)
+        text = _LETTER_AND_TEXT.sub(self._mark_letter_and_text, text)
+        text = _NAMED.sub(self._mark_named, text)
+        text = _INDEXED.sub(self._mark_indexed, text)
+        text = _ORDINAL.sub(self._mark_ordinal, text)
+        return _GROUP.sub(self._mark_group, text)
 
-        If `marked`, a letter needs a mark behind it.
-        """
-        for clause in reversed(_PATTERNS["corrected"].split(statement[:MAX_LINE])):
-            if letters := self._opening(clause, marked):
-                return letters
-        return set()
+    def _mark_bracketed(self, match: re.Match[str]) -> str:
+        letter, before = match["letter"].upper(), match["before"]
+        if before and self.names.get(letter.casefold()) == before:
+            return f" {self._sign(before)} "
+        return match[0] if before or match["pitch"] or letter not in self.letters else f" {self._sign(letter)} "
 
-    def _opening(self, statement: str, marked: bool) -> set[str]:
-        if letter := self.exact(statement):
-            return {letter}
-        plain = re.sub(r"[(\[{（【「『〔]", " .", _PATTERNS["markup"].sub(" ", statement))
-        clean = re.sub(r"[)\]}）】」』〕]", ".", plain).lstrip(" .'\"")
-        clean = _PATTERNS["lead"].sub("", clean, count=1).lstrip(" .'\"\n")
-        if re.fullmatch(r"[A-H]{2,8}\W*", clean) and set(clean.strip(" .")) <= set(self.letters):
-            return set(clean.strip(" ."))
-        if letters := self._letter_and_text(clean, statement):
-            return letters
-        match = _PATTERNS["letter"].match(clean)
-        if match and match["letter"].upper() in self.letters:
-            letters, rest = {match["letter"].upper()}, clean[match.end() :]
-            while another := _PATTERNS["another"].match(rest):
-                letters.add(another["letter"])
-                rest = rest[another.end() :]
-            if not _PATTERNS["wrong"].match(rest.lstrip(" .:")) and (_PATTERNS["mark"].match(rest) or len(letters) > 1):
-                return letters
-        return set() if marked else self._named(clean)
+    def _mark_text(self, match: re.Match[str]) -> str:
+        name = _folded(match[0])
+        return f" {self._sign(self.names[name], sure=not _is_vague(name))} "
 
-    def _letter_and_text(self, clean: str, statement: str) -> set[str]:
-        """The letters of "B. Minor" and of "A. Minor", whose text is another option's."""
-        match = re.match(r"([A-Ha-h])([\s.:：、,，-]*)(.*)", clean, re.DOTALL)
-        if not match:
-            return set()
-        letter, gap, rest = match[1].upper(), match[2], match[3]
-        named = self._named(rest) if gap or not rest[:1].isascii() else set()
-        is_article = not gap.strip() and rest[:1].isascii()
-        if letter in named and not (is_article and letter == "A" and rest[:1].islower()):
-            asides = re.findall(r"[({（]([^)}）]{1,80})", statement)
-            return {letter, *(self.by_text[plain] for plain in map(_plain, asides) if plain in self.by_text)}
-        return {letter, *named} if named and not is_article and letter in self.letters and match[1].isupper() else set()
+    def _mark_yes_no(self, match: re.Match[str]) -> str:
+        letter = self.yes_no["yes" if match["yes"] else "no"]
+        return f" {self._sign(letter, sure=False)}"
 
-    def ending(self, line: str) -> set[str]:
-        """The option that a sentence ends in; nothing if it denies it, or names another option besides."""
-        if len(line) > MAX_LINE:
-            return set()
-        *_, clause = _PATTERNS["clause"].split(_PATTERNS["noun"].sub("", line))
-        if re.match(rf"\W*(?:\w+ ){{1,3}}?\w+[:：]\s*{re.escape(clause)}", line):
-            return set()  # "Upper note: A"
-        if clause != line and (letters := self._opening(clause, marked=False)):
-            return letters
-        if _PATTERNS["wrong"].search(line):
-            return set()
-        plain = _plain(clause)
-        fitting = {
-            text: letter
-            for text, letter in self.by_text.items()
-            if (plain.endswith(f" {text}") or (plain.endswith(text) and not text.isascii()))
-            and _PATTERNS["is"].search(plain.removesuffix(text).strip())
-        }
-        named = {letter for text, letter in self.by_text.items() if f" {text} " in f" {plain} "}
-        letters = _longest(fitting)
-        return letters if len(letters) == 1 and named <= letters else set()
+    def _mark_letter_and_text(self, match: re.Match[str]) -> str:
+        letter, sign = match["letter"].upper(), match["sign"]
+        if self.letters_of(sign) == {letter}:
+            return self._sign(letter)
+        is_foreign = not any(name.isascii() for name, own in self.names.items() if {own} == self.letters_of(sign))
+        is_beside = match["letter"].isupper() and (match["gap"].strip() or is_foreign)
+        return self._sign(letter) + sign if is_beside and letter in self.letters else match[0]
 
-    def committed(self, lines: Sequence[str]) -> set[str]:
-        """The options that the first and the last sentence name alone; else the two that one of them offers."""
-        sentences = [one for line in lines for one in _PATTERNS["sentence"].split(line) if re.search(r"\w", one)]
-        singles: set[str] = set()
-        offered: set[str] = set()
-        for sentence in sentences[:1] + sentences[-1:]:
-            if len(sentence) > MAX_LINE or _PATTERNS["open"].search(sentence):
-                return set()
-            named = self.mentioned(text := _PATTERNS["denial"].sub(" ", sentence))
-            singles |= named if len(named) == 1 else set()
-            offered |= named if len(named) == 2 and _PATTERNS["either"].search(text) else set()
-        is_cut = not _PATTERNS["end"].search(lines[-1]) and not self.exact(lines[-1].split()[-1])
-        return set() if is_cut else singles or offered
+    def _mark_named(self, match: re.Match[str]) -> str:
+        letter = match["name"].upper()
+        return match["noun"] + self._sign(letter) if letter in self.letters else match[0]
 
-    def mentioned(self, sentence: str) -> set[str]:
-        """The options that a sentence names anywhere, by letter or by text."""
-        words = f" {_plain(sentence)} "
-        for text in sorted(self.by_text, key=len, reverse=True):
-            is_within = len(text) > 1 and not text.isascii() and text in words
-            is_edge = len(text) > 3 or words.startswith(f" {text} ") or words.endswith(f" {text} ")
-            if is_within or (is_edge and re.search(rf" {re.escape(text)} (?!scale|key)", words)):
-                rest = words.replace(text, " ")
-                return {self.by_text[text]} | self.mentioned(rest) if rest.strip() else {self.by_text[text]}
-        matches = [] if _PATTERNS["spelled"].search(sentence) else _PATTERNS["mentioned"].finditer(sentence)
-        letters = {match["letter"] for match in matches if not match["noun"]}
-        letters = letters if letters <= set(self.letters) else set()  # they are notes
-        ordinal = _PATTERNS["ordinal"].search(sentence)
-        place = next((int(name[1:]) for name, word in ordinal.groupdict().items() if word), 0) if ordinal else 0
-        return letters | set(self.letters[place - 1 :][:1] if ordinal else ())
+    def _mark_indexed(self, match: re.Match[str]) -> str:
+        number = int(match["name"])
+        is_text = any(match["name"] in name for name in self.names)
+        if is_text or number > len(self.letters):
+            return match[0]
+        return match["noun"] + self._sign(self.letters[number - 1])
 
-    def _named(self, text: str) -> set[str]:
-        plain, head = _plain(text), _plain(re.split(r"[.,;:!?()\n]|\s[–—-]\s", text)[0])
-        letters = _longest({option: letter for option, letter in self.by_text.items() if _begins(plain, option, head)})
-        for first, letter in self.by_first_word.items():
-            match = re.match(
-                rf"\W*{re.escape(first)}\s*(?:$|[.,;:!–—\n-]|(?P<both>and no\b|and yes\b))", text, re.IGNORECASE
-            )
-            if match and match["both"]:
-                return set(self.letters)
-            if match and not is_refusal(text):
-                other = self.by_text.get(_plain(text[match.end() :].split(".")[0]))
-                letters |= {letter, other} if other else {letter}
-        # A sentence about several options chooses none of them.
-        if len(letters) == 1 and not self.exact(text):
-            sentence = re.split(r"[.。\n]", _DENIED.sub(" ", text))[0]
-            words = f" {_plain(sentence)} "
-            letters |= {letter for option, letter in self.by_text.items() if f" {option} " in words}
-        # "Major or minor" is two answers.
-        if len(letters) == 1 and (match := re.match(r"[^.。;；\n]*?(?:\b(?:or|nor)\b|或|和|/)[^.。;；\n]*", text)):
-            words = f" {_plain(match[0])} "
-            for option, letter in self.by_text.items():
-                if f" {option} " in words or (option in words and not option.isascii()):
-                    letters.add(letter)
-        return letters
+    def _mark_ordinal(self, match: re.Match[str]) -> str:
+        number = next(int(name[1:]) for name, word in match.groupdict().items() if word)
+        return f" {self._sign(self.letters[number - 1])} " if number <= len(self.letters) else match[0]
+
+    def _mark_group(self, match: re.Match[str]) -> str:
+        letters: set[str] = set()
+        for name in re.findall(rf"{_SIGN}|{_LETTER}", match[0]):
+            if not (own := self.letters_of(name)):
+                return match[0]  # these are notes
+            letters |= own
+        return "".join(self._sign(letter, sure=len(letters) == 1) for letter in sorted(letters))
+
+    def stated(self, statement: str) -> set[str]:
+        """The options that a statement names at its beginning, or else in its first sentence."""
+        if self.yes_no:
+            statement = _YES_NO.sub(self._mark_yes_no, statement)
+        first = _UNIT.split(statement)[0]
+        if match := _STATED.match(statement):
+            letters = self.letters_of(match["name"])
+            is_vague = match["name"] >= chr(_VAGUE) and is_refusal(self.spoken(first))
+            return set() if is_vague else letters
+        return self.committed(first) or self.mentioned(first)
+
+    def committed(self, unit: str) -> set[str]:
+        """The options that a sentence commits to."""
+        if match := _EXACT.fullmatch(unit):
+            return self.letters_of(match["name"])
+        unit = _SO_COMMA.sub(r"\1 ", unit)
+        clauses = self._clauses(unit)
+        opening = clauses[0] if clauses and unit.startswith(clauses[0]) else ""
+        found = [_AFTER_COLON.search(unit), _OPENING.match(opening)]
+        for clause in clauses:
+            found += [form.search(clause) for form in _FORMS]
+        named = [match["name"] for match in found if match and not _is_note(match)]
+        named += [match["name"] for match in map(_SO.search, clauses) if match]
+        named = [name for name in named if name.upper() not in self.ambiguous]
+        letters = {letter for name in named for letter in self.letters_of(name)}
+        return set() if len(letters) == len(self.letters) > 2 else letters
+
+    def mentioned(self, unit: str) -> set[str]:
+        """The options that a sentence names surely, or several of them in a row, and does not deny."""
+        named = _MENTION.findall(" ".join(self._clauses(unit)))
+        return {letter for signs in named for letter in self.letters_of(signs)}
+
+    def denied(self, unit: str) -> set[str]:
+        """The options that a sentence denies."""
+        clauses = [clause for clause in _CLAUSE.split(unit) if len(clause) <= MAX_DENIAL and _DENIED.search(clause)]
+        names = [name for clause in clauses for name in re.findall(rf"{_MENTION.pattern}|{_LETTER}", clause)]
+        return {letter for name in names for letter in self.letters_of(name)}
+
+    def _all(self, text: str) -> set[str]:
+        names = re.findall(rf"{_SIGN}+|{_LETTER}", text)
+        return {letter for name in names for letter in self.letters_of(name)}
+
+    def _clauses(self, unit: str) -> list[str]:
+        """The clauses of a sentence that name an option and say what is so: none that denies, supposes or refuses."""
+        clauses = [clause for clause in _CLAUSE.split(unit) if self._all(clause)]
+        said = [clause for clause in clauses if not (_DENIED.search(clause) or _SUPPOSED.search(clause))]
+        return [clause for clause in said if not is_refusal(self.spoken(clause))]
+
+    def spoken(self, text: str) -> str:
+        """A text with the options' texts for their signs."""
+        return re.sub(f" ?({_SIGN}) ?", self._text, text)
+
+    def _text(self, match: re.Match[str]) -> str:
+        text = self.texts[min(self.letters_of(match[1]))]
+        return f" {text} " if text.isascii() else text
+
+
+def _is_note(match: re.Match[str]) -> bool:
+    """Whether a letter is the name of a note, because the words before speak of one."""
+    return match["name"].isascii() and _PITCH.search(match.string[: match.start("name")]) is not None
 
 
 _options: Final = lru_cache(maxsize=1_000)(_Options)
 
 
-def _longest(letters: dict[str, str]) -> set[str]:
-    """The letters of the longest texts."""
-    return {letter for text, letter in letters.items() if len(text) == max(map(len, letters))}
+def _names(option: str) -> Iterator[str]:
+    """The texts by which an option may be called: whole, without brackets, what is in brackets, what follows "yes,"."""
+    bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
+    after_yes = re.match(rf"(?:{_W['yes']}|{_W['no']})\s*[,，]\s*(.+)", option)
+    texts = [option, *(bracketed.groups() if bracketed else ()), *(after_yes.groups() if after_yes else ())]
+    yield from filter(None, map(_folded, texts))
 
 
-def _begins(plain: str, option: str, head: str) -> bool:
-    """Whether words begin with an option, and the words behind it do not make another thing of it."""
-    rest = plain.removeprefix(option)
-    is_word = not rest or rest[0] == " " or not option[-1:].isascii()
-    return plain.startswith(option) and is_word and (head == option or not _PATTERNS["goes_on"].match(rest))
+def _yes_or_no(option: str) -> str:
+    match = _YES_NO.match(option)
+    if match is None:
+        return ""
+    return "yes" if match["yes"] else "no"
 
 
-def _plain(text: str) -> str:
-    """Words and signs without punctuation around them, names of notes with signs."""
-    folded = re.sub(r"(?<=\b[a-g])[ -]?(?:(flat)|sharp)\b", lambda match: "b" if match[1] else "#", text.casefold())
-    folded = folded.replace("♭", "b").replace("♯", "#").replace("_", " ")
-    return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", folded))
+def _with_accidentals(text: str) -> str:
+    """A text with ASCII signs behind the names of notes."""
+    text = text.replace("♭", "b").replace("♯", "#")
+    return re.sub(
+        r"(?i)(?<![a-z])([a-g])[ -](?:(flat)|sharp)\b", lambda match: match[1] + ("b" if match[2] else "#"), text
+    )
 
 
-def _statements(text: str) -> Iterator[tuple[int, str, bool, bool]]:
-    """The place and text after each label, the last first; whether the label is sure; whether "or" is ahead of it."""
-    labelled = [(match.start("letter"), match["letter"], True) for match in _PATTERNS["called_right"].finditer(text)]
-    for match in _PATTERNS["label"].finditer(text):
-        after = text[match.end() : match.end() + MAX_LINE].lstrip(' \t*_:：#`"”')
-        first, _, below = after.lstrip("\n").partition("\n")
-        statement = first if first.strip(" \t*_:：#`.]】") else below.lstrip().partition("\n")[0]
-        labelled.append((match.start(), statement, bool(match["strong"] or match["colon"])))
-    for start, statement, is_sure in sorted(labelled, reverse=True)[:MAX_STATEMENTS]:
-        is_joined = re.search(r"(?:\b(?:or|and)|或|和)[\s$*]*$", text[max(0, start - 8) : start]) is not None
-        yield start, statement, is_sure, is_joined
+def _folded(text: str) -> str:
+    """The words and signs of a text in small letters, with single spaces."""
+    text = _with_accidentals(text).casefold().replace("_", " ")
+    return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", text))
+
+
+def _is_vague(name: str) -> bool:
+    """Whether a text may stand in a reply without naming its option."""
+    return name.isdigit() or len(name) < 2 or (len(name) == 2 and name.isascii())
+
+
+def _name_pattern(name: str) -> str:
+    """What matches a name in a text, whatever stands between its words."""
+    body = r"[\W_]{1,4}".join(map(re.escape, name.split(" ")))
+    edge = "A-Za-zÀ-ɏЀ-ӿ0-9#"
+    if len(name) == 1 and name > "\u2e80":
+        return rf"(?:(?<=[是为选])|(?<!\w)){body}(?!\w)"
+    begins = rf"(?<![{edge}-])" if name[0] < "\u2e80" else ""
+    ends = rf"(?![{edge}])" if name[-1] < "\u2e80" else ""
+    return begins + body + ends

@@ -53,14 +53,16 @@ class Verdict(NamedTuple):
         return float(self.reading.answer == self.right) if self.part is None else self.part
 
 
-def judge_answer(reply: str, options: Sequence[str], right: str) -> Verdict:
+def judge_answer(reply: str, options: Sequence[str], right: str, *, is_cut: bool = False) -> Verdict:
     """Judge the final answer of a reply; `right` is a letter, or an option that is a sentence.
+
+    `is_cut` says that the reply was cut at the limit of tokens, so that only a label shows an answer.
 
     Example:
         >>> judge_answer("Final Answer: B", ["Major", "Minor"], "B").value
         1.0
     """
-    reading = read_choice(reply, options)
+    reading = read_choice(reply, options, is_cut=is_cut)
     if reading.answer is not None and len(right) > 1:
         reading = reading._replace(answer=options[ascii_uppercase.index(reading.answer)])
     return Verdict(reading, right)
@@ -74,6 +76,7 @@ def judge_option(
     order: Sequence[int] | None = None,
     official: str | None = None,
     plain: Callable[[str], str] = str,
+    is_cut: bool = False,
 ) -> Verdict:
     """Judge the option that a reply chooses by letter or text; each option with the right one's text is right.
 
@@ -84,6 +87,7 @@ def judge_option(
         order: the places of the options as they were shown.
         official: a reader of the benchmark's authors, by its name in `official.READERS`, instead of `read_choice`.
         plain: what two texts are compared by.
+        is_cut: whether the reply was cut at the limit of tokens, so that only a label shows an answer.
 
     Example:
         >>> judge_option("C", ["Lute", "Harp", "Lute"], "A").value, judge_option("lute", ["Lute", "Harp"], "A").value
@@ -94,11 +98,12 @@ def judge_option(
     if official:
         reading = READERS[official](reply, shown, order.index(place))
     else:
-        reading = read_choice(reply, shown)
+        reading = read_choice(reply, shown, is_cut=is_cut)
         if reading.answer is None and shown.count(options[place]) > 1:
             # A text that stands twice names no letter; without its copies it is that of the right option.
             copies = {at for at in order if options[at] == options[place] and at != place}
-            reading = read_choice(reply, ["" if at in copies else options[at] for at in order])
+            others = ["" if at in copies else options[at] for at in order]
+            reading = read_choice(reply, others, is_cut=is_cut)
     if reading.answer is None:
         return Verdict(reading, right)
     taken = order[ascii_uppercase.index(reading.answer)]

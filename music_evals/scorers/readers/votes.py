@@ -1,31 +1,14 @@
-"""Reading a judge's vote, 1 (the same) or 0, from a reply that may reason first."""
+"""Reading a judge's vote, 1 (the same) or 0, from a reply that may reason first: the last line with a vote decides."""
 
-import re
 import unicodedata
+from functools import partial
 from typing import Final
 
 from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.tables import pattern
 
-_MAX: Final = 20_000
-_DIGIT: Final = r"(?<![\w.,/=\-])(?P<vote>[01])(?![A-Za-z0-9/=%]| if\b|[.,]\d| ?(?:or|/|out of|point|of the|to) ?\w)"
-_STATED: Final = re.compile(
-    r"(?i)(?:score|verdict|vote|mark|note|grade|answer|judge?ment|decision|result|rating|output|final|correct"
-    r"|评分|得分|分数|答案|判定|结果)"
-    rf"[^\w\n]{{0,6}}(?:(?:is|was|=|为|是|therefore|i give)[^\w\n]{{0,4}})?(?:a )?{_DIGIT}"
-)
-_GIVEN: Final = re.compile(
-    r"(?i)\b(?:i(?:'d| d| would)? (?:give|say|vote|choose|go with|assign)|so|therefore|thus|hence"
-    rf"|it is|it's|is|give|assign|means)(?: it)?(?: a)?[:,]? ?{_DIGIT}"
-)
-_BEGINNING: Final = re.compile(
-    rf"{_DIGIT}(?=\s*(?:[.:;,–-]|correct|incorrect|right|wrong|same|not the same|because|since|$|\())"
-)
-_IN_WORDS: Final = re.compile(
-    r"(?i)(?:(?:final )?(?:verdict|judge?ment|decision|answer|result|判定|结果)(?: is)?\W{0,3})?"
-    r"(?:the (?:student\W?s )?answer is )?(?:(?P<right>correct|right|same|the same|yes|true|正确|一致)"
-    r"|incorrect|wrong|not (?:the same|correct)|different|no|false|错误|不正确|不一致)(?=\W*$|[.,:;–-])"
-)
-_END: Final = re.compile(rf"(?:^|[.!?:;,→]\s){_DIGIT}\W*$")
+_MAX: Final = 1_500  # characters of a reply's end that are read
+_pattern: Final = partial(pattern, "votes")
 
 
 def read_vote(reply: str) -> int | None:
@@ -36,19 +19,16 @@ def read_vote(reply: str) -> int | None:
         (0, None, 1)
     """
     text = unicodedata.normalize("NFKC", clean_reply(reply)[-_MAX:])[-2 * _MAX :]
-    text = re.sub(r"\\(?:boxed|text)\s?|\(not [01]\)|[*_`$#{}()\[\]\"']", " ", text).strip()
-    text = re.sub(r"(?<![\w.,/])([01])(?:\.0)?(?: ?/ ?1| out of 1)?(?![\w./]|[,]\d)", r"\1", text)
-    if text.strip(" .") in ("0", "1"):
-        return int(text.strip(" ."))
-    if not text or re.search(r"\b[01] ?(?:or|/|-) ?[01]\b|1 ?= ?|0 ?= ?", text):
-        return None
-    if matches := [match for pattern in (_STATED, _GIVEN) for match in pattern.finditer(text)]:
-        return int(max(matches, key=lambda match: match.start("vote"))["vote"])
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    for line in (lines[-1], lines[0]):
-        if match := _BEGINNING.match(line) or _END.search(line):
-            return int(match["vote"])
-    for line in (lines[-1], lines[0]):
-        if match := _IN_WORDS.match(line):
-            return int(match["right"] is not None)
-    return None
+    text = _pattern("vote").sub(r"\1", _pattern("markup").sub(" ", text))
+    lines = [_pattern("quoted").sub(" ", line.strip()) for line in text.splitlines() if line.strip()]
+    for line in reversed(lines):
+        if _pattern("both").search(line):
+            return None
+        votes = [match["vote"] for match in _pattern("labelled").finditer(line)]
+        alone = _pattern("beginning").match(line) or _pattern("ending").search(line)
+        if alone and not votes:
+            votes = [alone["vote"]]
+        if votes:
+            return int(votes[-1])
+    words = [match for line in lines[-1:] + lines[:1] if (match := _pattern("in_words").match(line))]
+    return int(words[0]["right"] is not None) if words else None

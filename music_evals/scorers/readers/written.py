@@ -20,81 +20,53 @@ strict reading is this project's.
 """
 
 import re
+import unicodedata
+from functools import partial
 from typing import Final, Literal, NamedTuple
 
 from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal
+from music_evals.scorers.readers.tables import pattern
 from music_evals.scorers.readers.words import in_digits
 
 Protocol = Literal["strict", "paper"]
 
 MAX_REPLY: Final = 20_000  # characters of a reply that are read
 MAX_DIGITS: Final = 50  # digits of a run that the paper's reading keeps, more than any right answer has
+MAX_LINE: Final = 2_000  # characters of a line that are read
+END: Final = 1_500  # characters of a reply's end that are read first
 NONE: Final = "none"  # the answer that no measure is wrong
 
-_LABEL: Final = re.compile(r"[*_`#>\t ]{0,8}(?:final )?answer[*_` ]{0,4}:[*_`\t ]{0,8}", re.IGNORECASE)
 _AROUND: Final = "*_` \t\r\n"
-_NUMBER: Final = re.compile(r"[0-9]{1,6}")
-_INDEX: Final = re.compile("[0-3]")
-_ORDER: Final = re.compile(r"(?!.*(.).*\1)[0-3]{4}")
-_MEASURES: Final = re.compile(r"[0-9]{1,6}(?: [0-9]{1,6}){0,999}|(?i:none)")
-_NOUN: Final = (
-    r"(?:measures?|mm?\.|bars?|takte?n?|mesures?|compase?s?|misur[ae]|battut[ae]"
-    r"|小节|小節(?:です)?|마디(?:입니다)?|такт(?:ов|а|ы)?)"
-)
-_BEFORE: Final = (
-    r"(?:(?:the |final )*(?:answer|total|antwort|réponse"
-    r"|risposta|respuesta|答案|答え|정답|ответ)(?: is|是)? ?[:：]? ?)?"
-)
-_COUNTED: Final = (
-    r"(?:(?:it|the (?:score|piece|music)|this (?:score|piece)|there) (?:has|is|are|contains) "
-    r"|(?:the )?number of \S{1,20}(?: is|:) |es sind "
-    r"|il y a |ci sono |hay |一?共有?|只有|just |only )?"
+_LABEL: Final = re.compile(r"[*_`#>\t ]{0,8}(?:final )?answer[*_` ]{0,4}:[*_`\t ]{0,8}", re.IGNORECASE)
+_LABEL_OF_LINE: Final = re.compile(rf"(?m)^{_LABEL.pattern}", re.IGNORECASE)
+_DIGITS: Final = re.compile(r"\d+")  # of any script, as published
+
+
+class _Kind(NamedTuple):
+    """A kind of answer: its name in `written.toml`, the form that was asked for, and the runs that the paper takes."""
+
+    name: str
+    form: re.Pattern[str]
+    runs: re.Pattern[str]
+    taken: Literal["first", "longest"]
+
+
+_INDICES: Final = re.compile("[0-3]")
+_NUMBER: Final = _Kind("number", re.compile("[0-9]{1,6}"), _DIGITS, "first")
+_INDEX: Final = _Kind("index", _INDICES, _INDICES, "first")
+_ORDER: Final = _Kind("order", re.compile(r"(?!.*(.).*\1)[0-3]{4}"), _DIGITS, "longest")
+_MEASURES: Final = _Kind(
+    "measures", re.compile("[0-9]{1,6}(?: [0-9]{1,6}){0,999}|(?i:none)"), _DIGITS, "longest"
 )
 _WRAPPED: Final = re.compile(
     r"\\(?:boxed|text)\s?\{([^{}]{0,200})\}|<answer>([^<>]{0,200})</answer>"
     r"|(?:```\w{0,9}\s*)?\{\s*\"\w{1,30}\"\s*:\s*[\"\[]{0,2}([^{}\"\]]{0,200})[\"\]]{0,2}\s*\}(?:\s*```)?|[$]"
 )
-_PLAIN: Final = {
-    _NUMBER: re.compile(
-        rf"(?i){_BEFORE}(?:{_COUNTED}|{_NOUN} ?[:=] ?|[^\n=]{{1,60}}= ?)[(\[{{]?(?P<answer>[0-9]{{1,6}})"
-        rf"(?:\.0)?[)\]}}]?"
-        rf" ?(?:full |complete )?{_NOUN}?(?: in (?:this|the) (?:score|piece|music)| in total| long)?"
-    ),
-    _INDEX: re.compile(
-        rf"(?i){_BEFORE}(?:the )?(?:correct |right )?"
-        r"(?:(?:option|index|choice|candidate|fragment|选项|選択肢)(?: is)?:? ?|#)?"
-        r"[(\[{]?(?P<answer>[0-3])[)\]}]?(?: is (?:the )?(?:best|right|correct)[^\n0-9]{0,40}"
-        r"| ?[:.)–-] [^\n0-9]{1,200})?"
-    ),
-    _ORDER: re.compile(
-        rf"(?i){_BEFORE}(?:(?:the )?(?:correct |right )?(?:order|正确顺序|reihenfolge)(?: is| ist|是)?:? ?)?"
-        r"(?P<answer>[(\[{]?(?:(?:segment|fragment|part)s? ?)?"
-        r"[0-3](?:(?:[\s,;、<>→–-]|\\to|then|and|segment|fragment)*[0-3]){3}[)\]}]?)"
-    ),
-    _MEASURES: re.compile(
-        rf"(?i){_BEFORE}(?:(?:the )?(?:wrong )?{_NOUN}(?: numbers?)? ?:? ?)?(?:[(\[{{](?! ?[)\]}}])|第)?"
-        rf"(?P<answer>[0-9]{{1,6}}(?:(?:,? ?(?:and|und|et|y|e|和|to|through|-|–) ?|[,;&、] ?| )"
-        rf"{_NOUN}? ?第?[0-9]{{1,6}}){{0,99}})"
-        rf"[)\]}}]?(?: ?{_NOUN})?(?: (?:is|are) wrong)?|(?P<none>(?:there are )?no (?:errors?|wrong measures?|mistakes?"
-        r"|measures?(?: (?:is|are) wrong| (?:has|contains) (?:an |any )?errors?)?)"
-        r"|all measures are (?:correct|right|fine)"
-        r"|none of (?:them|the measures)(?: (?:is|are) wrong)?|\[\s*\]|没有错误|keine fehler"
-        r"|aucune(?: erreur)?|ningun[oa]|нет ошибок)"
-    ),
-}
-"""Form → other plain forms of the same answer."""
+_ASIDE: Final = re.compile(r"(?<=\S) ?\((?![0-9], ?[0-9])[^()\n]{2,80}\)")
 _JOINED: Final = re.compile("10|[0-9]")
 _ALONE: Final = re.compile("(?<![0-9])[0-9]{1,6}(?![0-9])")
-_DIGITS: Final = re.compile(r"\d+")  # of any script, as published
-_TAKEN_BACK: Final = re.compile(
-    r"(?im)\b(?:wait|correction|actually|sorry|rather|(?:that|this)(?:'s| is| was) wrong)\b|^(?:or|no)\b|不对|更正"
-)
-_SEVERAL: Final = re.compile(
-    r"(?i)(?:either )?(?:[0-9]{1,6}|none)(?:(?: or )(?:[0-9]{1,6}|none)){1,9}|[0-9]{4}/[0-9]{4}"
-    r"|(?:between )?[0-9]{2,6}(?: and | to | ?[-–] ?)[0-9]{2,6}|[0-3]/[0-3]"
-)
 
 
 class Answer(NamedTuple):
@@ -109,37 +81,39 @@ class Answer(NamedTuple):
     rule: str = ""
 
 
-def read_number(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
+def read_number(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, is_cut: bool = False) -> Answer:
     """Read a number in digits; the strict reading drops leading zeros.
 
     Example:
         >>> read_number("024"), read_number("24 or 25").status, read_number("About 024 measures.", "paper").text
         (Answer(status='answered', text='24', in_form=True, rule='the whole reply'), 'several', '024')
     """
-    return _read(reply, protocol, reasoned, _NUMBER, "first")
+    return _read(reply, protocol, reasoned, is_cut, _NUMBER)
 
 
-def read_index(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
+def read_index(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, is_cut: bool = False) -> Answer:
     """Read the index of an option, 0 to 3, as a digit.
 
     Example:
         >>> read_index("Answer: 2").text, read_index("2: G major").text, read_index("2 or 3").text
         ('2', '2', None)
     """
-    return _read(reply, protocol, reasoned, _INDEX, "first")
+    return _read(reply, protocol, reasoned, is_cut, _INDEX)
 
 
-def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
+def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, is_cut: bool = False) -> Answer:
     """Read an order of the options as four digits; by the paper's reading it may be none, such as ``0012`` or ``7``.
 
     Example:
         >>> read_order("2031").text, read_order("2011").text, read_order("It is 2011.", "paper").text
         ('2031', None, '2011')
     """
-    return _read(reply, protocol, reasoned, _ORDER, "longest")
+    return _read(reply, protocol, reasoned, is_cut, _ORDER)
 
 
-def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, joined: bool = False) -> Answer:
+def read_measures(
+    reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, joined: bool = False, is_cut: bool = False
+) -> Answer:
     """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns them as integers.
 
     The paper's reading has one number at most. If measures are `joined`, as in ``2510``, each of its digits is a
@@ -149,7 +123,7 @@ def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool =
         >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 15", "paper").text
         ('4 7', 'none', '15')
     """
-    answer = _read(reply, protocol, reasoned, _MEASURES, "longest")
+    answer = _read(reply, protocol, reasoned, is_cut, _MEASURES)
     if not joined or answer.text in (None, NONE):
         return answer
     digits = "".join(str(int(digit)) for digit in str(answer.text))
@@ -175,58 +149,95 @@ def measures_of(answer: str) -> frozenset[int]:
         raise ValueError(f"{answer[:80]!r} names no measures; numbers with single spaces, or none, are") from None
 
 
-def _read(
-    reply: str, protocol: Protocol, reasoned: bool, form: re.Pattern[str], taken: Literal["first", "longest"]
-) -> Answer:
-    """Read the answer if it has the form; under ``paper``, the first or longest run of digits, or the first index."""
+_pattern: Final = partial(pattern, "written")
+
+
+def _read(reply: str, protocol: Protocol, reasoned: bool, is_cut: bool, kind: _Kind) -> Answer:
     text = clean_reply(reply)
     stated = _stated(text, reasoned)
     bare = _bare(stated, reasoned)
-    in_form = form.fullmatch(bare) is not None
-    answer = bare.lower() if in_form else None
-    if protocol == "strict" and not in_form:
-        answer = _plain(bare, form) or (_explained(stated, form) if not reasoned else None)
-    if answer and answer != NONE and form is not _ORDER:
-        answer = " ".join(map(str, sorted({int(number) for number in answer.split(" ")})))
+    in_form = kind.form.fullmatch(bare) is not None
     rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
-    runs = form if form is _INDEX else _DIGITS
-    # The published code does not read ``none``, so that the strict reading of it stays.
-    if protocol == "paper" and (digits := runs.findall(_stated(reply, reasoned).strip()[:MAX_REPLY])):
-        answer = (digits[0] if taken == "first" else max(digits, key=len))[:MAX_DIGITS]
-        rule = f"the {taken} {'digit 0 to 3' if form is _INDEX else 'run of digits'} in {rule}"
+    if protocol == "strict":
+        answer = _strict(text, kind, is_cut)
+    else:
+        # The published code does not read ``none``, so that the strict reading of it stays.
+        answer = NONE if in_form else None
+        if digits := kind.runs.findall(_stated(reply, reasoned).strip()[:MAX_REPLY]):
+            answer = (digits[0] if kind.taken == "first" else max(digits, key=len))[:MAX_DIGITS]
+            rule = f"the {kind.taken} {'digit 0 to 3' if kind is _INDEX else 'run of digits'} in {rule}"
     if answer is not None:
         return Answer("answered", answer, in_form, rule)
+    return Answer(_status(stated, bare), None, False, rule)
+
+
+def _status(stated: str, bare: str) -> Status:
+    """How a reply reads that gives no answer."""
     if not stated.strip():
-        return Answer("empty", None, False, rule)
-    if _SEVERAL.fullmatch(bare):
-        return Answer("several", None, False, rule)
-    return Answer("refused" if is_refusal(bare or stated) else "unreadable", None, False, rule)
+        return "empty"
+    if _pattern("several").fullmatch(bare):
+        return "several"
+    return "refused" if is_refusal(bare or stated) else "unreadable"
 
 
-def _explained(stated: str, form: re.Pattern[str]) -> str | None:
-    """The answer in the line of the last label, where the lines below explain it and say no other."""
-    if not _LABEL.match(stated.strip(_AROUND)):
+def _strict(text: str, kind: _Kind, is_cut: bool) -> str | None:
+    """The answer behind the last label; without a label, of the whole reply, its first line or its conclusion."""
+    lines = _lines(text)
+    labels = [number for number, line in enumerate(lines) if _pattern("label").match(line)]
+    is_first = bool(lines) and kind.form.fullmatch(lines[0]) is not None
+    if labels:
+        own = lines[labels[-1] :]
+        own[0] = _trimmed(_pattern("label").sub("", own[0], count=1))
+        # A base model goes on with questions of its own.
+        return None if is_first else _first(own[own[0] == "" :], kind)
+    if is_cut or not lines:
         return None
-    first, _, rest = _bare(_stated(stated, reasoned=True), reasoned=True).partition("\n")
-    is_taken_back = _TAKEN_BACK.search(rest) or any(_plain(line, form) for line in rest.splitlines())
-    return None if is_taken_back else _plain(first, form)
+    if is_first or len(lines) == 1:
+        return _first(lines, kind)
+    return _plain(lines[-1], kind) if _pattern("conclusion").match(lines[-1]) else None
 
 
-def _plain(bare: str, form: re.Pattern[str]) -> str | None:
-    """The answer of a reply in a plain form that was not asked for."""
-    text = _WRAPPED.sub(lambda wrap: next(filter(None, wrap.groups()), "[]" if "{" in wrap[0] else ""), bare)
-    text = re.sub(r"(?<=\d)小节和第(?=\d)", ",", text.strip(_AROUND + '.。"“”'))
-    match = _PLAIN[form].fullmatch(in_digits(text) if form is _NUMBER and not re.search(r"\d", text) else text)
-    if match is None:
+def _lines(text: str) -> list[str]:
+    """The lines of a reply, without what is wrapped around an answer or a line."""
+    folded = unicodedata.normalize("NFKC", text[-MAX_REPLY:])[-2 * MAX_REPLY :]
+    unwrapped = _WRAPPED.sub(lambda wrap: next(filter(None, wrap.groups()), "[]" if "{" in wrap[0] else ""), folded)
+    return [line for line in map(_trimmed, unwrapped.splitlines()) if line]
+
+
+def _trimmed(line: str) -> str:
+    return line.strip(_AROUND).removesuffix(".").strip(_AROUND + '"“”。')
+
+
+def _first(lines: list[str], kind: _Kind) -> str | None:
+    """The answer in the first line, where the lines below explain it and say no other."""
+    if any(_pattern("taken_back").search(line) or _plain(line, kind) for line in lines[1:]):
         return None
-    if match.groupdict().get("none"):
-        return NONE
-    if form is _ORDER:
-        answer = "".join(re.findall("[0-3]", match["answer"]))
-    else:
-        spans = re.sub(r"([0-9]{1,5}) ?(?:to|through|[-–]) ?([0-9]{1,5})", _listed, match["answer"])
-        answer = " ".join(re.findall("[0-9]+", spans))
-    return answer if form.fullmatch(answer) else None
+    return _plain(lines[0], kind) if lines else None
+
+
+def _plain(line: str, kind: _Kind) -> str | None:
+    """The answer that a line says in a plain form, or in a sentence that names one and does not doubt it."""
+    text = line[:MAX_LINE]
+    if kind is _NUMBER and not re.search(r"\d", text):
+        text = in_digits(text)
+    bare = _ASIDE.sub("", text)
+    match = _pattern(kind.name).fullmatch(bare)
+    if not match and not _pattern("doubt").search(bare):
+        match = _pattern(f"{kind.name}_sentence").fullmatch(text)
+    return _in_form(match, kind) if match else None
+
+
+def _in_form(match: re.Match[str], kind: _Kind) -> str | None:
+    """The answer in the form that was asked for."""
+    if match.lastgroup in ("none", "denied"):
+        return None if is_refusal(match.string) else NONE
+    text = next(filter(None, match.groupdict().values()))
+    if kind is _ORDER:
+        order = "".join(_INDICES.findall(text))
+        return order if kind.form.fullmatch(order) else None
+    spans = re.sub(r"([0-9]{1,5}) ?(?:to|through|bis|à|[-–~]) ?([0-9]{1,5})", _listed, text)
+    numbers = {int(number) for number in re.findall("[0-9]+", spans)}
+    return " ".join(map(str, sorted(numbers))) or None
 
 
 def _listed(span: re.Match[str]) -> str:
@@ -246,14 +257,6 @@ def _bare(stated: str, reasoned: bool) -> str:
 
 def _stated(text: str, reasoned: bool) -> str:
     """The whole reply, or the text after its last label if the model was to reason first."""
-    if not reasoned:
-        return text
     end = text[-MAX_REPLY:]
-    # The first line of a long reply's end may be cut.
-    place = end.find("\n") + 1 if len(text) > MAX_REPLY else 0
-    answer = text
-    for line in end[place:].splitlines(keepends=True):
-        if label := _LABEL.match(line):
-            answer = end[place + label.end() :]
-        place += len(line)
-    return answer
+    labels = [*_LABEL_OF_LINE.finditer(end)] if reasoned else []
+    return end[labels[-1].end() :] if labels else text

@@ -81,3 +81,64 @@ def test_prose_behind_a_labelled_answer_changes_nothing(label: str) -> None:
 )
 def test_the_last_commitment_counts(reply: str, answer: str | None) -> None:
     assert read_choice(reply, OPTIONS).answer == answer
+
+
+QUALITIES = ["Major", "Minor", "Dominant", "Diminished"]
+INTRODUCTIONS = (
+    *("Let us analyze each option:", "Let's check every option:", "Analysis of each choice:", "Options:", "Option:"),
+    *("Going through all the options:", "Consider each answer:", "Here is each answer:", "Choices:"),
+    *("逐一分析每个选项：", "各选项分析：", "选项：", "Betrachten wir jede Option:", "Prüfen wir jede Antwort:"),
+    *("Analysons chaque option :", "Examinons chaque réponse :", "Analicemos cada opción:", "Opción:"),
+    *("Analizziamo ogni opzione:", "Вариант:", "Рассмотрим каждый вариант:"),
+)
+ITEMS = "A. Major needs a wide third.\nB. Minor has a low third.\nC. Dominant has four notes.\nD. Diminished is narrow."
+
+
+@pytest.mark.parametrize("introduction", INTRODUCTIONS)
+@pytest.mark.parametrize(("ending", "answer"), [("\n**B**", "B"), ("\nThe answer is B.", "B"), ("", None)])
+def test_a_heading_of_a_list_is_no_label(introduction: str, ending: str, answer: str | None) -> None:
+    assert read_choice(f"{introduction}\n{ITEMS}{ending}", QUALITIES).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("Let me see. A. Major, which is characterised by", None),
+        ("The melody rises by a third. The bass holds. C", None),
+        ("It is minor.\nB", None),
+        ("The third is low. Final Answer: B", "B"),
+        ("Answer: B\n\nBecause the third", "B"),
+    ],
+)
+def test_a_reply_that_was_cut_answers_by_a_label_alone(reply: str, answer: str | None) -> None:
+    assert read_choice(reply, QUALITIES, is_cut=True).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("So it is E minor or\nFinal Answer: B", "B"),
+        ("Final Answer: А", "A"),  # Cyrillic
+        ("Ｆｉｎａｌ Ａｎｓｗｅｒ：Ｂ", "B"),
+        ("<|im_start|>assistant\nFinal Answer: C<|im_end|>", "C"),
+        ("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", "B"),
+        ("<think>Major, so A.</think>\n</think>B</s>", "B"),
+        ("I'm not sure at all, but I would lean towards C.", "C"),
+        ("It is not B, and not C or D either.", "A"),
+        ("Ce n'est pas B mais C.", "C"),
+        ("不是A，而是D。", "D"),
+        ("A가 아니라 B입니다.", "B"),
+        ("Die dritte Möglichkeit.", "C"),
+        ("The wait is over: the chord sounds dark. Actually it is C", "C"),
+        ("Wait, the third is low. It is a minor chord.", "B"),
+    ],
+)
+def test_forms_of_an_answer(reply: str, answer: str) -> None:
+    assert read_choice(reply, QUALITIES).answer == answer
+
+
+def test_the_end_of_a_long_reply_is_read_first() -> None:
+    reasoning = "First I thought of A. The notes lie close together and the bass moves slowly. " * 90
+    assert len(reasoning) > 7_000
+    assert read_choice(f"{reasoning}\n\n**B**", QUALITIES).answer == "B"
+    assert read_choice(f"Final Answer: D\n\n{reasoning}", QUALITIES).answer == "D"

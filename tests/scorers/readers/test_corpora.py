@@ -121,6 +121,16 @@ def test_choices() -> None:
     assert len(unread) <= 0.06 * len(replies), unread
 
 
+def test_choices_that_were_written_without_sight_of_the_readers() -> None:
+    """In ten languages; a label is a letter, R for a refusal, or - for no answer."""
+    replies = [json.loads(line) for line in (HERE / "blind_choices.jsonl").read_text(encoding="utf-8").splitlines()]
+    read = [read_choice(row["reply"], row["options"], is_cut=row["cut"]) for row in replies]
+    expected = [row["label"] if row["label"] not in "R-" else None for row in replies]
+    pairs = list(zip(read, expected, strict=True))
+    assert [reading for reading, label in pairs if reading.answer not in (None, label)] == []
+    assert sum(reading.answer == label for reading, label in pairs) >= 0.95 * len(replies)
+
+
 def test_written() -> None:
     readers = {"number": read_number, "index": read_index, "order": read_order, "measures": read_measures}
     for row in rows(HERE / "written.csv"):

@@ -24,7 +24,6 @@ from music_evals.datasets_builders.dataset_io import (
     FolderKind,
     as_json,
     describe_dataset,
-    file_sha256,
     list_names,
     load_split,
     replace_folder,
@@ -168,12 +167,10 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
     columns = {"messages": "messages", **({_IMAGES: _IMAGES} if data.images else {})}
     layout = {"formatting": "sharegpt", "columns": columns, "tags": tags}
     with replace_folder(out, TRAINING_DATA, overwrite=overwrite) as folder:
-        digests: dict[str, str] = {}
         for split, conversations in data.conversations.items():
             path = folder / f"{split}.jsonl"
             lines = (json.dumps(conversation, ensure_ascii=False) + "\n" for conversation in conversations)
             path.write_text("".join(lines), encoding="utf-8")
-            digests[path.name] = file_sha256(path)
         for name, page in data.images.items():
             (folder / _IMAGES).mkdir(exist_ok=True)
             (folder / name).write_bytes(page)
@@ -186,26 +183,5 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
             "conversations": {split: len(conversations) for split, conversations in data.conversations.items()},
             "questions_left_out": data.questions_left_out,
             "scores_left_out": data.left_out,
-            "files": digests,
         }
         (folder / TRAINING_DATA.marker).write_text(as_json(record), encoding="utf-8")
-
-
-def read_conversations(folder: Path) -> dict[str, list[Conversation]]:
-    """Read the conversations of a folder that `write_training_data` wrote, by split.
-
-    DatasetError if another program wrote the folder or changed a file: it might hold scores of the test split.
-    """
-    if not folder.is_dir():
-        raise DatasetError(f"{folder} {'is not a folder' if folder.exists() else 'does not exist'}")
-    if not TRAINING_DATA.describes(folder):
-        raise DatasetError(f"{folder} is no training data of ours; `music-evals finetune-data` writes such folders")
-    record = json.loads((folder / TRAINING_DATA.marker).read_text(encoding="utf-8"))
-    conversations: dict[str, list[Conversation]] = {}
-    for split in SPLITS:
-        path = folder / f"{split}.jsonl"
-        if not path.is_file() or file_sha256(path) != record.get("files", {}).get(path.name):
-            raise DatasetError(f"{path} is not the file that {TRAINING_DATA.marker} names; write the folder again")
-        with path.open(encoding="utf-8") as file:
-            conversations[split] = [json.loads(line) for line in file]
-    return conversations

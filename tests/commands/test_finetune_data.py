@@ -1,6 +1,5 @@
-"""`music-evals finetune-data` and `music-evals finetune` as a user runs them."""
+"""`music-evals finetune-data` as a user runs it."""
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,6 @@ import pytest
 from inspect_ai.model import ContentText
 
 from music_evals.evals.msu import textual, visual
-from music_evals.finetuning import lora
-from music_evals.finetuning.data import TrainingData, write_training_data
 from tests.commands.cli import lines_of_table, run
 from tests.msu_dataset import png, question, score, write_rows
 
@@ -66,10 +63,6 @@ def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path)
         assert ("K:C" in user["content"]) == (modality == "both")
         assert answer["content"] == sample.target
     assert len(list((out / "images").iterdir())) == 2
-    config = tmp_path / "config.toml"
-    config.write_text(f"model = 'no/model'\ndata = '{out}'\nout = '{tmp_path / 'adapter'}'\n", encoding="utf-8")
-    code, output = run("finetune", "--config", config)
-    assert (code, "has pages; this trains on text" in " ".join(output.split())) == (1, True)
 
 
 def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
@@ -100,39 +93,3 @@ def test_bad_data_arguments_are_named(
     assert code != 0
     assert message in " ".join(output.split())
     assert not (tmp_path / "out").exists()
-
-
-# --- training ---
-
-
-def write_config(folder: Path, **changes: Any) -> Path:
-    conversation = {"id": "q", "messages": [{"role": role, "content": "?"} for role in ("user", "assistant")]}
-    split = {"train": [conversation], "validation": [conversation]}
-    write_training_data(TrainingData(split, {"train": {}, "validation": {}}, {}, {}, None, {}), folder / "data")
-    entries = {"model": "no/model", "data": str(folder / "data"), "out": str(folder / "out"), **changes}
-    path = folder / "config.toml"
-    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in entries.items()), encoding="utf-8")
-    return path
-
-
-def test_a_bad_config_is_named_before_any_work(tmp_path: Path) -> None:
-    (tmp_path / "bad.toml").write_text("model = ")
-    for config, message in (
-        (
-            write_config(tmp_path, leraning_rate=1e-4),
-            "'leraning_rate': Extra inputs are not permitted; accepted keys: model, data, out",
-        ),
-        (tmp_path / "nowhere.toml", "nowhere.toml cannot be read as a TOML file"),
-        (tmp_path / "bad.toml", "bad.toml cannot be read as a TOML file"),
-    ):
-        code, output = run("finetune", "--config", config)
-        assert (code, message in output) == (1, True), output
-    assert not (tmp_path / "out").exists()
-
-
-def test_missing_libraries_are_named_with_how_to_install_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *_: None if name in lora.LIBRARIES else name)
-    code, output = run("finetune", "--config", write_config(tmp_path))
-    assert code == 1
-    assert "training needs torch, transformers, peft, trl, accelerate, not installed here" in output
-    assert "pip install 'music-evals[finetune]'" in output

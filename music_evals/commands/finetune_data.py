@@ -1,4 +1,4 @@
-"""`music-evals finetune-data` and `finetune`: training conversations from a benchmark, and a LoRA adapter from them."""
+"""`music-evals finetune-data`: training conversations from a benchmark."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from rich.console import Console
 from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
-    from music_evals.finetuning.data import MakePrompt, Message
+    from music_evals.datasets_builders.training.conversations import MakePrompt, Message
 
 BENCHMARKS = ("msu",)
 
@@ -19,7 +19,7 @@ def finetune_data(
     benchmark: Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(BENCHMARKS)}.")],
     out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
     dataset: Annotated[
-        str, typer.Option(help="Its dataset: 'generated', a folder, or hf://datasets/ORG/NAME[@REVISION].")
+        str, typer.Option(help="Its dataset: 'generated', 'published', a folder, or hf://datasets/ORG/NAME[@REVISION].")
     ] = "generated",
     modality: Annotated[
         Literal["abc", "pages", "both"],
@@ -33,13 +33,17 @@ def finetune_data(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace training data that is there.")] = False,
 ) -> None:
-    """Write train.jsonl and validation.jsonl, for `music-evals finetune`, TRL and LLaMA-Factory; pages for the last."""
+    """Write train.jsonl and validation.jsonl, for TRL and LLaMA-Factory; pages for the last."""
     if benchmark not in BENCHMARKS:
         raise typer.BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import check_target
     from music_evals.datasets_builders.msu.dataset import BENCHMARK
-    from music_evals.finetuning.data import TRAINING_DATA, make_training_data, write_training_data
+    from music_evals.datasets_builders.training.conversations import (
+        TRAINING_DATA,
+        make_training_data,
+        write_training_data,
+    )
 
     console = Console()
     columns = {"abc": ["abc"], "pages": ["images"], "both": ["abc", "images"]}[modality]
@@ -69,8 +73,8 @@ def finetune_data(
 def _prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":
     """Return what words a question as `textual` and `visual` do when they ask one at a time."""
     from music_evals.benchmarks.prompts import load_prompts
+    from music_evals.datasets_builders.training.conversations import IMAGE
     from music_evals.evals.msu import Prompt, prompt_messages
-    from music_evals.finetuning.data import IMAGE
     from music_evals.notation.scores.renderings import as_it_stands
 
     wording = load_prompts("msu", prompts)
@@ -91,27 +95,3 @@ def _prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":
         return made
 
     return make
-
-
-def finetune(
-    config: Annotated[Path, typer.Option(help="TOML file; finetuning/paper.toml describes the keys.")],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an adapter that is there.")] = False,
-) -> None:
-    """Train a LoRA adapter; needs the extra `finetune`."""
-    # Here, so that `music-evals --help` need not wait for it.
-    from music_evals.datasets_builders.dataset_io import DatasetError
-    from music_evals.finetuning.lora import ADAPTER, FinetuneError, read_settings, train
-
-    console = Console()
-    try:
-        settings = read_settings(config)
-        record = train(settings, overwrite=overwrite)
-    except (FinetuneError, DatasetError, OSError) as error:
-        raise failed(error) from error
-    for split, left_out in record["left_out"].items():
-        if count := len(left_out):
-            longer = f"longer than {record['max_tokens']} tokens"
-            say(console, f"Left out of {split}, {longer}: {count}, named in {ADAPTER.marker}")
-    losses = " ".join(f"{loss:.4g}" for loss in record["eval_loss"]) or "not measured"
-    steps = f"{record['steps']} steps; loss {record['first_loss']:.4g} to {record['last_loss']:.4g}"
-    say(console, f"{steps}; on the validation split {losses}", f"Wrote {settings.out}")

@@ -12,12 +12,11 @@ from datasets import load_dataset
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
-from music_evals.finetuning.data import (
+from music_evals.datasets_builders.training.conversations import (
     TRAINING_DATA,
     Message,
     TrainingData,
     make_training_data,
-    read_conversations,
     write_training_data,
 )
 from tests.msu_dataset import question, score, write_rows
@@ -81,14 +80,6 @@ def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
     record = json.loads((out / TRAINING_DATA.marker).read_text(encoding="utf-8"))
     assert record["conversations"] == {"train": 4, "validation": 4}
     assert record["source"]["dataset_label"] == "generated-seed1"
-
-    assert read_conversations(out) == data.conversations
-    with (out / "train.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"messages": []}\n')
-    with pytest.raises(DatasetError, match="is not the file that"):
-        read_conversations(out)
-    with pytest.raises(DatasetError, match="no training data of ours"):
-        read_conversations(tmp_path / "source")
 
 
 # --- leaks ---

@@ -1,0 +1,40 @@
+"""Patterns and words that are kept as data, in the TOML files beside the readers.
+
+A file of patterns has, by name, lists of regular expressions, one of which has to match, in any case. ``{name}`` stands
+for the pattern of that name ahead in the file.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def load(name: str) -> dict[str, Any]:
+    """The content of a file, by its name without ``.toml``."""
+    return tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def filled(text: str, parts: Mapping[str, str]) -> str:
+    """A text with patterns for their names in braces."""
+    for name, part in parts.items():
+        text = text.replace(f"{{{name}}}", f"(?:{part})")
+    return text
+
+
+@cache
+def texts(name: str) -> Mapping[str, str]:
+    """The texts of the patterns of a file."""
+    found: dict[str, str] = {}
+    for key, alternatives in load(name).items():
+        found[key] = filled("|".join(alternatives), found)
+    return found
+
+
+@cache  # compiled when it is first used, and not by whoever imports a reader
+def pattern(name: str, key: str) -> re.Pattern[str]:
+    """The pattern of a file by its name there."""
+    return re.compile(texts(name)[key], re.IGNORECASE)
