@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import httpx
 import requests
 
-
 PORT = sys.argv[1] if __name__ == "__main__" else ""
 
 
