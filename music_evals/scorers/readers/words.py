@@ -111,7 +111,18 @@ def find_terms(text: str, table: str) -> Extraction:
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
 
 
-_READ_AS_VALUES: Final = ("duration", "mode", "clef", "cadence", "numeral", "qualities", "symbols", "size", "interval", "instrument")
+_READ_AS_VALUES: Final = (
+    "duration",
+    "mode",
+    "clef",
+    "cadence",
+    "numeral",
+    "qualities",
+    "symbols",
+    "size",
+    "interval",
+    "instrument",
+)
 
 
 def term_tables(text: str) -> list[str]:
