@@ -14,7 +14,6 @@ from music_evals.reports.tables import abc_eval, lilybench, msu, muse, muse_ten,
 from music_evals.reports.tables.common import (
     cost_table,
     floors_table,
-    likelihood_table,
     protocols_table,
     replies_table,
     score_table,
@@ -31,7 +30,7 @@ _TABLES: Final = {
     "ABC-Eval": abc_eval.tables,
     "LilyBench: generation": lilybench.generation_tables,
 }
-_SHARED: Final = (protocols_table, tags_table, third_party_table, floors_table, replies_table, likelihood_table)
+_SHARED: Final = (protocols_table, tags_table, third_party_table, floors_table, replies_table)
 """Tables that every section has if its logs hold what they show."""
 _Faults = list[tuple[str, str]]  # location of a log, and why a table cannot show it
 

@@ -6,18 +6,17 @@ The target is the letter of an option, or an option that is a sentence.
 
 from functools import partial
 from statistics import fmean
-from string import ascii_uppercase
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import ChoiceQuestion, judge_choice, score_by_rules
+from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import code, explained
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer, was_cut
 
 
-@scorer(metrics=[main_metric(), readings(), score_by_rules()])
+@scorer(metrics=[main_metric(), readings(), choice_details()])
 def final_answer() -> Scorer:
     """Score the final answer of the last reply: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -26,9 +25,9 @@ def final_answer() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         options: list[str] = required_metadata(state, "options")
-        names = options if len(target.text) > 1 else ascii_uppercase
-        question = ChoiceQuestion(options, target.text, names)
-        (reading, right, *_), facts = await judge_choice(state, question, judge_answer)
+        is_cut = was_cut(state.output.stop_reason)
+        judge = partial(judge_answer, options=options, right=target.text, is_cut=is_cut)
+        (reading, right, *_), facts = await judge_choice(state, target.text, judge)
         return make_score(reading, right, explained(state, options, right, reading), **facts)
 
     return score

@@ -1,21 +1,22 @@
 """Which option a reply chooses, for all scorers of questions with options.
 
-A reply that a schema held to a form has its answer in a field. Any other is read by rules. If the run has a model in
+A reply that a schema held to a form has its answer in a field. Answers by probabilities are the likeliest option. Any
+other reply is read by rules. If the run has a model in
 the role `ROLE`, what no rule reads goes to that model, with the question and its options: the score is then by its
 reading, and ``by_rules`` in the metadata has the value without it. Rewards never ask a model.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from logging import getLogger
+from statistics import fmean
 from string import Template, ascii_uppercase
 from tomllib import loads
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from inspect_ai.model import GenerateConfig, Model, ResponseSchema, model_roles
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, model_roles
 from inspect_ai.scorer import SampleScore
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, LimitExceededError
@@ -25,7 +26,15 @@ from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import Reading, format_error
 from music_evals.scorers.readers.cleaning import clean_reply
-from music_evals.scorers.readers.fields import ANSWER, FORM, judge_named, object_schema, read_fields
+from music_evals.scorers.readers.fields import (
+    ANSWER,
+    FORM,
+    judge_field,
+    judge_place,
+    object_schema,
+    option_probabilities,
+    read_fields,
+)
 from music_evals.scorers.readers.verdicts import Verdict
 from music_evals.scorers.scores import read_reply, sample_metric, was_cut
 
@@ -37,101 +46,117 @@ MAX_TOKENS: Final = 64  # of its own reply, if its configuration sets no limit
 DEADLINE: Final = 120  # seconds that it has
 NONE, REFUSED = "none", "refused"
 
-_READINGS: Final = {NONE: "unreadable", REFUSED: "refused"}
 _ANGLES: Final = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
 _RULE: Final = "the model that reads"
+_DETAILS: Final = (
+    ("accuracy_by_rules", "by_rules", ("read_again", "reader_failed")),
+    ("probability", "probability", ("options_mass",)),
+)
+"""Names of figures, the facts of scores that they are means of, and further facts to take the mean of."""
 _log = getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceQuestion:
-    """The options of a question.
-
-    Args:
-        options: their texts in the order of the dataset.
-        right: the right one, by its name in the dataset.
-        names: their names in the dataset.
-        order: the places of the options as they were shown; None for the order of the dataset.
-    """
-
-    options: Sequence[str]
-    right: str
-    names: Sequence[str] = ascii_uppercase
-    order: Sequence[int] | None = None
-
-    def judge(self, reading: Reading, answers: Sequence[str]) -> Verdict:
-        """Judge a reading that names one of the `answers`."""
-        return judge_named(reading, answers, self.options, self.right, self.names, self.order)
-
-    def shown(self, answers: Sequence[str]) -> dict[str, str]:
-        """Return the options as the model that reads sees them: label → text; letters label answers that are texts."""
-        if [*answers] == [*self.options]:
-            return dict(zip(ascii_uppercase, answers, strict=False))
-        texts = [self.options[place] for place in self.order or range(len(self.options))]
-        return dict(zip(answers, texts, strict=True))
-
-
 async def judge_choice(
-    state: TaskState, question: ChoiceQuestion, by_rules: Callable[..., Verdict]
+    state: TaskState, right: str, by_rules: Callable[[str], Verdict]
 ) -> tuple[Verdict, dict[str, Any]]:
     """Judge the option that a sample's reply chooses; return also what the score's metadata say of the reading.
 
-    `by_rules` takes the reply, the options, the right one, and as `is_cut` whether the reply was cut.
+    Args:
+        state: the sample; its metadata or choices have the options.
+        right: the right option, by its name in the dataset.
+        by_rules: judges a reply that is text.
     """
-    reply = state.output.completion
-    if state.metadata.get(FORM) == "schema":
-        return question.judge(read_fields(reply)[0], _answers(state, question)), {}
-    judge = partial(by_rules, is_cut=was_cut(state.output.stop_reason))
-    verdict = await read_reply(judge, reply, question.options, question.right)
-    return await read_again(state, question, verdict)
-
-
-async def read_again(state: TaskState, question: ChoiceQuestion, verdict: Verdict) -> tuple[Verdict, dict[str, Any]]:
-    """Have the model in the role `ROLE` read a reply that rules did not; without one the verdict stays as it is."""
-    answers = _answers(state, question)
+    shown = _shown_options(state, right)
+    form = state.metadata.get(FORM)
+    if form == "likelihood":
+        return _judge_likeliest(state.output, shown)
+    if form == "schema":
+        return judge_field(state.output.completion, right, shown.judge_name), {}
+    verdict = await read_reply(by_rules, state.output.completion)
     reader = model_roles().get(ROLE)
     if reader is None:
         return verdict, {}
-    facts = {"by_rules": verdict.value, "reading_by_rules": verdict.reading.status}
-    if verdict.reading.status not in READ_AGAIN or was_cut(state.output.stop_reason):
+    is_asked = verdict.reading.status in READ_AGAIN and not was_cut(state.output.stop_reason)
+    facts = {"by_rules": verdict.value, "reading_by_rules": verdict.reading.status, "read_again": is_asked}
+    if not is_asked:
         return verdict, facts
-    labels = question.shown(answers)
     try:
-        label = await _ask(reader[0] if isinstance(reader, list) else reader, state, labels)
+        label = await _ask(reader[0] if isinstance(reader, list) else reader, state, shown.labels)
     except LimitExceededError:
         raise
     except Exception as error:  # a model that fails must not lose the reading by rules
         _log.warning("Sample %s: no reading by a model: %s", state.sample_id, format_error(error))
         return verdict, {**facts, "reader_failed": True}
-    if label not in labels:
-        return verdict._replace(reading=Reading(_READINGS.get(label, "unreadable"), rule=_RULE)), facts  # type: ignore[arg-type]
-    place = [*labels].index(label)
-    return question.judge(Reading("answered", answers[place], _RULE), answers), facts
+    if label in shown.labels:
+        return shown.judge([*shown.labels].index(label), _RULE), facts
+    return Verdict(Reading("refused" if label == REFUSED else "unreadable", rule=_RULE), right), facts
 
 
-def _answers(state: TaskState, question: ChoiceQuestion) -> Sequence[str]:
-    """The options as the prompt names them; logs of earlier versions may not say so."""
-    answers: Sequence[str] = asks_of(state).get("answers") or question.names[: len(question.options)]
-    return answers
+class _Shown(NamedTuple):
+    """The options of a question as its prompt shows them."""
+
+    names: Sequence[str]  # as the model is to name them: letters, indices, or texts
+    labels: Mapping[str, str]  # as the model that reads is to name them, with their texts
+    judge: Callable[[int, str], Verdict]  # takes the place of an option, and how the choice was read
+
+    def judge_name(self, name: str) -> Verdict:
+        """Judge an option that is named exactly as shown; another text is unreadable."""
+        if name in self.names:
+            return self.judge(self.names.index(name), f"the field “{ANSWER}”")
+        return self.judge(0, "")._replace(reading=Reading("unreadable"))
+
+
+def _shown_options(state: TaskState, right: str) -> _Shown:
+    options: list[str] = state.metadata.get("options") or [choice.value for choice in state.choices]
+    order: Sequence[int] = state.metadata.get("option_order") or range(len(options))
+    texts = [options[place] for place in order]
+    names: Sequence[str] = asks_of(state).get("answers") or ascii_uppercase  # logs of earlier versions lack them
+    labels = names
+    if len(names[0]) > 1:
+        names, labels = texts, ascii_uppercase
+
+    def judge(place: int, rule: str) -> Verdict:
+        return judge_place(place, options, right, order, rule)
+
+    return _Shown(names, dict(zip(labels, texts, strict=False)), judge)
+
+
+def _judge_likeliest(output: ModelOutput, shown: _Shown) -> tuple[Verdict, dict[str, Any]]:
+    """Judge the likeliest option, or none if no option is among the likeliest tokens."""
+    logprobs = output.choices[0].logprobs if output.choices else None
+    tokens = logprobs.content[0].top_logprobs if logprobs and logprobs.content else None
+    if not tokens and output.stop_reason != "model_length":  # a prompt that is too long has no reply
+        raise ValueError("the server returned no probabilities of tokens")
+    sums = option_probabilities([(token.token, token.logprob) for token in tokens or ()], shown.names)
+    mass = sum(sums)
+    verdicts = [shown.judge(place, "the likeliest first token of an option") for place in range(len(sums))]
+    likeliest = verdicts[sums.index(max(sums))]
+    if not mass:
+        return likeliest._replace(reading=Reading("unreadable")), {"probability": 0.0, "options_mass": 0.0}
+    right = sum(one * verdict.value for one, verdict in zip(sums, verdicts, strict=True))
+    shares = {name: round(one / mass, 4) for name, one in zip(shown.names, sums, strict=True)}
+    return likeliest, {"probability": right / mass, "options_mass": mass, "shares": shares}
 
 
 @sample_metric
-def score_by_rules(scores: list[SampleScore]) -> dict[str, float]:
-    """The score by rules alone, and the shares of replies that went to the model in the role `ROLE`, or failed there.
+def choice_details(scores: list[SampleScore]) -> dict[str, float]:
+    """What a run has besides its score, if a model in the role `ROLE` read replies, or probabilities are the answers.
 
-    There are no such metrics in a run without that model.
+    ``accuracy_by_rules`` is the score without that model, ``read_again`` the share of replies that it was sent.
+    ``probability`` is the mean of what the right option has of the probability of all options, and 0 where no option
+    is among the likeliest tokens; ``options_mass`` is the mean of what all options have together.
     """
-    items = [item for item in all_items(scores) if "by_rules" in item.details]
-    if not items:
-        return {}
-    ruled = [item._replace(value=item.details["by_rules"]) for item in items]
-    asked = sum(item.details["reading_by_rules"] in READ_AGAIN for item in items)
-    failed = sum("reader_failed" in item.details for item in items)
-    shares = {"read_again": asked / len(items), "reader_failed": failed / len(items)}
-    return flatten({"accuracy_by_rules": headline(ruled)}) | shares
+    items = all_items(scores)
+    figures: dict[str, float] = {}
+    for name, fact, means in _DETAILS:
+        own = [item._replace(value=item.details[fact]) for item in items if fact in item.details]
+        figures |= flatten({name: headline(own)})
+        if own:
+            figures |= {mean: fmean(item.details.get(mean, 0) for item in own) for mean in means}
+    return figures
 
 
-def reading_prompt(question: str, labels: dict[str, str], reply: str) -> str:
+def reading_prompt(question: str, labels: Mapping[str, str], reply: str) -> str:
     """Return the prompt of the model that reads; no text in it can close the tags around it, or open others."""
     choices = ", ".join([*labels, NONE, REFUSED])
     listed = "\n".join(f"{label}. {text}" for label, text in labels.items())
@@ -145,7 +170,7 @@ def _template() -> Template:
     return Template(loads(text)["reader"]["prompt"].strip())
 
 
-async def _ask(reader: Model, state: TaskState, labels: dict[str, str]) -> str:
+async def _ask(reader: Model, state: TaskState, labels: Mapping[str, str]) -> str:
     """The label that the model replies, ``none`` or ``refused``; the schema counts where its provider sends it."""
     choices = [*labels, NONE, REFUSED]
     schema = object_schema({ANSWER: {"type": "string", "enum": choices}})

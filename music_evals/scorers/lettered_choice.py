@@ -6,17 +6,18 @@ samples' metadata name the ``question``.
 Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
 
+from functools import partial
 from typing import Any, Literal
 
 from inspect_ai.scorer import CORRECT, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import ChoiceQuestion, judge_choice, score_by_rules
+from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.choices import choice_figures
 from music_evals.scorers.readers.choices import first_letter
 from music_evals.scorers.readers.verdicts import judge_option
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, sample_metric, scorer
+from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, sample_metric, scorer, was_cut
 
 Protocol = Literal["paper", "strict"]
 
@@ -33,7 +34,7 @@ def precision_and_f1(scores: list[SampleScore]) -> dict[str, float]:
     return {name: figures[name].value for name in ("precision", "f1")}
 
 
-@scorer(metrics=[main_metric(), precision_and_f1(), readings(), score_by_rules()])
+@scorer(metrics=[main_metric(), precision_and_f1(), readings(), choice_details()])
 def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -57,7 +58,9 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
         if protocol == "paper":
             reading = await read_reply(first_letter, reply)
         else:
-            (reading, right, *_), facts = await judge_choice(state, ChoiceQuestion(options, right), judge_option)
+            is_cut = was_cut(state.output.stop_reason)
+            judge = partial(judge_option, options=options, right=right, is_cut=is_cut)
+            (reading, right, *_), facts = await judge_choice(state, right, judge)
         return make_score(reading, right, explained(state, options, right, reading), key=target.text, **facts)
 
     return score

@@ -12,10 +12,10 @@ from typing import Any, Final, Literal
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import ChoiceQuestion, judge_choice, score_by_rules
+from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import estimate, flatten
-from music_evals.scorers.readers.fields import FORM, read_fields
+from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.readers.verdicts import judge_option, judge_short, plain_text
 from music_evals.scorers.scores import (
@@ -26,6 +26,7 @@ from music_evals.scorers.scores import (
     required_metadata,
     sample_metric,
     scorer,
+    was_cut,
 )
 
 Protocol = Literal["strict", "paper"]
@@ -54,7 +55,7 @@ def vote(scores: list[SampleScore]) -> dict[str, float]:
     return flatten({"vote": estimate([*map(float, verdicts)])})
 
 
-@scorer(metrics=[main_metric(), readings(), vote(), score_by_rules()])
+@scorer(metrics=[main_metric(), readings(), vote(), choice_details()])
 def strict_choice() -> Scorer:
     """Score the option that a reply gives as its answer, by letter or text, or its short answer.
 
@@ -65,12 +66,11 @@ def strict_choice() -> Scorer:
         options: list[str] = required_metadata(state, "options")
         if options:
             return await _scored(state, target.text)
+        judge = partial(judge_short, right=target.text)
         if state.metadata.get(FORM) == "schema":
-            (reading,) = read_fields(state.output.completion)
-            is_right = plain_text(reading.answer or "") == plain_text(target.text)
-            right = reading.answer if reading.answer and is_right else target.text
-            return make_score(reading, right, explained(state, (), target.text, reading))
-        reading, right, *_ = await read_reply(judge_short, state.output.completion, target.text)
+            reading, right, *_ = judge_field(state.output.completion, target.text, judge)
+        else:
+            reading, right, *_ = await read_reply(judge, state.output.completion)
         return make_score(reading, right, explained(state, (), target.text, reading))
 
     return score
@@ -92,12 +92,18 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
     if target == NO_ANSWER:
         return Score.unscored(reason="other", explanation="The answer to this question is not public.")
     options: list[str] = required_metadata(state, "options")
-    order = state.metadata.get("option_order")
-    judge = partial(judge_option, order=order, official=reader, plain=plain_text)
+    judge = partial(
+        judge_option,
+        options=options,
+        right=target,
+        order=state.metadata.get("option_order"),
+        official=reader,
+        plain=plain_text,
+        is_cut=was_cut(state.output.stop_reason),
+    )
     facts: dict[str, Any] = {}
     if reader:
-        reading, right, *_ = await read_reply(judge, state.output.completion, options, target)
+        reading, right, *_ = await read_reply(judge, state.output.completion)
     else:
-        question = ChoiceQuestion(options, target, order=order)
-        (reading, right, *_), facts = await judge_choice(state, question, judge)
+        (reading, right, *_), facts = await judge_choice(state, target, judge)
     return make_score(reading, right, explained(state, options, right, reading), key=target, **facts)

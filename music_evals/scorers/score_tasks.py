@@ -15,12 +15,12 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
-from music_evals.scorers.chosen_option import ChoiceQuestion, read_again, score_by_rules
+from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import Estimate, flatten
 from music_evals.scorers.metrics.measures import count_figures, published_count_figures
-from music_evals.scorers.readers.fields import FORM, read_fields
-from music_evals.scorers.readers.verdicts import Kind, Verdict, judge_written
+from music_evals.scorers.readers.fields import FORM, judge_field
+from music_evals.scorers.readers.verdicts import Kind, judge_written
 from music_evals.scorers.readers.written import Protocol, measures_of
 from music_evals.scorers.scores import (
     main_metric,
@@ -37,7 +37,6 @@ CONFUSED: Final = "emotion_recognition"
 JOINED: Final = "joined"
 """Key of a sample's metadata: the reply names the wrong measures as one string of digits, a digit for each measure."""
 CLEAN: Final = "clean"  # the kind of a score without an error
-_INDICES: Final = "0123456789"  # the names of options
 
 
 @sample_metric
@@ -93,7 +92,7 @@ def count_estimates(
     return count_figures(numbers, [int(right) for right in rights], questions)
 
 
-@scorer(metrics=[main_metric(), in_form(), readings(), score_by_rules()])
+@scorer(metrics=[main_metric(), in_form(), readings(), choice_details()])
 def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the index of the chosen option: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -136,13 +135,15 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             return not_measured(why)
         options = [choice.value for choice in state.choices]
         facts: dict[str, Any] = {}
-        if state.metadata.get(FORM) == "schema":
-            verdict = _judge_field(kind, state.output.completion, target.text)
+        joined = bool(state.metadata.get(JOINED))
+        judge = partial(judge_written, kind, right=target.text, protocol=protocol, reasoned=reasoned, joined=joined)
+        if kind == "index" and protocol == "strict":
+            verdict, facts = await judge_choice(state, target.text, judge)
+        elif state.metadata.get(FORM) == "schema":
+            typed = partial(judge_written, kind, right=target.text)
+            verdict = judge_field(state.output.completion, target.text, typed)
         else:
-            judge = partial(judge_written, kind, reasoned=reasoned, joined=bool(state.metadata.get(JOINED)))
-            verdict = await read_reply(judge, state.output.completion, target.text, protocol)
-            if kind == "index" and protocol == "strict":
-                verdict, facts = await read_again(state, ChoiceQuestion(options, target.text, _INDICES), verdict)
+            verdict = await read_reply(judge, state.output.completion)
         reading, right, part, in_form, sound = verdict
         more: dict[str, Any] = {"right_answer": right, "in_form": bool(in_form), **facts}
         if protocol == "paper":
@@ -158,11 +159,3 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
         return make_score(reading, right, explained(state, options, right, reading, worth), part, **more)
 
     return score
-
-
-def _judge_field(kind: Kind, reply: str, right: str) -> Verdict:
-    """Judge the field of an object: a number, or a list, which is written as the strict form has it."""
-    (reading,) = read_fields(reply, between="" if kind == "order" else " ")
-    text = reading.answer or ("none" if reading.status == "answered" else "")
-    verdict = judge_written(kind, text, right)
-    return verdict if reading.status == "answered" else verdict._replace(reading=reading)

@@ -24,13 +24,12 @@ from inspect_ai.model import (
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema
 
-from music_evals.scorers.readers.fields import ANSWER, FORM, answer_field, field_names, object_schema
+from music_evals.scorers.readers.fields import ANSWER, FORM, SCHEMA, answer_field, field_names, object_schema
 from music_evals.solvers.abilities import check_answer_form
 from music_evals.solvers.stimulus import question_message
 
 AnswerForm = Literal["text", "schema", "likelihood"]
 
-REASONS: Final = "reasons_first"  # key of a sample's metadata: the object begins with a field for reasoning
 SCHEMA_TOKENS: Final = 64  # new tokens that the object takes besides what the task allows
 PROBABILITIES: Final = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=True, top_logprobs=20)
 """Settings of ``likelihood``: 20 tokens are the most that most servers tell."""
@@ -45,19 +44,29 @@ def ask_for_object(samples: Sequence[Sample], wording: Mapping[str, Any], *, rea
         wording: the texts ``single``, ``reasoned``, ``batch`` and ``values`` in a language.
         reasons: whether the model may reason ahead of its answer.
     """
-    asking = []
-    for sample in samples:
-        message, facts = question_message(sample)
-        count, answers = len(facts.get("questions", ())), facts.get("answers") or ()
-        kind = "batch" if count else "reasoned" if reasons else "single"
-        value = Template(wording["values"].get(_answer_type(facts), wording["values"]["text"]))
-        listed = ", ".join(f'"{answer}"' for answer in answers)
-        text = Template(wording[kind]).substitute(value=value.substitute(answers=listed), count=count)
-        extended = message.model_copy(update={"content": _join([*_parts(message), ContentText(text=text)])})
-        messages = [extended if other is message else other for other in sample.input]
-        metadata = {**(sample.metadata or {}), FORM: "schema", **({REASONS: True} if reasons else {})}
-        asking.append(sample.model_copy(update={"input": messages, "metadata": metadata}))
-    return asking
+    return [_asking_for_object(sample, wording, reasons) for sample in samples]
+
+
+def _asking_for_object(sample: Sample, wording: Mapping[str, Any], reasons: bool) -> Sample:
+    message, facts = question_message(sample)
+    metadata = sample.metadata or {}
+    answers = facts.get("answers") or ()
+    types = ["choice" if answers else facts.get("answer_type", "text")]
+    kind = "reasoned" if reasons else "single"
+    if "questions" in metadata:
+        types = [question["answer_type"] for question in metadata["questions"]]
+    if len(types) > 1:
+        kind = "batch"
+    fields = {name: answer_field(one, answers) for name, one in zip(field_names(len(types)), types, strict=True)}
+    if reasons:
+        fields = {"reasoning": {"type": "string"}, **fields}
+    value = Template(wording["values"].get(types[0], wording["values"]["text"]))
+    listed = ", ".join(f'"{answer}"' for answer in answers)
+    text = Template(wording[kind]).substitute(value=value.substitute(answers=listed), count=len(types))
+    extended = message.model_copy(update={"content": _join([*_parts(message), ContentText(text=text)])})
+    messages = [extended if other is message else other for other in sample.input]
+    metadata = {**metadata, FORM: "schema", SCHEMA: object_schema(fields)}
+    return sample.model_copy(update={"input": messages, "metadata": metadata})
 
 
 def end_ahead_of_answer(samples: Sequence[Sample]) -> list[Sample]:
@@ -115,27 +124,15 @@ def _join(parts: Sequence[Content]) -> str | list[Content]:
     return only.text if isinstance(only, ContentText) else joined
 
 
-def _answer_type(facts: Mapping[str, Any]) -> str:
-    return "choice" if facts.get("answers") else str(facts.get("answer_type", "text"))
-
-
 def reply_config(state: TaskState) -> dict[str, Any]:
     """Return the settings of generation that the form of a sample's answer needs.
 
     Raises:
         AbilityError: the model's provider cannot give such answers.
     """
-    if (form := state.metadata.get(FORM)) is None:
-        return {}
+    form = state.metadata.get(FORM, "text")
     check_answer_form(get_model(), form)
     if form != "schema":
         return {}
-    questions, facts = state.metadata.get("questions"), (state.messages[-1].metadata or {})["asks"]
-    fields = {ANSWER: answer_field(_answer_type(facts), facts.get("answers"))}
-    if questions:
-        typed = [answer_field(question["answer_type"]) for question in questions]
-        fields = dict(zip(field_names(len(questions)), typed, strict=True))
-    if state.metadata.get(REASONS):
-        fields = {"reasoning": {"type": "string"}, **fields}
-    schema = JSONSchema.model_validate(object_schema(fields))
+    schema = JSONSchema.model_validate(state.metadata[SCHEMA])
     return {"response_schema": ResponseSchema(name=ANSWER, json_schema=schema, strict=True)}

@@ -170,15 +170,15 @@ def test_probabilities_of_letters(tmp_path: Path, provider: str) -> None:
         assert score.metadata["probability"] == pytest.approx(shares.get(str(sample.target), 0))
         assert score.metadata["options_mass"] == pytest.approx(0.9)
     expected = [shares.get(str(sample.target), 0) for sample in samples(log)]
-    assert metrics(log)["option_likelihood"]["probability"] == pytest.approx(sum(expected) / len(expected))
+    assert metrics(log)["final_answer"]["probability"] == pytest.approx(sum(expected) / len(expected))
     (run_,) = read_records(log.location).runs.to_dict("records")
-    assert (run_["unread"], run_["main_metric"]) == (0, "option_likelihood/accuracy")
+    assert (run_["unread"], run_["main_metric"]) == (0, "final_answer/accuracy")
 
 
 def test_no_letter_among_the_tokens_is_unread_and_no_probabilities_are_no_score(tmp_path: Path) -> None:
     log, _ = served(muse.chord_quality(answer="likelihood"), tmp_path / "a", {"The": 0.9, "I": 0.1})
     assert {score.metadata["reading"] for score in main_scores(log)} == {"unreadable"}
-    assert metrics(log)["option_likelihood"] | {"accuracy": 0, "probability": 0} == metrics(log)["option_likelihood"]
+    assert metrics(log)["final_answer"] | {"accuracy": 0, "probability": 0} == metrics(log)["final_answer"]
     assert read_records(log.location).runs["unread"].tolist() == [1]
     log, _ = served(muse.chord_quality(answer="likelihood"), tmp_path / "b", "B")
     assert {score.reason for score in main_scores(log)} == {"scoring_failed"}

@@ -109,7 +109,7 @@ def test_answers_in_another_form_are_not_those_of_the_paper(tmp_path: Path) -> N
 
 def test_logs_without_the_parameter_are_paired_with_answers_in_text(tmp_path: Path) -> None:
     write_log(tmp_path, "CIC", model="vllm/org/old")
-    write_log(tmp_path, "CCC", model="vllm/org/new", fields={"task_args": {"answer": "text"}})
+    write_log(tmp_path, "CCC", model="vllm/org/new", params={"answer": "text"})
     write_log(tmp_path, "CCI", model="vllm/org/new", params={"answer": "schema"})
     found = {table.name: table for table in comparison_tables(read_records(tmp_path))}
     assert [row["Factor"] for row in rows(found["tests_conditions_ziqi"])] == ["answer"]

@@ -16,7 +16,6 @@ from music_evals.scorers.choice import chat_answers, final_answer
 from music_evals.scorers.completion import completed
 from music_evals.scorers.judge import judged
 from music_evals.scorers.lettered_choice import lettered_choice
-from music_evals.scorers.likelihood import option_likelihood
 from music_evals.scorers.logiclm import solver_decision
 from music_evals.scorers.option_choice import official_choice, strict_choice
 from music_evals.scorers.readers.fields import FORM
@@ -126,7 +125,6 @@ CASES: dict[str, Case] = {
     "strict_choice": Case(strict_choice, "B", LETTERED),
     "strict_choice of a short answer": Case(strict_choice, "twenty-one", {"options": []}),
     **{f"official_choice by {name}": Case(partial(official_choice, name), "B", LETTERED) for name in READERS},
-    "option_likelihood": Case(option_likelihood, "B", LETTERED),
     "final_answer by schema": Case(final_answer, "B", {**LETTERED, FORM: "schema"}),
     "strict_choice by schema": Case(strict_choice, "B", {**LETTERED, FORM: "schema"}),
     "lettered_choice by schema": Case(lettered_choice, "B", {FORM: "schema"}, choices=tuple(OPTIONS)),

@@ -37,7 +37,6 @@ from music_evals.notation.extras import MissingLibraryError
 from music_evals.scorers import readers
 from music_evals.scorers.choice import chat_answers
 from music_evals.scorers.completion import completed
-from music_evals.scorers.likelihood import option_likelihood
 from music_evals.solvers.abilities import check_abilities, model_at_hand
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.chats import continued, one_chat
@@ -228,9 +227,7 @@ def declared_task(
     form: AnswerForm = getattr(params, "answer", "text")
     samples = samples_answering(form, params, samples, language, reasons=reasons)
     config = config_answering(form, config)
-    if form == "likelihood":
-        scorer, metric = option_likelihood(), "option_likelihood/accuracy"
-    elif form == "schema" and isinstance(scorer, list):
+    if form != "text" and isinstance(scorer, list):
         scorer = scorer[:1]  # the authors' own readers are made for text
     if getattr(params, "twin", "") == "completion":
         if stimulus != "given":

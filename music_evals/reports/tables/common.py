@@ -18,6 +18,14 @@ STRICT: Final = "strict_choice/accuracy"
 OFFICIAL: Final = "official_choice/accuracy"
 MOST_UNREAD: Final = 0.05
 """The share of unread replies above which a note says what to do."""
+_BESIDE: Final = {
+    "By rules": "accuracy_by_rules",
+    "Read again": "read_again",
+    "Reader failed": "reader_failed",
+    "Right option": "probability",
+    "All options": "options_mass",
+}
+"""Columns of the table of replies, and the metrics of a main scorer that only some runs have."""
 THIRD_PARTY: Final = "third_party"
 """The published table of figures that are not the authors'."""
 LABELS: Final = ("Model", "Source", "Condition", "Data")
@@ -291,31 +299,13 @@ def replies_table(records: Records, section: str) -> Table | None:
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
     figures: dict[str, Figure] = {title_of(status): partial(share, status) for status in STATUSES}
-    for heading, metric in (
-        ("By rules", "accuracy_by_rules"),
-        ("Read again", "read_again"),
-        ("Failed", "reader_failed"),
-    ):
+    for heading, metric in _BESIDE.items():
         if any(_beside(records, run, metric) for run in runs.index):
             figures[heading] = partial(_beside, records, metric=metric)
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
     name = f"{runs['benchmark'].iloc[0]}_replies"
     title = f"{section}: how replies were read, in percent"
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")
-
-
-def likelihood_table(records: Records, section: str) -> Table | None:
-    """Make the table of runs with answers by probabilities; None without any."""
-    runs = records.current(section, answer="likelihood")
-    if not len(runs):
-        return None
-    figures: dict[str, Figure] = {
-        "Accuracy": records.percent,
-        "Probability of the right option": partial(_beside, records, metric="probability"),
-        "Probability of all options": partial(_beside, records, metric="options_mass"),
-    }
-    name, title = f"{runs['benchmark'].iloc[0]}_likelihood", f"{section}: answers by probabilities, in percent"
-    return run_table(name, title, runs, figures, groups={"Task": "task"}, without=["answer"], note="likelihood")
 
 
 def _beside(records: Records, run: int, metric: str) -> Estimate | None:

@@ -1,12 +1,13 @@
-"""Answers that take no rule: fields of a JSON object whose form a server guarantees, options that are named exactly as
-shown, and options by the probabilities of the tokens that begin them.
+"""Answers that take no rule: fields of a JSON object whose form a server guarantees, options by their places, and
+options by the probabilities of the tokens that begin them.
 
 The schema of an answer and its reading are here side by side. ``cannot tell`` is among the values of each field.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp
+from string import ascii_uppercase, digits
 from typing import Any, Final
 
 from music_evals.scorers.readers import Reading
@@ -15,16 +16,23 @@ from music_evals.scorers.readers.verdicts import Verdict, judge_open, plain_text
 
 FORM: Final = "answer_form"
 """Key of a sample's metadata: ``schema`` or ``likelihood``; without it the reply is free text."""
+SCHEMA: Final = "answer_schema"  # key of a sample's metadata
 ANSWER: Final = "answer"  # the field of a single question
 CANNOT_TELL: Final = "cannot tell"
 
 _MAX_REPLY: Final = 200_000  # characters of an object
-_LISTS: Final[Mapping[str, str]] = {"order": "integer", "measures": "integer", "pitches": "string"}
-"""Type of answer → type of the elements of its list."""
+_MEASURES: Final = {"type": "array", "items": {"type": "integer"}}
+_TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "number": {"type": "integer"},
+    "order": _MEASURES,
+    "measures": _MEASURES,
+    "pitches": {"type": "array", "items": {"type": "string"}},
+}
+_YES_NO: Final = ("Yes", "No")
 _WORD_STARTS: Final = str.maketrans("Ġ▁", "  ")  # how tokenizers write the space ahead of a word
 
 
-def answer_field(answer_type: str, answers: Sequence[str] | None = None) -> dict[str, Any]:
+def answer_field(answer_type: str, answers: Sequence[str] = ()) -> dict[str, Any]:
     """Return the JSON schema of an answer.
 
     Args:
@@ -35,17 +43,11 @@ def answer_field(answer_type: str, answers: Sequence[str] | None = None) -> dict
         >>> answer_field("choice", ["A", "B"])
         {'type': 'string', 'enum': ['A', 'B', 'cannot tell']}
     """
+    if typed := _TYPES.get(answer_type):
+        return {"anyOf": [typed, {"type": "string", "enum": [CANNOT_TELL]}]}
     if answer_type == "yes_no":
-        answers = ["Yes", "No"]
-    if answers and answer_type not in _LISTS:
-        return {"type": "string", "enum": [*answers, CANNOT_TELL]}
-    if answer_type in _LISTS:
-        typed: dict[str, Any] = {"type": "array", "items": {"type": _LISTS[answer_type]}}
-    elif answer_type == "number":
-        typed = {"type": "integer"}
-    else:
-        return {"type": "string"}
-    return {"anyOf": [typed, {"type": "string", "enum": [CANNOT_TELL]}]}
+        answers = _YES_NO
+    return {"type": "string", "enum": [*answers, CANNOT_TELL]} if answers else {"type": "string"}
 
 
 def object_schema(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -53,8 +55,8 @@ def object_schema(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return {"type": "object", "properties": {**fields}, "required": [*fields], "additionalProperties": False}
 
 
-def read_fields(reply: str, names: Sequence[str] = (ANSWER,), between: str = ", ") -> list[Reading]:
-    """Read fields of a JSON object; numbers stay as they are written, and `between` joins the elements of a list.
+def read_fields(reply: str, names: Sequence[str] = (ANSWER,)) -> list[Reading]:
+    """Read fields of a JSON object; numbers stay as they are written, and commas join the elements of a list.
 
     Example:
         >>> read_fields('{"reasoning": "…", "answer": "B"}')
@@ -70,12 +72,12 @@ def read_fields(reply: str, names: Sequence[str] = (ANSWER,), between: str = ", 
             continue
     if not isinstance(content, dict):
         return [Reading("unreadable" if reply.strip() else "empty")] * len(names)
-    return [_read_value(content.get(name), f"the field “{name}”", between) for name in names]
+    return [_read_value(content.get(name), f"the field “{name}”") for name in names]
 
 
-def _read_value(value: Any, rule: str, between: str) -> Reading:
+def _read_value(value: Any, rule: str) -> Reading:
     if isinstance(value, list) and all(isinstance(element, str) for element in value):
-        return Reading("answered", between.join(value), rule)
+        value = ", ".join(value) or "none"
     if not isinstance(value, str):
         return Reading("unreadable", rule=rule)
     if plain_text(value) == CANNOT_TELL:
@@ -83,38 +85,36 @@ def _read_value(value: Any, rule: str, between: str) -> Reading:
     return Reading("answered", value.strip(), rule) if value.strip() else Reading("empty", rule=rule)
 
 
-def judge_named(
-    reading: Reading,
-    answers: Sequence[str],
-    options: Sequence[str],
-    right: str,
-    names: Sequence[str],
-    order: Sequence[int] | None = None,
+def judge_field(reply: str, right: str, judge: Callable[[str], Verdict]) -> Verdict:
+    """Judge the answer in an object's field `ANSWER` as `judge` does an answer in text."""
+    (reading,) = read_fields(reply)
+    return Verdict(reading, right) if reading.answer is None else judge(reading.answer)._replace(in_form=True)
+
+
+def judge_place(
+    place: int, options: Sequence[str], right: str, order: Sequence[int] | None = None, rule: str = ""
 ) -> Verdict:
-    """Judge an option that is named exactly as the prompt named it; each option with the right one's text is right.
+    """Judge the option at a place in the order shown; each option with the right one's text is right.
 
     Args:
-        reading: its answer is one of `answers`; any other is unreadable.
-        answers: the options as the prompt names them: letters or indices in the order shown, or the options' texts.
+        place: of the chosen option.
         options: their texts in the order of the dataset.
-        right: the right one, by its name in the dataset.
-        names: the names in the dataset, at least as many as options.
+        right: the right one, by its name in the dataset: a letter, an index, or a longer text.
         order: the places of the options as they were shown.
+        rule: how the choice was read.
 
     Example:
-        >>> judge_named(Reading("answered", "A"), "AB", ["Lute", "Harp"], "B", "AB", [1, 0]).value
+        >>> judge_place(0, ["Lute", "Harp"], "B", [1, 0]).value
         1.0
     """
-    if reading.answer is None:
-        return Verdict(reading, right)
-    if reading.answer not in answers:
-        return Verdict(Reading("unreadable", rule=reading.rule), right)
-    shown = order or range(len(options))
-    is_text = [*answers] == [*options]
-    place = options.index(reading.answer) if is_text else shown[answers.index(reading.answer)]
-    is_right = plain_text(options[place]) == plain_text(options[names.index(right)])
-    name = names[place]
-    return Verdict(reading._replace(answer=name), name if is_right else right)
+    names: Sequence[str] = ascii_uppercase
+    if len(right) > 1:
+        names = options
+    elif right.isdigit():
+        names = digits
+    taken = order[place] if order else place
+    is_right = plain_text(options[taken]) == plain_text(options[names.index(right)])
+    return Verdict(Reading("answered", names[taken], rule), names[taken] if is_right else right, in_form=True)
 
 
 def judge_fields(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

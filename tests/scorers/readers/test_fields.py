@@ -1,17 +1,15 @@
 """Fields of objects, options that are named exactly, and options by probabilities of tokens."""
 
 from math import log
-from string import ascii_uppercase
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.fields import (
     answer_field,
     judge_fields,
-    judge_named,
+    judge_place,
     object_schema,
     option_probabilities,
     read_fields,
@@ -53,35 +51,33 @@ def test_no_reply_makes_reading_fail(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "right", "order", "value", "name"),
+    ("place", "right", "order", "value", "name"),
     [
-        ("A", "A", None, 1, "A"),  # the letter A, not the option "A", which is D
-        ("D", "A", None, 0, "D"),
-        ("A", "D", [3, 2, 1, 0], 1, "D"),
-        ("B", "D", [3, 2, 1, 0], 0, "C"),
-        ("E", "A", None, 0, None),
+        (0, "A", None, 1, "A"),
+        (3, "A", None, 0, "D"),
+        (0, "D", [3, 2, 1, 0], 1, "D"),
+        (0, "A", [3, 2, 1, 0], 0, "D"),
+        (1, "C", [0, 2, 1, 3], 1, "C"),
     ],
 )
-def test_a_letter_is_never_taken_for_the_text_of_an_option(
-    answer: str, right: str, order: list[int] | None, value: int, name: str | None
+def test_an_option_is_known_by_its_place(
+    place: int, right: str, order: list[int] | None, value: float, name: str
 ) -> None:
-    verdict = judge_named(Reading("answered", answer), list("ABCD"), KEYS, right, ascii_uppercase, order)
+    verdict = judge_place(place, KEYS, right, order)
     assert (verdict.value, verdict.reading.answer) == (value, name)
 
 
-def test_options_by_their_texts_and_by_their_indices() -> None:
-    sentences = ["Yes, the same.", "No, not the same."]
-    named = judge_named(Reading("answered", sentences[1]), sentences, sentences, sentences[1], sentences)
-    assert (named.value, named.reading.answer) == (1, sentences[1])
-    index = judge_named(Reading("answered", "1"), ["0", "1"], ["G", "G"], "0", "0123")
+def test_names_in_the_dataset_are_letters_indices_or_texts() -> None:
+    sentences = ["Yes, the same.", "No, another."]
+    assert judge_place(1, sentences, sentences[1]).reading.answer == sentences[1]
+    index = judge_place(1, ["G", "G"], "0")
     assert (index.value, index.reading.answer) == (1, "1")  # another option with the right one's text
-    assert judge_named(Reading("refused"), ["A"], ["x"], "A", "A").reading.status == "refused"
 
 
 def test_schemas() -> None:
     assert answer_field("yes_no")["enum"] == ["Yes", "No", "cannot tell"]
     assert answer_field("number")["anyOf"][0] == {"type": "integer"}
-    assert answer_field("order", ["0", "1"])["anyOf"][0] == {"type": "array", "items": {"type": "integer"}}
+    assert answer_field("order")["anyOf"][0] == {"type": "array", "items": {"type": "integer"}}
     assert answer_field("key") == {"type": "string"}
     schema = object_schema({"reasoning": {"type": "string"}, "answer": answer_field("choice", ["A", "B"])})
     assert list(schema["properties"]) == schema["required"] == ["reasoning", "answer"]
