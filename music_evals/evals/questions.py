@@ -54,7 +54,7 @@ class QuestionParameters:
         twin: ``original``; ``completion`` to show half of the options and ask for the others word for word.
         shots: ``zero``, or ``five`` to show five worked examples ahead of the question.
         answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
-            probabilities of the options, also by models without a chat template. See ``docs/models.md``.
+            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
         prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
     """
 
@@ -134,7 +134,7 @@ class QuestionSetParameters:
         protocol: which reading of the replies is the main metric: ``strict``, or the authors' own (``paper``). The log
             has both.
         answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
-            probabilities of the options, also by models without a chat template. See ``docs/models.md``.
+            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
         options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask each question once
             without each of its wrong options, if it has two.
         nota: put "None of the above" last, in the place of another option. It is right as often as any other.

@@ -59,7 +59,7 @@ class ZiqiParameters:
         protocol: how the answer is read: ``paper`` takes the first capital A to D of the reply, ``strict`` a letter
             that is used as an answer (see ``music_evals/scorers/readers/choices.py``).
         answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
-            probabilities of the options, also by models without a chat template. See ``docs/models.md``.
+            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
         rotations: 1, or 4 to ask each question under all rotations of its options. An option such as "all of the above"
             stays last, which leaves three rotations. Questions with an option that names letters are left out.
         deduplicate: leave out questions that are earlier in the dataset, too.

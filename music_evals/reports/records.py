@@ -440,12 +440,15 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
     main = items[items["is_main"]]
     is_complete, headline = _is_complete(log, main), score_of(main)
     is_alone = bool(about.get("alone"))
-    reader = models_by_role(log).get(READER)
-    reading = [f"{READER}={shown(READER, reader)}"] if reader else []
+    unread = nan
+    if headline and headline.unread is not None:
+        unread = headline.unread
+    reader = models_by_role(log).get(READER, "")
+    reading = {f"{READER}={shown(READER, reader)}"} if reader else set()
     words = [
         *fingerprint.params,
         *fingerprint.settings,
-        *(word for word in reading if word not in fingerprint.settings),
+        *(reading - {*fingerprint.settings}),
         *([ALONE] if is_alone else []),
         *([] if is_complete else [PARTIAL]),
     ]
@@ -464,7 +467,7 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
         "changes": len(fingerprint.params) + len(fingerprint.settings) + is_alone,
         "created": datetime.fromisoformat(log.eval.created),
         "main_metric": about["main_metric"],
-        "unread": nan if headline is None or headline.unread is None else headline.unread,
+        "unread": unread,
         "has_reader": bool(reading),
         "errors": results.total_samples - results.completed_samples if (results := log.results) else 0,
         "n": main[main["counts"] & main["value"].notna()]["item"].nunique(),

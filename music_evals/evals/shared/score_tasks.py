@@ -82,7 +82,7 @@ class ScoreTaskParameters:
             first; ``logiclm``, for LilyBench and the tasks `WITH_TOOLS` only, to let the model call tools that parse
             the score.
         answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
-            probabilities of the options, also by models without a chat template. See ``docs/models.md``.
+            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
         max_score_tokens: the longest score, in tokens estimated as half its characters. Rows with longer scores are
             left out and counted in the task's metadata; scores are never cut, as that would change the answer.
         media: number of samples, from the first on, for which the log shows the opening page, of ABC also the sound; or
