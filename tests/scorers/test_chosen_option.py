@@ -23,6 +23,7 @@ from music_evals.scorers.readers.choices import read_choice
 from tests.harness import metrics, run, samples
 from tests.lilybench_dataset import write_small
 
+BLIND = Path(__file__).parent / "readers" / "data" / "blind_choices.jsonl"
 FRESH = Path(__file__).parents[3] / "shared" / "data" / "replies" / "fresh_letters.jsonl"
 UNREAD = "Both of them have something to it."
 
@@ -177,14 +178,18 @@ def test_a_dry_run_bounds_what_is_sent(tmp_path: Path) -> None:
     assert reader_requests(musictheorybench.knowledge(answer="schema")).requests == 0
 
 
-@pytest.mark.skipif(not FRESH.is_file(), reason="no labelled replies")
-def test_the_labelled_replies_with_a_model_that_reads_them_right(tmp_path: Path) -> None:
+@pytest.mark.parametrize("file", [BLIND, FRESH], ids=lambda path: path.stem)
+def test_the_labelled_replies_with_a_model_that_reads_them_right(tmp_path: Path, file: Path) -> None:
     """A reader that knows the labels gets all that rules leave; what is wrong after it, rules misread or called cut."""
-    rows = {row["id"]: row for row in map(json.loads, FRESH.read_text(encoding="utf-8").splitlines())}
+    if not file.is_file():
+        pytest.skip("no labelled replies")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    rows = {f"q{number}": json.loads(line) for number, line in enumerate(lines)}
     words = {"-": "none", "R": "refused"}
 
-    def reply(messages: list[ChatMessage], _: GenerateConfig) -> str:
-        return str(rows[messages[-1].text]["reply"])
+    def reply(messages: list[ChatMessage], _: GenerateConfig) -> ModelOutput:
+        row = rows[messages[-1].text]
+        return ModelOutput.from_content("model", row["reply"], "max_tokens" if row.get("cut") else "stop")
 
     def label_of(prompt: str) -> str:
         shown = prompt.rpartition("<question>\n")[2].partition("\n")[0]
@@ -192,16 +197,16 @@ def test_the_labelled_replies_with_a_model_that_reads_them_right(tmp_path: Path)
         return words.get(label, label)
 
     reader = Reader(label_of)
-    task = Task([_sample(row) for row in rows.values()], scorer=final_answer())
+    task = Task([_sample(name, row) for name, row in rows.items()], scorer=final_answer())
     subject = get_model("scripted/model", reply=reply, memoize=False)
-    (log,) = run(task, tmp_path, subject, model_roles={"reader": reader.model("labels")})
+    (log,) = run(task, tmp_path, subject, model_roles={"reader": reader.model(file.stem)})
     as_meant = {"by_rules": 0, "reading": 0}
     for sample in samples(log):
         label = rows[str(sample.id)]["label"]
         assert sample.scores
         score = sample.scores["final_answer"]
         facts = score.metadata or {}
-        status = {"R": ("refused",), "-": ("unreadable", "several", "empty")}.get(label, ("answered",))
+        status = {"R": ("refused",), "-": ("unreadable", "several", "empty", "cut")}.get(label, ("answered",))
         is_answer = score.answer == (label if label not in words else None)
         as_meant["reading"] += facts["reading"] in status and is_answer
         as_meant["by_rules"] += facts["reading_by_rules"] in status and is_answer
@@ -209,13 +214,13 @@ def test_the_labelled_replies_with_a_model_that_reads_them_right(tmp_path: Path)
     assert as_meant["reading"] >= 0.95 * len(rows)
 
 
-def _sample(row: dict[str, Any]) -> Sample:
+def _sample(name: str, row: dict[str, Any]) -> Sample:
     letters = list(ascii_uppercase[: len(row["options"])])
-    asks = {"question": row["id"], "options": row["options"], "answers": letters, "answer_type": "choice"}
+    asks = {"question": name, "options": row["options"], "answers": letters, "answer_type": "choice"}
     target = row["label"] if row["label"] in letters else "A"
     return Sample(
-        id=row["id"],
-        input=[ChatMessageUser(content=row["id"], metadata={"asks": asks})],
+        id=name,
+        input=[ChatMessageUser(content=name, metadata={"asks": asks})],
         target=target,
         metadata={"options": row["options"]},
     )
