@@ -123,11 +123,7 @@ def _shown_options(state: TaskState, right: str) -> _Shown:
 
 def _judge_likeliest(output: ModelOutput, shown: _Shown) -> tuple[Verdict, dict[str, Any]]:
     """Judge the likeliest option, or none if no option is among the likeliest tokens."""
-    logprobs = output.choices[0].logprobs if output.choices else None
-    tokens = logprobs.content[0].top_logprobs if logprobs and logprobs.content else None
-    if not tokens and output.stop_reason != "model_length":  # a prompt that is too long has no reply
-        raise ValueError("the server returned no probabilities of tokens")
-    sums = option_probabilities([(token.token, token.logprob) for token in tokens or ()], shown.names)
+    sums = option_probabilities(_likeliest_tokens(output), shown.names)
     mass = sum(sums)
     verdicts = [shown.judge(place, "the likeliest first token of an option") for place in range(len(sums))]
     likeliest = verdicts[sums.index(max(sums))]
@@ -136,6 +132,16 @@ def _judge_likeliest(output: ModelOutput, shown: _Shown) -> tuple[Verdict, dict[
     right = sum(one * verdict.value for one, verdict in zip(sums, verdicts, strict=True))
     shares = {name: round(one / mass, 4) for name, one in zip(shown.names, sums, strict=True)}
     return likeliest, {"probability": right / mass, "options_mass": mass, "shares": shares}
+
+
+def _likeliest_tokens(output: ModelOutput) -> list[tuple[str, float]]:
+    """The likeliest first tokens with the logarithms of their probabilities."""
+    if output.stop_reason == "model_length":  # a prompt that is too long has no reply
+        return []
+    logprobs = output.choices[0].logprobs
+    if not logprobs or not logprobs.content or not logprobs.content[0].top_logprobs:
+        raise ValueError("the server returned no probabilities of tokens")
+    return [(token.token, token.logprob) for token in logprobs.content[0].top_logprobs]
 
 
 @sample_metric

@@ -24,7 +24,7 @@ from inspect_ai.model import (
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema
 
-from music_evals.scorers.readers.fields import ANSWER, FORM, SCHEMA, answer_field, field_names, object_schema
+from music_evals.scorers.readers.fields import ANSWER, FORM, SCHEMA, answer_schema
 from music_evals.solvers.abilities import check_answer_form
 from music_evals.solvers.stimulus import question_message
 
@@ -36,51 +36,40 @@ PROBABILITIES: Final = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=Tr
 _LEAD: Final = "Answer:"  # ahead of the answer, if the task's form of a reply has nothing ahead of it
 
 
-def ask_for_object(samples: Sequence[Sample], wording: Mapping[str, Any], *, reasons: bool) -> list[Sample]:
-    """Return samples that also ask for a JSON object, the form of which `reply_config` sends along.
+def ask_for_object(sample: Sample, wording: Mapping[str, Any], *, reasons: bool) -> Sample:
+    """Return a sample that also asks for a JSON object, the form of which `reply_config` sends along.
 
     Args:
-        samples: of a task.
+        sample: of a task.
         wording: the texts ``single``, ``reasoned``, ``batch`` and ``values`` in a language.
         reasons: whether the model may reason ahead of its answer.
     """
-    return [_asking_for_object(sample, wording, reasons) for sample in samples]
-
-
-def _asking_for_object(sample: Sample, wording: Mapping[str, Any], reasons: bool) -> Sample:
     message, facts = question_message(sample)
     metadata = sample.metadata or {}
-    answers = facts.get("answers") or ()
+    answers = facts.get("answers", ())
     types = ["choice" if answers else facts.get("answer_type", "text")]
     kind = "reasoned" if reasons else "single"
     if "questions" in metadata:
         types = [question["answer_type"] for question in metadata["questions"]]
     if len(types) > 1:
         kind = "batch"
-    fields = {name: answer_field(one, answers) for name, one in zip(field_names(len(types)), types, strict=True)}
-    if reasons:
-        fields = {"reasoning": {"type": "string"}, **fields}
     value = Template(wording["values"].get(types[0], wording["values"]["text"]))
     listed = ", ".join(f'"{answer}"' for answer in answers)
     text = Template(wording[kind]).substitute(value=value.substitute(answers=listed), count=len(types))
     extended = message.model_copy(update={"content": _join([*_parts(message), ContentText(text=text)])})
     messages = [extended if other is message else other for other in sample.input]
-    metadata = {**metadata, FORM: "schema", SCHEMA: object_schema(fields)}
+    metadata = {**metadata, FORM: "schema", SCHEMA: answer_schema(types, answers, reasons=reasons)}
     return sample.model_copy(update={"input": messages, "metadata": metadata})
 
 
-def end_ahead_of_answer(samples: Sequence[Sample]) -> list[Sample]:
-    """Return samples with one message each, whose text ends where the answer begins.
+def end_ahead_of_answer(sample: Sample) -> Sample:
+    """Return a sample with one message, whose text ends where the answer begins.
 
     Worked examples that were earlier turns become part of the text. A model needs no chat template for such a prompt.
 
     Raises:
-        ValueError: a question has no options, or some that begin with the same word.
+        ValueError: the question has no options, or some that begin with the same word.
     """
-    return [_ended(sample) for sample in samples]
-
-
-def _ended(sample: Sample) -> Sample:
     message, facts = question_message(sample)
     answers: list[str] = facts.get("answers") or []
     if len(answers) < 2:

@@ -45,10 +45,11 @@ def samples_answering(
         if getattr(params, name, "") == value:
             raise ValueError(f"answer={form} is not valid with {name}={value}, whose replies are text; valid is text")
     if form == "schema":
-        return ask_for_object(samples, load_answer_wording()["schema"][language], reasons=reasons)
+        wording = load_answer_wording()["schema"][language]
+        return [ask_for_object(sample, wording, reasons=reasons) for sample in samples]
     if getattr(params, "strategy", "") == "cot":
         raise ValueError("answer=likelihood leaves no room to reason; with strategy=cot text and schema are valid")
-    return end_ahead_of_answer(samples)
+    return [end_ahead_of_answer(sample) for sample in samples]
 
 
 def config_answering(form: AnswerForm, config: GenerateConfig) -> GenerateConfig:

@@ -50,6 +50,14 @@ def answer_field(answer_type: str, answers: Sequence[str] = ()) -> dict[str, Any
     return {"type": "string", "enum": [*answers, CANNOT_TELL]} if answers else {"type": "string"}
 
 
+def answer_schema(types: Sequence[str], answers: Sequence[str] = (), *, reasons: bool = False) -> dict[str, Any]:
+    """Return the JSON schema of an object with answers of these types; `reasons` adds a first field for reasoning."""
+    fields: dict[str, Any] = {"reasoning": {"type": "string"}} if reasons else {}
+    for name, answer_type in zip(field_names(len(types)), types, strict=True):
+        fields[name] = answer_field(answer_type, answers)
+    return object_schema(fields)
+
+
 def object_schema(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the JSON schema of an object that has all these fields, in this order, and no other."""
     return {"type": "object", "properties": {**fields}, "required": [*fields], "additionalProperties": False}
