@@ -112,7 +112,7 @@ def _shown_options(state: TaskState, right: str) -> _Shown:
     texts = [options[place] for place in order]
     names: Sequence[str] = asks_of(state).get("answers") or ascii_uppercase  # logs of earlier versions lack them
     labels = names
-    if len(names[0]) > 1:
+    if max(map(len, names)) > 1 or [*names] == options:
         names, labels = texts, ascii_uppercase
 
     def judge(place: int, rule: str) -> Verdict:

@@ -299,19 +299,22 @@ def replies_table(records: Records, section: str) -> Table | None:
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
     figures: dict[str, Figure] = {title_of(status): partial(share, status) for status in STATUSES}
-    for heading, metric in _BESIDE.items():
-        if any(_beside(records, run, metric) for run in runs.index):
-            figures[heading] = partial(_beside, records, metric=metric)
+    beside = [name for name in _BESIDE if any(_beside(records, run, name) for run in runs.index)]
+    for heading in beside:
+        figures[heading] = partial(_beside, records, heading=heading)
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
     name = f"{runs['benchmark'].iloc[0]}_replies"
     title = f"{section}: how replies were read, in percent"
-    return run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")
+    table = run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")
+    if beside:
+        table = replace(table, notes=[*table.notes, *notes("replies_beside")])
+    return table
 
 
-def _beside(records: Records, run: int, metric: str) -> Estimate | None:
+def _beside(records: Records, run: int, heading: str) -> Estimate | None:
     """Another figure of the main scorer of a run, in percent."""
     scorer = records.runs.at[run, "main_metric"].partition("/")[0]
-    return records.percent(run, f"{scorer}/{metric}")
+    return records.percent(run, f"{scorer}/{_BESIDE[heading]}")
 
 
 def cost_table(records: Records) -> Table:
