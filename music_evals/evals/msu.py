@@ -246,8 +246,6 @@ def _task(
     originals = {row["id"]: row["answer"] for row in rows} if twin != "original" else None
     learnt = _load_questions(params.dataset, "train") if "train" in available else rows
     wording = load_prompts("msu", params.prompts)
-    if params.stimulus == "noise":  # the instruction forbids guessing, and noise leaves nothing else
-        wording = {**wording, "instruction": wording["instruction_for_noise"]}
     prompt = Prompt(
         wording,
         modality,

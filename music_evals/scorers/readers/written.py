@@ -192,7 +192,8 @@ def _strict(text: str, kind: _Kind, is_cut: bool) -> str | None:
         return None
     if is_first or len(lines) == 1:
         return _first(lines, kind)
-    return _plain(lines[-1], kind) if _pattern("conclusion").match(lines[-1]) else None
+    is_only = not any(_plain(line, kind) for line in lines[:-1]) and bool(kind.form.fullmatch(lines[-1]))
+    return _plain(lines[-1], kind) if is_only or _pattern("conclusion").match(lines[-1]) else None
 
 
 def _lines(text: str) -> list[str]:
