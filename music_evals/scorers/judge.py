@@ -90,9 +90,13 @@ def unscored(scores: list[SampleScore]) -> float:
 
 
 @sample_metric
-def overruled(scores: list[SampleScore]) -> float:
-    """The number of answers that a rule calls wrong and the judges right: worth a look by a person."""
-    return float(sum("overruled" in item.details for item in all_items(scores)))
+def overruled(scores: list[SampleScore]) -> dict[str, float]:
+    """The number of answers that a rule calls wrong and the judges right: worth a look by a person.
+
+    There is no such metric without judges.
+    """
+    voted = [item.details for item in all_items(scores) if item.details["votes"]]
+    return {"overruled": float(sum("overruled" in details for details in voted))} if voted else {}
 
 
 @sample_metric
