@@ -36,6 +36,7 @@ from music_evals.reports.run_metadata import (
 from music_evals.reports.sanitize import plain, reason
 from music_evals.scorers.items import TAGS, items_of
 from music_evals.scorers.metrics.estimates import Estimate, estimate
+from music_evals.scorers.metrics.written import ORIGINAL, original
 from music_evals.scorers.readers import Status
 
 ALONE: Final = "asked and scored by Inspect alone"
@@ -410,6 +411,10 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                         "details": details if name.startswith(_WITH_DETAILS) else None,
                     }
                 )
+    if (log.eval.metadata or {})["main_metric"].endswith(f"/{ORIGINAL}"):
+        pieces = [row for row in rows if row["is_main"]]
+        for row, is_original in zip(pieces, original([row["details"] for row in pieces]), strict=True):
+            row["value"] = float(is_original)
     if not any(row["is_main"] for row in rows):
         raise ValueError(f"none of its samples has a score of {main}")
     if all(isnan(row["value"]) for row in rows if row["is_main"]):
