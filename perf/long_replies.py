@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import typer
+from harness import compare
 from inspect_ai.model import ModelAPI, ModelOutput, modelapi
 from inspect_ai.solver import generate
 
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals.muse import syncopation
-from perf.harness import compare
 
 REPLIES: Final[Mapping[str, tuple[str, str]]] = {
     "label": ("The kick falls on the beat, and the snare does not. ", "\nFinal Answer: B"),

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 import requests
 
-PORT = int(sys.argv[1])
+PORT = sys.argv[1] if __name__ == "__main__" else ""
 
 
 def rerouted(address: str) -> str:

@@ -32,6 +32,15 @@ def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
     return _stripped(_merged(defaults, given, where=f"prompts={override}"))
 
 
+def load_answer_wording() -> Prompts:
+    """Load what all benchmarks ask with ``-T answer=schema``, and of a model that reads replies.
+
+    >>> load_answer_wording()["schema"]["en"]["values"]["number"]
+    'a whole number'
+    """
+    return _stripped(tomllib.loads((files(__package__) / "answers.toml").read_text(encoding="utf-8")))
+
+
 def _defaults(benchmark: str) -> Mapping[str, Any]:
     """The benchmark's file; where it `extends` another benchmark's, in the place of what that has."""
     own = tomllib.loads((files(__package__) / benchmark / "prompts.toml").read_text(encoding="utf-8"))

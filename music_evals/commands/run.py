@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
@@ -222,7 +223,7 @@ def _show_requests(
     n_prompts: int,
 ) -> None:
     """Show what the tasks would send; with `n_prompts`, the first prompts in the place of the numbers."""
-    from music_evals.evals.shared.requests import prompt, requests_of
+    from music_evals.evals.shared.requests import prompt, reader_requests, requests_of
 
     shown = table("task", "requests", "tokens in", "new tokens, at most", "at most $" if prices else "")
     total, price = [0, 0, 0], 0.0
@@ -240,6 +241,9 @@ def _show_requests(
         shown.add_row(name, *numbers, most, "" if cost is None else f"{cost:.2f}")
         total = [total[0] + one.requests, total[1] + one.tokens, total[2] + (one.new_tokens or 0)]
         price += cost or 0
+        if "reader" in (options.get("model_roles") or {}):
+            one = reader_requests(task, limit=limit, epochs=epochs)
+            shown.add_row("  its reader, at most", f"{one.requests:,}", f"{one.tokens:,}", f"{one.new_tokens:,}", "")
     if not n_prompts:
         sums = [f"{number:,}" if number else "" for number in total]
         shown.add_row("all", *sums, f"{price:.2f}" if prices else "", style="bold")
@@ -347,7 +351,8 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
 def show_scores(folder: str, limit: int | None) -> None:
     """Show the main metric of each run that ended in success, a line per task under each condition."""
     from music_evals.reports.records import read_records
-    from music_evals.reports.table import text
+    from music_evals.reports.table import share, text
+    from music_evals.reports.tables.common import unread_advice
 
     records = read_records(folder)
     list_logs(Console(), "Passed over:", records.passed_over)
@@ -359,8 +364,15 @@ def show_scores(folder: str, limit: int | None) -> None:
         say(Console(), ", ".join([section, model, condition, data]))
         width = max(map(len, group["task"]))
         for number, run in group.iterrows():
-            score, metric = records.score(number), run["main_metric"].rpartition("/")[2]
-            say(Console(), f"  {run['task']:{width}}  {metric:12}  {text(score)}")
+            score, (scorer, _, metric) = records.score(number), run["main_metric"].partition("/")
+            facts = [text(score and replace(score, unread=None))]
+            if by_rules := records.score(number, f"{scorer}/accuracy_by_rules"):
+                facts += ["with the reader", f"{text(by_rules)} by rules"]
+            if score and score.unread is not None:
+                facts.append(f"{share(score.unread)} unread")
+            say(Console(), f"  {run['task']:{width}}  {metric:12}  {', '.join(facts)}")
+    for line in unread_advice(runs):
+        Console().print(Text(line, "yellow"), soft_wrap=True)
 
 
 def parse_argument(text: str, option: str) -> tuple[str, Any]:

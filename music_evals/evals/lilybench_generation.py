@@ -134,6 +134,7 @@ def generation(params: GenerationParameters) -> Task:
             attempts=params.attempts,
             pictures=params.media != 0,
         ),
+        metric="written_music/compile_rate" if params.protocol == "paper" else "",
         config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
         viewer=samples_view(
             "Pieces", ("sampleStatus", "sampleId", "answer", "tokens"), ("input", "target", "duration")

@@ -88,6 +88,7 @@ class MsuParameters:
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
             another item's, of another answer.
         asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single``.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, by the type of each answer.
         levels: only these, e.g. ``1,2``.
         content: ``full``, or ``title`` to show only title and composer, which tests whether the model knows the piece.
         split: ``all``, ``train``, ``validation`` or ``test``.
@@ -104,6 +105,7 @@ class MsuParameters:
     dataset: str = GENERATED
     stimulus: Stimulus = "given"
     asking: Literal["batch", "single"] = "batch"
+    answer: Literal["text", "schema"] = "text"
     levels: int | str | list[int] | None = None
     content: ScoreContent = "full"
     split: Literal["all", "train", "validation", "test"] = "all"
@@ -244,8 +246,6 @@ def _task(
     originals = {row["id"]: row["answer"] for row in rows} if twin != "original" else None
     learnt = _load_questions(params.dataset, "train") if "train" in available else rows
     wording = load_prompts("msu", params.prompts)
-    if params.stimulus == "noise":  # the instruction forbids guessing, and noise leaves nothing else
-        wording = {**wording, "instruction": wording["instruction_for_noise"]}
     prompt = Prompt(
         wording,
         modality,

@@ -42,6 +42,7 @@ from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
 from music_evals.scorers.logiclm import solver_decision
+from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
 from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
@@ -70,6 +71,8 @@ class MuseParameters:
         strategy: ``standalone`` (answer only), ``cot`` (chain of thought) or ``logiclm`` (symbolic lines, solver,
             answer).
         shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier turns.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
         chat: ``separate``, or ``continued`` for all trials in one chat, with the earlier ones and the replies to them.
         seed: of the order of the trials.
         media: number of samples, from the first on, for which the log shows piano roll and sound; or ``all``.
@@ -84,6 +87,7 @@ class MuseParameters:
     modality: Literal["midi", "audio"] = "midi"
     strategy: Literal["standalone", "cot", "logiclm"] = "standalone"
     shots: Literal["zero", "few"] = "zero"
+    answer: AnswerForm = "text"
     chat: Literal["separate", "continued"] = "separate"
     seed: int = 0
     media: int | Literal["all"] = SHOWN
@@ -210,6 +214,7 @@ def trials_task(
         metric="solver_decision/accuracy" if logic else None,
         tools=params.tools == "native",
         constrained=params.structured_output,
+        reasons=params.strategy == "cot",
     )
 
 

@@ -35,6 +35,7 @@ from music_evals.notation.audio.clips import Clip, sendable_clip
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.items import TAGS
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
+from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.option_order import LINES, LIST, options_block, with_shuffled_options
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
@@ -53,6 +54,8 @@ class QuestionParameters:
             length; ``other`` for the music of a question with another answer.
         twin: ``original``; ``completion`` to show half of the options and ask for the others word for word.
         shots: ``zero``, or ``five`` to show five worked examples ahead of the question.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
         prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
     """
 
@@ -60,6 +63,7 @@ class QuestionParameters:
     stimulus: Stimulus = "given"
     twin: Literal["original", "completion"] = "original"
     shots: Literal["zero", "five"] = "zero"
+    answer: AnswerForm = "text"
     prompts: str | None = None
 
 
@@ -88,6 +92,7 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
         config=GenerateConfig(temperature=0.0),
         floors={"": floors_of(origin, name, {"test": test})},
         is_like=origin.provenance.source == GENERATED,
+        reasons=True,
     )
 
 
@@ -129,6 +134,8 @@ class QuestionSetParameters:
             ``lmms``, as lmms-eval asks, for the sets that it has.
         protocol: which reading of the replies is the main metric: ``strict``, or the authors' own (``paper``). The log
             has both.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
         options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask each question once
             without each of its wrong options, if it has two.
         nota: put "None of the above" last, in the place of another option. It is right as often as any other.
@@ -142,6 +149,7 @@ class QuestionSetParameters:
     stimulus: Stimulus = "given"
     prompt: str = "letter"
     protocol: Protocol = "strict"
+    answer: AnswerForm = "text"
     options: Literal["given", "shuffled", "leave_one_out"] = "given"
     nota: bool = False
     seed: int = 0
@@ -202,6 +210,7 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         is_like=origin.provenance.source == GENERATED,
         metric=MAIN[params.protocol],
         own_noise=True,
+        reasons=styles[params.prompt]["form"] != "$answer",
     )
 
 

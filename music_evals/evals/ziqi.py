@@ -30,6 +30,7 @@ from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.tasks import commonest, declared_task, question_metadata, task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
+from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
@@ -57,6 +58,8 @@ class ZiqiParameters:
         themes: only these themes, by their Chinese or English names, separated by commas.
         protocol: how the answer is read: ``paper`` takes the first capital A to D of the reply, ``strict`` a letter
             that is used as an answer (see ``music_evals/scorers/readers/choices.py``).
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
         rotations: 1, or 4 to ask each question under all rotations of its options. An option such as "all of the above"
             stays last, which leaves three rotations. Questions with an option that names letters are left out.
         deduplicate: leave out questions that are earlier in the dataset, too.
@@ -74,6 +77,7 @@ class ZiqiParameters:
     shots: Literal["zero", "five"] = "zero"
     themes: str | list[str] | None = None
     protocol: Protocol = "strict"
+    answer: AnswerForm = "text"
     rotations: Literal[1, 4] = 1
     deduplicate: bool = False
     subset: Literal["human"] | None = None

@@ -25,6 +25,8 @@ from music_evals.scorers.metrics.power import LEVEL, detectable_difference
 ARMS: Final = {"stimulus": "given", "twin": "original"}
 """Parameters with tables of their own, and the value that the others are compared with."""
 
+_LATER: Final = {"answer": "text"}
+"""Parameters that logs of earlier versions lack, and their defaults."""
 _NOT_FACTORS: Final = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
 _LABELS: Final = ("Benchmark", "Task", "Model", "Condition", "Data")
 OUTCOMES: Final = ("First", "Second", "Difference", "Detectable", "p", "p (Holm)", "Test", "Left out", "Verdict")
@@ -82,7 +84,7 @@ def _paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
     counted = items[items["counts"] & items["value"].notna()]
     columns = {"value": ("value", "mean"), "cluster": ("cluster", "first"), "stratum": ("stratum", "first")}
     factors = {name: words for name, words in run["params"].items() if name not in _NOT_FACTORS}
-    factors |= {name: run["params"].get(name, value) for name, value in ARMS.items()}
+    factors |= {name: run["params"].get(name, value) for name, value in {**ARMS, **_LATER}.items()}
     factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
     questions = [run["benchmark"], run["data"], run["task"]]
     if same := _facts(run["benchmark"]).get("same_questions"):

@@ -9,6 +9,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 from math import isnan, nan
@@ -31,15 +32,29 @@ from music_evals.benchmarks import (
     published,
     published_names,
 )
-from music_evals.reports.run_metadata import DEFAULT, RunFingerprint, fingerprints, run_facts, shown, signature
+from music_evals.reports.run_metadata import (
+    DEFAULT,
+    RunFingerprint,
+    fingerprints,
+    models_by_role,
+    run_facts,
+    shown,
+    signature,
+)
 from music_evals.reports.sanitize import plain, reason
 from music_evals.scorers.items import TAGS, items_of
 from music_evals.scorers.metrics.estimates import Estimate, estimate
+from music_evals.scorers.metrics.written import ORIGINAL, original
+from music_evals.scorers.readers import Status
 
 ALONE: Final = "asked and scored by Inspect alone"
 """The condition of runs of a repository on the Hub, ``inspect eval hf/ORG/NAME``."""
 PARTIAL: Final = "in part"
 """What the condition of a run says that did not ask or score all samples."""
+UNREAD: Final[tuple[Status, ...]] = ("unreadable", "empty", "cut")
+"""Readings of replies that hold no answer that could be read, unless judges read them."""
+READER: Final = "reader"
+"""The role of a model that reads what no rule does, see `music_evals.scorers.chosen_option`."""
 GROUPS: Final = ("theme", "subtheme", "kind", "level", "rotation")
 """Columns of the items for which `scores` holds the main metric of each group."""
 
@@ -72,12 +87,13 @@ class Records(NamedTuple):
             ``created``, ``n`` (items in the main metric), ``is_complete``, ``is_published_test``, ``is_current`` (False
             for a run that another one of the same model, task, condition and data replaces), a column per parameter of
             the task, and others.
-        scores: a row per figure: ``run``, ``metric``, ``group``, ``value``, ``low``, ``high``, ``n``, and ``source``:
-            measured, floor or published. Published figures have no run.
+        scores: a row per figure: ``run``, ``metric``, ``group``, ``value``, ``low``, ``high``, ``n``, ``source``
+            (measured, floor or published; published figures have no run), and ``unread``: of the main metric, the share
+            of replies that hold no answer that could be read.
         items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair`` (equal for the same
             question in two runs), ``question_key`` (equal for the same question in two benchmarks), ``cluster``,
-            ``stratum``, ``value``, ``counts``, ``reading``, ``answer``, ``target``, ``tokens``, ``seconds``, and what
-            the sample's and the score's metadata say.
+            ``stratum``, ``value``, ``counts``, ``reading``, ``answer``, ``target``, ``tokens``, ``seconds``,
+            ``is_unread`` (None if the scorer reads no reply), and what the sample's and the score's metadata say.
         main: the items of the main scorer of each run, without empty columns.
         headers: header of each run's log.
         passed_over: location of each other log, and why it is not used.
@@ -178,7 +194,10 @@ def read_records(
 def score_of(items: pd.DataFrame) -> Estimate | None:
     """Return the main metric over some items of a run: the headline, or that of a group; None without a value."""
     counted = items[items["counts"] & items["value"].notna()]
-    return estimate(*(counted[name].tolist() for name in ("value", "item", "cluster", "stratum")))
+    found = estimate(*(counted[name].tolist() for name in ("value", "item", "cluster", "stratum")))
+    if found is None or "is_unread" not in counted or counted["is_unread"].isna().all():
+        return found
+    return replace(found, unread=float(counted["is_unread"].dropna().mean()))
 
 
 @contextmanager
@@ -395,14 +414,25 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
                         "target": plain(str(sample.target), _SHOWN),
                         "tokens": tokens,
                         "seconds": seconds,
+                        "is_unread": _is_unread(item.details),
                         "details": details if name.startswith(_WITH_DETAILS) else None,
                     }
                 )
+    if (log.eval.metadata or {})["main_metric"].endswith(f"/{ORIGINAL}"):
+        pieces = [row for row in rows if row["is_main"]]
+        for row, is_original in zip(pieces, original([row["details"] for row in pieces]), strict=True):
+            row["value"] = float(is_original)
     if not any(row["is_main"] for row in rows):
         raise ValueError(f"none of its samples has a score of {main}")
     if all(isnan(row["value"]) for row in rows if row["is_main"]):
         raise ValueError("none of its samples was scored")
     return rows
+
+
+def _is_unread(details: Mapping[str, Any]) -> bool | None:
+    """Whether an item's reply holds no answer that could be read; None if its scorer does not say."""
+    reading = details.get("reading")
+    return None if reading is None else reading in UNREAD and not details.get("votes")
 
 
 def _question_key(about: Mapping[str, Any], item: str, target: str) -> str:
@@ -434,10 +464,17 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
     counted = main[main["counts"] & main["value"].notna()]
     is_comparable = _is_comparable(facts, params, about)
     is_complete = _is_complete(log, main) and (not is_comparable or _has_published_questions(facts, main))
+    headline = score_of(main)
     is_alone = bool(about.get("alone"))
+    unread = nan
+    if headline and headline.unread is not None:
+        unread = headline.unread
+    reader = models_by_role(log).get(READER, "")
+    reading = {f"{READER}={shown(READER, reader)}"} if reader else set()
     words = [
         *fingerprint.params,
         *fingerprint.settings,
+        *(reading - {*fingerprint.settings}),
         *([ALONE] if is_alone else []),
         *([] if is_complete else [PARTIAL]),
     ]
@@ -456,6 +493,8 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
         "changes": len(fingerprint.params) + len(fingerprint.settings) + is_alone,
         "created": datetime.fromisoformat(log.eval.created),
         "main_metric": about["main_metric"],
+        "unread": unread,
+        "has_reader": bool(reading),
         "errors": results.total_samples - results.completed_samples if (results := log.results) else 0,
         "n": counted["item"].nunique(),
         "clusters": counted["cluster"].nunique(),
@@ -486,7 +525,7 @@ def _is_comparable(facts: TaskFacts, params: Mapping[str, Any], about: Mapping[s
     benchmark = load(facts.benchmark)
     is_own = about.get("dataset_source") == dataset_facts(facts.benchmark).published[0]
     accepted = dict(benchmark.table.get("comparable", {}))
-    changed = {"stimulus", "twin", *accepted.pop("defaults", ())} & (about.get("condition") or {}).keys()
+    changed = {"stimulus", "twin", "answer", *accepted.pop("defaults", ())} & (about.get("condition") or {}).keys()
     known = {**about, **params}
     return (
         is_own
@@ -578,9 +617,9 @@ def _published_scores(benchmark: str) -> Iterator[dict[str, Any]]:
 def _row(run: int | None, metric: str, group: str, found: Estimate | None) -> dict[str, Any]:
     found = found or Estimate(nan)
     ends = {"value": found.value, "low": found.low, "high": found.high, "n": found.n}
-    return {"run": run, "metric": metric, "group": group, **ends, "source": "measured"}
+    return {"run": run, "metric": metric, "group": group, **ends, "source": "measured", "unread": found.unread}
 
 
 def _estimate(row: pd.Series) -> Estimate:
-    low, high, n = (None if pd.isna(row[name]) else float(row[name]) for name in ("low", "high", "n"))
-    return Estimate(float(row["value"]), low, high, None if n is None else int(n))
+    low, high, n, unread = (None if pd.isna(row[name]) else float(row[name]) for name in ("low", "high", "n", "unread"))
+    return Estimate(float(row["value"]), low, high, None if n is None else int(n), unread=unread)

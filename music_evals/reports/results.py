@@ -51,8 +51,8 @@ def as_json(records: Records, made_by: str) -> str:
 
 
 def as_csv(records: Records) -> str:
-    """Return the text of ``results.csv``."""
-    rows = result_rows(records)
+    """Return the text of ``results.csv``; the share of unread replies is in ``results.json`` alone."""
+    rows = result_rows(records).drop(columns="unread", errors="ignore")
     safe = rows.map(lambda cell: no_formula(cell) if isinstance(cell, str) else cell)
     text: str = safe.to_csv(index=False, lineterminator="\n")
     return text

@@ -40,7 +40,7 @@ _DATA: Final = {
     "files_missing": "dataset_missing_files",
 }
 _WORD: Final = re.compile(r"[\w.+:, -]{1,60}")
-_NAMES_OF_MODELS: Final = frozenset(("judges", "encoder", "reference"))  # parameters whose values may hold a "/"
+_NAMES_OF_MODELS: Final = frozenset(("judges", "encoder", "reference", "reader"))  # whose values may hold a "/"
 _SECRET: Final = re.compile(r"key|token(?!s|_limit|izer)|secret|passw|credential|auth", re.IGNORECASE)
 _CHECKSUM: Final = re.compile(r"[0-9a-f]{32,64}")
 _SHORT: Final = 12  # characters of a checksum, enough to tell two apart
@@ -86,6 +86,14 @@ def fingerprints(logs: Sequence[EvalLog]) -> list[RunFingerprint]:
 def generation(log: EvalLog) -> dict[str, Any]:
     """Return the settings under which a run's model generated, with those of its task."""
     return log.eval.model_generate_config.merge(log.plan.config).model_dump(mode="json", exclude_none=True)
+
+
+def models_by_role(log: EvalLog) -> dict[str, str]:
+    """Return the names of the models beside the one that was evaluated, by their roles."""
+    named = {}
+    for role, models in (log.eval.model_roles or {}).items():
+        named[role] = " and ".join(model.model for model in (models if isinstance(models, list) else [models]))
+    return named
 
 
 def shown(name: str, value: Any) -> str:
@@ -155,8 +163,7 @@ def _settings(log: EvalLog) -> dict[str, Any]:
     if (config.epochs or 1) > 1:
         reducers = config.epochs_reducer or ["mean"]
         settings["epochs"] = config.epochs if reducers == ["mean"] else [config.epochs, *reducers]
-    for role, models in (log.eval.model_roles or {}).items():
-        settings[role] = " and ".join(model.model for model in (models if isinstance(models, list) else [models]))
+    settings |= models_by_role(log)
     if log.eval.solver:
         settings["solver"] = log.eval.solver
         settings["solver_args"] = log.eval.solver_args or None
@@ -218,10 +225,7 @@ def run_facts(log: EvalLog) -> dict[str, Cell]:
     usage = log.stats.model_usage.get(log.eval.model)
     others = [used for name, used in log.stats.model_usage.items() if name != log.eval.model]
     begun, ended = log.stats.started_at, log.stats.completed_at
-    roles = [
-        f"{role}: {' and '.join(model.model for model in (models if isinstance(models, list) else [models]))}"
-        for role, models in sorted((log.eval.model_roles or {}).items())
-    ]
+    roles = [f"{role}: {models}" for role, models in sorted(models_by_role(log).items())]
     data = {
         name.replace("_", " ").capitalize(): shortened(about.get(key))
         for name, key in {"source": "dataset_source", **_DATA, "licence": "dataset_licence"}.items()

@@ -19,6 +19,7 @@ from music_evals.reports.records import PARTIAL, Records
 from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
+from music_evals.scorers.metrics.written import ORIGINAL
 
 SUITE: Final = "Suite"
 PERSON: Final = "human/"
@@ -65,8 +66,8 @@ class Aggregate:
 
     @property
     def is_quality(self) -> bool:
-        """Whether the score says how good answers are, and not only that they compile."""
-        return not self.runs["main_metric"].str.endswith("/compile_rate").all()
+        """Whether the score says how good answers are, and not only that pieces compile and are no copies."""
+        return not self.runs["main_metric"].str.endswith(("/compile_rate", f"/{ORIGINAL}")).all()
 
     @property
     def shown_score(self) -> Estimate | None:

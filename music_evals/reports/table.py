@@ -52,12 +52,28 @@ def number(cell: Estimate) -> str:
 
 
 def interval(cell: Estimate) -> str:
-    """Return the ends of the interval and the number of items, as far as they are known: ``20–38; n 60``."""
+    """Return the ends of the interval, the number of items and the share of unread replies: ``20–38; n 60; 2% unread``.
+
+    What is not known is left out, and so is a share of 0.
+    """
     parts = []
     if cell.low is not None and cell.high is not None and not isnan(cell.value):
         low, high = (_digits(cell, end) for end in (cell.low, cell.high))
         parts.append(f"{low} to {high}" if "−" in low + high else f"{low}–{high}")
-    return "; ".join(parts if cell.n is None else [*parts, f"n {cell.n}"])
+    if cell.n is not None:
+        parts.append(f"n {cell.n}")
+    if cell.unread:
+        parts.append(f"{share(cell.unread)} unread")
+    return "; ".join(parts)
+
+
+def share(value: float) -> str:
+    """Return a share in whole percent.
+
+    >>> share(0.074), share(0.002), share(0.0)
+    ('7%', '<1%', '0%')
+    """
+    return "<1%" if 0 < value < 0.005 else f"{100 * value:.0f}%"
 
 
 def text(cell: Cell) -> str:

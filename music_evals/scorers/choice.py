@@ -10,12 +10,13 @@ from statistics import fmean
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import code, explained
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer, was_cut
 
 
-@scorer(metrics=[main_metric(), readings()])
+@scorer(metrics=[main_metric(), readings(), choice_details()])
 def final_answer() -> Scorer:
     """Score the final answer of the last reply: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -24,9 +25,10 @@ def final_answer() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         options: list[str] = required_metadata(state, "options")
-        judge = partial(judge_answer, is_cut=was_cut(state.output.stop_reason))
-        reading = (await read_reply(judge, state.output.completion, options, target.text)).reading
-        return make_score(reading, target.text, explained(state, options, target.text, reading))
+        is_cut = was_cut(state.output.stop_reason)
+        judge = partial(judge_answer, options=options, right=target.text, is_cut=is_cut)
+        (reading, right, *_), facts = await judge_choice(state, target.text, judge)
+        return make_score(reading, right, explained(state, options, right, reading), **facts)
 
     return score
 

@@ -33,6 +33,7 @@ from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
 from music_evals.scorers.metrics.accuracy import joint_agreement
 from music_evals.scorers.metrics.estimates import flatten
+from music_evals.scorers.readers.fields import FORM, judge_fields
 from music_evals.scorers.readers.verdicts import judge_open
 from music_evals.scorers.readers.votes import read_vote
 from music_evals.scorers.scores import (
@@ -89,9 +90,13 @@ def unscored(scores: list[SampleScore]) -> float:
 
 
 @sample_metric
-def overruled(scores: list[SampleScore]) -> float:
-    """The number of answers that a rule calls wrong and the judges right: worth a look by a person."""
-    return float(sum("overruled" in item.details for item in all_items(scores)))
+def overruled(scores: list[SampleScore]) -> dict[str, float]:
+    """The number of answers that a rule calls wrong and the judges right: worth a look by a person.
+
+    There is no such metric without judges.
+    """
+    voted = [item.details for item in all_items(scores) if item.details["votes"]]
+    return {"overruled": float(sum("overruled" in details for details in voted))} if voted else {}
 
 
 @sample_metric
@@ -146,7 +151,8 @@ def judged(
         questions = _questions(state)
         with setting_up():
             models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
-        verdicts = await run_in_thread(judge_open, state.output.completion, questions)
+        judge = judge_fields if state.metadata.get(FORM) == "schema" else judge_open
+        verdicts = await run_in_thread(judge, state.output.completion, questions)
         entries = [_entry(question, one, labels) for question, one in zip(questions, verdicts, strict=True)]
         config = GenerateConfig(temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline)
         await collect(

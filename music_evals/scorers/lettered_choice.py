@@ -7,11 +7,12 @@ Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
 
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from inspect_ai.scorer import CORRECT, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.choices import choice_figures
 from music_evals.scorers.readers.choices import first_letter
@@ -33,7 +34,7 @@ def precision_and_f1(scores: list[SampleScore]) -> dict[str, float]:
     return {name: figures[name].value for name in ("precision", "f1")}
 
 
-@scorer(metrics=[main_metric(), precision_and_f1(), readings()])
+@scorer(metrics=[main_metric(), precision_and_f1(), readings(), choice_details()])
 def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -53,11 +54,13 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         reply, right = state.output.completion, target.text
         options = [choice.value for choice in state.choices]
+        facts: dict[str, Any] = {}
         if protocol == "paper":
             reading = await read_reply(first_letter, reply)
         else:
-            judge = partial(judge_option, is_cut=was_cut(state.output.stop_reason))
-            reading, right, *_ = await read_reply(judge, reply, options, right)
-        return make_score(reading, right, explained(state, options, right, reading), key=target.text)
+            is_cut = was_cut(state.output.stop_reason)
+            judge = partial(judge_option, options=options, right=right, is_cut=is_cut)
+            (reading, right, *_), facts = await judge_choice(state, right, judge)
+        return make_score(reading, right, explained(state, options, right, reading), key=target.text, **facts)
 
     return score

@@ -7,13 +7,15 @@ and ``option_order`` if a solver shuffled them; answers in scores are letters in
 from collections import Counter
 from functools import partial
 from string import ascii_uppercase
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import estimate, flatten
+from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.readers.verdicts import judge_option, judge_short, plain_text
 from music_evals.scorers.scores import (
@@ -53,7 +55,7 @@ def vote(scores: list[SampleScore]) -> dict[str, float]:
     return flatten({"vote": estimate([*map(float, verdicts)])})
 
 
-@scorer(metrics=[main_metric(), readings(), vote()])
+@scorer(metrics=[main_metric(), readings(), vote(), choice_details()])
 def strict_choice() -> Scorer:
     """Score the option that a reply gives as its answer, by letter or text, or its short answer.
 
@@ -64,7 +66,11 @@ def strict_choice() -> Scorer:
         options: list[str] = required_metadata(state, "options")
         if options:
             return await _scored(state, target.text)
-        reading, right, *_ = await read_reply(judge_short, state.output.completion, target.text)
+        judge = partial(judge_short, right=target.text)
+        if state.metadata.get(FORM) == "schema":
+            reading, right, *_ = judge_field(state.output.completion, target.text, judge)
+        else:
+            reading, right, *_ = await read_reply(judge, state.output.completion)
         return make_score(reading, right, explained(state, (), target.text, reading))
 
     return score
@@ -88,10 +94,16 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
     options: list[str] = required_metadata(state, "options")
     judge = partial(
         judge_option,
+        options=options,
+        right=target,
         order=state.metadata.get("option_order"),
         official=reader,
         plain=plain_text,
         is_cut=was_cut(state.output.stop_reason),
     )
-    reading, right, *_ = await read_reply(judge, state.output.completion, options, target)
-    return make_score(reading, right, explained(state, options, right, reading), key=target)
+    facts: dict[str, Any] = {}
+    if reader:
+        reading, right, *_ = await read_reply(judge, state.output.completion)
+    else:
+        (reading, right, *_), facts = await judge_choice(state, target, judge)
+    return make_score(reading, right, explained(state, options, right, reading), key=target, **facts)

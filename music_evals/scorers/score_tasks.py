@@ -15,9 +15,11 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
+from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import Estimate, flatten
 from music_evals.scorers.metrics.measures import count_figures, published_count_figures
+from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.verdicts import Kind, judge_written
 from music_evals.scorers.readers.written import Protocol, measures_of
 from music_evals.scorers.scores import (
@@ -90,7 +92,7 @@ def count_estimates(
     return count_figures(numbers, [int(right) for right in rights], questions)
 
 
-@scorer(metrics=[main_metric(), in_form(), readings()])
+@scorer(metrics=[main_metric(), in_form(), readings(), choice_details()])
 def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the index of the chosen option: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -131,15 +133,24 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
     async def score(state: TaskState, target: Target) -> Score:
         if why := state.store.get(NOT_MEASURED):
             return not_measured(why)
-        judge = partial(judge_written, kind, reasoned=reasoned, joined=bool(state.metadata.get(JOINED)))
-        reading, right, part, in_form, sound = await read_reply(judge, state.output.completion, target.text, protocol)
-        more: dict[str, Any] = {"right_answer": right, "in_form": in_form}
+        options = [choice.value for choice in state.choices]
+        facts: dict[str, Any] = {}
+        joined = bool(state.metadata.get(JOINED))
+        judge = partial(judge_written, kind, right=target.text, protocol=protocol, reasoned=reasoned, joined=joined)
+        if kind == "index" and protocol == "strict":
+            verdict, facts = await judge_choice(state, target.text, judge)
+        elif state.metadata.get(FORM) == "schema":
+            typed = partial(judge_written, kind, right=target.text)
+            verdict = judge_field(state.output.completion, target.text, typed)
+        else:
+            verdict = await read_reply(judge, state.output.completion)
+        reading, right, part, in_form, sound = verdict
+        more: dict[str, Any] = {"right_answer": right, "in_form": bool(in_form), **facts}
         if protocol == "paper":
             more |= {"protocol": protocol, **({} if sound is None else {"sound": sound})}
         if kind == "measures":
             error = str(state.metadata.get("kind", ""))
             more |= {"stratum": error, "counts": error != CLEAN}
-        options = [choice.value for choice in state.choices]
         if state.metadata.get("task") == CONFUSED:
             classes = [f"Q{sorted(options).index(option) + 1}" for option in options]
             more |= {"right_class": classes[int(right)]}

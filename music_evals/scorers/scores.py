@@ -19,6 +19,7 @@ from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import Reading, Status, format_error
+from music_evals.scorers.readers.fields import FORM
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -84,10 +85,12 @@ def was_cut(stop_reason: str | None) -> bool:
 
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
     """Set the reading of answers that are missing because the reply was cut at the limit of tokens."""
+    is_one_token = state.metadata.get(FORM) == "likelihood"
     if score and score.metadata:
         for details in (score.metadata, *score.metadata.get("questions", ())):
+            reason = details.get("stop_reason", state.output.stop_reason)
             is_missing = details.get("reading") in ("unreadable", "empty")
-            if is_missing and was_cut(details.get("stop_reason", state.output.stop_reason)):
+            if is_missing and was_cut(reason) and not (is_one_token and reason == "max_tokens"):
                 details["reading"] = "cut"
         if score.metadata.get("reading") == "cut":
             score.explanation = f"{score.explanation} It was cut at the limit of tokens."

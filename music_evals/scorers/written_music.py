@@ -18,7 +18,7 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import EncoderError, Pooling
-from music_evals.notation.lilypond.copies import NEAR_COPY
+from music_evals.notation.lilypond.copies import NEAR_COPY, sketch
 from music_evals.notation.midi.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.explanations import asks_of, code
@@ -26,7 +26,16 @@ from music_evals.scorers.metrics.descriptor_similarity import fit_of
 from music_evals.scorers.metrics.estimates import Estimate, flatten
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval
 from music_evals.scorers.metrics.resampling import Floats
-from music_evals.scorers.metrics.written import embedded, likeness, near_copies, no_distance_reason
+from music_evals.scorers.metrics.written import (
+    ORIGINAL,
+    embedded,
+    likeness,
+    near_copies,
+    no_distance_reason,
+    original,
+    rate,
+    repeated,
+)
 from music_evals.scorers.readers.pieces import Piece
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
 from music_evals.scorers.scores import main_metric, not_measured, sample_metric, scorer, setting_up, was_cut
@@ -42,8 +51,15 @@ Pieces = Sequence[Mapping[str, Any]]  # metadata of scores, one per piece
 
 @sample_metric
 def novelty(scores: list[SampleScore]) -> dict[str, float]:
-    """``near_copies``, the share of pieces that are near-copies of a demonstration or of a reference piece."""
-    return flatten({"near_copies": near_copies(_pieces(scores)).get("")})
+    """The shares of pieces that are near-copies of others, and of those that are none, compile and have notes.
+
+    ``near_copies`` are copies of a demonstration or of a reference piece, ``repeated`` of another piece of the run,
+    ``original_rate`` has the ends of its interval.
+    """
+    pieces = _pieces(scores)
+    copies = flatten({"near_copies": near_copies(pieces).get("")})
+    shares = {"repeated": repeated(pieces), ORIGINAL: original(pieces)}
+    return copies | flatten({name: rate(pieces, flags) for name, flags in shares.items()})
 
 
 @sample_metric
@@ -145,6 +161,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "has_notes": judged.get("has_notes", problem is None),
                     "prompt": str(state.sample_id),
                     "nearest": nearest,
+                    "sketch": sketch(judged["code"]),
                     "references": fits(dataset, reference, protocol),
                     "embedded_by": embedded and embedded[0],
                     "embedding": embedded and embedded[1],

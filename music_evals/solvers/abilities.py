@@ -17,14 +17,26 @@ from inspect_ai.model import ChatMessage, ContentAudio, ContentDocument, Content
 
 from music_evals.notation.extras import missing_packages
 
-TEXT_ONLY: Final = ("hf", "nnterp", "transformer_lens", "perplexity")
+COMPLETING: Final = ("vllm-completions", "openai-api-completions")  # they send one text without a chat template
+TEXT_ONLY: Final = ("hf", "nnterp", "transformer_lens", "perplexity", *COMPLETING)
 WITHOUT_AUDIO: Final = (*TEXT_ONLY, "anthropic", "azureai", "bedrock", "grok", "groq", "mistral", "ollama", "sagemaker")
 WITHOUT_DOCUMENTS: Final = (
     *("azureai", "bedrock", "grok", "groq", "human", "llama-cpp-python", "ollama", "sagemaker", "sglang"),
-    *("vllm", "vllm-completions"),
+    "vllm",
 )
 WITHOUT_TOOLS: Final = ("nnterp", "transformer_lens", "perplexity")
 CONSTRAINING: Final = ("vllm", "openai-api")  # their servers may take ``structured_outputs``; others may ignore it
+WITH_SCHEMA: Final = (
+    *("anthropic", "cloudflare", "fireworks", "google", "grok", "groq", "hf-inference-providers", "litellm-proxy"),
+    *("llama-cpp-python", "meta", "mistral", "moonshot", "ollama", "openai", "openai-api", "openrouter", "perplexity"),
+    *("sagemaker", "sambanova", "sglang", "together", "vllm"),
+)
+"""Providers that send ``response_schema``, beside ``bedrock`` for models named Claude."""
+WITH_PROBABILITIES: Final = (
+    *("fireworks", "google", "grok", "hf", "llama-cpp-python", "nnterp", "ollama", "openai", "openai-api"),
+    *("openai-api-completions", "openrouter", "sagemaker", "sglang", "vllm", "vllm-completions"),
+)
+"""Providers that return ``top_logprobs``."""
 
 _made_for: ContextVar[Model | None] = ContextVar("made_for", default=None)
 
@@ -99,10 +111,43 @@ def _hub_problem(name: str) -> str:
     return ""
 
 
+def check_answer_form(model: Model, form: str) -> None:
+    """Raise an AbilityError if a model's provider cannot give answers as ``schema`` or ``likelihood``."""
+    provider, _, name = str(model).partition("/")
+    problem = ""
+    if form == "schema" and provider not in WITH_SCHEMA and not (provider == "bedrock" and "claude" in name):
+        problem = (
+            f"answer=schema needs a provider that sends the schema and a server that keeps to it: {provider!r} does "
+            f"not; valid are answer=text, and the providers {', '.join(WITH_SCHEMA)}"
+        )
+    elif form == "likelihood" and provider not in WITH_PROBABILITIES:
+        problem = (
+            f"answer=likelihood needs the probabilities of tokens, and the provider {provider!r} returns none; valid "
+            f"are answer=text, and the providers {', '.join(WITH_PROBABILITIES)}"
+        )
+    elif form == "likelihood" and provider == "hf" and not _has_template(model):
+        problem = (
+            f"{model} has no chat template, without which hf/ writes words around a prompt. Send it as it is: "
+            "-M 'chat_template=\"{{ messages[0].content }}\"'"
+        )
+    if problem:
+        raise AbilityError(problem)
+
+
+def _has_template(model: Model) -> bool:
+    api = model.api
+    own = getattr(getattr(api, "tokenizer", None), "chat_template", None)
+    return getattr(api, "use_chat_template", None) is not False and bool(getattr(api, "chat_template", None) or own)
+
+
 def check_abilities(
-    model: Model, messages: list[ChatMessage], *, tools: bool = False, constrained: bool = False
+    model: Model, messages: list[ChatMessage], *, tools: bool = False, constrained: bool = False, form: str = "text"
 ) -> None:
-    """Raise an AbilityError if a model's provider cannot send a sample's messages, tools or constrained text."""
+    """Raise an AbilityError if a model's provider cannot send a sample's messages, tools or constrained text.
+
+    `form` is the form of answers, see `check_answer_form`.
+    """
+    check_answer_form(model, form)
     if check_conversation := getattr(model.api, "check_conversation", None):  # the baselines check for themselves
         check_conversation(messages)
     provider = str(model).partition("/")[0]
@@ -128,6 +173,11 @@ def check_abilities(
             f"{model} cannot be asked about a PDF: the provider {provider!r} sends none, or its server takes none. "
             "Show the pages as images (-T pages=images), or take a model by anthropic, google, mistral, openai, or "
             "openai-api"
+        )
+    elif provider in COMPLETING and len(messages) > 1:
+        problem = (
+            f"{model} cannot be asked in several messages: the provider {provider!r} sends one text. Ask for "
+            "probabilities (-T answer=likelihood), or take the provider of chats"
         )
     elif tools and provider in WITHOUT_TOOLS:
         problem = (

@@ -16,6 +16,8 @@ import click
 from inspect_ai.model import CachePolicy, ChatMessage, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from music_evals.solvers.answer_forms import reply_config
+
 ATTEMPTS: Final = 3
 PAUSE: Final = 2.0  # seconds before the second attempt; each further pause is twice as long
 _T = TypeVar("_T")
@@ -34,7 +36,8 @@ def reply(cache: CachePolicy | bool | None = None) -> Solver:
 
 
 async def append_reply(state: TaskState, generate: Generate, **config: Any) -> TaskState:
-    """Have Inspect generate a reply to a sample's chat and append it."""
+    """Have Inspect generate a reply to a sample's chat and append it; a schema of the answer is sent along."""
+    config |= reply_config(state)
     state = await _readable(lambda: generate(state, **config))
     state.output = _valid(state, state.output)
     if state.messages and state.messages[-1].role == "assistant" and not state.output.empty:

@@ -11,7 +11,6 @@ import base64
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from random import Random
-from string import Template
 from typing import Any, Final, Literal, get_args
 
 from inspect_ai.dataset import Sample
@@ -30,29 +29,16 @@ from music_evals.notation.scores.pdf import count_pages, pages_to_pdf
 from music_evals.solvers.media import MEDIA
 
 Stimulus = Literal["given", "none", "noise", "other"]
-"""``given``: the item's own music. ``none``: no music, and a prompt that asks for an answer from the question alone.
+"""``given``: the item's own music. ``none``: a note that there is no music, in its place.
 ``noise``: random music in the same notation; its length is the median of the task's items, so it says nothing about the
 answer. ``other``: the music of another item with another answer."""
 
 ARMS: Final[tuple[Stimulus, ...]] = get_args(Stimulus)
 NOTE: Final = {
-    "en": "(There is no music here. Answer from the question alone.)",
-    "zh": "（此处没有乐谱。请仅根据问题作答。）",
+    "en": "(There is no music here. Give the likeliest answer from the question alone.)",
+    "zh": "（此处没有乐谱。请仅根据问题，给出最可能的答案。）",
 }
-"""The note that replaces music within the text of a question."""
-ALONE: Final = "Here is a question about a piece of music. The music is not given: answer from the question alone."
-"""The beginning of a prompt without music, instead of the text that announces the music."""
-REPLIES: Final = {
-    "choice": "Reply with nothing but the mark of the likeliest option: $answers.",
-    "number": "Reply with nothing but the likeliest number in digits.",
-    "order": "Reply with nothing but the likeliest order, as $answers.",
-    "measures": "Reply with nothing but the likeliest numbers, ascending, with single spaces between them, or none.",
-    "text": "Give the likeliest answer only, as briefly as it can be given.",
-}
-"""Type of answer → how to reply to a question without music that has no form of its own."""
-BATCH: Final = (
-    "Write one line for each of the following questions, beginning with its number and a full stop, in order:"
-)
+"""The note in the place of the music."""
 
 _Place = str | tuple[Content, ...]  # a text, or adjacent parts
 _Music = tuple[_Place, ...]
@@ -83,7 +69,9 @@ def apply_stimulus(
             raise ValueError("stimulus=other is not valid: no question has another answer than the others")
         return changed
     if stimulus == "none":
-        return [_without_music(sample, music, NOTE[language]) for sample, music in shown]
+        if any(question_message(sample)[1].get("answer_type") == "symbols" for sample, _ in shown):
+            raise ValueError("stimulus=none leaves nothing to transcribe; it is valid with strategy=standalone and cot")
+        return [_with_music(sample, stimulus, [NOTE[language]] * len(music)) for sample, music in shown]
     models = _models([music for _, music in shown])
     substitutes: dict[Hashable, _Music] = {}  # shared by the questions about the same music
     for sample, music in shown:
@@ -164,30 +152,6 @@ def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator
         yield own.model_copy(update={"audio": f"data:audio/wav;base64,{sound}", "format": "wav"})
 
 
-def _without_music(sample: Sample, music: _Music, note: str) -> Sample:
-    """A sample that asks for an answer from the question alone.
-
-    A note replaces music within the question's text. For other music the prompt is a new one without worked examples.
-    """
-    facts = question_message(sample)[1]
-    if any(isinstance(place, str) and place in facts.get("question", "") for place in music):
-        return _with_music(sample, "none", [note] * len(music))
-    if facts.get("answer_type") == "symbols":
-        raise ValueError("stimulus=none leaves nothing to transcribe; it is valid with strategy=standalone and cot")
-    lines = [ALONE, facts.get("question", "")] if "questions" not in facts else [ALONE, BATCH]
-    lines += [f"{number}. {one['text']}" for number, one in enumerate(facts.get("questions", ()), 1)]
-    answers, options = facts.get("answers", ()), facts.get("options") or sample.choices or ()
-    pairs = zip(answers, options, strict=False)
-    lines += [option if answer == option else f"{answer}. {option}" for answer, option in pairs]
-    reply = Template(REPLIES[facts.get("answer_type", "text")]).substitute(answers=", ".join(answers) or "0123")
-    if (form := facts.get("form", "$answer")) != "$answer":
-        reply = "Close with a single line of the form: " + form.replace("$answer", "X")
-    text = "\n".join([lines[0], "", *lines[1:], "", reply])
-    alone = _changed(sample, text, facts, "none")
-    alone.input = [question_message(alone)[0]]
-    return alone
-
-
 def _music_of_others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[Sample, _Music, object]]:
     """Samples, each with the music and the id of a random item that has another answer."""
     owners: dict[Hashable, tuple[_Music, object]] = {}
@@ -230,15 +194,21 @@ def _with_music(sample: Sample, stimulus: Stimulus, music: Sequence[_Place], own
     if not isinstance(message.content, str):
         runs, content = iter(music[len(spans) :]), []
         for is_music, run in groupby(message.content, key=_is_music):
-            content += next(runs) if is_music else run
+            content += _parts(next(runs)) if is_music else run
         if spans:
             content[0] = ContentText(text=text + content[0].text[end:])
+        if stimulus == "none":
+            content = "\n".join(part.text for part in content)
     if spans:
         question_metadata = {**question_metadata, "music": moved}
     metadata: dict[str, Any] = {} if owner is None else {"stimulus_of": owner}
     if "score" in (sample.metadata or {}):
         metadata["score"] = "\n".join(map(str, music))
     return _changed(sample, content, question_metadata, stimulus, **metadata)
+
+
+def _parts(place: _Place) -> Sequence[Content]:
+    return (ContentText(text=place),) if isinstance(place, str) else place
 
 
 def _changed(sample: Sample, content: Any, facts: Mapping[str, Any], stimulus: Stimulus, **metadata: Any) -> Sample:

@@ -4,14 +4,18 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from music_evals import benchmarks
+from music_evals.commands.run import show_scores
 from music_evals.evals.shared.requests import estimated_tokens
 from tests.commands.cli import lines_of_table, run
+from tests.reports.logs import write_log
 
 # As in tests/conftest.py: Inspect would list all installed packages for every task.
 RUN = """
@@ -114,6 +118,34 @@ def test_a_dry_run_says_what_a_run_then_asks(tmp_path: Path) -> None:
     code, output = run("run", "musictheorybench_reasoning", "--model", "x/y", "--show", "1")
     assert output.count("[user]") == 1
     assert "Final Answer:" in output
+
+
+def test_the_share_of_unread_replies_and_the_score_by_rules_are_shown(tmp_path: Path) -> None:
+    readings = [{"reading": "answered"}] * 9 + [{"reading": "unreadable"}]
+    write_log(tmp_path / "text", "C" * 9 + "N", scores=readings)
+    write_log(tmp_path / "form", "C" * 9 + "N", scores=readings, params={"answer": "likelihood"})
+    write_log(tmp_path / "good", "CCCC")
+    shown = {}
+    for name in ("text", "form", "good"):
+        with redirect_stdout(StringIO()) as out:
+            show_scores(str(tmp_path / name), None)
+        shown[name] = out.getvalue()
+    assert "10% unread" in shown["text"]
+    assert "--max-tokens" in shown["text"]
+    assert "shots" in shown["form"]
+    assert "--max-tokens" not in shown["form"]
+    assert "0% unread" in shown["good"]
+    assert "In some runs" not in shown["good"]
+
+
+def test_a_dry_run_counts_what_a_reading_model_is_sent_at_most() -> None:
+    asked = ("musictheorybench_reasoning", "--model", "x/y", "--dry-run", "--limit", "5")
+    code, output = run("run", *asked, "--model-role", "reader=x/z")
+    assert code == 0, output
+    reader = next(row for row in lines_of_table(output) if "reader" in row[1])
+    assert (reader[2], reader[4]) == ("5", "320")
+    _, output = run("run", *asked)
+    assert "reader" not in output
 
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:

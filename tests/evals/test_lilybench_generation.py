@@ -29,6 +29,7 @@ from music_evals.datasets_builders.lilybench_generation.references import load_r
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.evals.lilybench_generation import generation, published_request, written_music
 from music_evals.notation.lilypond import writing
+from music_evals.reports.records import read_records
 from music_evals.scorers import reference_pieces, written_pieces
 from music_evals.scorers.metrics.frechet import frechet_distance
 from music_evals.scorers.metrics.written import compiled_after, embedded, near_copies, no_distance_reason
@@ -245,6 +246,15 @@ def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Pa
     assert figures(log)["compile_rate"] == 1
     first = score(read_eval_log(log.location), written_music(str(dataset), attempt=1, attempts=3), action="overwrite")
     assert figures(first)["compile_rate"] == 0
+
+
+def test_one_piece_written_again_and_again_is_a_copy_of_itself(dataset: Path, tmp_path: Path) -> None:
+    log = run_scripted(generation(dataset=str(dataset), media=0), tmp_path, lambda *_: GOOD, limit=PROMPTS)
+    found = figures(log)
+    assert (found["compile_rate"], found["repeated"], found["original_rate"]) == (1, 1, 0)
+    records = read_records(tmp_path)
+    assert records.score(0).value == 0
+    assert records.floors(0)["chance"].value == 1
 
 
 def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(dataset: Path, tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_an_explanation_says_what_was_asked_expected_and_read(tmp_path: Path) ->
     assert told[2] == f"**Expected:** `{sample.target}` `{options['ABCDE'.index(str(sample.target))]}`"
     even = [slot for drum in ("kick", "snare") for slot in sample.metadata[drum] if slot % 2 == 0]
     assert f"even: {', '.join(map(str, even[:1])) or 'none'}" in told[3]
-    assert told[4] == "**Read:** `E` `8 (High Syncopation)`, from the last line."
+    assert told[4] == "**Read:** `E` `8 (High Syncopation)`, from the last sentence that commits."
     log = run_scripted(syncopation(), tmp_path, lambda *_: "It is `neither` <b>")
     told = ((samples(log)[0].scores or {})["final_answer"].explanation or "").split("\n\n")
     assert told[4].endswith("no answer that can be read. It ends in `` It is `neither` <b> ``.")

@@ -52,4 +52,4 @@ def test_clearing_removes_what_can_be_made_again_and_nothing_else(
     assert "Removed 2.0 MB" in output
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     status = next(check.run() for check in CHECKS if check.feature == "cache")
-    assert f"{tmp_path}: datasets 0.0 MB, lilypond 0.0 MB" in status
+    assert f"{tmp_path}: datasets 0.0 MB, published 0.0 MB, lilypond 0.0 MB" in status

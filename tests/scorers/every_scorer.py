@@ -18,6 +18,7 @@ from music_evals.scorers.judge import judged
 from music_evals.scorers.lettered_choice import lettered_choice
 from music_evals.scorers.logiclm import solver_decision
 from music_evals.scorers.option_choice import official_choice, strict_choice
+from music_evals.scorers.readers.fields import FORM
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.reference_pieces import ReferencePieces
 from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
@@ -124,5 +125,10 @@ CASES: dict[str, Case] = {
     "strict_choice": Case(strict_choice, "B", LETTERED),
     "strict_choice of a short answer": Case(strict_choice, "twenty-one", {"options": []}),
     **{f"official_choice by {name}": Case(partial(official_choice, name), "B", LETTERED) for name in READERS},
+    "final_answer by schema": Case(final_answer, "B", {**LETTERED, FORM: "schema"}),
+    "strict_choice by schema": Case(strict_choice, "B", {**LETTERED, FORM: "schema"}),
+    "lettered_choice by schema": Case(lettered_choice, "B", {FORM: "schema"}, choices=tuple(OPTIONS)),
+    "wrong_measures by schema": Case(wrong_measures, "4 7", {FORM: "schema"}),
+    "judged by schema": Case(judged, "", {**BATCH, FORM: "schema"}),
     "completed": Case(completed, "B", {"hidden": OPTIONS[:2]}),
 }

@@ -25,7 +25,6 @@ LEANT_ON = (
     f"{READERS}.choices.is_refusal",
     f"{READERS}.written.is_refusal",
     f"{READERS}.checking.is_refusal",
-    "music21.chord.Chord.__init__",
     "music21.roman.RomanNumeral.__init__",
     "music_evals.scorers.readers.verdicts.penalised_tau",
     "music_evals.notation.lilypond.writing.compile_text",

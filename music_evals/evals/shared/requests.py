@@ -1,14 +1,17 @@
 """Counts the requests, tokens, sounds and pictures of a task before anything is sent, and shows its prompts."""
 
 import re
+from string import ascii_uppercase
 from typing import Final, NamedTuple
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ContentAudio, ContentText
 
+from music_evals.scorers.chosen_option import MAX_TOKENS, REPLY_END, reading_prompt
+from music_evals.scorers.readers.fields import FORM
 from music_evals.solvers.chats import CHAT
-from music_evals.solvers.stimulus import pages_in
+from music_evals.solvers.stimulus import pages_in, question_message
 
 _PIECES: Final = {
     r"[A-Za-z]+": 0.51,  # a word, and
@@ -82,6 +85,28 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
     return Requests(
         count, tokens * epochs, sounds * epochs, pictures * epochs, most and most * count, is_least=is_least
     )
+
+
+def reader_requests(task: Task, *, limit: int | None = None, epochs: int = 1) -> Requests:
+    """Count what a model in the role ``reader`` is sent at most: each reply to a question with options, once.
+
+    The end of a reply counts as text in Chinese, which has more tokens than any other of its length.
+    """
+    end = estimated_tokens("音" * REPLY_END)
+    prompts = [_reading_prompt(sample) for sample in list(task.dataset)[:limit]]
+    tokens = [_PER_MESSAGE + end + estimated_tokens(text) for text in prompts if text]
+    count = len(tokens) * epochs
+    return Requests(count, sum(tokens) * epochs, 0, 0, MAX_TOKENS * count, is_least=False)
+
+
+def _reading_prompt(sample: Sample) -> str:
+    """The prompt for an empty reply; nothing if the reply to the sample is no free choice of an option."""
+    metadata = sample.metadata or {}
+    options = metadata.get("options") or sample.choices
+    if CHAT in metadata or FORM in metadata or not options:
+        return ""
+    labels = dict(zip(ascii_uppercase, options, strict=False))
+    return reading_prompt(question_message(sample)[1].get("question", ""), labels, "")
 
 
 def prompt(sample: Sample) -> str:

@@ -33,6 +33,7 @@ from music_evals.scorers.metrics.measures import measure_f1
 from music_evals.scorers.readers.verdicts import Kind
 from music_evals.scorers.readers.written import measures_of
 from music_evals.scorers.score_tasks import CONFUSED, JOINED, measure_count, measure_order, option_index, wrong_measures
+from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
 from music_evals.solvers.score_tools import score_tools
@@ -80,6 +81,8 @@ class ScoreTaskParameters:
         strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step
             first; ``logiclm``, for LilyBench and the tasks `WITH_TOOLS` only, to let the model call tools that parse
             the score.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
         max_score_tokens: the longest score, in tokens estimated as half its characters. Rows with longer scores are
             left out and counted in the task's metadata; scores are never cut, as that would change the answer.
         media: number of samples, from the first on, for which the log shows the opening page, of ABC also the sound; or
@@ -93,6 +96,7 @@ class ScoreTaskParameters:
     twin: Literal["original", "completion"] = "original"
     protocol: Protocol = "strict"
     strategy: Strategy = "standalone"
+    answer: AnswerForm = "text"
     max_score_tokens: int | None = None
     media: int | Literal["all"] = SHOWN
     prompts: str | None = None
@@ -146,6 +150,7 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
         floors={"": _floors(name, origin, params.protocol, fitting)},
         is_like=not is_published,
         tools=params.strategy == "logiclm",
+        reasons=params.strategy == "cot",
     )
 
 

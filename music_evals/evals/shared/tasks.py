@@ -31,12 +31,14 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import Origin
+from music_evals.evals.shared.answers import config_answering, samples_answering
 from music_evals.evals.shared.floors import Floors
 from music_evals.notation.extras import MissingLibraryError
 from music_evals.scorers import readers
 from music_evals.scorers.choice import chat_answers
 from music_evals.scorers.completion import completed
 from music_evals.solvers.abilities import check_abilities, model_at_hand
+from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.chats import continued, one_chat
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
 from music_evals.solvers.media import limit_media, with_media
@@ -190,6 +192,7 @@ def declared_task(
     tools: bool = False,
     constrained: bool = False,
     own_noise: bool = False,
+    reasons: bool = False,
 ) -> Task:
     """Make a task whose log records what reports need; solver, scorer, config and viewer are those of Inspect's `Task`.
 
@@ -207,10 +210,11 @@ def declared_task(
         tools: whether the model calls tools.
         constrained: whether the server constrains the model's text.
         own_noise: whether noise is as long and loud as the clip that it replaces, and not as the median clip.
+        reasons: whether the model may reason ahead of its answer.
 
     Raises:
-        ValueError: an id is not unique, the parameter ``stimulus`` needs music that the dataset lacks, or the model
-            cannot take such questions.
+        ValueError: an id is not unique, the parameter ``stimulus`` needs music that the dataset lacks, the task does
+            not take the value of ``answer``, or the model cannot take such questions.
     """
     import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
 
@@ -220,6 +224,11 @@ def declared_task(
     stimulus: Stimulus = getattr(params, "stimulus", "given")
     language, prompts = getattr(params, "language", "en"), getattr(params, "prompts", None)
     samples = apply_stimulus(stimulus, samples, language, own_noise=own_noise)
+    form: AnswerForm = getattr(params, "answer", "text")
+    samples = samples_answering(form, params, samples, language, reasons=reasons)
+    config = config_answering(form, config)
+    if form != "text" and isinstance(scorer, list):
+        scorer = scorer[:1]  # the authors' own readers are made for text
     if getattr(params, "twin", "") == "completion":
         if stimulus != "given":
             raise ValueError(f"twin=completion shows no music that stimulus={stimulus} could be in the place of")
@@ -231,7 +240,7 @@ def declared_task(
         metric = "chat_answers/accuracy"
     if samples and (model := model_at_hand()):
         messages = [message for message in samples[0].input if not isinstance(message, str)]
-        check_abilities(model, messages, tools=tools, constrained=constrained)
+        check_abilities(model, messages, tools=tools, constrained=constrained, form=form)
     media = limit_media(samples, getattr(params, "media", 0))
     if duplicates := [name for name, count in Counter(sample.id for sample in samples).items() if count > 1]:
         raise ValueError(f"{origin.dataset} has the id {duplicates[0]} in two of its splits")

@@ -16,6 +16,16 @@ from music_evals.scorers.readers import STATUSES
 
 STRICT: Final = "strict_choice/accuracy"
 OFFICIAL: Final = "official_choice/accuracy"
+MOST_UNREAD: Final = 0.05
+"""The share of unread replies above which a note says what to do."""
+_BESIDE: Final = {
+    "By rules": "accuracy_by_rules",
+    "Read again": "read_again",
+    "Reader failed": "reader_failed",
+    "Right option": "probability",
+    "All options": "options_mass",
+}
+"""Columns of the table of replies, and the metrics of a main scorer that only some runs have."""
 THIRD_PARTY: Final = "third_party"
 """The published table of figures that are not the authors'."""
 LABELS: Final = ("Model", "Source", "Condition", "Data")
@@ -56,6 +66,11 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     lines = ["Measured figures are followed by their 95% interval and the number of items."] if len(runs) else []
     if len(runs) and not runs["is_published_test"].all():
         lines.append(NOT_PUBLISHED)
+    if len(runs):
+        explained, reader = notes("unread")
+        lines += [explained] if (runs["unread"] > 0).any() else []
+        lines += unread_advice(runs)
+        lines += [reader] if runs["has_reader"].any() else []
     lines += _few_clusters(runs)
     for _, run in runs[runs["replaced"] > 0].iterrows():
         lines.append(
@@ -76,6 +91,15 @@ def _few_clusters(runs: pd.DataFrame) -> list[str]:
             width = "no interval" if run["clusters"] == 1 else "a wide interval"
             lines.append(f"{where}, so that a score has {width}.")
     return list(dict.fromkeys(lines))
+
+
+def unread_advice(runs: pd.DataFrame) -> list[str]:
+    """Return what to do about runs of which more than `MOST_UNREAD` of the replies are unread."""
+    many = runs[runs["unread"] > MOST_UNREAD]
+    forms = many["answer"] if "answer" in many else pd.Series("text", many.index)
+    by_probabilities = forms == "likelihood"
+    advice = [*notes("unread_likelihood")] if by_probabilities.any() else []
+    return [*(notes("unread_text") if not by_probabilities.all() else ()), *advice]
 
 
 def make_table(
@@ -290,10 +314,22 @@ def replies_table(records: Records, section: str) -> Table | None:
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
     figures: dict[str, Figure] = {title_of(status): partial(share, status) for status in STATUSES}
+    beside = [name for name in _BESIDE if any(_beside(records, run, name) for run in runs.index)]
+    for heading in beside:
+        figures[heading] = partial(_beside, records, heading=heading)
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
     name = f"{runs['benchmark'].iloc[0]}_replies"
     title = f"{section}: how replies were read, in percent"
-    return run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")
+    table = run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")
+    if beside:
+        table = replace(table, notes=[*table.notes, *notes("replies_beside")])
+    return table
+
+
+def _beside(records: Records, run: int, heading: str) -> Estimate | None:
+    """Another figure of the main scorer of a run, in percent."""
+    scorer = records.runs.at[run, "main_metric"].partition("/")[0]
+    return records.percent(run, f"{scorer}/{_BESIDE[heading]}")
 
 
 def cost_table(records: Records) -> Table:

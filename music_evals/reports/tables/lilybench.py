@@ -3,8 +3,9 @@
 Source: arXiv 2606.08722, Tables 2 and 3, sections 3.2, 3.3 and 4.2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 import pandas as pd
@@ -165,8 +166,9 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
         return records.score(run, f"written_music/{name}")
 
     figures: dict[str, Figure] = {
-        "Comp. (%)": records.percent,
-        "With notes (%)": lambda run: percent(written.with_notes(pieces[run])),
+        "Original (%)": partial(_rate, pieces, of=written.original),
+        "Comp. (%)": partial(_rate, pieces, of=partial(map, itemgetter("compiles"))),
+        "With notes (%)": partial(_rate, pieces, of=partial(map, itemgetter("has_notes"))),
     }
     for title, name in {"JS": "js", "FMD": "fmd", "FMD∞": "fmd_infinity"}.items():
         for reference, short in PAPER_REFERENCES.items():
@@ -179,6 +181,14 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
         paper.append(([row.labels["regime"], *paper_labels(row.labels["model"])], values))
     groups, title = {"Regime": "regime"}, "LilyBench Table 2: generation"
     return run_table("lilybench_table2", title, runs, figures, groups=groups, published=paper, without=("regime",))
+
+
+def _rate(pieces: Pieces, run: int, *, of: Callable[[Sequence[Any]], Iterable[bool]]) -> Cell:
+    """The share of a run's pieces that are something; None for logs without what tells whether two are alike."""
+    own = pieces[run]
+    if "sketch" not in own[0] and of in (written.original, written.repeated):
+        return None
+    return percent(written.rate(own, [*of(own)]))
 
 
 def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
@@ -233,5 +243,6 @@ def _novelty(runs: pd.DataFrame, pieces: Pieces) -> Table:
         f"Of {place}" if place else "Near-copies": lambda run, place=place: percent(copies[run].get(place))  # type: ignore[misc]
         for place in places
     }
+    figures["Of each other"] = partial(_rate, pieces, of=written.repeated)
     title = "LilyBench generation: near-copies in percent"
     return run_table("lilybench_novelty", title, runs if places else runs.iloc[:0], figures)

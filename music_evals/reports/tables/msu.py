@@ -113,13 +113,22 @@ def _success(records: Records, runs: pd.DataFrame) -> Table:
 
 
 def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
-    """Return the level-wise success of a run's items: see `level_success`."""
+    """Return the level-wise success of a run's items: see `level_success`.
+
+    Without judges the questions that rules can score make up the levels, which are the same for all models.
+    """
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
-        answers = group["value"].astype(object).where(group["counts"], None).tolist()
-        missing = int(group["of_level"].iloc[0]) - len(answers)
+        is_scored = group["counts"] | group["details"].map(_is_for_rules)
+        answers = group["value"].astype(object).where(group["counts"], None)[is_scored].tolist()
+        missing = int(group["of_level"].iloc[0]) - len(group)
         outcomes[score, epoch][int(level)] = [*answers, *[None] * missing]
     return level_success(outcomes, repetitions=items["epoch"].nunique())
+
+
+def _is_for_rules(question: Mapping[str, Any]) -> bool:
+    """Whether a rule can score a question, or judges were asked."""
+    return bool(question.get("readable", True) or question["votes"])
 
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:

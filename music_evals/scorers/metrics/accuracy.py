@@ -17,9 +17,9 @@ def level_success(
 ) -> dict[int, Estimate]:
     """The level-wise success rate, LSR(l): the share of scores with every question at levels 1 to l right.
 
-    A score fails level l if any question at levels 1 to l is wrong. If none is wrong, but one has no outcome or the
-    score has no question at one of the levels, the score is not judged and does not count. Levels without a judged
-    score are left out.
+    A score with a question at levels 1 to l that has no outcome, or with no question at one of them, does not count,
+    also if another question is wrong: otherwise it could fail and not succeed. Levels without a score that counts are
+    left out.
 
     Args:
         correct: the outcomes of each score's questions, by level.
@@ -107,6 +107,4 @@ def joint_agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[H
 def _mastered(by_level: Mapping[int, Sequence[bool | None]], levels: Sequence[int]) -> bool | None:
     """Whether all questions at these levels are right; None if that is unknown."""
     outcomes = [outcome for level in levels for outcome in by_level.get(level) or [None]]
-    if any(outcome is not None and not outcome for outcome in outcomes):
-        return False
-    return None if None in outcomes else True
+    return None if None in outcomes else all(outcomes)

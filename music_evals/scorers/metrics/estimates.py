@@ -25,6 +25,7 @@ class Estimate:
         n: the number of items; None if unknown, as for published numbers.
         decimals: number of decimals that are shown.
         mark: shown behind the number; a note explains it.
+        unread: the share of replies behind it that hold no answer that could be read; None if that is not known.
     """
 
     value: float
@@ -33,6 +34,7 @@ class Estimate:
     n: int | None = None
     decimals: int = 3
     mark: str = ""
+    unread: float | None = None
 
     def times(self, scale: float, decimals: int) -> "Estimate":
         """Return it in another unit, with so many decimals."""
@@ -148,6 +150,9 @@ def average(estimates: Sequence[Estimate], weights: Sequence[float] | None = Non
     parts = [weight / sum(weights) for weight in weights] if weights else [1 / len(estimates)] * len(estimates)
     value = sum(part * one.value for part, one in zip(parts, estimates, strict=True))
     mean = Estimate(value, n=sum(one.n or 0 for one in estimates) or None, decimals=estimates[0].decimals)
+    unread = [one.unread for one in estimates if one.unread is not None]
+    if len(unread) == len(estimates):
+        mean = replace(mean, unread=fmean(unread))
     below = above = 0.0
     for part, one in zip(parts, estimates, strict=True):
         if one.low is None or one.high is None:

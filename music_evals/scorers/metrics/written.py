@@ -7,11 +7,11 @@ Source: arXiv 2606.08722, section 3.3. Novelty and the intervals are beyond the 
 
 from collections.abc import Mapping, Sequence
 from math import exp
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from music_evals.notation.lilypond.copies import NEAR_COPY
+from music_evals.notation.lilypond.copies import NEAR_COPY, contained
 from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.scorers.metrics.estimates import Estimate, estimate, share
 from music_evals.scorers.metrics.resampling import Floats
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from music_evals.scorers.metrics.descriptor_similarity import Fit
 
 Pieces = Sequence[Mapping[str, Any]]
+ORIGINAL: Final = "original_rate"
+"""The metric of which a piece's value depends on the other pieces of its run, see `original`."""
 
 
 class Likeness(NamedTuple):
@@ -57,6 +59,30 @@ def near_copies(pieces: Pieces) -> dict[str, Estimate]:
     copies = {"": [max(copied for _, copied in nearest.values()) >= NEAR_COPY for nearest in compared]}
     copies |= {place: [nearest[place][1] >= NEAR_COPY for nearest in compared] for place in compared[0]}
     return {place: share(sum(flags) / len(flags), len(flags)) for place, flags in copies.items()}
+
+
+def repeated(pieces: Pieces) -> list[bool]:
+    """Return of each piece whether it is a near-copy of another piece of the same run."""
+    sketches = [piece["sketch"] for piece in pieces]
+    return [
+        any(contained(own, other) >= NEAR_COPY for at, other in enumerate(sketches) if at != number)
+        for number, own in enumerate(sketches)
+    ]
+
+
+def original(pieces: Pieces) -> list[bool]:
+    """Return of each piece whether it compiles, has notes, and is a near-copy of no other piece.
+
+    Other pieces are the demonstrations, the references, and those of the same run.
+    """
+    copied = [
+        is_repeated or any(part >= NEAR_COPY for _, part in piece["nearest"].values())
+        for piece, is_repeated in zip(pieces, repeated(pieces), strict=True)
+    ]
+    return [
+        bool(piece["compiles"] and piece["has_notes"] and not is_copy)
+        for piece, is_copy in zip(pieces, copied, strict=True)
+    ]
 
 
 def likeness(pieces: Pieces, reference: Mapping[str, Any]) -> Likeness:
@@ -117,6 +143,6 @@ def no_distance_reason(pieces: Pieces, texts: int = 2) -> str:
     return ""
 
 
-def with_notes(pieces: Pieces) -> Estimate | None:
-    """Return the share of pieces that compile to a MIDI file that can be read and holds a note."""
-    return estimate([float(piece["has_notes"]) for piece in pieces], [piece["prompt"] for piece in pieces])
+def rate(pieces: Pieces, flags: Sequence[bool]) -> Estimate | None:
+    """Return the share of pieces with a flag; pieces to the same prompt are one item."""
+    return estimate([*map(float, flags)], [piece["prompt"] for piece in pieces])

@@ -28,7 +28,13 @@ from itertools import product
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status
-from music_evals.scorers.readers.chords import read_cadences, read_chords, read_instruments, read_intervals, read_numerals
+from music_evals.scorers.readers.chords import (
+    read_cadences,
+    read_chords,
+    read_instruments,
+    read_intervals,
+    read_numerals,
+)
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
@@ -325,7 +331,7 @@ def _agree_cadence(given: Any, expected: Any) -> bool | None:
 def _agree_measures(given: Any, expected: Any) -> bool | None:
     """The first measure is enough for "starting at measure 9"."""
     first, other = (value[1] if isinstance(value, tuple) else min(value) for value in (given, expected))
-    if first != other or not isinstance(given, tuple) and not isinstance(expected, tuple):
+    if first != other or (not isinstance(given, tuple) and not isinstance(expected, tuple)):
         return False
     return True if isinstance(expected, tuple) else None
 

@@ -294,10 +294,11 @@ def _listed(lines: Sequence[str], choices: "_Options") -> tuple[dict[str, str], 
         if not runs or not letter or letter <= runs[-1][-1][0] or not runs[-1][-1][0]:
             runs.append([])
         runs[-1].append((letter, unit))
-    longest = max(runs, key=len, default=[])
-    if len(longest) < 2:
+    longest = max(map(len, runs), default=0)
+    if longest < 2:
         return {}, [*lines]
-    return dict(longest), [unit for run in runs for _, unit in run if run is not longest]
+    last = [run for run in runs if len(run) == longest][-1]
+    return dict(last), [unit for run in runs for _, unit in run if len(run) < longest]
 
 
 def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading | None:

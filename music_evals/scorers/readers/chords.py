@@ -122,7 +122,8 @@ _NUMERALS: Final = re.compile(
 )
 _DEGREES: Final = dict(zip("1234567", ("I", "II", "III", "IV", "V", "VI", "VII"), strict=True))
 _NUMBERED: Final = re.compile(
-    r"(?<!\d)([1-7])(?:级|級|度|도|(?:e|er|eme|ème|º|a|o|\.|th|nd|rd|st)? (?:degree?|grado|grau|stufe|ступень))", re.IGNORECASE
+    r"(?<!\d)([1-7])(?:级|級|度|도|(?:e|er|eme|ème|º|a|o|\.|th|nd|rd|st)? (?:degree?|grado|grau|stufe|ступень))",
+    re.IGNORECASE,
 )
 _IN_WORDS: Final = re.compile(r"\w+ (?:grado|grau|degre|stufe)\b", re.IGNORECASE)
 _FUNCTIONS: Final = str.maketrans({**_DEGREES, "T": "I", "S": "IV", "D": "V"})
@@ -172,8 +173,8 @@ def _cadence_of(match: re.Match[str]) -> Hashable:
 
 
 _INTERVAL: Final = re.compile(
-    r"\b(?P<size>minor|major|perfect|augmented|diminished)[. ]{0,3}(?P<number>[2-8])\b|\b(?P<after>[2-8]) (?P<behind>minor|major"
-    r"|perfect|augmented|diminished)\b",
+    r"\b(?P<size>minor|major|perfect|augmented|diminished)[. ]{0,3}(?P<number>[2-8])\b"
+    r"|\b(?P<after>[2-8]) (?P<behind>minor|major|perfect|augmented|diminished)\b",
     re.IGNORECASE,
 )
 
@@ -184,7 +185,9 @@ def read_intervals(text: str) -> Extraction:
     return extract(text, _INTERVAL, lambda match: tuple(sorted(filter(None, match.groups()))))
 
 
-_INSTRUMENT: Final = re.compile(rf"\b(?P<name>{'|'.join(TERMS['instrument'])})s?(?: (?P<number>[12]))?\b", re.IGNORECASE)
+_INSTRUMENT: Final = re.compile(
+    rf"\b(?P<name>{'|'.join(TERMS['instrument'])})s?(?: (?P<number>[12]))?\b", re.IGNORECASE
+)
 
 
 def read_instruments(text: str) -> Extraction:

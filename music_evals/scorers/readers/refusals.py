@@ -10,7 +10,7 @@ from typing import Final
 
 from music_evals.scorers.readers.tables import pattern
 
-MAX_CHARACTERS: Final = 4_000  # of an answer that are read
+END: Final = 800  # characters at the beginning and at the end of a long reply that are read
 _APOSTROPHES: Final = str.maketrans("’ʼ`´‘＇", "''''''")
 
 
@@ -29,7 +29,8 @@ def is_refusal(text: str) -> bool:
         >>> is_refusal("I'm not sure, but I would say C."), is_refusal("I'm sorry, but I cannot say.")
         (False, True)
     """
-    plain = " ".join(unaccented(text[:MAX_CHARACTERS]).split()).strip("*_\"“”'「」 ")
+    ends = text if len(text) <= 2 * END else f"{text[:END]}\n{text[-END:]}"
+    plain = " ".join(unaccented(ends).split()).strip("*_\"“”'「」 ")
     refuses, commits = pattern("refusals", "refuses"), pattern("refusals", "commits")
     clauses = [clause for clause in pattern("refusals", "turns").split(plain) if clause]
     others = [clause for clause in clauses if not refuses.search(clause)]

@@ -14,7 +14,8 @@ from music_evals.scorers.readers.words import Extraction, Span, extract, extract
 LONGEST_RANGE: Final = 5_000  # measures
 
 _METRE: Final = re.compile(
-    r"(?i)(?<![\d/.])(?P<top>\d{1,2}) ?(?:/|:|-| over | by | por | su | sur ) ?(?P<bottom>1|2|4|8|16|32)(?![\d/])(?:th|º|°)?"
+    r"(?i)(?<![\d/.])(?P<top>\d{1,2}) ?(?:/|:|-| over | by | por | su | sur ) ?"
+    r"(?P<bottom>1|2|4|8|16|32)(?![\d/])(?:th|º|°)?"
 )
 
 

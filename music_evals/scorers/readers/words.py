@@ -12,10 +12,11 @@ from typing import Any, Final, NamedTuple
 
 from text_to_num import alpha2digit
 
-from music_evals.scorers.readers.refusals import MAX_CHARACTERS, unaccented
+from music_evals.scorers.readers.refusals import unaccented
 from music_evals.scorers.readers.tables import filled, load, pattern, texts
 
 Span = tuple[int, int, Any]  # beginning and end of a value in a text, and the value
+MAX_CHARACTERS: Final = 4_000  # of an answer that are read
 
 TERMS: Final = load("terms")
 _SIGNS: Final = str.maketrans(
@@ -111,7 +112,18 @@ def find_terms(text: str, table: str) -> Extraction:
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
 
 
-_READ_AS_VALUES: Final = ("duration", "mode", "clef", "cadence", "numeral", "qualities", "symbols", "size", "interval", "instrument")
+_READ_AS_VALUES: Final = (
+    "duration",
+    "mode",
+    "clef",
+    "cadence",
+    "numeral",
+    "qualities",
+    "symbols",
+    "size",
+    "interval",
+    "instrument",
+)
 
 
 def term_tables(text: str) -> list[str]:

@@ -57,9 +57,7 @@ _INDICES: Final = re.compile("[0-3]")
 _NUMBER: Final = _Kind("number", re.compile("[0-9]{1,6}"), _DIGITS, "first")
 _INDEX: Final = _Kind("index", _INDICES, _INDICES, "first")
 _ORDER: Final = _Kind("order", re.compile(r"(?!.*(.).*\1)[0-3]{4}"), _DIGITS, "longest")
-_MEASURES: Final = _Kind(
-    "measures", re.compile("[0-9]{1,6}(?: [0-9]{1,6}){0,999}|(?i:none)"), _DIGITS, "longest"
-)
+_MEASURES: Final = _Kind("measures", re.compile("[0-9]{1,6}(?: [0-9]{1,6}){0,999}|(?i:none)"), _DIGITS, "longest")
 _WRAPPED: Final = re.compile(
     r"\\(?:boxed|text)\s?\{([^{}]{0,200})\}|<answer>([^<>]{0,200})</answer>"
     r"|(?:```\w{0,9}\s*)?\{\s*\"\w{1,30}\"\s*:\s*[\"\[]{0,2}([^{}\"\]]{0,200})[\"\]]{0,2}\s*\}(?:\s*```)?|[$]"
@@ -194,7 +192,8 @@ def _strict(text: str, kind: _Kind, is_cut: bool) -> str | None:
         return None
     if is_first or len(lines) == 1:
         return _first(lines, kind)
-    return _plain(lines[-1], kind) if _pattern("conclusion").match(lines[-1]) else None
+    is_only = not any(_plain(line, kind) for line in lines[:-1]) and bool(kind.form.fullmatch(lines[-1]))
+    return _plain(lines[-1], kind) if is_only or _pattern("conclusion").match(lines[-1]) else None
 
 
 def _lines(text: str) -> list[str]:

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from music_evals.notation.lilypond.copies import LEAST_RUNS, NEAR_COPY, RUN, CopyIndex, Nearest, music_words
+from music_evals.notation.lilypond.copies import (
+    LEAST_RUNS,
+    NEAR_COPY,
+    RUN,
+    CopyIndex,
+    Nearest,
+    contained,
+    music_words,
+    sketch,
+)
 from music_evals.notation.lilypond.source import read_text
 from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
 
@@ -98,3 +107,15 @@ def test_real_pieces() -> None:
     assert [index.nearest(text) for text in (minuet, elise)] == [Nearest("minuet", 1.0), Nearest("elise", 1.0)]
     assert index.shares(guitar)["minuet"] > NEAR_COPY
     assert index.shares(elise)["minuet"] < 0.05
+
+
+def test_a_sketch_estimates_what_an_index_counts() -> None:
+    rng = random.Random(0)
+    notes = [f"{rng.choice('cdefgab')}{rng.choice((4, 8))}" for _ in range(4_000)]
+    first = " ".join(notes[:2_000])
+    for shared in (0, 500, 1_000, 1_500, 2_000):
+        second = " ".join(notes[2_000 - shared : 4_000 - shared])
+        (share,) = CopyIndex({"first": first}).shares(second).values()
+        assert contained(sketch(second), sketch(first)) == pytest.approx(share, abs=0.12)
+    assert contained(sketch("c4 d e"), sketch("c4 d e")) == 1
+    assert contained(sketch("c4 d e"), sketch("c4 d f")) == 0

@@ -11,7 +11,7 @@ from music_evals.scorers.metrics.accuracy import joint_agreement, level_success,
 
 
 def test_level_success() -> None:
-    right, wrong = {1: [True] * 3, 2: [True] * 3}, {1: [True] * 3, 2: [True, False, None]}
+    right, wrong = {1: [True] * 3, 2: [True] * 3}, {1: [True] * 3, 2: [True, False, True]}
     found = level_success({**{f"r{i}": right for i in range(45)}, **{f"w{i}": wrong for i in range(105)}})
     assert [(rate.value, rate.n) for rate in found.values()] == [(1, 150), (0.3, 150)]
     assert (found[2].low, found[2].high) == pytest.approx(proportion_confint(45, 150, method="wilson"))
@@ -19,12 +19,25 @@ def test_level_success() -> None:
 
 def test_scores_that_nobody_can_judge_at_a_level() -> None:
     found = level_success({"a": {1: [None], 2: [False]}, "b": {1: [True], 2: []}, "c": {1: [True]}})
-    assert [(rate.value, rate.n) for rate in found.values()] == [(1, 2), (0, 1)]
+    assert [(rate.value, rate.n) for rate in found.values()] == [(1, 2)]
     assert level_success({}) == level_success({"a": {1: [None]}}) == {}
     once, twice = level_success({1: {1: [True]}}), level_success({1: {1: [True]}, 2: {1: [True]}}, repetitions=2)
     assert once[1].low == twice[1].low
     with pytest.raises(ValueError, match="repetitions is 0"):
         level_success({}, repetitions=0)
+
+
+def test_a_score_that_cannot_be_decided_is_no_failure() -> None:
+    """A model right on 80% of three questions a level masters 0.8³, 0.8⁶ … of the scores."""
+    rng = np.random.default_rng(0)
+    scores: dict[int, dict[int, list[bool | None]]] = {}
+    for number in range(20_000):
+        answers = [bool(right) for right in rng.random(12) < 0.8]
+        scores[number] = {level: [*answers[3 * level - 3 : 3 * level]] for level in (1, 2, 3, 4)}
+        if number % 2:
+            scores[number][int(rng.integers(1, 5))].append(None)
+    found = level_success(scores)
+    assert [found[level].value for level in (1, 2, 3, 4)] == pytest.approx([0.8**3, 0.8**6, 0.8**9, 0.8**12], abs=0.015)
 
 
 def test_agreement_with_abstentions() -> None:

@@ -131,6 +131,32 @@ def test_choices_that_were_written_without_sight_of_the_readers() -> None:
     assert sum(reading.answer == label for reading, label in pairs) >= 0.95 * len(replies)
 
 
+def test_short_answers_that_were_written_without_sight_of_the_readers() -> None:
+    rows = [json.loads(line) for line in (HERE / "blind_open.jsonl").read_text(encoding="utf-8").splitlines()]
+    found = Counter((row["right"], check(row["reply"], row["answer"], row["answer_type"]).is_right) for row in rows)
+    assert found[0, True] == found[1, False] == 0
+    assert found[1, True] >= 0.94 * sum(row["right"] for row in rows)
+
+
+def test_lilybench_replies_that_were_written_without_sight_of_the_readers() -> None:
+    """A value is what the reply says, R for a refusal, or - for no answer."""
+    readers = {"count": read_number, "detection": read_measures, "sequencing": read_order, "qa": read_index}
+    rows = [json.loads(line) for line in (HERE / "blind_lily.jsonl").read_text(encoding="utf-8").splitlines()]
+    pairs = []
+    for row in rows:
+        value = row["value"]
+        said = " ".join(map(str, value)) if isinstance(value, list) else value
+        read = readers[row["task"].rpartition("_")[2]](row["reply"], reasoned=row["reasoned"])
+        pairs.append((read.text, None if said in ("R", "-") else said))
+    assert [pair for pair in pairs if pair[0] not in (None, pair[1])] == []
+    assert sum(read == said for read, said in pairs) >= 0.93 * len(rows)
+
+
+def test_votes_that_were_written_without_sight_of_the_readers() -> None:
+    rows = [json.loads(line) for line in (HERE / "blind_judge.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["reply"] for row in rows if read_vote(row["reply"]) != row["vote"]] == []
+
+
 def test_written() -> None:
     readers = {"number": read_number, "index": read_index, "order": read_order, "measures": read_measures}
     for row in rows(HERE / "written.csv"):

@@ -1,0 +1,195 @@
+"""Which option a reply chooses, for all scorers of questions with options.
+
+A reply that a schema held to a form has its answer in a field. Answers by probabilities are the likeliest option. Any
+other reply is read by rules. If the run has a model in
+the role `ROLE`, what no rule reads goes to that model, with the question and its options: the score is then by its
+reading, and ``by_rules`` in the metadata has the value without it. Rewards never ask a model.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from logging import getLogger
+from statistics import fmean
+from string import Template, ascii_uppercase
+from tomllib import loads
+from typing import Any, Final, NamedTuple
+
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, model_roles
+from inspect_ai.scorer import SampleScore
+from inspect_ai.solver import TaskState
+from inspect_ai.util import JSONSchema, LimitExceededError
+
+from music_evals.scorers.explanations import asks_of
+from music_evals.scorers.items import all_items, headline
+from music_evals.scorers.metrics.estimates import flatten
+from music_evals.scorers.readers import Reading, format_error
+from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.fields import (
+    ANSWER,
+    FORM,
+    judge_field,
+    judge_place,
+    object_schema,
+    option_probabilities,
+    read_fields,
+)
+from music_evals.scorers.readers.verdicts import Verdict
+from music_evals.scorers.scores import read_reply, sample_metric, was_cut
+
+ROLE: Final = "reader"
+READ_AGAIN: Final = ("unreadable", "several", "refused")
+"""Readings by rules that the model may replace, unless the reply was cut."""
+REPLY_END: Final = 1_500  # characters of a reply that the model is shown
+MAX_TOKENS: Final = 64  # of its own reply, if its configuration sets no limit
+DEADLINE: Final = 120  # seconds that it has
+NONE, REFUSED = "none", "refused"
+
+_ANGLES: Final = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
+_RULE: Final = "the model that reads"
+_DETAILS: Final = (
+    ("accuracy_by_rules", "by_rules", ("read_again", "reader_failed")),
+    ("probability", "probability", ("options_mass",)),
+)
+"""Names of figures, the facts of scores that they are means of, and further facts to take the mean of."""
+_log = getLogger(__name__)
+
+
+async def judge_choice(
+    state: TaskState, right: str, by_rules: Callable[[str], Verdict]
+) -> tuple[Verdict, dict[str, Any]]:
+    """Judge the option that a sample's reply chooses; return also what the score's metadata say of the reading.
+
+    Args:
+        state: the sample; its metadata or choices have the options.
+        right: the right option, by its name in the dataset.
+        by_rules: judges a reply that is text.
+    """
+    shown = _shown_options(state, right)
+    form = state.metadata.get(FORM)
+    if form == "likelihood":
+        return _judge_likeliest(state.output, shown)
+    if form == "schema":
+        return judge_field(state.output.completion, right, shown.judge_name), {}
+    verdict = await read_reply(by_rules, state.output.completion)
+    reader = model_roles().get(ROLE)
+    if reader is None:
+        return verdict, {}
+    is_asked = verdict.reading.status in READ_AGAIN and not was_cut(state.output.stop_reason)
+    facts = {"by_rules": verdict.value, "reading_by_rules": verdict.reading.status, "read_again": is_asked}
+    if not is_asked:
+        return verdict, facts
+    try:
+        label = await _ask(reader[0] if isinstance(reader, list) else reader, state, shown.labels)
+    except LimitExceededError:
+        raise
+    except Exception as error:  # a model that fails must not lose the reading by rules
+        _log.warning("Sample %s: no reading by a model: %s", state.sample_id, format_error(error))
+        return verdict, {**facts, "reader_failed": True}
+    if label in shown.labels:
+        return shown.judge([*shown.labels].index(label), _RULE), facts
+    return Verdict(Reading("refused" if label == REFUSED else "unreadable", rule=_RULE), right), facts
+
+
+class _Shown(NamedTuple):
+    """The options of a question as its prompt shows them."""
+
+    names: Sequence[str]  # as the model is to name them: letters, indices, or texts
+    labels: Mapping[str, str]  # as the model that reads is to name them, with their texts
+    judge: Callable[[int, str], Verdict]  # takes the place of an option, and how the choice was read
+
+    def judge_name(self, name: str) -> Verdict:
+        """Judge an option that is named exactly as shown; another text is unreadable."""
+        if name in self.names:
+            return self.judge(self.names.index(name), f"the field “{ANSWER}”")
+        return self.judge(0, "")._replace(reading=Reading("unreadable"))
+
+
+def _shown_options(state: TaskState, right: str) -> _Shown:
+    options: list[str] = state.metadata.get("options") or [choice.value for choice in state.choices]
+    order: Sequence[int] = state.metadata.get("option_order") or range(len(options))
+    texts = [options[place] for place in order]
+    names: Sequence[str] = asks_of(state).get("answers") or ascii_uppercase  # logs of earlier versions lack them
+    labels = names
+    if max(map(len, names)) > 1 or [*names] == options:
+        names, labels = texts, ascii_uppercase
+
+    def judge(place: int, rule: str) -> Verdict:
+        return judge_place(place, options, right, order, rule)
+
+    return _Shown(names, dict(zip(labels, texts, strict=False)), judge)
+
+
+def _judge_likeliest(output: ModelOutput, shown: _Shown) -> tuple[Verdict, dict[str, Any]]:
+    """Judge the likeliest option, or none if no option is among the likeliest tokens."""
+    sums = option_probabilities(_likeliest_tokens(output), shown.names)
+    mass = sum(sums)
+    verdicts = [shown.judge(place, "the likeliest first token of an option") for place in range(len(sums))]
+    likeliest = verdicts[sums.index(max(sums))]
+    if not mass:
+        return likeliest._replace(reading=Reading("unreadable")), {"probability": 0.0, "options_mass": 0.0}
+    right = sum(one * verdict.value for one, verdict in zip(sums, verdicts, strict=True))
+    shares = {name: round(one / mass, 4) for name, one in zip(shown.names, sums, strict=True)}
+    return likeliest, {"probability": right / mass, "options_mass": mass, "shares": shares}
+
+
+def _likeliest_tokens(output: ModelOutput) -> list[tuple[str, float]]:
+    """The likeliest first tokens with the logarithms of their probabilities."""
+    if output.stop_reason == "model_length":  # a prompt that is too long has no reply
+        return []
+    logprobs = output.choices[0].logprobs
+    if not logprobs or not logprobs.content or not logprobs.content[0].top_logprobs:
+        raise ValueError("the server returned no probabilities of tokens")
+    return [(token.token, token.logprob) for token in logprobs.content[0].top_logprobs]
+
+
+@sample_metric
+def choice_details(scores: list[SampleScore]) -> dict[str, float]:
+    """What a run has besides its score, if a model in the role `ROLE` read replies, or probabilities are the answers.
+
+    ``accuracy_by_rules`` is the score without that model, ``read_again`` the share of replies that it was sent.
+    ``probability`` is the mean of what the right option has of the probability of all options, and 0 where no option
+    is among the likeliest tokens; ``options_mass`` is the mean of what all options have together.
+    """
+    items = all_items(scores)
+    figures: dict[str, float] = {}
+    for name, fact, means in _DETAILS:
+        own = [item._replace(value=item.details[fact]) for item in items if fact in item.details]
+        figures |= flatten({name: headline(own)})
+        if own:
+            figures |= {mean: fmean(item.details.get(mean, 0) for item in own) for mean in means}
+    return figures
+
+
+def reading_prompt(question: str, labels: Mapping[str, str], reply: str) -> str:
+    """Return the prompt of the model that reads; no text in it can close the tags around it, or open others."""
+    choices = ", ".join([*labels, NONE, REFUSED])
+    listed = "\n".join(f"{label}. {text}" for label, text in labels.items())
+    texts = {"question": question, "options": listed, "reply": reply[-REPLY_END:], "choices": choices}
+    return _template().substitute({name: text.translate(_ANGLES) for name, text in texts.items()})
+
+
+@cache
+def _template() -> Template:
+    text = (files("music_evals.benchmarks") / "answers.toml").read_text(encoding="utf-8")
+    return Template(loads(text)["reader"]["prompt"].strip())
+
+
+async def _ask(reader: Model, state: TaskState, labels: Mapping[str, str]) -> str:
+    """The label that the model replies, ``none`` or ``refused``; the schema counts where its provider sends it."""
+    choices = [*labels, NONE, REFUSED]
+    schema = object_schema({ANSWER: {"type": "string", "enum": choices}})
+    config = GenerateConfig(
+        temperature=0.0,
+        max_tokens=None if reader.config.max_tokens else MAX_TOKENS,
+        attempt_timeout=DEADLINE,
+        timeout=DEADLINE,
+        response_schema=ResponseSchema(name=ANSWER, json_schema=JSONSchema.model_validate(schema), strict=True),
+    )
+    reply = clean_reply(state.output.completion)
+    prompt = reading_prompt(asks_of(state).get("question", ""), labels, reply)
+    text = (await reader.generate(prompt, config=config, cache=True)).completion
+    word = read_fields(text)[0].answer or clean_reply(text)
+    word = re.sub(r"^\W+|\W+$", "", word[:100])
+    return next((choice for choice in choices if choice.casefold() == word.casefold()), NONE)

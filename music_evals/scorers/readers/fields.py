@@ -1,0 +1,173 @@
+"""Answers that take no rule: fields of a JSON object whose form a server guarantees, options by their places, and
+options by the probabilities of the tokens that begin them.
+
+The schema of an answer and its reading are here side by side. ``cannot tell`` is among the values of each field.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import exp
+from string import ascii_uppercase, digits
+from typing import Any, Final
+
+from music_evals.scorers.readers import Reading
+from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.verdicts import Verdict, judge_open, plain_text
+
+FORM: Final = "answer_form"
+"""Key of a sample's metadata: ``schema`` or ``likelihood``; without it the reply is free text."""
+SCHEMA: Final = "answer_schema"  # key of a sample's metadata
+ANSWER: Final = "answer"  # the field of a single question
+CANNOT_TELL: Final = "cannot tell"
+
+_MAX_REPLY: Final = 200_000  # characters of an object
+_MEASURES: Final = {"type": "array", "items": {"type": "integer"}}
+_TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "number": {"type": "integer"},
+    "order": _MEASURES,
+    "measures": _MEASURES,
+    "pitches": {"type": "array", "items": {"type": "string"}},
+}
+_YES_NO: Final = ("Yes", "No")
+_WORD_STARTS: Final = str.maketrans("Ġ▁", "  ")  # how tokenizers write the space ahead of a word
+
+
+def answer_field(answer_type: str, answers: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the JSON schema of an answer.
+
+    Args:
+        answer_type: ``choice``, one of `readers.checking.AnswerType`, or a `readers.verdicts.Kind`.
+        answers: the options of a choice, as the prompt names them.
+
+    Example:
+        >>> answer_field("choice", ["A", "B"])
+        {'type': 'string', 'enum': ['A', 'B', 'cannot tell']}
+    """
+    if typed := _TYPES.get(answer_type):
+        return {"anyOf": [typed, {"type": "string", "enum": [CANNOT_TELL]}]}
+    if answer_type == "yes_no":
+        answers = _YES_NO
+    return {"type": "string", "enum": [*answers, CANNOT_TELL]} if answers else {"type": "string"}
+
+
+def answer_schema(types: Sequence[str], answers: Sequence[str] = (), *, reasons: bool = False) -> dict[str, Any]:
+    """Return the JSON schema of an object with answers of these types; `reasons` adds a first field for reasoning."""
+    fields: dict[str, Any] = {"reasoning": {"type": "string"}} if reasons else {}
+    for name, answer_type in zip(field_names(len(types)), types, strict=True):
+        fields[name] = answer_field(answer_type, answers)
+    return object_schema(fields)
+
+
+def object_schema(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the JSON schema of an object that has all these fields, in this order, and no other."""
+    return {"type": "object", "properties": {**fields}, "required": [*fields], "additionalProperties": False}
+
+
+def read_fields(reply: str, names: Sequence[str] = (ANSWER,)) -> list[Reading]:
+    """Read fields of a JSON object; numbers stay as they are written, and commas join the elements of a list.
+
+    Example:
+        >>> read_fields('{"reasoning": "…", "answer": "B"}')
+        [Reading(status='answered', answer='B', rule='the field “answer”')]
+        >>> [reading.status for reading in read_fields('{"1": [3, 7], "2": "cannot tell"}', ["1", "2", "3"])]
+        ['answered', 'refused', 'unreadable']
+    """
+    content: Any = None
+    for text in (reply, clean_reply(reply)):  # a server may leave thoughts ahead of the object
+        try:
+            content = content or json.loads(text[:_MAX_REPLY], parse_int=str, parse_float=str)
+        except (ValueError, RecursionError):
+            continue
+    if not isinstance(content, dict):
+        return [Reading("unreadable" if reply.strip() else "empty")] * len(names)
+    return [_read_value(content.get(name), f"the field “{name}”") for name in names]
+
+
+def _read_value(value: Any, rule: str) -> Reading:
+    if isinstance(value, list) and all(isinstance(element, str) for element in value):
+        value = ", ".join(value) or "none"
+    if not isinstance(value, str):
+        return Reading("unreadable", rule=rule)
+    if plain_text(value) == CANNOT_TELL:
+        return Reading("refused", rule=rule)
+    return Reading("answered", value.strip(), rule) if value.strip() else Reading("empty", rule=rule)
+
+
+def judge_field(reply: str, right: str, judge: Callable[[str], Verdict]) -> Verdict:
+    """Judge the answer in an object's field `ANSWER` as `judge` does an answer in text."""
+    (reading,) = read_fields(reply)
+    return Verdict(reading, right) if reading.answer is None else judge(reading.answer)._replace(in_form=True)
+
+
+def judge_place(
+    place: int, options: Sequence[str], right: str, order: Sequence[int] | None = None, rule: str = ""
+) -> Verdict:
+    """Judge the option at a place in the order shown; each option with the right one's text is right.
+
+    Args:
+        place: of the chosen option.
+        options: their texts in the order of the dataset.
+        right: the right one, by its name in the dataset: a letter, an index, or a longer text.
+        order: the places of the options as they were shown.
+        rule: how the choice was read.
+
+    Example:
+        >>> judge_place(0, ["Lute", "Harp"], "B", [1, 0]).value
+        1.0
+    """
+    names: Sequence[str] = ascii_uppercase
+    if len(right) > 1:
+        names = options
+    elif right.isdigit():
+        names = digits
+    taken = order[place] if order else place
+    is_right = plain_text(options[taken]) == plain_text(options[names.index(right)])
+    return Verdict(Reading("answered", names[taken], rule), names[taken] if is_right else right, in_form=True)
+
+
+def judge_fields(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Judge the fields of an object with the answers to questions, as `judge_open` judges answers in text.
+
+    Fields are named by the numbers of the questions; that of a single question is `ANSWER`.
+
+    Example:
+        >>> questions = [{"answer": "3/4", "answer_type": "metre"}, {"answer": "No", "answer_type": "yes_no"}]
+        >>> [one["verdict"] for one in judge_fields('{"1": "3/4", "2": "cannot tell"}', questions)]
+        [1, 0]
+    """
+    readings = read_fields(reply, field_names(len(questions)))
+    entries = []
+    for question, reading in zip(questions, readings, strict=True):
+        (entry,) = judge_open(reading.answer or "", [question])
+        if reading.answer is None:
+            entry["reading"] = reading.status
+        entries.append(entry)
+    return entries
+
+
+def field_names(questions: int) -> list[str]:
+    """Return the names of the fields with the answers to so many questions."""
+    return [str(number) for number in range(1, questions + 1)] if questions > 1 else [ANSWER]
+
+
+def option_probabilities(tokens: Iterable[tuple[str, float]], answers: Sequence[str]) -> list[float]:
+    """Add up the probabilities of the tokens that begin an answer and no other, such as "B" and " B".
+
+    Args:
+        tokens: the likeliest tokens with the logarithms of their probabilities.
+        answers: the options as the prompt names them.
+
+    Returns:
+        A probability per answer. Their sum is below 1 by what the other tokens have.
+
+    Example:
+        >>> [round(one, 2) for one in option_probabilities([("A", -0.69), (" A", -1.61), ("The", -2.3)], "AB")]
+        [0.7, 0.0]
+    """
+    sums = [0.0] * len(answers)
+    for token, logarithm in tokens:
+        text = token.translate(_WORD_STARTS).strip()
+        begun = [place for place, answer in enumerate(answers) if text and answer.startswith(text)]
+        if len(begun) == 1:
+            sums[begun[0]] += exp(logarithm)
+    return sums
