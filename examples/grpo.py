@@ -11,10 +11,10 @@ With `--model` you train a model of your own, without warm-up; docs/rewards.md h
 """
 
 import json
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import fmean
-from string import Template
 from typing import Any
 
 import typer
@@ -25,8 +25,8 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast,
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 import music_evals as me
-from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.training.sets import build_training_set
+from music_evals.evals.training_prompts import training_prompts
 from music_evals.rewards import reward_function, score
 from music_evals.scorers.metrics.proportion import wilson_interval
 
@@ -39,15 +39,10 @@ TEMPLATE = (
 
 def training_rows(out: Path, count: int) -> list[dict[str, Any]]:
     """Prompts as the task words them, with the columns that the reward needs; no question of the test is among them."""
-    build_training_set("musictheorybench", out, rows=count, seed=1, tasks=["knowledge"], overwrite=True)
-    wording = load_prompts("musictheorybench")
-    rows = []
-    for row in load_dataset(str(out), "knowledge", split="train"):
-        options = dict(zip("abcd", row["options"], strict=True))
-        question = Template(wording["question"]).substitute(question=row["question"], **options)
-        prompt = [{"role": "user", "content": f"{wording['instruction']}\n\n{question}"}]
-        rows.append({"prompt": prompt, "options": row["options"], "answer": row["answer"]})
-    return rows
+    prompts = partial(training_prompts, "musictheorybench")
+    options = {"tasks": ["knowledge"], "prompts": prompts, "overwrite": True}
+    build_training_set("musictheorybench", out, rows=count, seed=1, **options)
+    return load_dataset(str(out), "knowledge", split="train").to_list()
 
 
 def make_tiny_model(out: Path, rows: list[dict[str, Any]], steps: int) -> Path:

@@ -90,8 +90,9 @@ class MusicTaskset(vf.Taskset[MusicTask, MusicConfig]):
 
 
 def compose_theory(name: str, seed: int) -> Iterator[dict[str, Any]]:
-    """Compose questions of MusicTheoryBench's form, but none of the default test."""
+    """Compose questions of MusicTheoryBench's form, but none of the default test or of the half reserved for tests."""
     from music_evals.datasets_builders.questions.theory import compose
+    from music_evals.datasets_builders.training.decontamination import is_reserved
 
     wording = load_prompts("musictheorybench")
     seen = {question.text["en"] for question in compose.compose_theory(540, SEED, compose.MUSICTHEORYBENCH)}
@@ -99,6 +100,8 @@ def compose_theory(name: str, seed: int) -> Iterator[dict[str, Any]]:
         questions = compose.compose_theory(BATCH, number, compose.MUSICTHEORYBENCH)
         fresh = [one for one in questions if (one.kind in KNOWLEDGE) == name.endswith("knowledge")]
         for row in composed_rows([one for one in fresh if one.text["en"] not in seen], str(number)):
+            if is_reserved(row["id"]):
+                continue
             options = dict(zip("abcd", row["options"], strict=True))
             prompt = Template(wording["question"]).substitute(question=row["question"], **options)
             columns = {"options": row["options"], "answer": row["answer"]}

@@ -1,5 +1,6 @@
 """`music-evals build train`: rows for training, apart from test rows by work and by content."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -25,12 +26,21 @@ def train(
     from music_evals.datasets_builders.dataset_io import benchmark_of
     from music_evals.datasets_builders.training.sets import build_training_set
     from music_evals.evals.registry import dataset_module
+    from music_evals.evals.training_prompts import training_prompts
 
     with building(out, overwrite=overwrite) as console:
         tests = {dataset: dataset_module(benchmark_of(dataset)).BENCHMARK for dataset in against or ()}
         with console.status("composing"):
             provenance = build_training_set(
-                name, out, rows=rows, seed=seed, tasks=task or (), against=tests, audio=audio, overwrite=overwrite
+                name,
+                out,
+                rows=rows,
+                seed=seed,
+                tasks=task or (),
+                against=tests,
+                audio=audio,
+                overwrite=overwrite,
+                prompts=partial(training_prompts, name),
             )
         say_counts(console, provenance.counts)
         for test, numbers in provenance.decontamination.tests.items() if provenance.decontamination else ():

@@ -110,6 +110,12 @@ def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
     return [runs for runs in music if runs] or [word_runs(question)]
 
 
+def is_reserved(row: object) -> bool:
+    """Return whether a composed question, by its id, or a stimulus, by its runs, is of the half reserved for tests."""
+    key = row.removesuffix("-en").removesuffix("-zh") if isinstance(row, str) else row
+    return bool(sha256(repr(key).encode()).digest()[0] % 2)
+
+
 class TestRows:
     """Rows of test sets, which training rows must differ from; `record` counts what was checked and dropped."""
 
@@ -148,8 +154,8 @@ class TestRows:
         some that no training set has. Such a row is refused without being counted.
         """
         contents = row_runs(row, config)
-        key = row["id"].removesuffix("-en").removesuffix("-zh") if "question" in row else sorted(map(repr, contents[0]))
-        if is_composed and sha256(repr(key).encode()).digest()[0] % 2:
+        key = row["id"] if "question" in row else sorted(map(repr, contents[0]))
+        if is_composed and is_reserved(key):
             return False
         self.record.checked += 1
         overlapping: set[str] = set()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from music_evals.datasets_builders import builder
@@ -17,9 +18,12 @@ from music_evals.datasets_builders.dataset_io import (
     make_provenance,
     write_dataset,
 )
+from music_evals.datasets_builders.dataset_io.folders import check_target
+from music_evals.datasets_builders.dataset_io.rows import as_files
 from music_evals.datasets_builders.training.decontamination import TestRows, lilypond_music
 
 Row = Mapping[str, Any]
+Prompts = Callable[[Path], Mapping[str, Mapping[str, Any]]]
 _CHUNK: Final = 500  # questions whose right options are spread over the letters together
 _SURPLUS: Final = 50  # stimuli that may be composed per row
 
@@ -67,6 +71,7 @@ def build_training_set(
     against: Mapping[str, DatasetSpec] | None = None,
     audio: bool = False,
     overwrite: bool = False,
+    prompts: Prompts | None = None,
 ) -> Provenance:
     """Write a training set as a dataset folder with the split ``train``; the same seed and version give the same bytes.
 
@@ -79,12 +84,17 @@ def build_training_set(
         against: further test sets, dataset argument → its benchmark.
         audio: whether clips are rendered; otherwise the cells of sounds hold `ABSENT`.
         overwrite: whether a dataset folder is replaced.
+        prompts: makes the prompts of a dataset's rows from a folder that holds them as a test split, config → id of a
+            row → messages; they become the column ``prompt``. None for no such column.
 
     Raises:
         DatasetError: there is no such training set or task, or the material does not give so many rows.
     """
+    from datasets import List, Value
+
     from music_evals.notation.audio.soundfont import default_soundfont
 
+    check_target(out, overwrite=overwrite)
     if name not in TRAINING:
         others = "published, stand in for published ones, or name the works they are measured against"
         raise DatasetError(
@@ -102,9 +112,27 @@ def build_training_set(
     counts = {config: rows // len(configs) + (at < rows % len(configs)) for at, config in enumerate(configs)}
     stream = int.from_bytes(sha256(f"training {seed}".encode()).digest()[:6])  # no test has it by accident
     request = Request(counts, stream, tests, default_soundfont() if audio else None)
-    splits = {config: {"train": own} for config, own in compose(request).items()}
+    made = {config: list(own) for config, own in compose(request).items()}
     provenance = make_provenance(name, spec.version, GENERATED, seed=seed, decontamination=tests.record)
-    return write_dataset(out, splits, features=spec.features, provenance=provenance, overwrite=overwrite)
+    columns = {config: as_files(spec.features[config]) for config in made}
+    for config, asked in _prompts_of(made, spec, provenance, prompts).items():
+        columns[config] |= {"prompt": List({"role": Value("string"), "content": Value("string")})}
+        made[config] = [{**row, "prompt": asked[row["id"]]} for row in made[config]]
+    splits = {config: {"train": own} for config, own in made.items()}
+    return write_dataset(out, splits, features=columns, provenance=provenance, overwrite=overwrite)
+
+
+def _prompts_of(
+    rows: Mapping[str, Sequence[Row]], spec: DatasetSpec, provenance: Provenance, prompts: Prompts | None
+) -> Mapping[str, Mapping[str, Any]]:
+    """The prompts of rows: config → id → messages."""
+    if prompts is None:
+        return {}
+    with TemporaryDirectory() as folder:
+        # Tasks look for questions and for worked examples in splits of other names.
+        splits = {config: dict.fromkeys(("test", "strict", "dev"), own) for config, own in rows.items()}
+        write_dataset(Path(folder) / "rows", splits, features=spec.features, provenance=provenance)
+        return prompts(Path(folder) / "rows")
 
 
 def _chunks(questions: Iterator[Any]) -> Iterator[tuple[int, list[Any]]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from datasets import load_dataset
+from trl.data_utils import is_conversational
 
 from music_evals.datasets_builders import builder
 from music_evals.datasets_builders.dataset_io import DatasetError, Provenance, load_split, write_dataset
@@ -41,7 +42,10 @@ def test_a_training_set_says_that_it_is_one(tmp_path: Path) -> None:
     assert code == 0, output
     assert "chord_quality: 12 rows in train" in output
     loaded = load_dataset(str(tmp_path / "out"), "chord_quality", split="train")
-    assert list(loaded.features) == list(builder("muse").BENCHMARK.features["chord_quality"])
+    assert list(loaded.features) == [*builder("muse").BENCHMARK.features["chord_quality"], "prompt"]
+    assert is_conversational(loaded[0])
+    assert [message["role"] for message in loaded[0]["prompt"]] == ["system", "user"]
+    assert loaded[0]["midi_text"] in loaded[0]["prompt"][-1]["content"]
     rows = rows_of("muse", "chord_quality", "train", dataset=tmp_path / "out")
     assert {row["audio"]["bytes"] for row in rows} == {b"-"}
     assert sorted(row["target"] for row in rows) == [*"AAABBBCCCDDD"]
@@ -50,6 +54,21 @@ def test_a_training_set_says_that_it_is_one(tmp_path: Path) -> None:
     card = (tmp_path / "out" / "README.md").read_text()
     assert "not for training" not in card
     assert "rows, works or tunes compared" in card
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "config"),
+    [("msu", "questions", "questions"), ("ziqi", "generation", "generation"), ("lilybench", "bar_count", "bar_count")],
+)
+def test_rows_hold_the_prompts_of_the_tasks(name: str, task: str, config: str, tmp_path: Path) -> None:
+    code, output = run("build", "train", name, "--rows", 4, "--task", task, "--out", tmp_path / "out")
+    assert code == 0, output
+    rows = load_dataset(str(tmp_path / "out"), config, split="train")
+    for row in rows:
+        asked = row["prompt"][-1]["content"]
+        shown = row.get("options") or [row["question"]] if "question" in row else [row["prompt"][-1]["content"]]
+        assert all(text in asked for text in shown)
+    assert len({row["prompt"][-1]["content"] for row in rows}) == len(rows)
 
 
 def test_rows_of_a_further_test_set_are_left_out(tmp_path: Path) -> None:
