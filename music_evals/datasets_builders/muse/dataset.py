@@ -208,6 +208,12 @@ COMPOSERS: Final[Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[s
 """Config → composes rows from a seed, a number of test rows and a soundfont: their splits, and what makes them."""
 
 
+HIDDEN: Final[Mapping[str, Sequence[str]]] = {
+    "chord_quality": ("spectrum", "beginning", "end", "first event", "last event", "sizes", "together")
+}
+"""Config → views of `questions.leaks` that have what is asked: the notes of a chord, and how many they are."""
+
+
 def render_clip(performance: Performance, instrument: str, soundfont: Path | None) -> rows.Clip:
     """Play a performance as WAV, MIDI and MIDI text; DatasetError if the soundfont cannot be read.
 

@@ -30,14 +30,15 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.muse.dataset import render_clip, write
 from music_evals.datasets_builders.muse.rows import check_midi_text, check_row
-from music_evals.datasets_builders.muse.surface import MEASURES, share_guessed
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus
 from music_evals.datasets_builders.progress import OnPiece
+from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
 from music_evals.notation.audio.soundfont import default_soundfont
+from music_evals.notation.midi.files import midi_to_text, write_midi
 
 DEFAULT_SEED: Final = 1
 PER_TASK: Final = 20
-_PER_FLOOR: Final = 40  # stimuli of each option that are tried for floors
+_TRIED: Final = 200  # stimuli of each task that classifiers are tried on
 
 _MidiText = Annotated[Text, AfterValidator(check_midi_text)]
 
@@ -97,6 +98,11 @@ def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str,
         yield form.targets[place], stimulus
 
 
+def midi_texts(stimulus: Stimulus) -> list[str]:
+    """Return the MIDI text of each clip."""
+    return [midi_to_text(write_midi(clip)) for clip, _ in stimulus.clips]
+
+
 def build(
     out: Path,
     *,
@@ -115,7 +121,12 @@ def build(
         }
         for name, form in FORMS.items()
     }
-    floors = {name: {"test": {"all": _floors(seed, name)}} for name in FORMS}
+    for name, form in FORMS.items():
+        answers, stimuli = zip(*compose(seed, name, "leaks", _TRIED), strict=True)
+        views = [note_views(midi_texts(stimulus), form.hidden) for stimulus in stimuli]
+        refuse_leaks(NAME, name, "midi", find_leaks(answers, views))
+    # Equality of bytes gives no answer away, because the clips of a pair always differ.
+    floors = {name: {"test": {"all": {"bytes": 0.5}}} for name, form in FORMS.items() if len(form.clips) == 2}
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, floors=floors)
     return write_dataset(out, rows, features=FEATURES, provenance=provenance, overwrite=overwrite)
 
@@ -146,22 +157,3 @@ def compose_rows(seed: int, name: str, split: str, count: int, soundfont: Path |
         question = {"variant": stimulus.variant, "why": stimulus.why, "target": target}
         yield {**row, **question, "options": list(form.options), "source": GENERATED}
 
-
-def _floors(seed: int, name: str) -> dict[str, float]:
-    """The share of answers that the size of a clip gives away or, for pairs, the difference of the sizes.
-
-    Equality of bytes (``bytes``) gives none away, because the clips of a pair always differ.
-    """
-    stimuli = list(compose(seed, name, "floor", _PER_FLOOR * len(FORMS[name].options)))
-    floors = {
-        measure: share_guessed(
-            [(str(number), answer, _size(stimulus, size)) for number, (answer, stimulus) in enumerate(stimuli)]
-        )
-        for measure, size in MEASURES.items()
-    }
-    return {**floors, "bytes": 0.5} if len(FORMS[name].clips) == 2 else floors
-
-
-def _size(stimulus: Stimulus, size: Any) -> int:
-    first, *second = (size(performance) for performance, _ in stimulus.clips)
-    return int(first - sum(second))

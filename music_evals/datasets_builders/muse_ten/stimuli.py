@@ -53,9 +53,8 @@ _SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 1
 _SEVENTHS: Final = {"major": (0, 4, 7, 11), "minor": (0, 3, 7, 10)}
 _LEVELS: Final = ((0, 2), (2, 4), (4, 6), (6, 8), (0, 4), (4, 8), (2, 8))  # numbers of off-beats of two loops
 _STROKES: Final = 16
-_BEATS: Final = (24, 40)
-_LOW_ENDS: Final = 0.25
-_LOUDER: Final = (-20, 20)  # velocity of the low notes, compared with the others
+_SNARES: Final = (6, 7)
+_LOUDER: Final = (-14, 14)  # velocity of the low notes, compared with the others
 _GAP: Final = TICKS_PER_BEAT // 16  # silence before the next note
 # Ticks by which a stroke is late. With them all times in beats have three decimals, on the beat and off the beat, so
 # that the length of the MIDI text does not tell where the strokes are.
@@ -151,17 +150,15 @@ def _rhythm_matching(place: int, serial: int, rng: Random) -> Stimulus:
 def _meter(place: int, serial: int, rng: Random) -> Stimulus:
     """One note a beat; the first of each group is low. The file's own metre is one beat.
 
-    How loud and long the low notes are does not depend on the group, and neither does whether the last note is low.
+    How loud and long the low notes are does not depend on the group. The last note is never low.
     """
     instrument, group = ("drums", "piano", "guitar")[serial % 3], GROUPS[place]
-    ends_low, n_beats = rng.random() < _LOW_ENDS, rng.randint(*_BEATS)
-    while (n_beats % group == 1) != ends_low:
-        n_beats = rng.randint(*_BEATS)
+    n_beats = rng.randint(24, 40)
     lowest = rng.randint(40, 47)
     louder, longest = rng.randint(*_LOUDER), rng.randint(1, min(GROUPS))
     notes, chord = [], DEGREES["I"]
     for beat in range(n_beats):
-        is_first = beat % group == 0
+        is_first = beat % group == 0 and beat < n_beats - 1
         if is_first:
             chord = chord if beat == 0 else DEGREES[rng.choice(("I", "IV", "V", "vi"))]
         if instrument == "drums":
@@ -229,16 +226,22 @@ def _syncopation_pairs(place: int, serial: int, rng: Random) -> Stimulus:
 
 
 def _equal_loop(offbeats: int, rng: Random) -> Performance:
-    """A loop of 16 strokes, none of them at its very end, which would tell of strokes off the beat."""
+    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end.
+
+    With many strokes off the beat, loops have fewer snares and more often end with a stroke.
+    """
     loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
-    while drum_loops.SLOTS in loop.kick + loop.snare:
+    while len(loop.snare) not in _SNARES or drum_loops.SLOTS in loop.kick + loop.snare:
         loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
     return _play_late(loop.performance, rng)
 
 
 def _play_late(performance: Performance, rng: Random) -> Performance:
-    """Play each note a few milliseconds late, as people do."""
-    notes = [replace(note, onset=note.onset + rng.choice(_LATENESS)) for note in performance.notes]
+    """Play each note a few milliseconds late, and as loud as it comes: the beat is not accented."""
+    notes = []
+    for note in performance.notes:
+        velocity = rng.randint(64, 96) if note.pitch == drum_loops.HI_HAT else rng.randint(84, 110)
+        notes.append(replace(note, onset=note.onset + rng.choice(_LATENESS), velocity=velocity))
     return replace(performance, notes=tuple(notes))
 
 
@@ -281,6 +284,7 @@ class TaskForm:
     compose: Compose
     clips: Sequence[str] = ("",)  # what the names of the columns of each clip end with
     is_lettered: bool = True  # whether the answer is the letter of an option, or its text
+    hidden: Sequence[str] = ()  # views of `leaks` that have what is asked
 
     @property
     def targets(self) -> list[str]:
@@ -289,6 +293,7 @@ class TaskForm:
 
 
 _PAIR: Final = ("_1", "_2")
+_TIMBRE: Final = ("spectrum", "beginning", "end")
 _MELODIES: Final = ("Yes, these are the same exact melody.", "No, these are not the same exact melody.")
 _DRUMS: Final = (
     "Yes, these are the same exact drum set patterns.",
@@ -305,13 +310,13 @@ _CONTOURS: Final = (
 FORMS: Final[Mapping[str, TaskForm]] = {
     "oddball": TaskForm(_MELODIES, _oddball, _PAIR, is_lettered=False),
     "contour": TaskForm(_CONTOURS, _contour),
-    "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument),
+    "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument, hidden=_TIMBRE),
     "rhythm_matching": TaskForm(_DRUMS, _rhythm_matching, _PAIR, is_lettered=False),
     "meter": TaskForm(("Groups of 3", "Groups of 4", "Groups of 5"), _meter),
     "key_modulation": TaskForm(("Yes, a key modulation occurs.", "No, the key stays the same."), _key_modulation),
     "progression": TaskForm(_CHORDS, _progression, _PAIR),
     "transposition_pairs": TaskForm((SAME, DIFFERENT), _transposition_pairs, _PAIR, is_lettered=False),
-    "major_or_minor": TaskForm(("Major", "Minor"), _major_or_minor),
+    "major_or_minor": TaskForm(("Major", "Minor"), _major_or_minor, hidden=(*_TIMBRE, "first event", "last event")),
     "syncopation_pairs": TaskForm(_LOOPS, _syncopation_pairs, _PAIR),
 }
 """Task → its form."""

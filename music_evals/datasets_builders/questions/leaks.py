@@ -10,108 +10,127 @@ view and the classifier that are best on the other folds, so it is not chosen in
 """
 
 import io
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.notation.midi.files import midi_to_text, write_midi
-from music_evals.notation.midi.performance import Note, Performance
-from music_evals.scorers.metrics.proportion import wilson_interval
+from music_evals.datasets_builders.questions.attack import ALL, Share
+from music_evals.notation.midi.files import parse_midi_text
+from music_evals.notation.midi.performance import Note
 
 BEST: Final = "best"
 MARGIN: Final = 0.08
-"""How far above the floor the upper bound of the best classifier may lie."""
-ENOUGH: Final = 400
-"""Number of stimuli at which the bound of a task without leaks lies below the margin."""
+"""How far above chance, or above what a task declares, the best classifier may lie."""
 
+_PROGRAM: Final = re.compile(r"program=(\d+)")
 _FOLDS: Final = 5
 _NEIGHBOURS: Final = 15
 _RIDGE: Final = 1.0
 _QUANTILES: Final = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 _FRAME: Final = 2048  # samples of a spectrum
 _BANDS: Final = 24  # of equal width on a logarithmic scale, from 40 Hz to the highest frequency
+_EDGE: Final = 12  # characters of the beginning and of the end of a text
 _EDGE_SECONDS: Final = 0.3  # length of the beginning and of the end
 
 Array = NDArray[np.float64]
 Views = Mapping[str, Sequence[float]]
 """View → its values; the same views with as many values for every stimulus of a task."""
+Classify = Callable[[Array, NDArray[np.int64], Array, int], Array]
+"""Scores classes: known values, their classes, values to classify, number of classes → a row of scores for each."""
 
 
-class Leak(NamedTuple):
-    """The share of stimuli whose answer a view gives away to the better classifier, from 0 to 1."""
+def find_leaks(
+    answers: Sequence[str], stimuli: Sequence[Views], options: Sequence[Sequence[str]] | None = None
+) -> list[Share]:
+    """Return the share of answers that the better classifier finds by each view; last that of the best view.
 
-    view: str
-    value: float
-    n: int
-    chance: float
-
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95% interval of the share."""
-        return wilson_interval(self.value, self.n)
-
-
-def find_leaks(answers: Sequence[str], stimuli: Sequence[Views]) -> dict[str, Leak]:
-    """Return the leak of each view, and of the best view under `BEST`.
+    The guesser of a share is the view; the last one is `BEST`.
 
     Args:
         answers: to the questions on the stimuli.
-        stimuli: views of each stimulus; an option's place decides a tie, so stimuli may be in any order.
+        stimuli: views of each stimulus.
+        options: the answers that each question offers; if not given, all answers.
 
     Example:
-        >>> loud = [{"velocities": [90.0 + place], "sizes": [12.0]} for place in (0, 1) * 40]
-        >>> leaks = find_leaks(["soft", "loud"] * 40, loud)
-        >>> leaks["velocities"].value, leaks["best"].value
-        (1.0, 1.0)
+        >>> stimuli = [{"velocities": [90.0 + place], "sizes": [12.0]} for place in (0, 1) * 40]
+        >>> [(share.guesser, share.value) for share in find_leaks(["soft", "loud"] * 40, stimuli)]
+        [('velocities', 1.0), ('sizes', 0.5), ('best', 1.0)]
     """
     classes, labels = np.unique(np.asarray(answers), return_inverse=True)
+    offered = np.array([np.isin(classes, own) for own in options or [classes] * len(answers)])
     folds = np.random.default_rng(0).permutation(len(labels)) % _FOLDS
-    right: dict[tuple[str, str], Array] = {}
+    right: dict[str, Array] = {}
     for view in stimuli[0]:
         values = np.array([stimulus[view] for stimulus in stimuli], dtype=float)
-        for name, classify in _CLASSIFIERS.items():
-            right[view, name] = np.zeros(len(labels))
-            for number in range(_FOLDS):
-                tried = folds == number
-                scale = values[~tried].std(axis=0)
-                scaled = (values - values[~tried].mean(axis=0)) / np.where(scale > 0, scale, 1)
-                scores = classify(scaled[~tried], labels[~tried], scaled[tried], len(classes))
-                right[view, name][tried] = scores.argmax(axis=1) == labels[tried]
+        earned = [_earned(classify, values, labels, folds, offered) for classify in _CLASSIFIERS]
+        right[view] = max(earned, key=lambda one: float(one.mean()))
     best = np.zeros(len(labels))
     for number in range(_FOLDS):
         tried = folds == number
-        favourite = max(right, key=lambda key: right[key][~tried].mean())
+        favourite = max(right, key=lambda view: float(right[view][~tried].mean()))
         best[tried] = right[favourite][tried]
-    shares = {view: max(right[view, name].mean() for name in _CLASSIFIERS) for view in stimuli[0]}
-    shares[BEST] = best.mean()
-    return {view: Leak(view, float(share), len(labels), 1 / len(classes)) for view, share in shares.items()}
+    n, chance = len(labels), float(np.mean([1 / len(own) for own in options or [classes]]))
+    return [Share(ALL, view, float(own.mean()), n, chance, n) for view, own in {**right, BEST: best}.items()]
 
 
-def refuse_leaks(name: str, leaks: Mapping[str, Leak], floor: float) -> None:
-    """Raise DatasetError, which calls the stimuli `name`, if the best view is right more often than `floor` allows."""
-    best = leaks[BEST]
-    high = best.interval()[1]
-    if high > floor + MARGIN:
-        view = max((leak for leak in leaks.values() if leak is not best), key=lambda leak: leak.value).view
+def _earned(
+    classify: Classify, values: Array, labels: NDArray[np.int64], folds: NDArray[np.int64], offered: NDArray[np.bool_]
+) -> Array:
+    """What a classifier earns per stimulus, 0 or 1; each fold is tried by one that learned from the others."""
+    earned = np.zeros(len(labels))
+    for number in range(_FOLDS):
+        tried = folds == number
+        scale = values[~tried].std(axis=0)
+        scaled = (values - values[~tried].mean(axis=0)) / np.where(scale > 0, scale, 1)
+        scores = classify(scaled[~tried], labels[~tried], scaled[tried], offered.shape[1])
+        earned[tried] = np.where(offered[tried], scores, -np.inf).argmax(axis=1) == labels[tried]
+    return earned
+
+
+def refuse_leaks(benchmark: str, task: str, modality: str, shares: Sequence[Share]) -> None:
+    """Raise DatasetError if stimuli give away more than the task declares by ``gives_away``, or more than chance.
+
+    The lower bound of the best view must lie at most `MARGIN` above that.
+    """
+    *views, best = shares
+    floor = benchmarks.load(benchmark).tasks[task].gives_away.get(modality, best.chance)
+    if best.interval()[0] > floor + MARGIN:
+        view = max(views, key=lambda share: share.value).guesser
         raise DatasetError(
-            f"{name}: a classifier finds {best.value:.1%} of the answers of {best.n} stimuli (at most {high:.1%}) "
-            f"without what is asked, mostly by the view '{view}'; accepted are {floor + MARGIN:.0%}"
+            f"{benchmark}, {task}, {modality}: without what is asked, a classifier finds {best.value:.1%} of the answers "
+            f"to {best.n} stimuli, mostly by the view '{view}'; accepted are {floor + MARGIN:.0%}, or what the task "
+            f"declares by gives_away"
         )
 
 
-def note_views(clips: Sequence[Performance]) -> Views:
-    """Describe one or two clips of notes by their `program`, `velocities`, `sizes`, `first event` and `last event`."""
-    described = [_views_of_notes(clip) for clip in clips]
-    views = _joined(described)
-    known = ("program", "velocities", "sizes")
-    return {**views, "together": [value for view in known for value in views[view]]}
+def note_views(clips: Sequence[str], hidden: Sequence[str] = ()) -> Views:
+    """Describe one or two MIDI texts, except by the views `hidden`, which have what is asked.
+
+    The views are `program`, `velocities`, `sizes`, `together` (these three), `first event` and `last event`.
+    """
+    views = _joined([_views_of_notes(clip) for clip in clips])
+    views["together"] = [*views["program"], *views["velocities"], *views["sizes"]]
+    return {view: values for view, values in views.items() if view not in hidden}
 
 
-def sound_views(clips: Sequence[bytes]) -> Views:
-    """Describe one or two WAV files by their `loudness`, `spectrum`, `beginning` and `end`."""
-    return _joined([_views_of_sound(clip) for clip in clips])
+def sound_views(clips: Sequence[bytes], hidden: Sequence[str] = ()) -> Views:
+    """Describe one or two WAV files by their `loudness`, `spectrum`, `beginning` and `end`, except by `hidden`."""
+    views = _joined([_views_of_sound(clip) for clip in clips])
+    return {view: values for view, values in views.items() if view not in hidden}
+
+
+def text_views(text: str, hidden: Sequence[str] = ()) -> Views:
+    """Describe notation or a question by its `sizes`, `beginning` and `end`, except by `hidden`."""
+    text = text.strip()
+    sizes = [len(text), len(text.split()), text.count("\n"), text.count("|"), sum(map(str.isdecimal, text))]
+    edges = [[ord(sign) for sign in edge] for edge in (text[:_EDGE].ljust(_EDGE), text[-_EDGE:].rjust(_EDGE))]
+    views = {"sizes": sizes, "beginning": edges[0], "end": edges[1]}
+    return {view: values for view, values in views.items() if view not in hidden}
 
 
 def _joined(described: Sequence[Views]) -> dict[str, list[float]]:
@@ -123,21 +142,22 @@ def _joined(described: Sequence[Views]) -> dict[str, list[float]]:
     return joined
 
 
-def _views_of_notes(clip: Performance) -> Views:
-    notes = sorted(clip.notes)
+def _views_of_notes(text: str) -> Views:
+    clip, program = parse_midi_text(text), _PROGRAM.search(text)
+    notes = clip.notes
     velocities = np.array([note.velocity for note in notes])
     first = [note for note in notes if note.onset == notes[0].onset]
     last = [note for note in notes if note.onset == notes[-1].onset]
     end = max(note.onset + note.duration for note in notes)
     return {
-        "program": [clip.program, clip.percussion],
+        "program": [int(program[1]) if program else 0, notes[0].is_drum],
         "velocities": [
             *np.quantile(velocities, _QUANTILES),
             velocities.mean(),
             velocities.std(),
             (velocities > 99).sum(),
         ],
-        "sizes": [len(notes), len(midi_to_text(write_midi(clip))), end, clip.tempo, end / clip.tempo],
+        "sizes": [len(notes), len(text), end, clip.tempo, end / clip.tempo],
         "first event": _event(first),
         "last event": _event(last),
     }
@@ -187,4 +207,4 @@ def _with_squares(values: Array) -> Array:
     return np.hstack([values, values**2, np.ones((len(values), 1))])
 
 
-_CLASSIFIERS: Final = {"nearest": _nearest, "linear": _linear}
+_CLASSIFIERS: Final[Sequence[Classify]] = (_nearest, _linear)

@@ -1,0 +1,145 @@
+"""What generated questions give away without what they ask: a table of tasks and modalities.
+
+    python perf/leaks.py                     # all tasks and modalities, up to 400 questions each: half an hour
+    python perf/leaks.py muse_ten --n 200    # one benchmark
+    python perf/leaks.py --numbers           # floors of small tasks and repeated ids instead: a minute
+
+`music_evals/datasets_builders/questions/leaks.py` says what the classifiers see. *Best* is the best view, not chosen in
+hindsight, with its 95% interval. *Floor* is what logs show: chance, or what the task declares by `gives_away` (100 is a
+look-up).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from music_evals import benchmarks
+from music_evals.datasets_builders import musictheorybench
+from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.muse import dataset as muse
+from music_evals.datasets_builders.muse_ten import dataset as muse_ten
+from music_evals.datasets_builders.questions.attack import attack
+from music_evals.datasets_builders.questions.floors import items_of
+from music_evals.datasets_builders.questions.leaks import Views, find_leaks, note_views, sound_views, text_views
+from music_evals.datasets_builders.questions.listening import listening_questions
+from music_evals.evals.registry import dataset_module
+
+SEED = 77
+CHORDS = 280  # a triad of `major_or_minor` has no more variants; `chord_quality` has 1,584
+TEXTS = ("musictheorybench", "ziqi", "lilybench", "abc_eval")
+SMALL = ("lilybench", "abc_eval")
+
+
+class Tried(NamedTuple):
+    """A task in one modality: its answers, and what a classifier may see of each question."""
+
+    benchmark: str
+    task: str
+    modality: str
+    answers: Sequence[str]
+    views: Sequence[Views]
+    options: Sequence[Sequence[str]] | None = None
+
+
+def stimuli(modality: str, n: int) -> Iterator[Tried]:
+    """Compose the stimuli of The MUSE Benchmark and of MUSE."""
+    soundfont = None if modality == "midi" else muse.default_soundfont()
+    for name, form in muse_ten.FORMS.items():
+        count = min(n, CHORDS) if name == "major_or_minor" else n
+        rows = muse_ten.compose_rows(SEED, name, "leaks", count, soundfont)
+        yield tried("muse_ten", name, modality, rows, form.hidden)
+    for name, compose in muse.COMPOSERS.items():
+        rows = (make() for split, make in compose(SEED, n, soundfont) if split == "test")
+        yield tried("muse", name, modality, rows, muse.HIDDEN.get(name, ()))
+
+
+def tried(benchmark: str, task: str, modality: str, rows: Iterable[Mapping[str, Any]], hidden: Sequence[str]) -> Tried:
+    answers, views = [], []
+    for row in rows:
+        answers.append(row["target"])
+        ends = [key.removeprefix("audio") for key in row if key.startswith("audio")]
+        if modality == "midi":
+            views.append(note_views([row[f"midi_text{end}"] for end in ends], hidden))
+        else:
+            views.append(sound_views([row[f"audio{end}"]["bytes"] for end in ends], hidden))
+    return Tried(benchmark, task, modality, answers, views)
+
+
+def clips(n: int) -> Iterator[Tried]:
+    """Compose the clips that stand in for published recordings."""
+    questions = [question for seed in range(SEED, SEED + n // 20) for question in listening_questions(seed)]
+    for kind in dict.fromkeys(question.theme for question in questions):
+        own = [question for question in questions if question.theme == kind]
+        views = [sound_views([question.parts[0].content]) for question in own]
+        yield Tried("mmau", f"music, {kind}", "audio", [str(question.right) for question in own], views)
+
+
+def texts() -> Iterator[Tried]:
+    """Take the questions of generated datasets whose music is text, as many as there are."""
+    for name in TEXTS:
+        spec = dataset_module(name).BENCHMARK
+        for config, splits in describe_dataset(GENERATED, benchmark=spec).provenance.counts.items():
+            split = "strict" if "strict" in splits else "test"
+            if split not in splits or config == "error_detection":
+                continue
+            rows = load_split(GENERATED, config, split, benchmark=spec).to_list()
+            items = items_of(name, config, rows)
+            if not items or not items[0].options:
+                continue
+            views = [text_views(row.get("score") or row.get("abc") or row["question"]) for row in rows]
+            options = [item.options for item in items]
+            yield Tried(name, config, "text", [item.answer for item in items], views, options)
+
+
+def numbers() -> None:
+    """Print the floors of small tasks, and what three seeds of MusicTheoryBench say of a fourth."""
+    for name in SMALL:
+        spec = dataset_module(name).BENCHMARK
+        provenance = describe_dataset(GENERATED, benchmark=spec).provenance
+        for config, splits in provenance.floors.items():
+            for form, floors in splits.get("strict", {}).items():
+                shown = ", ".join(f"{floor} {100 * share:.1f}" for floor, share in floors.items() if floor != "questions")
+                print(f"{name} {config} {form}, {floors['questions']} questions: {shown}")
+    seeds = [musictheorybench.compose_rows(seed)["knowledge"]["test"] for seed in range(1, 5)]
+    ids = [{row["id"] for row in rows} for rows in seeds]
+    print("ids of MusicTheoryBench in two seeds:", [len(first & second) for first, second in combinations(ids, 2)])
+    *learned, fresh = ([item for item in items_of("musictheorybench", "", rows)] for rows in seeds)
+    for share in attack(fresh, [item for items in learned for item in items]):
+        if share.form == "all":
+            low, high = share.interval()
+            print(f"learned on three seeds, {share.guesser}: {share.value:.1%} ({low:.1%} to {high:.1%})")
+
+
+def main(
+    only: Annotated[str, typer.Argument(help="A benchmark.")] = "",
+    n: Annotated[int, typer.Option(help="Questions of each task.")] = 400,
+    modality: Annotated[str, typer.Option(help="midi, audio or text.")] = "",
+    show_numbers: Annotated[bool, typer.Option("--numbers")] = False,
+) -> None:
+    if show_numbers:
+        numbers()
+        return
+    sources = {
+        "midi": lambda: stimuli("midi", n),
+        "audio": lambda: chain(clips(n), stimuli("audio", n)),
+        "text": texts,
+    }
+    print("| benchmark | task | modality | n | chance | floor | best | 95% interval | best view in hindsight |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, one in ((name, one) for name, make in sources.items() if modality in ("", name) for one in make()):
+        if only not in ("", one.benchmark):
+            continue
+        *views, best = find_leaks(one.answers, one.views, one.options)
+        facts = benchmarks.load(one.benchmark).tasks[one.task.partition(",")[0]]
+        floor = facts.gives_away.get(name, best.chance)
+        low, high = best.interval()
+        top = max(views, key=lambda share: share.value)
+        cells = [one.benchmark, one.task, name, best.n, f"{100 * best.chance:.1f}", f"{100 * floor:.1f}"]
+        cells += [f"{100 * best.value:.1f}", f"{100 * low:.1f}–{100 * high:.1f}", f"{top.guesser} {100 * top.value:.1f}"]
+        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    typer.run(main)
