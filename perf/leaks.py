@@ -23,7 +23,7 @@ from music_evals.datasets_builders.muse_ten import dataset as muse_ten
 from music_evals.datasets_builders.questions.attack import attack
 from music_evals.datasets_builders.questions.floors import items_of
 from music_evals.datasets_builders.questions.leaks import Views, find_leaks, note_views, sound_views, text_views
-from music_evals.datasets_builders.questions.listening import PER_KIND, listening_questions
+from music_evals.datasets_builders.questions.listening import HIDDEN, PER_KIND, listening_questions
 from music_evals.evals.registry import dataset_module
 
 SEED = 77
@@ -72,7 +72,9 @@ def clips(n: int) -> Iterator[Tried]:
     questions = [question for seed in range(SEED, SEED + n // PER_KIND) for question in listening_questions(seed)]
     for kind in dict.fromkeys(question.theme for question in questions):
         own = [question for question in questions if question.theme == kind]
-        views = [sound_views([question.parts[0].content]) for question in own]
+        views = [sound_views([question.parts[0].content], HIDDEN.get(kind, ())) for question in own]
+        if not views[0]:
+            continue
         yield Tried("mmau", f"music, {kind}", "audio", [str(question.right) for question in own], views)
 
 

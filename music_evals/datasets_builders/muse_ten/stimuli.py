@@ -54,7 +54,7 @@ _SEVENTHS: Final = {"major": (0, 4, 7, 11), "minor": (0, 3, 7, 10)}
 _LEVELS: Final = ((0, 2), (2, 4), (4, 6), (6, 8), (0, 4), (4, 8), (2, 8))  # numbers of off-beats of two loops
 _STROKES: Final = 16
 _SNARES: Final = (6, 7)
-_LOUDER: Final = (-14, 14)  # velocity of the low notes, compared with the others
+_LOUDER: Final = (-6, 6)  # velocity of the low notes, compared with the others
 _GAP: Final = TICKS_PER_BEAT // 16  # silence before the next note
 # Ticks by which a stroke is late. With them all times in beats have three decimals, on the beat and off the beat, so
 # that the length of the MIDI text does not tell where the strokes are.

@@ -14,6 +14,13 @@ from music_evals.notation.midi.files import write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 PER_KIND: Final = 20
+HIDDEN: Final[Mapping[str, Sequence[str]]] = {
+    "tempo": ("loudness", "spectrum"),
+    "instrument": ("loudness", "spectrum", "beginning", "end"),
+    "mode": ("spectrum",),
+    "voices": ("spectrum", "beginning", "end"),
+}
+"""Kind → views of `leaks` that have what is asked: how many strokes sound, the timbre, the notes, their number."""
 SECONDS: Final = 4.0
 TEMPI: Final = (50, 72, 104, 150)
 METRES: Final = (2, 3, 4, 5)
@@ -69,7 +76,13 @@ def _voices(place: int, rng: Random) -> Performance:
 
 def _higher(place: int, rng: Random) -> Performance:
     first, distance = rng.randint(48, 84), rng.choice([1, 2, 4, 7])
-    return _line([first, first - distance if place == 0 else first + distance], 60, rng)
+    second = first - distance if place == 0 else first + distance
+    # Each note has a second to sound and a second to fade: otherwise the second one would fade longer.
+    notes = [
+        Note(at * 2 * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT, rng.randint(70, 110))
+        for at, pitch in enumerate((first, second))
+    ]
+    return Performance(tuple(notes), 60, (4, 4), "C")
 
 
 def _line(pitches: list[int], tempo: float, rng: Random, program: int = 0) -> Performance:
