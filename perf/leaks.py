@@ -20,7 +20,7 @@ from music_evals.datasets_builders import musictheorybench
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
-from music_evals.datasets_builders.questions.attack import attack
+from music_evals.datasets_builders.questions.attack import Share, attack
 from music_evals.datasets_builders.questions.floors import items_of
 from music_evals.datasets_builders.questions.leaks import Views, find_leaks, note_views, sound_views, text_views
 from music_evals.datasets_builders.questions.listening import HIDDEN, PER_KIND, listening_questions
@@ -29,6 +29,7 @@ from music_evals.evals.registry import dataset_module
 SEED = 77
 CHORDS = 240  # `major_or_minor` has hardly more variants
 TEXTS = ("musictheorybench", "ziqi", "lilybench", "abc_eval")
+CLIPS = "mmau"  # and three others with the same clips
 SMALL = ("lilybench", "abc_eval")
 
 
@@ -73,9 +74,9 @@ def clips(n: int) -> Iterator[Tried]:
     for kind in dict.fromkeys(question.theme for question in questions):
         own = [question for question in questions if question.theme == kind]
         views = [sound_views([question.parts[0].content], HIDDEN.get(kind, ())) for question in own]
-        if not views[0]:
-            continue
-        yield Tried("mmau", f"music, {kind}", "audio", [str(question.right) for question in own], views)
+        # A kind of which all views have what is asked gives nothing else away.
+        views = views if views[0] else [{"nothing": [0.0]} for _ in own]
+        yield Tried(CLIPS, f"music, {kind}", "audio", [str(question.right) for question in own], views)
 
 
 def texts() -> Iterator[Tried]:
@@ -102,12 +103,14 @@ def numbers() -> None:
         provenance = describe_dataset(GENERATED, benchmark=spec).provenance
         for config, splits in provenance.floors.items():
             for form, floors in splits.get("strict", {}).items():
-                shown = ", ".join(f"{floor} {100 * share:.1f}" for floor, share in floors.items() if floor != "questions")
+                shown = ", ".join(
+                    f"{floor} {100 * share:.1f}" for floor, share in floors.items() if floor != "questions"
+                )
                 print(f"{name} {config} {form}, {floors['questions']} questions: {shown}")
     seeds = [musictheorybench.compose_rows(seed)["knowledge"]["test"] for seed in range(1, 5)]
     ids = [{row["id"] for row in rows} for rows in seeds]
     print("ids of MusicTheoryBench in two seeds:", [len(first & second) for first, second in combinations(ids, 2)])
-    *learned, fresh = ([item for item in items_of("musictheorybench", "", rows)] for rows in seeds)
+    *learned, fresh = (items_of("musictheorybench", "", rows) for rows in seeds)
     for share in attack(fresh, [item for items in learned for item in items]):
         if share.form == "all":
             low, high = share.interval()
@@ -130,17 +133,38 @@ def main(
     }
     print("| benchmark | task | modality | n | chance | floor | best | 95% interval | best view in hindsight |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for name, one in ((name, one) for name, make in sources.items() if modality in ("", name) for one in make()):
-        if only not in ("", one.benchmark):
-            continue
-        *views, best = find_leaks(one.answers, one.views, one.options)
-        facts = benchmarks.load(one.benchmark).tasks[one.task.partition(",")[0]]
-        floor = facts.gives_away.get(name, best.chance)
-        low, high = best.interval()
-        top = max(views, key=lambda share: share.value)
-        cells = [one.benchmark, one.task, name, best.n, f"{100 * best.chance:.1f}", f"{100 * floor:.1f}"]
-        cells += [f"{100 * best.value:.1f}", f"{100 * low:.1f}–{100 * high:.1f}", f"{top.guesser} {100 * top.value:.1f}"]
-        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+    kinds: list[Share] = []
+    for name, make in sources.items():
+        for one in make() if modality in ("", name) else ():
+            if only in ("", one.benchmark):
+                shares = find_leaks(one.answers, one.views, one.options)
+                show(one, shares)
+                kinds += shares[-1:] if one.benchmark == CLIPS else []
+    if kinds:
+        pooled = Share(
+            "all",
+            "best",
+            sum(share.value for share in kinds) / len(kinds),
+            sum(share.n for share in kinds),
+            sum(share.chance for share in kinds) / len(kinds),
+            sum(share.n for share in kinds),
+        )
+        show(Tried(CLIPS, "music", "audio", [], []), [pooled, pooled])
+
+
+def show(one: Tried, shares: Sequence[Share]) -> None:
+    """Print a row of the table; a kind of clips has chance as its floor, as the task declares that of all kinds."""
+    *views, best = shares
+    tasks = benchmarks.load(one.benchmark).tasks
+    declared = tasks[one.task].gives_away if one.task in tasks else {}
+    floor = declared.get(one.modality, best.chance)
+    low, high = best.interval()
+    top = max(views, key=lambda share: share.value)
+    figures = [best.chance, floor, best.value]
+    cells = [one.benchmark, one.task, one.modality, str(best.n), *(f"{100 * share:.1f}" for share in figures)]
+    print(
+        f"| {' | '.join(cells)} | {100 * low:.1f}–{100 * high:.1f} | {top.guesser} {100 * top.value:.1f} |", flush=True
+    )
 
 
 if __name__ == "__main__":

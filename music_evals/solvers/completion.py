@@ -42,8 +42,12 @@ def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]
         options = sorted({_plain(option) for option in facts.get("options") or ()})
         questions.add((facts.get("question") or "", "\n".join(music), *options))
     counts = Counter(option for _, _, *options in questions for option in options)
-    probes = [probe for sample in samples if (probe := _probe(sample, language))]
-    probes = [probe for probe in probes if min(counts[_plain(option)] for option in probe.metadata["hidden"]) == 1]
+    probes = []
+    for sample in samples:
+        probe = _probe(sample, language)
+        hidden = (probe.metadata or {})["hidden"] if probe else ()
+        if probe and any(counts[_plain(option)] == 1 for option in hidden):
+            probes.append(probe)
     if not probes:
         raise ValueError(
             "twin=completion is not valid: no question of this task has four options that other questions do not have; "

@@ -119,7 +119,7 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
 
 @cache
 def _refuse_leaks() -> None:
-    """Try classifiers on stimuli of a fixed seed: only this code decides them. Once per process, which takes seconds."""
+    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process, for seconds."""
     for config, compose in COMPOSERS.items():
         tried = [make() for split, make in compose(DEFAULT_SEED, _TRIED, None) if split == "test"]
         texts = [[row[name] for name in row if name.startswith("midi_text")] for row in tried]

@@ -131,7 +131,7 @@ def build(
 
 @cache
 def _refuse_leaks() -> None:
-    """Try classifiers on stimuli of a fixed seed: only this code decides them. Once per process, which takes seconds."""
+    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process, for seconds."""
     for name, form in FORMS.items():
         answers, stimuli = zip(*compose(DEFAULT_SEED, name, "leaks", _TRIED), strict=True)
         views = [note_views(midi_texts(stimulus), form.hidden) for stimulus in stimuli]
@@ -163,4 +163,3 @@ def compose_rows(seed: int, name: str, split: str, count: int, soundfont: Path |
             row |= {f"audio{suffix}": clip.audio, f"midi{suffix}": clip.midi, f"midi_text{suffix}": clip.midi_text}
         question = {"variant": stimulus.variant, "why": stimulus.why, "target": target}
         yield {**row, **question, "options": list(form.options), "source": GENERATED}
-

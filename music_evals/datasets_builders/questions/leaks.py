@@ -62,7 +62,8 @@ def find_leaks(
         [('velocities', 1.0), ('sizes', 0.5), ('best', 1.0)]
     """
     classes, labels = np.unique(np.asarray(answers), return_inverse=True)
-    offered = np.array([np.isin(classes, own) for own in options or [classes] * len(answers)])
+    options = options or [classes.tolist()] * len(answers)
+    offered = np.array([np.isin(classes, own) for own in options])
     folds = np.random.default_rng(0).permutation(len(labels)) % _FOLDS
     right: dict[str, Array] = {}
     for view in stimuli[0]:
@@ -74,7 +75,7 @@ def find_leaks(
         tried = folds == number
         favourite = max(right, key=lambda view: float(right[view][~tried].mean()))
         best[tried] = right[favourite][tried]
-    n, chance = len(labels), float(np.mean([1 / len(own) for own in options or [classes]]))
+    n, chance = len(labels), float(np.mean([1 / len(own) for own in options]))
     return [Share(ALL, view, float(own.mean()), n, chance, n) for view, own in {**right, BEST: best}.items()]
 
 
@@ -102,9 +103,9 @@ def refuse_leaks(benchmark: str, task: str, modality: str, shares: Sequence[Shar
     if best.interval()[0] > floor + MARGIN:
         view = max(views, key=lambda share: share.value).guesser
         raise DatasetError(
-            f"{benchmark}, {task}, {modality}: without what is asked, a classifier finds {best.value:.1%} of the answers "
-            f"to {best.n} stimuli, mostly by the view '{view}'; accepted are {floor + MARGIN:.0%}, or what the task "
-            f"declares by gives_away"
+            f"{benchmark}, {task}, {modality}: without what is asked, a classifier finds {best.value:.1%} of the "
+            f"answers to {best.n} stimuli, mostly by the view '{view}'; accepted are {floor + MARGIN:.0%}, or what "
+            f"the task declares by gives_away"
         )
 
 

@@ -130,7 +130,9 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
         name,
         origin,
         [
-            record_to_sample(benchmark.name, name, notation, row, wording, params, majority[row["id"]], why.get(row["id"]))
+            record_to_sample(
+                benchmark.name, name, notation, row, wording, params, majority[row["id"]], why.get(row["id"])
+            )
             for row in fitting
         ],
         solver=score_tools() if params.strategy == "logiclm" else reply(),
@@ -150,8 +152,7 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
 
 
 def _majority(name: TaskName, rows: Sequence[TaskRow]) -> dict[str, str]:
-    """Id of a row → the commonest answer to its kind of question on other pieces; that of all pieces if there are none.
-    """
+    """Id of a row → the commonest answer to its kind of question on other pieces, or on all if there are no others."""
     entries = [(_shown_kind(name, row), row["piece"], row["answer"]) for row in rows]
     answers = commonest((kind, answer) for kind, _, answer in entries)
     majority = {}
