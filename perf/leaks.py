@@ -25,6 +25,7 @@ from music_evals.datasets_builders.questions.floors import items_of
 from music_evals.datasets_builders.questions.leaks import Views, find_leaks, note_views, sound_views, text_views
 from music_evals.datasets_builders.questions.listening import HIDDEN, PER_KIND, listening_questions
 from music_evals.evals.registry import dataset_module
+from music_evals.evals.shared.floors import floors_of
 
 SEED = 77
 CHORDS = 240  # `major_or_minor` has hardly more variants
@@ -42,6 +43,7 @@ class Tried(NamedTuple):
     answers: Sequence[str]
     views: Sequence[Views]
     options: Sequence[Sequence[str]] | None = None
+    floor: float = 0.0  # that a log shows beside chance and what the task declares
 
 
 def stimuli(modality: str, n: int) -> Iterator[Tried]:
@@ -83,17 +85,21 @@ def texts() -> Iterator[Tried]:
     """Take the questions of generated datasets whose music is text, as many as there are."""
     for name in TEXTS:
         spec = dataset_module(name).BENCHMARK
-        for config, splits in describe_dataset(GENERATED, benchmark=spec).provenance.counts.items():
+        origin = describe_dataset(GENERATED, benchmark=spec)
+        for config, splits in origin.provenance.counts.items():
             split = "strict" if "strict" in splits else "test"
             if split not in splits or config == "error_detection":
                 continue
             rows = load_split(GENERATED, config, split, benchmark=spec).to_list()
+            rows = [row for row in rows if row.get("language") != "zh"]  # the same questions as in English
             items = items_of(name, config, rows)
             if not items or not items[0].options:
                 continue
             views = [text_views(row.get("score") or row.get("abc") or row["question"]) for row in rows]
             options = [item.options for item in items]
-            yield Tried(name, config, "text", [item.answer for item in items], views, options)
+            floors = floors_of(origin, config, {split: rows})
+            shown = max(floor["value"] for floor in floors.values())
+            yield Tried(name, config, "text", [item.answer for item in items], views, options, shown)
 
 
 def numbers() -> None:
@@ -157,7 +163,7 @@ def show(one: Tried, shares: Sequence[Share]) -> None:
     *views, best = shares
     tasks = benchmarks.load(one.benchmark).tasks
     declared = tasks[one.task].gives_away if one.task in tasks else {}
-    floor = declared.get(one.modality, best.chance)
+    floor = max(declared.get(one.modality, best.chance), one.floor)
     low, high = best.interval()
     top = max(views, key=lambda share: share.value)
     figures = [best.chance, floor, best.value]

@@ -31,6 +31,7 @@ _PROGRAM: Final = re.compile(r"program=(\d+)")
 _FOLDS: Final = 5
 _NEIGHBOURS: Final = 15
 _RIDGE: Final = 1.0
+_EQUAL: Final = 1e-9  # difference of scores that are a tie
 _QUANTILES: Final = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 _FRAME: Final = 2048  # samples of a spectrum
 _BANDS: Final = 24  # of equal width on a logarithmic scale, from 40 Hz to the highest frequency
@@ -61,8 +62,9 @@ def find_leaks(
         >>> [(share.guesser, share.value) for share in find_leaks(["soft", "loud"] * 40, stimuli)]
         [('velocities', 1.0), ('sizes', 0.5), ('best', 1.0)]
     """
-    classes, labels = np.unique(np.asarray(answers), return_inverse=True)
-    options = options or [classes.tolist()] * len(answers)
+    options = options or [sorted({*answers})] * len(answers)
+    classes = np.array(sorted({option for own in options for option in own}))
+    labels = np.searchsorted(classes, answers)
     offered = np.array([np.isin(classes, own) for own in options])
     folds = np.random.default_rng(0).permutation(len(labels)) % _FOLDS
     right: dict[str, Array] = {}
@@ -82,14 +84,16 @@ def find_leaks(
 def _earned(
     classify: Classify, values: Array, labels: NDArray[np.int64], folds: NDArray[np.int64], offered: NDArray[np.bool_]
 ) -> Array:
-    """What a classifier earns per stimulus, 0 or 1; each fold is tried by one that learned from the others."""
+    """What a classifier earns per stimulus; ties share. Each fold is tried by one that learned from the others."""
     earned = np.zeros(len(labels))
     for number in range(_FOLDS):
         tried = folds == number
         scale = values[~tried].std(axis=0)
         scaled = (values - values[~tried].mean(axis=0)) / np.where(scale > 0, scale, 1)
         scores = classify(scaled[~tried], labels[~tried], scaled[tried], offered.shape[1])
-        earned[tried] = np.where(offered[tried], scores, -np.inf).argmax(axis=1) == labels[tried]
+        scores = np.where(offered[tried], scores, -np.inf)
+        picks = scores > scores.max(axis=1, keepdims=True) - _EQUAL
+        earned[tried] = picks[np.arange(len(picks)), labels[tried]] / picks.sum(axis=1)
     return earned
 
 
