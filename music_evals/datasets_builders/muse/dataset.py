@@ -30,7 +30,6 @@ from music_evals.datasets_builders.muse import chords, drum_loops, melodies, row
 from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED, NAME, VERSION
 from music_evals.datasets_builders.muse.surface import surface_floors
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
 from music_evals.datasets_builders.questions.question_set import ABSENT
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.audio.soundfont import default_soundfont
@@ -120,6 +119,9 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
 @cache
 def _refuse_leaks() -> None:
     """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process, for seconds."""
+    # Here, because SciPy takes a second to load.
+    from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
+
     for config, compose in COMPOSERS.items():
         tried = [make() for split, make in compose(DEFAULT_SEED, _TRIED, None) if split == "test"]
         texts = [[row[name] for name in row if name.startswith("midi_text")] for row in tried]

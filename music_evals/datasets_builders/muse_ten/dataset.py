@@ -33,7 +33,6 @@ from music_evals.datasets_builders.muse.dataset import render_clip, write
 from music_evals.datasets_builders.muse.rows import check_midi_text, check_row
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 
@@ -132,6 +131,9 @@ def build(
 @cache
 def _refuse_leaks() -> None:
     """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process, for seconds."""
+    # Here, because SciPy takes a second to load.
+    from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
+
     for name, form in FORMS.items():
         answers, stimuli = zip(*compose(DEFAULT_SEED, name, "leaks", _TRIED), strict=True)
         views = [note_views(midi_texts(stimulus), form.hidden) for stimulus in stimuli]

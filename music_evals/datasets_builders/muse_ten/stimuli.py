@@ -47,7 +47,7 @@ _ROTATIONS: Final = {"I-V-vi-IV", "vi-IV-I-V"}  # of each other: whether they di
 _MODULATIONS: Final = (2, 7, 5, 1, 3)  # semitones upward
 _LOWEST: Final = {"piano": 55, "guitar": 48, "bass": 28}
 # Much wider than a contour, so that its first or last note hardly tells which contour it is.
-_COMPASS: Final = {"piano": (33, 93), "guitar": (36, 88)}
+_COMPASS: Final = {"piano": (36, 88), "guitar": (36, 88)}
 _DRUM_FOILS: Final = ("other pattern", "moved stroke", "swapped drum")
 _SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
 _SEVENTHS: Final = {"major": (0, 4, 7, 11), "minor": (0, 3, 7, 10)}
@@ -226,22 +226,23 @@ def _syncopation_pairs(place: int, serial: int, rng: Random) -> Stimulus:
 
 
 def _equal_loop(offbeats: int, rng: Random) -> Performance:
-    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end.
+    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end. The beat is not accented.
 
-    With many strokes off the beat, loops have fewer snares and more often end with a stroke.
+    Otherwise loops with many strokes off the beat would have fewer snares, and more often end with a stroke.
     """
     loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
     while len(loop.snare) not in _SNARES or drum_loops.SLOTS in loop.kick + loop.snare:
         loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
-    return _play_late(loop.performance, rng)
+    notes = []
+    for note in loop.performance.notes:
+        velocity = rng.randint(64, 96) if note.pitch == drum_loops.HI_HAT else rng.randint(84, 110)
+        notes.append(replace(note, velocity=velocity))
+    return _play_late(replace(loop.performance, notes=tuple(notes)), rng)
 
 
 def _play_late(performance: Performance, rng: Random) -> Performance:
-    """Play each note a few milliseconds late, and as loud as it comes: the beat is not accented."""
-    notes = []
-    for note in performance.notes:
-        velocity = rng.randint(64, 96) if note.pitch == drum_loops.HI_HAT else rng.randint(84, 110)
-        notes.append(replace(note, onset=note.onset + rng.choice(_LATENESS), velocity=velocity))
+    """Play each note a few milliseconds late, as people do."""
+    notes = [replace(note, onset=note.onset + rng.choice(_LATENESS)) for note in performance.notes]
     return replace(performance, notes=tuple(notes))
 
 
