@@ -31,7 +31,7 @@ class TaskFacts:
     options: int | None = None  # how many a question has; None where it has none
     continues: bool = False  # whether the options go on with the music that is given
     # Modality → the share of generated questions that a classifier answers without what is asked, if it is more than
-    # chance. 1 is a look-up: the answer is written in the stimulus. See `perf/leaks.py`.
+    # chance. 1 is a look-up: the answer is written in the stimulus. See `tests/leaks_audit.py`.
     gives_away: Mapping[str, float] = field(default_factory=dict, hash=False)
     # Parameters under which it is published as prompts; None (``false`` in the file) where it is not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)

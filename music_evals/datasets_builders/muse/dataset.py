@@ -12,7 +12,7 @@ examples). `rows` defines the columns, `recordings` builds from the authors' rec
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import pairwise
@@ -28,7 +28,6 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
 from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED, NAME, VERSION
-from music_evals.datasets_builders.muse.surface import surface_floors
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.datasets_builders.questions.question_set import ABSENT
 from music_evals.notation.audio.rendering import render_wav
@@ -110,10 +109,8 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
     planned = ((config, compose(seed, getattr(counts, config), soundfont)) for config, compose in COMPOSERS.items())
     makers = group_makers((config, split, make) for config, entries in planned for split, make in entries)
     _refuse_leaks()
-    n_variants = -(-counts.chord_quality // (len(chords.QUALITIES) * (len(chords.ROOTS) - 1)))
-    floors = {task: {"test": {"all": floors}} for task, floors in surface_floors(seed, max(n_variants, 1)).items()}
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return Plan(makers, replace(provenance, floors=floors))
+    return Plan(makers, provenance)
 
 
 @cache

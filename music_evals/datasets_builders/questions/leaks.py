@@ -1,15 +1,14 @@
 """Classifiers that see everything but what a question asks: how often do they find its answer?
 
 A stimulus is described by *views*. Views of notes are the program, the velocities, the sizes, the first event and the
-last event. Views of sound are its loudness, its spectrum, and the spectra of its beginning and its end. None of them
-has the order of the notes, which most questions are about. Two classifiers learn each view: nearest neighbours, and a
+last event. `tests/leaks_audit.py` has views of sound and of texts. None of them has the order of the notes, which most
+questions are about. Two classifiers learn each view: nearest neighbours, and a
 linear model of the values and their squares.
 
 Every stimulus is tried once, in one of five folds, by classifiers that learned from the other folds. *Best* takes the
 view and the classifier that are best on the other folds, so it is not chosen in hindsight.
 """
 
-import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -32,11 +31,7 @@ _FOLDS: Final = 5
 _NEIGHBOURS: Final = 15
 _RIDGE: Final = 1.0
 _EQUAL: Final = 1e-9  # difference of scores that are a tie
-_QUANTILES: Final = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
-_FRAME: Final = 2048  # samples of a spectrum
-_BANDS: Final = 24  # of equal width on a logarithmic scale, from 40 Hz to the highest frequency
-_EDGE: Final = 12  # characters of the beginning and of the end of a text
-_EDGE_SECONDS: Final = 0.3  # length of the beginning and of the end
+QUANTILES: Final = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 
 Array = NDArray[np.float64]
 Views = Mapping[str, Sequence[float]]
@@ -118,28 +113,13 @@ def note_views(clips: Sequence[str], hidden: Sequence[str] = ()) -> Views:
 
     The views are `program`, `velocities`, `sizes`, `together` (these three), `first event` and `last event`.
     """
-    views = _joined([_views_of_notes(clip) for clip in clips])
+    views = joined([_views_of_notes(clip) for clip in clips])
     views["together"] = [*views["program"], *views["velocities"], *views["sizes"]]
     return {view: values for view, values in views.items() if view not in hidden}
 
 
-def sound_views(clips: Sequence[bytes], hidden: Sequence[str] = ()) -> Views:
-    """Describe one or two WAV files by their `loudness`, `spectrum`, `beginning` and `end`, except by `hidden`."""
-    views = _joined([_views_of_sound(clip) for clip in clips])
-    return {view: values for view, values in views.items() if view not in hidden}
-
-
-def text_views(text: str, hidden: Sequence[str] = ()) -> Views:
-    """Describe notation or a question by its `sizes`, `beginning` and `end`, except by `hidden`."""
-    text = text.strip()
-    sizes = [len(text), len(text.split()), text.count("\n"), text.count("|"), sum(map(str.isdecimal, text))]
-    edges = [[ord(sign) for sign in edge] for edge in (text[:_EDGE].ljust(_EDGE), text[-_EDGE:].rjust(_EDGE))]
-    views = {"sizes": sizes, "beginning": edges[0], "end": edges[1]}
-    return {view: values for view, values in views.items() if view not in hidden}
-
-
-def _joined(described: Sequence[Views]) -> dict[str, list[float]]:
-    """The values of all clips and, of two clips, their differences."""
+def joined(described: Sequence[Views]) -> dict[str, list[float]]:
+    """Return the values of all clips and, of two clips, their differences."""
     joined = {view: [value for clip in described for value in clip[view]] for view in described[0]}
     if len(described) == 2:
         for view, values in joined.items():
@@ -157,7 +137,7 @@ def _views_of_notes(text: str) -> Views:
     return {
         "program": [int(program[1]) if program else 0, notes[0].is_drum],
         "velocities": [
-            *np.quantile(velocities, _QUANTILES),
+            *np.quantile(velocities, QUANTILES),
             velocities.mean(),
             velocities.std(),
             (velocities > 99).sum(),
@@ -171,26 +151,6 @@ def _views_of_notes(text: str) -> Views:
 def _event(notes: Sequence[Note]) -> list[float]:
     highest = max(notes, key=lambda note: note.pitch)
     return [notes[0].pitch, highest.pitch, len(notes), highest.velocity, highest.duration]
-
-
-def _views_of_sound(clip: bytes) -> Views:
-    import soundfile
-
-    samples, rate = soundfile.read(io.BytesIO(clip), dtype="float32")
-    frames = samples[: len(samples) // _FRAME * _FRAME].reshape(-1, _FRAME)
-    power = np.abs(np.fft.rfft(frames * np.hanning(_FRAME), axis=1)) ** 2
-    edges = np.geomspace(40, rate / 2, _BANDS + 1) * _FRAME / rate
-    starts = np.unique(edges[:-1].astype(int))
-    bands = np.log10(np.add.reduceat(power, starts, axis=1) + 1e-6)
-    loudness = np.log10((frames.astype(float) ** 2).mean(axis=1) + 1e-8)
-    edge = max(1, round(_EDGE_SECONDS * rate / _FRAME))
-    sounding = np.flatnonzero(loudness > loudness.max() - 4)
-    return {
-        "loudness": [*np.quantile(loudness, _QUANTILES), loudness.mean(), loudness.std(), len(samples) / rate],
-        "spectrum": [*bands.mean(axis=0), *bands.std(axis=0)],
-        "beginning": [*bands[sounding[0] : sounding[0] + edge].mean(axis=0)],
-        "end": [*bands[max(0, sounding[-1] - edge) : sounding[-1] + 1].mean(axis=0)],
-    }
 
 
 def _nearest(known: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:

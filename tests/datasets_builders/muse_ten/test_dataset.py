@@ -11,6 +11,7 @@ from music_evals.datasets_builders.dataset_io import describe_dataset, load_spli
 from music_evals.datasets_builders.muse.surface import share_guessed
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK, FORMS, build, compose
 from music_evals.datasets_builders.muse_ten.stimuli import DEGREES, PROGRESSIONS
+from music_evals.evals.muse_ten import instrument, oddball
 
 PAIRS = [name for name, form in FORMS.items() if len(form.clips) == 2]
 
@@ -144,3 +145,10 @@ def test_the_low_notes_of_a_metre_come_every_group_and_their_loudness_says_nothi
         middle = (min(pitches) + max(pitches)) / 2
         low = [beat for beat, pitch in enumerate(pitches) if pitch < middle]
         assert low == [*range(0, len(pitches) - 1, {"A": 3, "B": 4, "C": 5}[target])]
+
+
+def test_what_stimuli_give_away_is_a_floor_by_modality() -> None:
+    floors = {modality: (instrument(modality=modality).metadata or {})["floors"][""] for modality in ("midi", "audio")}
+    assert floors["midi"]["surface"] == {"value": 1.0}  # the MIDI text names the program
+    assert 0.25 < floors["audio"]["surface"]["value"] < 1
+    assert "surface" not in (oddball(modality="midi").metadata or {})["floors"][""]

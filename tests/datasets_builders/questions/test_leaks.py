@@ -15,12 +15,11 @@ from music_evals.datasets_builders.questions.leaks import (
     find_leaks,
     note_views,
     refuse_leaks,
-    sound_views,
-    text_views,
 )
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import Note, Performance
+from tests.leaks_audit import sound_views, text_views
 
 NOTE = Note(0, 60, 400, 80)
 

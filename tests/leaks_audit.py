@@ -1,18 +1,21 @@
 """What generated questions give away without what they ask: a table of tasks and modalities.
 
-    python perf/leaks.py                     # all tasks and modalities, up to 400 questions each: half an hour
-    python perf/leaks.py muse_ten --n 200    # one benchmark
-    python perf/leaks.py --numbers           # floors of small tasks and repeated ids instead: a minute
+    python -m tests.leaks_audit                     # all tasks and modalities, up to 400 questions each: half an hour
+    python -m tests.leaks_audit muse_ten --n 200    # one benchmark
+    python -m tests.leaks_audit --numbers           # floors of small tasks and repeated ids instead: a minute
 
 `music_evals/datasets_builders/questions/leaks.py` says what the classifiers see. *Best* is the best view, not chosen in
 hindsight, with its 95% interval. *Floor* is what logs show: chance, or what the task declares by `gives_away` (100 is a
 look-up).
 """
 
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+import soundfile
 import typer
 
 from music_evals import benchmarks
@@ -22,7 +25,7 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
 from music_evals.datasets_builders.questions.attack import Share, attack
 from music_evals.datasets_builders.questions.floors import items_of
-from music_evals.datasets_builders.questions.leaks import Views, find_leaks, note_views, sound_views, text_views
+from music_evals.datasets_builders.questions.leaks import QUANTILES, Views, find_leaks, joined, note_views
 from music_evals.datasets_builders.questions.listening import HIDDEN, PER_KIND, listening_questions
 from music_evals.evals.registry import dataset_module
 from music_evals.evals.shared.floors import floors_of
@@ -32,6 +35,12 @@ CHORDS = 240  # `major_or_minor` has hardly more variants
 TEXTS = ("musictheorybench", "ziqi", "lilybench", "abc_eval")
 CLIPS = "mmau"  # and three others with the same clips
 SMALL = ("lilybench", "abc_eval")
+
+
+FRAME = 2048  # samples of a spectrum
+BANDS = 24  # of equal width on a logarithmic scale, from 40 Hz to the highest frequency
+EDGE = 12  # characters of the beginning and of the end of a text
+EDGE_SECONDS = 0.3  # length of the beginning and of the end
 
 
 class Tried(NamedTuple):
@@ -44,6 +53,39 @@ class Tried(NamedTuple):
     views: Sequence[Views]
     options: Sequence[Sequence[str]] | None = None
     floor: float = 0.0  # that a log shows beside chance and what the task declares
+
+
+def sound_views(clips: Sequence[bytes], hidden: Sequence[str] = ()) -> Views:
+    """Describe one or two WAV files by their `loudness`, `spectrum`, `beginning` and `end`, except by `hidden`."""
+    views = joined([_views_of_sound(clip) for clip in clips])
+    return {view: values for view, values in views.items() if view not in hidden}
+
+
+def text_views(text: str, hidden: Sequence[str] = ()) -> Views:
+    """Describe notation or a question by its `sizes`, `beginning` and `end`, except by `hidden`."""
+    text = text.strip()
+    sizes = [len(text), len(text.split()), text.count("\n"), text.count("|"), sum(map(str.isdecimal, text))]
+    edges = [[ord(sign) for sign in edge] for edge in (text[:EDGE].ljust(EDGE), text[-EDGE:].rjust(EDGE))]
+    views = {"sizes": sizes, "beginning": edges[0], "end": edges[1]}
+    return {view: values for view, values in views.items() if view not in hidden}
+
+
+def _views_of_sound(clip: bytes) -> Views:
+    samples, rate = soundfile.read(io.BytesIO(clip), dtype="float32")
+    frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
+    power = np.abs(np.fft.rfft(frames * np.hanning(FRAME), axis=1)) ** 2
+    edges = np.geomspace(40, rate / 2, BANDS + 1) * FRAME / rate
+    starts = np.unique(edges[:-1].astype(int))
+    bands = np.log10(np.add.reduceat(power, starts, axis=1) + 1e-6)
+    loudness = np.log10((frames.astype(float) ** 2).mean(axis=1) + 1e-8)
+    edge = max(1, round(EDGE_SECONDS * rate / FRAME))
+    sounding = np.flatnonzero(loudness > loudness.max() - 4)
+    return {
+        "loudness": [*np.quantile(loudness, QUANTILES), loudness.mean(), loudness.std(), len(samples) / rate],
+        "spectrum": [*bands.mean(axis=0), *bands.std(axis=0)],
+        "beginning": [*bands[sounding[0] : sounding[0] + edge].mean(axis=0)],
+        "end": [*bands[max(0, sounding[-1] - edge) : sounding[-1] + 1].mean(axis=0)],
+    }
 
 
 def stimuli(modality: str, n: int) -> Iterator[Tried]:
