@@ -53,9 +53,9 @@ def find_leaks(
         options: the answers that each question offers; if not given, all answers.
 
     Example:
-        >>> stimuli = [{"velocities": [90.0 + place], "sizes": [12.0]} for place in (0, 1) * 40]
+        >>> stimuli = [{"velocities": [90.0 + place]} for place in (0, 1) * 40]
         >>> [(share.guesser, share.value) for share in find_leaks(["soft", "loud"] * 40, stimuli)]
-        [('velocities', 1.0), ('sizes', 0.5), ('best', 1.0)]
+        [('velocities', 1.0), ('best', 1.0)]
     """
     options = options or [sorted({*answers})] * len(answers)
     classes = np.array(sorted({option for own in options for option in own}))

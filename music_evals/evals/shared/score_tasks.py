@@ -120,7 +120,7 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
             f"max_score_tokens={longest} leaves no row of {name} in {params.dataset}; its shortest score is "
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
-    majority = _majority(name, rows)
+    majority = commonest((_shown_kind(name, row), row["answer"]) for row in rows)
     texts = _texts(params.dataset, origin, params.protocol, benchmark) if name == "error_detection" else {}
     why = reasons(name, params.protocol, fitting, texts)
     is_published = origin.provenance.source != GENERATED
@@ -130,9 +130,7 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
         name,
         origin,
         [
-            record_to_sample(
-                benchmark.name, name, notation, row, wording, params, majority[row["id"]], why.get(row["id"])
-            )
+            record_to_sample(benchmark.name, name, notation, row, wording, params, majority, why.get(row["id"]))
             for row in fitting
         ],
         solver=score_tools() if params.strategy == "logiclm" else reply(),
@@ -149,18 +147,6 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
         is_like=not is_published,
         tools=params.strategy == "logiclm",
     )
-
-
-def _majority(name: TaskName, rows: Sequence[TaskRow]) -> dict[str, str]:
-    """Id of a row → the commonest answer to its kind of question on other pieces, or on all if there are no others."""
-    entries = [(_shown_kind(name, row), row["piece"], row["answer"]) for row in rows]
-    answers = commonest((kind, answer) for kind, _, answer in entries)
-    majority = {}
-    for row in rows:
-        own_kind = _shown_kind(name, row)
-        others = commonest((kind, answer) for kind, piece, answer in entries if piece != row["piece"])
-        majority[row["id"]] = others.get(own_kind, answers[own_kind])
-    return majority
 
 
 def _texts(dataset: str, origin: Origin, protocol: Protocol, benchmark: DatasetSpec) -> dict[str, str]:
@@ -192,7 +178,7 @@ def record_to_sample(
     row: TaskRow,
     wording: Prompts,
     params: ScoreTaskParameters,
-    majority: str,
+    majority: Mapping[str, str],
     why: str | None = None,
 ) -> Sample:
     """Map a row to a sample; under ``logiclm`` its metadata have the score for the tools."""
@@ -209,9 +195,10 @@ def record_to_sample(
         metadata["score"] = row["score"]
     if name == CONFUSED:
         metadata["options"] = row["options"]
+    shown_majority = majority[_shown_kind(name, row)]
     if name == "error_detection" and (notation, params.protocol) == ("abc", "paper"):
         metadata[JOINED] = True
-        majority = majority.replace(" ", "")
+        shown_majority = shown_majority.replace(" ", "")
     prompt = prompt_text(name, row, wording, params.protocol, params.strategy)
     form = FORMS[name]
     # A question of order shows its options as the music.
@@ -228,7 +215,7 @@ def record_to_sample(
         question=question_text(name, row, wording, params.protocol),
         options=row["options"] or None,
         kind=row["kind"] or None,
-        majority=majority,
+        majority=shown_majority,
         notation=notation,
         music=[[start, start + len(score)]] if score else None,
     )
