@@ -21,6 +21,7 @@ import typer
 from music_evals import benchmarks
 from music_evals.datasets_builders import musictheorybench
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.lilybench.composed_clips import compose_clips
 from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
 from music_evals.datasets_builders.questions.attack import Share, attack
@@ -29,6 +30,7 @@ from music_evals.datasets_builders.questions.leaks import QUANTILES, Views, find
 from music_evals.datasets_builders.questions.listening import HIDDEN, PER_KIND, listening_questions
 from music_evals.evals.registry import dataset_module
 from music_evals.evals.shared.floors import floors_of
+from music_evals.notation.midi.files import midi_to_text
 
 SEED = 77
 CHORDS = 240  # `major_or_minor` has hardly more variants
@@ -123,6 +125,13 @@ def clips(n: int) -> Iterator[Tried]:
         yield Tried(CLIPS, f"music, {kind}", "audio", [str(question.right) for question in own], views)
 
 
+def emotions(n: int) -> Tried:
+    """Compose clips of `emotion_recognition`, whose MIDI stands for the notation."""
+    composed = compose_clips(SEED, n // 4)
+    views = [note_views([midi_to_text(clip.midi)]) for clip in composed]
+    return Tried("lilybench", "emotion_recognition", "text", [str(clip.quadrant) for clip in composed], views)
+
+
 def texts() -> Iterator[Tried]:
     """Take the questions of generated datasets whose music is text, as many as there are."""
     for name in TEXTS:
@@ -130,7 +139,7 @@ def texts() -> Iterator[Tried]:
         origin = describe_dataset(GENERATED, benchmark=spec)
         for config, splits in origin.provenance.counts.items():
             split = "strict" if "strict" in splits else "test"
-            if split not in splits or config == "error_detection":
+            if split not in splits or config in ("error_detection", "emotion_recognition"):
                 continue
             rows = load_split(GENERATED, config, split, benchmark=spec).to_list()
             rows = [row for row in rows if row.get("language") != "zh"]  # the same questions as in English
@@ -177,7 +186,7 @@ def main(
     sources = {
         "midi": lambda: stimuli("midi", n),
         "audio": lambda: chain(clips(n), stimuli("audio", n)),
-        "text": texts,
+        "text": lambda: chain([emotions(n)], texts()),
     }
     print("| benchmark | task | modality | n | chance | floor | best | 95% interval | best view in hindsight |")
     print("|---|---|---|---|---|---|---|---|---|")
