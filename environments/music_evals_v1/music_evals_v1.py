@@ -6,7 +6,7 @@ Only text is sent. A reply earns what `music_evals.rewards.score` gives it; the 
 import asyncio
 import json
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from string import Template
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import verifiers.v1 as vf
 
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.musictheorybench import KNOWLEDGE, SEED
+from music_evals.datasets_builders.musictheorybench import KNOWLEDGE, SEED, compose_rows
 from music_evals.datasets_builders.questions.question_rows import composed_rows
 from music_evals.rewards import score
 
@@ -95,7 +95,8 @@ def compose_theory(name: str, seed: int) -> Iterator[dict[str, Any]]:
     from music_evals.datasets_builders.training.decontamination import is_reserved
 
     wording = load_prompts("musictheorybench")
-    seen = {question.text["en"] for question in compose.compose_theory(540, SEED, compose.MUSICTHEORYBENCH)}
+    splits = chain.from_iterable(config.values() for config in compose_rows(SEED).values())
+    seen = {row["question"] for row in chain.from_iterable(splits)}
     for number in count(seed):
         questions = compose.compose_theory(BATCH, number, compose.MUSICTHEORYBENCH)
         fresh = [one for one in questions if (one.kind in KNOWLEDGE) == name.endswith("knowledge")]

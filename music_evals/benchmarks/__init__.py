@@ -31,6 +31,9 @@ class TaskFacts:
     samples: int | None = None  # how many are asked by default, of the generated data
     options: int | None = None  # how many a question has; None where it has none
     continues: bool = False  # whether the options go on with the music that is given
+    # Modality → the share of generated questions that a classifier answers without what is asked, if it is more than
+    # chance. 1 is a look-up: the answer is written in the stimulus. See `tests/leaks_audit.py`.
+    gives_away: Mapping[str, float] = field(default_factory=dict, hash=False)
     # Parameters under which it is published as prompts; None (``false`` in the file) where it is not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
     by_name: bool = False  # whether it runs only where it is named, and not with its benchmark

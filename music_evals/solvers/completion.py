@@ -1,9 +1,11 @@
 """A probe for memorised questions: the model sees some options of a question and is asked for the others.
 
-A model that writes hidden options word for word has seen the question, unless the shown options give them away
-(numbers, keys, the four qualities of a triad).
+A model that writes hidden options word for word has seen the question, unless the shown options give them away. So a
+question is asked only if one of its hidden options occurs in no other question: labels that come again and again, such
+as keys, the four qualities of a triad or names of instruments, can be guessed from the other questions.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from random import Random
 from typing import Final
@@ -25,16 +27,37 @@ _REQUEST: Final = {
 def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]:
     """Return samples that show a question, its music and half of its options, and ask for the other half.
 
-    Samples with fewer than four options are left out. Question and options are read from the metadata ``asks`` of the
-    message. The request is in `language`, ``en`` or ``zh``. The metadata ``hidden`` of a sample has the other half.
+    Samples with fewer than four options are left out, and so are those whose hidden options all occur in other samples.
+    Question and options are read from the metadata ``asks`` of the message. The request is in `language`, ``en`` or
+    ``zh``. The metadata ``hidden`` of a sample has the other half.
 
     Raises:
-        ValueError: no question has four options.
+        ValueError: no question has four options and can be asked.
     """
-    probes = [probe for sample in samples if (probe := _probe(sample, language))]
+    # A question in several orders of its options counts once.
+    questions: set[tuple[str, ...]] = set()
+    for sample in samples:
+        message, facts = question_message(sample)
+        music = [message.text[start:end] for start, end in facts.get("music") or ()]
+        options = sorted({_plain(option) for option in facts.get("options") or ()})
+        questions.add((facts.get("question") or "", "\n".join(music), *options))
+    counts = Counter(option for _, _, *options in questions for option in options)
+    probes = []
+    for sample in samples:
+        probe = _probe(sample, language)
+        hidden = (probe.metadata or {})["hidden"] if probe else ()
+        if probe and any(counts[_plain(option)] == 1 for option in hidden):
+            probes.append(probe)
     if not probes:
-        raise ValueError("twin=completion is not valid: no question of this task has four options; valid is original")
+        raise ValueError(
+            "twin=completion is not valid: no question of this task has four options that other questions do not have; "
+            "valid is original"
+        )
     return probes
+
+
+def _plain(option: str) -> str:
+    return " ".join(option.casefold().split())
 
 
 def _probe(sample: Sample, language: str) -> Sample | None:

@@ -33,6 +33,17 @@ def test_half_of_the_options_is_shown_and_the_other_wanted() -> None:
         to_complete([question(["yes", "no"])])
 
 
+def test_options_that_other_questions_have_are_not_asked_for() -> None:
+    keys = [["C", "D", "E", "F"], ["F", "E", "D", "C"], ["D", "C", "F", "E"]]
+    repeated = [question(options, number) for number, options in enumerate(keys)]
+    for number, sample in enumerate(repeated):
+        sample.input[-1].metadata["asks"]["question"] = f"Which key has the tune {number}?"  # type: ignore[union-attr,index]
+    with pytest.raises(ValueError, match="four options that other questions do not have"):
+        to_complete(repeated)
+    (sample,) = to_complete([*repeated, question(OPTIONS, 9)])
+    assert sample.id == "q9"
+
+
 @pytest.mark.parametrize(
     ("reply", "value", "answer"),
     [

@@ -12,8 +12,8 @@ examples). `rows` defines the columns, `recordings` builds from the authors' rec
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cache, partial
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +28,6 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
 from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED, NAME, VERSION
-from music_evals.datasets_builders.muse.surface import surface_floors
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.datasets_builders.questions.question_set import ABSENT
 from music_evals.notation.audio.rendering import render_wav
@@ -36,6 +35,7 @@ from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Performance
 
+_TRIED: Final = 200  # stimuli of each task that classifiers are tried on
 _ATTEMPTS: Final = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
 _Key = tuple[Any, ...]
@@ -93,7 +93,8 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         soundfont: SoundFont 2 file; by default `default_soundfont`.
 
     Raises:
-        DatasetError: the soundfont cannot be read, or there are not so many stimuli.
+        DatasetError: the soundfont cannot be read, there are not so many stimuli, or they give answers away
+            (`refuse_leaks`).
 
     Source: arXiv 2510.22455, sections on tasks and stimuli.
     """
@@ -107,10 +108,22 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
     made_with["soundfont"] = f"{soundfont.name} (SHA-256 {digest})"
     planned = ((config, compose(seed, getattr(counts, config), soundfont)) for config, compose in COMPOSERS.items())
     makers = group_makers((config, split, make) for config, entries in planned for split, make in entries)
-    n_variants = -(-counts.chord_quality // (len(chords.QUALITIES) * (len(chords.ROOTS) - 1)))
-    floors = {task: {"test": {"all": floors}} for task, floors in surface_floors(seed, max(n_variants, 1)).items()}
+    _refuse_leaks()
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return Plan(makers, replace(provenance, floors=floors))
+    return Plan(makers, provenance)
+
+
+@cache
+def _refuse_leaks() -> None:
+    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process, for seconds."""
+    # Here, because SciPy takes a second to load.
+    from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
+
+    for config, compose in COMPOSERS.items():
+        tried = [make() for split, make in compose(DEFAULT_SEED, _TRIED, None) if split == "test"]
+        texts = [[row[name] for name in row if name.startswith("midi_text")] for row in tried]
+        views = [note_views(own, HIDDEN.get(config, ())) for own in texts]
+        refuse_leaks(NAME, config, "midi", find_leaks([row["target"] for row in tried], views))
 
 
 def group_makers(entries: Iterable[tuple[str, str, Maker]]) -> dict[str, dict[str, list[Maker]]]:
@@ -206,6 +219,12 @@ COMPOSERS: Final[Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[s
     "chord_quality": _chords,
 }
 """Config → composes rows from a seed, a number of test rows and a soundfont: their splits, and what makes them."""
+
+
+HIDDEN: Final[Mapping[str, Sequence[str]]] = {
+    "chord_quality": ("spectrum", "beginning", "end", "first event", "last event", "sizes", "together")
+}
+"""Config → views of `questions.leaks` that have what is asked: the notes of a chord, and how many they are."""
 
 
 def render_clip(performance: Performance, instrument: str, soundfont: Path | None) -> rows.Clip:

@@ -48,14 +48,16 @@ class DrumLoop(NamedTuple):
         return sum(slot % 2 == 0 for slot in self.kick + self.snare)
 
 
-def compose_drum_loop(offbeats: int, rng: random.Random) -> DrumLoop:
+def compose_drum_loop(offbeats: int, rng: random.Random, n_strokes: int | None = None) -> DrumLoop:
     """Compose a drum loop with an exact number of kick and snare onsets off the beat, one of `OFFBEATS`.
+
+    It has `n_strokes` of kick and snare; if not given, 14 to 16.
 
     Source: MUSE (arXiv 2510.22455), syncopation task.
     """
     if offbeats not in OFFBEATS:
         raise ValueError(f"offbeats is {offbeats}; accepted are {', '.join(map(str, OFFBEATS))}")
-    n_strokes = rng.choice(_STROKES_PER_LOOP)
+    n_strokes = n_strokes or rng.choice(_STROKES_PER_LOOP)
     while True:
         kick, snare = _compose_strokes(offbeats, rng)
         if len(kick) + len(snare) == n_strokes:
@@ -136,7 +138,11 @@ def _strokes(bar: _Bar, remainder: int) -> _Bar:
 
 
 def perform_drum_loop(kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random) -> Performance:
-    """Play the loop in strict time, with a drummer's accents."""
+    """Play the loop in strict time.
+
+    The hi-hat has a drummer's accents. The loudness of kick and snare does not depend on the beat, because it would
+    tell which strokes are off it.
+    """
     notes = []
     for slot in range(1, SLOTS + 1):
         is_beat = slot % 2 == 1
@@ -144,10 +150,9 @@ def perform_drum_loop(kick: tuple[int, ...], snare: tuple[int, ...], rng: random
         accent = (10 if slot % _SLOTS_PER_BAR == 1 else 6 if slot % 4 == 1 else 2) if is_beat else -12
         notes.append((slot, HI_HAT, 78 + accent))
         if slot in kick:
-            notes.append((slot, KICK, 104 if is_beat else 98))
+            notes.append((slot, KICK, 100))
         if slot in snare:
-            # Backbeats are the loudest strokes.
-            notes.append((slot, SNARE, 104 if slot % 4 == 3 else 98 if is_beat else 90))
+            notes.append((slot, SNARE, 98))
     performed = tuple(
         Note((slot - 1) * _TICKS_PER_SLOT, drum, _STROKE, velocity + rng.randint(-4, 4))
         for slot, drum, velocity in notes

@@ -18,7 +18,7 @@ from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.midi.files import parse_midi_text
 
 NAME: Final = "muse"
-VERSION: Final = "1.4.0"
+VERSION: Final = "1.5.0"
 DEFAULT_SEED: Final = 1
 ConfigName = Literal["syncopation", "transposition", "chord_quality"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)

@@ -16,7 +16,7 @@ from music_evals.datasets_builders.muse.rows import DIFFERENT, SAME
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 NAME: Final = "muse_ten"
-VERSION: Final = "1.2.0"
+VERSION: Final = "1.3.0"
 
 
 class Stimulus(NamedTuple):
@@ -46,12 +46,19 @@ PROGRESSIONS: Final = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-
 _ROTATIONS: Final = {"I-V-vi-IV", "vi-IV-I-V"}  # of each other: whether they differ depends on where one begins
 _MODULATIONS: Final = (2, 7, 5, 1, 3)  # semitones upward
 _LOWEST: Final = {"piano": 55, "guitar": 48, "bass": 28}
+# Much wider than a contour, so that its first or last note hardly tells which contour it is.
+_COMPASS: Final = {"piano": (36, 88), "guitar": (36, 88)}
 _DRUM_FOILS: Final = ("other pattern", "moved stroke", "swapped drum")
 _SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
-_TRIADS: Final = {"major": (0, 4, 7), "minor": (0, 3, 7)}
+_SEVENTHS: Final = {"major": (0, 4, 7, 11), "minor": (0, 3, 7, 10)}
 _LEVELS: Final = ((0, 2), (2, 4), (4, 6), (6, 8), (0, 4), (4, 8), (2, 8))  # numbers of off-beats of two loops
 _STROKES: Final = 16
+_SNARES: Final = (6, 7)
+_LOUDER: Final = (-6, 6)  # velocity of the low notes, compared with the others
 _GAP: Final = TICKS_PER_BEAT // 16  # silence before the next note
+# Ticks by which a stroke is late. With them all times in beats have three decimals, on the beat and off the beat, so
+# that the length of the MIDI text does not tell where the strokes are.
+_LATENESS: Final = (1, 2, 3, 4, 6, 7, 8, 9)
 
 
 def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
@@ -79,14 +86,15 @@ def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
 
 
 def _contour(place: int, serial: int, rng: Random) -> Stimulus:
-    """A scale or an arpeggio of seven or nine notes."""
-    texture, instrument = ("scale", "arpeggio")[serial % 2], list(PROGRAMS)[serial % 3]
-    mode, n_notes = rng.choice(list(_SCALES)), rng.choice((7, 9)) if texture == "scale" else 7
-    steps = (_SCALES if texture == "scale" else _TRIADS)[mode]
+    """A scale or an arpeggio of five or seven notes, anywhere in the compass of an instrument."""
+    texture, instrument = ("scale", "arpeggio")[serial % 2], list(_COMPASS)[serial // 2 % 2]
+    mode, n_notes = rng.choice(list(_SCALES)), rng.choice((5, 7))
+    steps = (_SCALES if texture == "scale" else _SEVENTHS)[mode]
     height = n_notes if place >= 2 else (n_notes + 1) // 2
     ladder = [12 * (i // len(steps)) + steps[i % len(steps)] for i in range(height)]
     lines = (ladder + ladder[-2::-1], ladder[::-1] + ladder[1:], ladder, ladder[::-1])
-    lowest = _LOWEST[instrument] + rng.randrange(8)
+    low, high = _COMPASS[instrument]
+    lowest = rng.randint(low, high - ladder[-1])
     line = [lowest + step for step in lines[place]]
     return Stimulus([_line(line, instrument, rng)], f"{mode} {texture}", f"its pitches are {_numbers(line)}.")
 
@@ -133,29 +141,35 @@ def _rhythm_matching(place: int, serial: int, rng: Random) -> Stimulus:
     patterns = [first, (kick, snare)]
     if rng.random() < 0.5:
         patterns.reverse()
-    clips = [(drum_loops.perform_drum_loop(*pattern, rng), "drums") for pattern in patterns]
+    clips = [(_play_late(drum_loops.perform_drum_loop(*pattern, rng), rng), "drums") for pattern in patterns]
     texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
     why = f"{'both have' if not place else 'the first has'} {texts[0]}"
     return Stimulus(clips, variant, f"{why}{f'; the second {texts[1]}' if place else ''} (eighths, counted from 1).")
 
 
 def _meter(place: int, serial: int, rng: Random) -> Stimulus:
-    """One note a beat; the first of each group is low and loud. The file's own metre is one beat."""
-    instrument, group, n_beats = ("drums", "piano", "guitar")[serial % 3], GROUPS[place], rng.randint(24, 40)
+    """One note a beat; the first of each group is low. The file's own metre is one beat.
+
+    How loud and long the low notes are does not depend on the group. The last note is never low.
+    """
+    instrument, group = ("drums", "piano", "guitar")[serial % 3], GROUPS[place]
+    n_beats = rng.randint(24, 40)
     lowest = rng.randint(40, 47)
+    louder, longest = rng.randint(*_LOUDER), rng.randint(1, min(GROUPS))
     notes, chord = [], DEGREES["I"]
     for beat in range(n_beats):
-        is_first = beat % group == 0
+        is_first = beat % group == 0 and beat < n_beats - 1
         if is_first:
             chord = chord if beat == 0 else DEGREES[rng.choice(("I", "IV", "V", "vi"))]
         if instrument == "drums":
             pitch = drum_loops.KICK if is_first else drum_loops.HI_HAT
         else:
             pitch = lowest + chord[0] + (0 if is_first else 12 + rng.choice(chord[1][1:]))
-        velocity = rng.randint(92, 99) if is_first else rng.randint(58, 66)
-        notes.append(Note(beat * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT - _GAP, velocity))
+        velocity = rng.randint(64, 100) + (louder if is_first else 0)
+        n_sounding = rng.randint(1, longest) if is_first else 1
+        notes.append(Note(beat * TICKS_PER_BEAT, pitch, n_sounding * TICKS_PER_BEAT - _GAP, velocity))
     clip = _performance(notes, instrument, rng.randint(120, 200), rng)
-    return Stimulus([(replace(clip, meter=(1, 4)), instrument)], instrument, f"every {group} beats, one is accented.")
+    return Stimulus([(replace(clip, meter=(1, 4)), instrument)], instrument, f"every {group} beats, a low note comes.")
 
 
 def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
@@ -212,16 +226,24 @@ def _syncopation_pairs(place: int, serial: int, rng: Random) -> Stimulus:
 
 
 def _equal_loop(offbeats: int, rng: Random) -> Performance:
-    """A loop of 16 strokes whose MIDI text is as long as that of others: velocities make up for fractions of beats."""
-    loop = drum_loops.compose_drum_loop(offbeats, rng)
-    while len(loop.kick + loop.snare) != _STROKES:
-        loop = drum_loops.compose_drum_loop(offbeats, rng)
-    notes = list(loop.performance.notes)
-    strokes = [at for at, note in enumerate(notes) if note.pitch != drum_loops.HI_HAT]
-    long = {*rng.sample(strokes, _STROKES - 2 * offbeats)}  # a velocity of three digits
-    for at in strokes:
-        notes[at] = replace(notes[at], velocity=rng.randint(100, 103) if at in long else rng.randint(96, 99))
-    return replace(loop.performance, notes=tuple(notes))
+    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end. The beat is not accented.
+
+    Otherwise loops with many strokes off the beat would have fewer snares, and more often end with a stroke.
+    """
+    loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
+    while len(loop.snare) not in _SNARES or drum_loops.SLOTS in loop.kick + loop.snare:
+        loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
+    notes = []
+    for note in loop.performance.notes:
+        velocity = rng.randint(64, 96) if note.pitch == drum_loops.HI_HAT else rng.randint(84, 110)
+        notes.append(replace(note, velocity=velocity))
+    return _play_late(replace(loop.performance, notes=tuple(notes)), rng)
+
+
+def _play_late(performance: Performance, rng: Random) -> Performance:
+    """Play each note a few milliseconds late, as people do."""
+    notes = [replace(note, onset=note.onset + rng.choice(_LATENESS)) for note in performance.notes]
+    return replace(performance, notes=tuple(notes))
 
 
 def _line(
@@ -263,6 +285,7 @@ class TaskForm:
     compose: Compose
     clips: Sequence[str] = ("",)  # what the names of the columns of each clip end with
     is_lettered: bool = True  # whether the answer is the letter of an option, or its text
+    hidden: Sequence[str] = ()  # views of `leaks` that have what is asked
 
     @property
     def targets(self) -> list[str]:
@@ -271,6 +294,7 @@ class TaskForm:
 
 
 _PAIR: Final = ("_1", "_2")
+_TIMBRE: Final = ("spectrum", "beginning", "end")
 _MELODIES: Final = ("Yes, these are the same exact melody.", "No, these are not the same exact melody.")
 _DRUMS: Final = (
     "Yes, these are the same exact drum set patterns.",
@@ -287,13 +311,13 @@ _CONTOURS: Final = (
 FORMS: Final[Mapping[str, TaskForm]] = {
     "oddball": TaskForm(_MELODIES, _oddball, _PAIR, is_lettered=False),
     "contour": TaskForm(_CONTOURS, _contour),
-    "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument),
+    "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument, hidden=_TIMBRE),
     "rhythm_matching": TaskForm(_DRUMS, _rhythm_matching, _PAIR, is_lettered=False),
     "meter": TaskForm(("Groups of 3", "Groups of 4", "Groups of 5"), _meter),
     "key_modulation": TaskForm(("Yes, a key modulation occurs.", "No, the key stays the same."), _key_modulation),
     "progression": TaskForm(_CHORDS, _progression, _PAIR),
     "transposition_pairs": TaskForm((SAME, DIFFERENT), _transposition_pairs, _PAIR, is_lettered=False),
-    "major_or_minor": TaskForm(("Major", "Minor"), _major_or_minor),
+    "major_or_minor": TaskForm(("Major", "Minor"), _major_or_minor, hidden=(*_TIMBRE, "first event", "last event")),
     "syncopation_pairs": TaskForm(_LOOPS, _syncopation_pairs, _PAIR),
 }
 """Task → its form."""

@@ -290,11 +290,18 @@ OPTIONS_ALONE: Final[Mapping[str, Learn]] = {
     "words": _words(_own_terms),
 }
 """Guessers that see nothing but the options."""
-READERS: Final[Mapping[str, Learn]] = {"letters": _likeliest_letters}
-"""Guessers for options that continue a piece of music, which need no understanding of it."""
-GUESSERS: Final[Mapping[str, Learn]] = {**OPTIONS_ALONE, "question's words": _words(_paired_terms), **READERS}
+LETTERS: Final = "letters"
+BAR_LINES: Final = "bar lines"
+READERS: Final = (LETTERS, BAR_LINES)
+"""Guessers that read the music, without any understanding of it."""
+GUESSERS: Final[Mapping[str, Learn]] = {
+    **OPTIONS_ALONE,
+    "question's words": _words(_paired_terms),
+    LETTERS: _likeliest_letters,
+}
 OPEN_GUESSERS: Final[Mapping[str, Learn]] = {
     "commonest answer": _commonest_answer,
     "question's words": _answer_of_the_most_similar_question,
+    BAR_LINES: lambda _: lambda item: [float(item.answer == str(item.opening.count("|")))],
 }
 """Guessers for questions without options."""

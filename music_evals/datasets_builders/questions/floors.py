@@ -3,15 +3,18 @@
 The provenance of a dataset has floors by form of question, so that a run on a part of the questions has its own floors:
 
 - *chance*: guessing among the options, or among the answers to the questions of the form;
-- *majority*: the commonest place of the right option in other questions of the form, or their commonest answer;
+- *majority*: the best constant. It is the place, the option or the answer that is right most often in the questions of
+  the form on all other groups, at any number of questions. It counts as chance where it earns less;
 - *blind*: the best guesser of `attack` on other questions; it sees the question and its options;
-- *letters*, where options continue a piece: the option that a trigram model of the opening's letters finds likeliest.
+- *letters*, where options continue a piece: the option that a trigram model of the opening's letters finds likeliest;
+- *bar lines*, where a number is asked of a score: how many of the sign ``|`` the score has.
 
-The other questions are those of four fifths of the groups (pieces, works); the last fifth is tested. Majority and blind
-count as chance unless they beat chance on the other questions by two standard errors.
+For *blind* the other questions are those of four fifths of the groups (pieces, works); the last fifth is tested. It
+counts as chance unless it beats chance on the other questions by two standard errors.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -26,7 +29,6 @@ from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, READER
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of
 
 _EXAMPLES: Final = ("dev", "fewshot")
-_MAJORITY: Final[tuple[str, ...]] = ("commonest place", "commonest answer")
 _ERRORS: Final = 2  # standard errors by which a guesser must beat chance
 
 Array = NDArray[np.float64]
@@ -97,10 +99,40 @@ def _floors(items: Sequence[Item]) -> dict[str, Array]:
     earned = earnings(items)
     chance = np.array([chance_of(item, answers) for item in items])
     blind = {name: right for name, right in earned.items() if name not in READERS}
-    majority = {name: right for name, right in earned.items() if name in _MAJORITY}
-    letters = {name: right for name, right in earned.items() if name in READERS}
-    best = {"majority": _best(items, majority, chance), "blind": _best(items, blind, chance)}
-    return {"chance": chance, **best, **letters}
+    readers = {name: right for name, right in earned.items() if name in READERS and not np.isnan(right).any()}
+    constants = [chance, *(_constant(items, chance, choices) for choices in (_place_of, _text_of))]
+    majority = max(constants, key=lambda right: float(right.sum()))
+    return {"chance": chance, "majority": majority, "blind": _best(items, blind, chance), **readers}
+
+
+def _place_of(item: Item) -> list[Hashable]:
+    return [*range(len(item.options))]
+
+
+def _text_of(item: Item) -> list[Hashable]:
+    return [*item.options]
+
+
+def _constant(items: Sequence[Item], chance: Array, choices: Callable[[Item], list[Hashable]]) -> Array:
+    """What the choice earns that is right most often on other groups; ties share, and nothing learned is chance."""
+    counts: defaultdict[tuple[str, int], Counter[Hashable]] = defaultdict(Counter)
+    by_group: defaultdict[tuple[str, int, str], Counter[Hashable]] = defaultdict(Counter)
+    rights: list[Hashable] = []
+    for item in items:
+        own = choices(item)
+        rights.append(own[item.options.index(item.answer)] if own else item.answer)
+        counts[item.form, len(own)][rights[-1]] += 1
+        by_group[item.form, len(own), item.group][rights[-1]] += 1
+    values = chance.copy()
+    for at, item in enumerate(items):
+        known = counts[item.form, len(item.options)]
+        own_group = by_group[item.form, len(item.options), item.group]
+        others = {choice: known[choice] - own_group[choice] for choice in choices(item) or known}
+        most = max(others.values())
+        if most > 0:
+            picks = [choice for choice, count in others.items() if count == most]
+            values[at] = (rights[at] in picks) / len(picks)
+    return values
 
 
 def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> Array:

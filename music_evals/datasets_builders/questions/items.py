@@ -28,7 +28,7 @@ class Item:
     answer: str  # a text; one of the options, if there are any
     group: str  # a piece or work; a guesser never learns from the group that it is tried on
     unit: str  # the question in any language: two languages count once
-    opening: str = ""  # the music that the options continue, if they do
+    opening: str = ""  # the music that the options continue, or that a number is asked of
     kind: str = ""  # of an open question
     answer_type: str = ""  # of an open question
 
@@ -65,7 +65,8 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
         return None
     text = row.get("question") or row.get("kind") or ""
     question, *_ = _MUSIC.split(text, maxsplit=1)
-    opening = (row.get("score") or text[len(question) :]) if continues else ""
+    is_read = continues or (not options and answer.isdecimal())
+    opening = (row.get("score") or text[len(question) :]) if is_read else ""
     unit = _LANGUAGE.sub("", row["id"])
     group = row.get("piece") or row.get("score_id") or unit
     kinds = (str(row.get(name) or "") for name in ("kind", "answer_type"))

@@ -1,7 +1,7 @@
 """Questions on short clips that are rendered here: a stand-in for published questions with sound.
 
 Six kinds: tempo, metre, instrument, mode, number of voices, and which of two notes is higher. The right option is drawn
-evenly from the options of a kind, so that nothing but the sound tells it.
+evenly from the options of a kind, and loudness is drawn without regard to it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +14,13 @@ from music_evals.notation.midi.files import write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 PER_KIND: Final = 20
+HIDDEN: Final[Mapping[str, Sequence[str]]] = {
+    "tempo": ("loudness", "spectrum"),
+    "instrument": ("loudness", "spectrum", "beginning", "end"),
+    "mode": ("spectrum",),
+    "voices": ("spectrum", "beginning", "end"),
+}
+"""Kind → views of `leaks` that have what is asked: how many strokes sound, the timbre, the notes, their number."""
 SECONDS: Final = 4.0
 TEMPI: Final = (50, 72, 104, 150)
 METRES: Final = (2, 3, 4, 5)
@@ -38,44 +45,49 @@ def listening_questions(seed: int) -> Iterator[MediaQuestion]:
 
 
 def _tempo(place: int, rng: Random) -> Performance:
-    beats = [Note(beat * TICKS_PER_BEAT, _KICK, 120, rng.randint(90, 110)) for beat in range(12)]
+    beats = [Note(beat * TICKS_PER_BEAT, _KICK, 120, rng.randint(60, 120)) for beat in range(12)]
     return Performance(tuple(beats), TEMPI[place] * rng.uniform(0.97, 1.03), (4, 4), None, percussion=True)
 
 
 def _metre(place: int, rng: Random) -> Performance:
     beats, tempo = METRES[place], rng.uniform(170, 230)
-    notes = [
-        Note(beat * TICKS_PER_BEAT, pitch, 120, velocity)
-        for beat in range(20)
-        for pitch, velocity in ((_HIHAT, 70), (_KICK, 120))
-        if pitch == _HIHAT or beat % beats == 0
-    ]
+    louder, notes = rng.randint(0, 40), []
+    for beat in range(20):
+        notes.append(Note(beat * TICKS_PER_BEAT, _HIHAT, 120, rng.randint(50, 110)))
+        if beat % beats == 0:
+            notes.append(Note(beat * TICKS_PER_BEAT, _KICK, 120, rng.randint(70, 87) + louder))
     return Performance(tuple(notes), tempo, (beats, 4), None, percussion=True)
 
 
 def _instrument(place: int, rng: Random) -> Performance:
-    return _line([rng.randint(62, 79) for _ in range(6)], 100, program=[*INSTRUMENTS.values()][place])
+    return _line([rng.randint(62, 79) for _ in range(6)], 100, rng, program=[*INSTRUMENTS.values()][place])
 
 
 def _mode(place: int, rng: Random) -> Performance:
     scale, tonic = list(MODES.values())[place], rng.randint(55, 67)
-    return _line([tonic + step for step in scale], 130)
+    return _line([tonic + step for step in scale], 130, rng)
 
 
 def _voices(place: int, rng: Random) -> Performance:
     lowest = rng.randint(45, 52)
-    notes = [Note(0, lowest + step, 4 * TICKS_PER_BEAT, 90) for step in _CHORD[: VOICES[place]]]
+    notes = [Note(0, lowest + step, 4 * TICKS_PER_BEAT, rng.randint(70, 110)) for step in _CHORD[: VOICES[place]]]
     return Performance(tuple(notes), 80, (4, 4), "C", program=19)
 
 
 def _higher(place: int, rng: Random) -> Performance:
-    low, distance = rng.randint(50, 70), rng.choice([1, 2, 4, 7])
-    return _line([low + distance, low] if place == 0 else [low, low + distance], 60)
+    first, distance = rng.randint(48, 84), rng.choice([1, 2, 4, 7])
+    second = first - distance if place == 0 else first + distance
+    # Each note has a second to sound and a second to fade: otherwise the second one would fade longer.
+    notes = [
+        Note(at * 2 * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT, rng.randint(70, 110))
+        for at, pitch in enumerate((first, second))
+    ]
+    return Performance(tuple(notes), 60, (4, 4), "C")
 
 
-def _line(pitches: list[int], tempo: float, program: int = 0) -> Performance:
+def _line(pitches: list[int], tempo: float, rng: Random, program: int = 0) -> Performance:
     """Notes one after the other, a quarter each."""
-    notes = [Note(at * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT, 95) for at, pitch in enumerate(pitches)]
+    notes = [Note(at * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT, rng.randint(70, 110)) for at, pitch in enumerate(pitches)]
     return Performance(tuple(notes), tempo, (4, 4), "C", program=program)
 
 

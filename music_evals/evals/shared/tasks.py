@@ -30,7 +30,7 @@ from inspect_ai.solver import Solver
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals import benchmarks
-from music_evals.datasets_builders.dataset_io import Origin
+from music_evals.datasets_builders.dataset_io import GENERATED, Origin
 from music_evals.evals.shared.answers import config_answering, samples_answering
 from music_evals.evals.shared.floors import Floors
 from music_evals.notation.extras import MissingLibraryError
@@ -220,7 +220,11 @@ def declared_task(
 
     about = benchmarks.load(benchmark)
     facts, origin = about.tasks[name], origin.of_task(name)
-    chance: Floors = {} if facts.chance is None else {"chance": {"value": facts.chance}}
+    fixed: Floors = {} if facts.chance is None else {"chance": {"value": facts.chance}}
+    if origin.provenance.source == GENERATED and facts.gives_away:
+        modality = getattr(params, "modality", next(iter(facts.gives_away)))
+        if modality in facts.gives_away:
+            fixed["surface"] = {"value": facts.gives_away[modality]}
     stimulus: Stimulus = getattr(params, "stimulus", "given")
     language, prompts = getattr(params, "language", "en"), getattr(params, "prompts", None)
     samples = apply_stimulus(stimulus, samples, language, own_noise=own_noise)
@@ -261,7 +265,7 @@ def declared_task(
             "readers": readers.VERSION,
             "generation": config.model_dump(mode="json", exclude_none=True),
             **({"prompts_sha256": sha256(Path(prompts).expanduser().read_bytes()).hexdigest()} if prompts else {}),
-            "floors": {"": chance, **{name: values for name, values in floors.items() if values}},
+            "floors": {**floors, "": fixed | floors.get("", {})},
             **origin.metadata(),
         },
         viewer=viewer or samples_view(about.title),

@@ -127,10 +127,10 @@ def _strokes_of(clip: MidiFile) -> list[int]:
 
 
 def _accents_of(clip: MidiFile) -> list[int]:
-    """The 1-based beats of the notes that are louder than the middle between the softest and the loudest."""
-    loudness = [note.velocity for note in clip.notes]
-    middle = (max(loudness) + min(loudness)) / 2
-    return [1 + round(note.onset / clip.ticks_per_beat) for note in clip.notes if note.velocity > middle]
+    """The 1-based beats of the notes that are lower than the middle between the lowest and the highest."""
+    pitches = [note.pitch for note in clip.notes]
+    middle = (max(pitches) + min(pitches)) / 2
+    return [1 + round(note.onset / clip.ticks_per_beat) for note in clip.notes if note.pitch < middle]
 
 
 def _chords_of(clip: MidiFile) -> list[int]:

@@ -17,7 +17,6 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated
 from music_evals.datasets_builders.muse.recordings import build_recordings, recorded_rows
 from music_evals.datasets_builders.muse.rows import CONFIGS
-from music_evals.datasets_builders.muse.surface import MEASURES
 from tests.datasets_builders.muse.conftest import RECORDINGS, Row, Rows, needs_recordings, read_all
 from tests.notation.midi.midi_files import read_notes
 
@@ -298,9 +297,3 @@ def test_partial_copy_of_the_recordings_builds(tmp_path: Path) -> None:
     assert targets["M1_EbMaj_90 + M1_GMaj_90"].startswith("Yes")
     assert targets["M6_Cm_120_Piano + M7_CMaj_140_Piano"].startswith("No")
     assert "`stimuli/Chords/5.wav`" in (tmp_path / "out" / "README.md").read_text()
-
-
-def test_the_floors_have_what_size_tells(tmp_path: Path) -> None:
-    floors = muse.write(build_generated(1, Counts(1, 1, 1)), tmp_path / "out").floors
-    for task in ("syncopation", "chord_quality"):
-        assert {"chance", "majority", *MEASURES} <= {*floors[task]["test"]["all"]}

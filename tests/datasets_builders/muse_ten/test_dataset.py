@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from music_evals.datasets_builders.dataset_io import describe_dataset, load_split
-from music_evals.datasets_builders.muse.surface import MEASURES, share_guessed
-from music_evals.datasets_builders.muse_ten import dataset
+from music_evals.datasets_builders.muse.surface import share_guessed
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK, FORMS, build, compose
 from music_evals.datasets_builders.muse_ten.stimuli import DEGREES, PROGRESSIONS
+from music_evals.evals.muse_ten import instrument, oddball
 
 PAIRS = [name for name, form in FORMS.items() if len(form.clips) == 2]
 
@@ -39,11 +39,10 @@ def test_same_is_never_the_same_file_twice(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_size_gives_no_answer_away(name: str) -> None:
+def test_floors_are_chance(name: str) -> None:
     floors = describe_dataset("generated", benchmark=BENCHMARK).provenance.floors[name]["test"]["all"]
     chance = pytest.approx(1 / len(FORMS[name].options), abs=1e-4)
-    assert {*MEASURES, "chance", "majority"} <= {*floors}
-    assert [floors[measure] for measure in (*MEASURES, "chance", "majority", "blind")] == [chance] * 5
+    assert [floors[name] for name in ("chance", "majority", "blind")] == [chance] * 3
     assert floors.get("bytes") == (0.5 if name in PAIRS else None)
 
 
@@ -62,8 +61,7 @@ def test_duration_gives_no_answer_away(name: str) -> None:
     )
 
 
-def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset, "_PER_FLOOR", 10)
+def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
     seeds = {"a": 3, "b": 3, "c": 4}
     first, again, other = (build(tmp_path / name, seed=seed, per_task=2).files for name, seed in seeds.items())
     assert first == again
@@ -92,7 +90,9 @@ def test_contours_have_one_turn_or_none() -> None:
 def test_drum_patterns_have_equally_many_strokes() -> None:
     variants = Counter()
     for target, stimulus in compose(5, "rhythm_matching", "test", 60):
-        first, second = ({(note.onset, note.pitch) for note in performance.notes} for performance, _ in stimulus.clips)
+        first, second = (
+            {(note.onset // 240, note.pitch) for note in performance.notes} for performance, _ in stimulus.clips
+        )
         assert len(first) == len(second)
         assert (first == second) == target.startswith("Yes")
         variants[stimulus.variant] += 1
@@ -132,6 +132,23 @@ def test_transpositions_chords_and_off_beats_are_as_keyed() -> None:
         assert {(pitch - min(pitches)) % 12 for pitch in pitches} == {0, 4 if target == "A" else 3, 7}
     for target, stimulus in compose(5, "syncopation_pairs", "test", 60):
         strokes = [[note.onset for note in clip.notes if note.pitch in (36, 38)] for clip, _ in stimulus.clips]
-        first, second = (sum(onset % 480 == 240 for onset in onsets) for onsets in strokes)
+        first, second = (sum(onset // 240 % 2 for onset in onsets) for onsets in strokes)
         assert (first > second) == (target == "A")
         assert [len(onsets) for onsets in strokes] == [16, 16]
+        assert all(onset % 240 < 10 for onsets in strokes for onset in onsets)  # 10 ms late at most
+
+
+def test_the_low_notes_of_a_metre_come_every_group_and_their_loudness_says_nothing() -> None:
+    for target, stimulus in compose(5, "meter", "test", 60):
+        ((clip, _),) = stimulus.clips
+        pitches = [note.pitch for note in sorted(clip.notes)]
+        middle = (min(pitches) + max(pitches)) / 2
+        low = [beat for beat, pitch in enumerate(pitches) if pitch < middle]
+        assert low == [*range(0, len(pitches) - 1, {"A": 3, "B": 4, "C": 5}[target])]
+
+
+def test_what_stimuli_give_away_is_a_floor_by_modality() -> None:
+    floors = {modality: (instrument(modality=modality).metadata or {})["floors"][""] for modality in ("midi", "audio")}
+    assert floors["midi"]["surface"] == {"value": 1.0}  # the MIDI text names the program
+    assert 0.25 < floors["audio"]["surface"]["value"] < 1
+    assert "surface" not in (oddball(modality="midi").metadata or {})["floors"][""]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from music_evals.datasets_builders.dataset_io import Origin, Provenance, read_provenance
+from music_evals.datasets_builders.questions.attack import earnings
 from music_evals.datasets_builders.questions.floors import items_of
 from music_evals.datasets_builders.questions.question_rows import QuestionRow, write_question_rows
 from music_evals.evals.shared.floors import floors_of
@@ -52,7 +53,26 @@ def test_a_blind_guesser_that_finds_nothing_has_chance(tmp_path: Path) -> None:
     plain = {"knowledge": {"test": rows(40, "plain", leaky=False, seed=2)}}
     made = write_question_rows("musictheorybench", "1.0", plain, tmp_path / "bank", source="generated", seed=1)
     (floors,) = made.floors["knowledge"]["test"].values()
-    assert floors == {"questions": 40, "chance": 0.25, "majority": 0.25, "blind": 0.25}
+    assert {**floors, "majority": 0.25} == {"questions": 40, "chance": 0.25, "majority": 0.25, "blind": 0.25}
+    assert floors["majority"] < 0.25 + 2 * (0.25 * 0.75 / 40) ** 0.5  # the better of two constants, by luck
+
+
+def test_the_best_constant_is_learned_from_other_pieces_at_any_number_of_questions(tmp_path: Path) -> None:
+    options = ["Baroque", "Classical", "Romantic", "Modern"]
+    rights = [*["Baroque"] * 8, *["Classical"] * 3, *["Romantic"] * 2, *["Modern"] * 2]
+    row = QuestionRow(id="", question="Of which period?", abc=None, options=[], answer="", kind="genre")
+    rows_ = []
+    for number, right in enumerate(rights):
+        own = options[number % 4 :] + options[: number % 4]
+        rows_.append({**row, "id": f"q{number}", "options": own, "answer": "ABCD"[own.index(right)]})
+    made = write_question_rows("musictheorybench", "1.0", {"knowledge": {"test": rows_}}, tmp_path, source="generated")
+    assert made.floors["knowledge"]["test"]["genre"]["majority"] == pytest.approx(8 / 15, abs=1e-4)
+
+
+def test_counting_bar_lines_is_a_floor_of_open_questions_on_scores() -> None:
+    row = {"id": "a", "options": [], "answer": "2", "score": "c4 d | e f |", "question": ""}
+    items = items_of("lilybench", "bar_count", [row, {**row, "id": "b", "answer": "3"}])
+    assert earnings(items)["bar lines"].tolist() == [1, 0]
 
 
 def test_a_log_has_the_floors_of_the_questions_that_are_asked(made: Provenance) -> None:
