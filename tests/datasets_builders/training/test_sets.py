@@ -41,7 +41,7 @@ def test_a_training_set_says_that_it_is_one(tmp_path: Path) -> None:
     code, output = run("build", "train", "muse", "--rows", 12, "--task", "chord_quality", "--out", tmp_path / "out")
     assert code == 0, output
     assert "chord_quality: 12 rows in train" in output
-    loaded = load_dataset(str(tmp_path / "out"), "chord_quality", split="train")
+    loaded = load_dataset(str(tmp_path / "out"), "chord_quality", split="train", cache_dir=str(tmp_path / "cache"))
     assert list(loaded.features) == [*builder("muse").BENCHMARK.features["chord_quality"], "prompt"]
     assert is_conversational(loaded[0])
     assert [message["role"] for message in loaded[0]["prompt"]] == ["system", "user"]
@@ -56,18 +56,12 @@ def test_a_training_set_says_that_it_is_one(tmp_path: Path) -> None:
     assert "rows, works or tunes compared" in card
 
 
-@pytest.mark.parametrize(
-    ("name", "task", "config"),
-    [("msu", "questions", "questions"), ("ziqi", "generation", "generation"), ("lilybench", "bar_count", "bar_count")],
-)
-def test_rows_hold_the_prompts_of_the_tasks(name: str, task: str, config: str, tmp_path: Path) -> None:
-    code, output = run("build", "train", name, "--rows", 4, "--task", task, "--out", tmp_path / "out")
+def test_rows_hold_the_prompts_of_the_tasks(tmp_path: Path) -> None:
+    code, output = run("build", "train", "ziqi", "--rows", 4, "--task", "generation", "--out", tmp_path / "out")
     assert code == 0, output
-    rows = load_dataset(str(tmp_path / "out"), config, split="train")
+    rows = load_dataset(str(tmp_path / "out"), "generation", split="train", cache_dir=str(tmp_path / "cache"))
     for row in rows:
-        asked = row["prompt"][-1]["content"]
-        shown = row.get("options") or [row["question"]] if "question" in row else [row["prompt"][-1]["content"]]
-        assert all(text in asked for text in shown)
+        assert all(text in row["prompt"][-1]["content"] for text in row["options"])
     assert len({row["prompt"][-1]["content"] for row in rows}) == len(rows)
 
 
