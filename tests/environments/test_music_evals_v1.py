@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +15,10 @@ import pytest
 pytest.importorskip("verifiers.v1", reason="verifiers is not installed: environments/music_evals_v1/README.md")
 
 from environments.music_evals_v1 import music_evals_v1 as environment
+from music_evals.datasets_builders.questions.question_rows import composed_rows
+from music_evals.datasets_builders.questions.theory.compose import MUSICTHEORYBENCH, compose_theory
+from music_evals.datasets_builders.training.decontamination import is_reserved
+from tests.environments.chat_server import serve
 
 
 def scored(task: Any, reply: str) -> dict[str, Any]:
@@ -52,3 +59,40 @@ def test_rows_of_a_file_and_what_replies_earn(tmp_path: Path) -> None:
 def test_what_cannot_be_composed_is_named() -> None:
     with pytest.raises(ValueError, match="questions='msu_textual' is not composed; accepted are musictheorybench_kn"):
         environment.MusicTaskset(environment.MusicConfig(questions="msu_textual"))
+
+
+def test_a_rollout_is_a_question_and_an_answer_without_tools(tmp_path: Path) -> None:
+    with serve("Final Answer: A") as (address, asked):
+        command = [Path(sys.executable).with_name("vf-eval"), "music_evals_v1"]
+        options = {
+            "--env.taskset.questions": "musictheorybench_knowledge",
+            "--env.agent.harness.id": "null",
+            "--env.agent.runtime.type": "subprocess",
+            "--client.base-url": address,
+            "--client.api-key-var": "KEY",
+            "--model": "scripted",
+            "--select.limit": "8",
+            "--output-dir": str(tmp_path),
+        }
+        words = [word for option in options.items() for word in option]
+        subprocess.run([*command, *words, "--no-push"], env={**os.environ, "KEY": "none"}, check=True, timeout=600)
+    assert len(asked) == 8
+    for body in asked:
+        assert not body.get("tools")
+        assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    (traces,) = tmp_path.rglob("traces.jsonl")
+    episodes = [json.loads(line) for line in traces.read_text(encoding="utf-8").splitlines()]
+    rewards = [episode["traces"][0]["rewards"]["value"]["score"] for episode in episodes]
+    assert len(rewards) == 8
+    assert {*rewards} <= {0, 1}
+
+
+def test_no_question_is_of_the_half_reserved_for_tests() -> None:
+    entries = list(islice(environment.compose_theory("musictheorybench_knowledge", 1_000), 200))
+    prompts = {entry["prompt"] for entry in entries}
+    rows = composed_rows(compose_theory(2_000, 1_000, MUSICTHEORYBENCH), "1000")
+    reserved = {row["question"] for row in rows if is_reserved(row["id"])}
+    assert len(reserved) > 500
+    assert not any(
+        prompt.startswith(question) or f"\n{question}\n" in prompt for prompt in prompts for question in reserved
+    )
