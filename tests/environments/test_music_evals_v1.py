@@ -93,6 +93,6 @@ def test_no_question_is_of_the_half_reserved_for_tests() -> None:
     rows = composed_rows(compose_theory(2_000, 1_000, MUSICTHEORYBENCH), "1000")
     reserved = {row["question"] for row in rows if is_reserved(row["id"])}
     assert len(reserved) > 500
-    assert not any(
-        prompt.startswith(question) or f"\n{question}\n" in prompt for prompt in prompts for question in reserved
-    )
+    asked = {line for prompt in prompts for line in prompt.splitlines()}
+    assert len(asked) > 200
+    assert asked.isdisjoint(reserved)
