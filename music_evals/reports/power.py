@@ -9,7 +9,7 @@ from typing import Final
 from music_evals.benchmarks import TaskFacts
 from music_evals.reports.comparisons import BASELINE, PairedRun, compare_runs, paired_runs
 from music_evals.reports.records import Records
-from music_evals.reports.table import Cell, Table, count, notes
+from music_evals.reports.table import Rows, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.power import detectable_difference, paired_variance, questions_needed
 
@@ -26,7 +26,7 @@ def power_table(tasks: Sequence[TaskFacts], points: float, records: Records | No
         records: of logs whose variance is used; without a pair of runs of a task its variance is `SUPPOSED`.
     """
     pairs = _pairs(records) if records else []
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for task in tasks:
         found = [compare_runs(*pair) for pair in pairs if _is_of(pair[0], task)]
         known = [one for one in found if one and not isnan(one.error)]

@@ -16,7 +16,7 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS, BASELINE
 from music_evals.reports.records import PARTIAL, Records
-from music_evals.reports.table import Cell, Table, notes
+from music_evals.reports.table import Rows, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.written import ORIGINAL
@@ -174,7 +174,7 @@ def with_music(runs: pd.DataFrame) -> pd.DataFrame:
 def summary_table(records: Records) -> Table:
     """Make the table of the aggregates, with a row per model and section."""
     found, lines = aggregates(records)
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for one in found:
         if one.section == SUITE:
             rows.append([one.model, SUITE, *[None] * 3, one.normalised, None, None])

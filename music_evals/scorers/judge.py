@@ -83,6 +83,9 @@ _FIELDS: Final = ("id", "level", "kind", "question", "answer", "answer_type")
 _SHOWN: Final = 200
 
 
+_Facts = Mapping[str, Any]  # of a question, or of the answer to it
+
+
 @sample_metric
 def unscored(scores: list[SampleScore]) -> float:
     """The number of questions that no rule can score or no majority decides."""
@@ -215,7 +218,7 @@ def _questions(state: TaskState) -> list[dict[str, Any]]:
     return questions
 
 
-def _entry(question: Mapping[str, Any], verdict: Mapping[str, Any], labels: Mapping[str, int]) -> dict[str, Any]:
+def _entry(question: _Facts, verdict: _Facts, labels: Mapping[str, int]) -> dict[str, Any]:
     """What the log has of an answer, without votes."""
     return {
         "id": question["id"],
@@ -228,7 +231,7 @@ def _entry(question: Mapping[str, Any], verdict: Mapping[str, Any], labels: Mapp
     }
 
 
-def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
+def _verdict(entry: _Facts, judges: int) -> int | None:
     if entry["reading"] in ("empty", "refused"):
         return 0
     votes = Counter(vote for vote in entry["votes"].values() if vote is not None)
@@ -236,7 +239,7 @@ def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
 
 
 async def _collect_votes(
-    question: Mapping[str, Any],
+    question: _Facts,
     entry: dict[str, Any],
     models: Mapping[str, Model],
     config: GenerateConfig,
@@ -284,7 +287,7 @@ async def _vote(judge: Model, text: str, config: GenerateConfig, deadline: int) 
 
 def _score(
     state: TaskState,
-    questions: Sequence[Mapping[str, Any]],
+    questions: Sequence[_Facts],
     entries: Sequence[dict[str, Any]],
     names: Sequence[str],
 ) -> Score:
@@ -305,7 +308,7 @@ def _score(
     return Score(value=sum(verdicts) / len(verdicts), answer=shown, explanation=explanation, metadata=metadata)
 
 
-def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+def _line(question: _Facts, entry: _Facts) -> str:
     verdict = {1: "right", 0: "wrong", None: "unscored"}[entry["verdict"]]
     given = "nothing" if entry["prediction"] is None else code(entry["prediction"])
     return (
@@ -314,7 +317,7 @@ def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     )
 
 
-def _decision(entry: Mapping[str, Any], answer_type: str) -> str:
+def _decision(entry: _Facts, answer_type: str) -> str:
     """Say in a sentence who decided on an answer, and how."""
     rule = f"the rule for {answer_type.replace('_', ' or ')}"
     if not entry["votes"] and entry["verdict"] is None:

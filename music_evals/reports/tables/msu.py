@@ -15,7 +15,7 @@ import pandas as pd
 from music_evals.benchmarks import published
 from music_evals.reports.records import Records
 from music_evals.reports.table import P_DECIMALS, PUBLISHED, Cell, Table, count, notes
-from music_evals.reports.tables.common import LABELS, Figure, paper_labels, percent, run_table, share_of, title_of
+from music_evals.reports.tables.common import LABELS, Figures, paper_labels, percent, run_table, share_of, title_of
 from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import joint_agreement, level_success, unanimity
 from music_evals.scorers.metrics.estimates import Estimate
@@ -68,7 +68,7 @@ def _table2(records: Records, runs: pd.DataFrame) -> Table:
     return run_table("msu_table2", title, runs, figures, groups=_GROUPS, published=rows, is_drawn=True)
 
 
-def _overall(records: Records) -> dict[str, Figure]:
+def _overall(records: Records) -> Figures:
     return {
         "Accuracy": records.percent,
         "Questions": lambda run: count(records.main[run]["item"].nunique()),
@@ -93,7 +93,7 @@ def _table4(records: Records, runs: pd.DataFrame) -> Table:
     return run_table("msu_table4", title, title_only, _by_level(records), groups=_GROUPS, published=rows)
 
 
-def _by_level(records: Records) -> dict[str, Figure]:
+def _by_level(records: Records) -> Figures:
     return {f"Level {level}": partial(records.percent, group=f"level={level}") for level in LEVELS}
 
 
@@ -136,7 +136,7 @@ def _judges(records: Records, runs: pd.DataFrame) -> Table:
     facts = {number: agreement(records.main[number]) for number in runs.index}
     judged = runs.loc[[number for number, fact in facts.items() if fact]]
     names = ("Judges unanimous", _JOINT, "Krippendorff's α", "Judges and rules", "Judges and people")
-    figures: dict[str, Figure] = {
+    figures: Figures = {
         name: lambda run, name=name: facts[run].get(name)  # type: ignore[misc]
         for name in (*names, "McNemar p", "Pearson's r")
     }

@@ -14,7 +14,7 @@ from music_evals.benchmarks import published
 from music_evals.reports.records import Records, score_of
 from music_evals.reports.table import Cell, Table
 from music_evals.reports.tables.common import (
-    Figure,
+    Figures,
     Row,
     condition_rows,
     items_with,
@@ -140,7 +140,7 @@ def _themes(records: Records, shots: str) -> Table:
     """Accuracy by theme."""
     table = published("ziqi", f"leaderboard_{shots}_shot")
     *themes, last = table.rows[0].figures
-    figures: dict[str, Figure] = {theme: partial(records.percent, group=f"theme={theme}") for theme in themes}
+    figures: Figures = {theme: partial(records.percent, group=f"theme={theme}") for theme in themes}
     figures["Average"] = records.percent
     rows = [
         (
@@ -189,6 +189,6 @@ def _letters(records: Records, runs: pd.DataFrame) -> Table:
         worst = items.groupby("cluster")["value"].min().reset_index()
         return share_of(worst["value"] == 1, worst.assign(item=worst["cluster"]))
 
-    figures: dict[str, Figure] = {f"Chose {letter}": partial(chosen, letter) for letter in LETTERS}
+    figures: Figures = {f"Chose {letter}": partial(chosen, letter) for letter in LETTERS}
     figures["Consistent"] = consistent
     return run_table("ziqi_letters", "ZIQI-Eval: which letters models choose", runs, figures, groups={"Task": "task"})

@@ -29,7 +29,7 @@ from typing import Final
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
 from music_evals.scorers.readers.refusals import is_refusal
-from music_evals.scorers.readers.tables import filled, load
+from music_evals.scorers.readers.tables import Match, filled, load
 
 MAX_REPLY: Final = 20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
 END: Final = 1_500  # characters of a reply's end, which are read first
@@ -52,6 +52,9 @@ _WITHOUT_SPACES: Final = ("zh", "ja", "ko", "any")  # their entries need no edge
 _BRACKETS: Final = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
 _BOXES: Final = (("☐", "✗ "), ("[ ]", "✗ "), ("☑", "✓ "), ("☒", "✓ "), ("[x]", "✓ "), ("[X]", "✓ "))
 _FORMS: Final = ("chosen_name", "name_right", "but_name", "is_name")
+
+
+Letters = set[str]  # of options
 
 
 @cache
@@ -174,7 +177,7 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
     return Reading("answered", min(left), "the only option that is not denied") if is_left_over else None
 
 
-def _corrected(text: str, choices: "_Options") -> set[str]:
+def _corrected(text: str, choices: "_Options") -> Letters:
     """The option that the text behind the last "wait", "no" or "actually" comes to."""
     corrections = [*_pattern("taken_back").finditer(text)]
     for correction in reversed(corrections[-MAX_CORRECTIONS:]):
@@ -187,12 +190,12 @@ def _corrected(text: str, choices: "_Options") -> set[str]:
     return set()
 
 
-def _last(named: Callable[[str], set[str]], units: Sequence[str]) -> set[str]:
+def _last(named: Callable[[str], Letters], units: Sequence[str]) -> Letters:
     """The options of the last sentence that has any."""
     return next(filter(None, map(named, reversed(units))), set())
 
 
-def _reading(letters: set[str], rule: str, choices: "_Options") -> Reading:
+def _reading(letters: Letters, rule: str, choices: "_Options") -> Reading:
     if len(letters) == 1:
         return Reading("answered", min(letters), rule)
     is_all = len(letters) == len(choices.letters) > 2
@@ -241,7 +244,7 @@ class _Options:
     def __init__(self, options: tuple[str, ...]) -> None:
         self.letters = ascii_uppercase[: len(options)]
         self.texts = dict(zip(self.letters, options, strict=True))
-        named: dict[str, set[str]] = {}
+        named: dict[str, Letters] = {}
         for letter, option in zip(self.letters, options, strict=True):
             for name in _names(option):
                 named.setdefault(name, set()).add(letter)
@@ -268,7 +271,7 @@ class _Options:
         whole = [letter for name, letter in self.names.items() if f" {words} " in f" {name} "]
         return whole[0] if words.count(" ") >= MIN_PART - 1 and len({*whole}) == 1 else None
 
-    def letters_of(self, name: str) -> set[str]:
+    def letters_of(self, name: str) -> Letters:
         """The letters of signs, or a letter if there is such an option."""
         if name[0] >= chr(_SURE):
             return {self.letters[(ord(sign) - _SURE) % (_VAGUE - _SURE)] for sign in name}
@@ -293,21 +296,21 @@ class _Options:
         text = _pattern("ordinals").sub(self._mark_ordinal, text)
         return _pattern("group").sub(self._mark_group, text)
 
-    def _mark_bracketed(self, match: re.Match[str]) -> str:
+    def _mark_bracketed(self, match: Match) -> str:
         letter, before = match["letter"].upper(), match["before"]
         if before and self.names.get(letter.casefold()) == before:
             return f" {self._sign(before)} "
         return match[0] if before or match["pitch"] or letter not in self.letters else f" {self._sign(letter)} "
 
-    def _mark_text(self, match: re.Match[str]) -> str:
+    def _mark_text(self, match: Match) -> str:
         name = _folded(match[0])
         return f" {self._sign(self.names[name], sure=not _is_vague(name))} "
 
-    def _mark_yes_no(self, match: re.Match[str]) -> str:
+    def _mark_yes_no(self, match: Match) -> str:
         letter = self.yes_no["yes" if match["yes"] else "no"]
         return f" {self._sign(letter, sure=False)}"
 
-    def _mark_letter_and_text(self, match: re.Match[str]) -> str:
+    def _mark_letter_and_text(self, match: Match) -> str:
         letter, sign = match["letter"].upper(), match["sign"]
         if self.letters_of(sign) == {letter}:
             return self._sign(letter)
@@ -315,30 +318,30 @@ class _Options:
         is_beside = match["letter"].isupper() and (match["gap"].strip() or is_foreign)
         return self._sign(letter) + sign if is_beside and letter in self.letters else match[0]
 
-    def _mark_named(self, match: re.Match[str]) -> str:
+    def _mark_named(self, match: Match) -> str:
         letter = match["name"].upper()
         return match["noun"] + self._sign(letter) if letter in self.letters else match[0]
 
-    def _mark_indexed(self, match: re.Match[str]) -> str:
+    def _mark_indexed(self, match: Match) -> str:
         number = int(match["name"])
         is_text = any(match["name"] in name for name in self.names)
         if is_text or number > len(self.letters):
             return match[0]
         return match["noun"] + self._sign(self.letters[number - 1])
 
-    def _mark_ordinal(self, match: re.Match[str]) -> str:
+    def _mark_ordinal(self, match: Match) -> str:
         number = next(int(name[1:]) for name, word in match.groupdict().items() if word)
         return f" {self._sign(self.letters[number - 1])} " if number <= len(self.letters) else match[0]
 
-    def _mark_group(self, match: re.Match[str]) -> str:
-        letters: set[str] = set()
+    def _mark_group(self, match: Match) -> str:
+        letters: Letters = set()
         for name in _pattern("one_name").findall(match[0]):
             if not (own := self.letters_of(name)):
                 return match[0]  # these are notes
             letters |= own
         return "".join(self._sign(letter, sure=len(letters) == 1) for letter in sorted(letters))
 
-    def stated(self, statement: str) -> set[str]:
+    def stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
         if self.yes_no:
             statement = _pattern("yes_or_no").sub(self._mark_yes_no, statement)
@@ -349,7 +352,7 @@ class _Options:
             return set() if is_vague else letters
         return self.committed(first) or self.mentioned(first)
 
-    def committed(self, unit: str) -> set[str]:
+    def committed(self, unit: str) -> Letters:
         """The options that a sentence commits to."""
         if match := _pattern("exact").fullmatch(unit):
             return self.letters_of(match["name"])
@@ -365,12 +368,12 @@ class _Options:
         letters = {letter for name in named for letter in self.letters_of(name)}
         return set() if len(letters) == len(self.letters) > 2 else letters
 
-    def mentioned(self, unit: str) -> set[str]:
+    def mentioned(self, unit: str) -> Letters:
         """The options that a sentence names surely, or several of them in a row, and does not deny."""
         named = _pattern("mention").findall(" ".join(self._clauses(unit)))
         return {letter for signs in named for letter in self.letters_of(signs)}
 
-    def denied(self, unit: str) -> set[str]:
+    def denied(self, unit: str) -> Letters:
         """The options that a sentence denies."""
         clauses = [
             clause
@@ -380,7 +383,7 @@ class _Options:
         names = [name for clause in clauses for name in _pattern("mention_or_letter").findall(clause)]
         return {letter for name in names for letter in self.letters_of(name)}
 
-    def _all(self, text: str) -> set[str]:
+    def _all(self, text: str) -> Letters:
         names = _pattern("names").findall(text)
         return {letter for name in names for letter in self.letters_of(name)}
 
@@ -398,12 +401,12 @@ class _Options:
         """A text with the options' texts for their signs."""
         return _pattern("spaced_sign").sub(self._text, text)
 
-    def _text(self, match: re.Match[str]) -> str:
+    def _text(self, match: Match) -> str:
         text = self.texts[min(self.letters_of(match[1]))]
         return f" {text} " if text.isascii() else text
 
 
-def _is_note(match: re.Match[str]) -> bool:
+def _is_note(match: Match) -> bool:
     """Whether a letter is the name of a note, because the words before speak of one."""
     return match["name"].isascii() and _pattern("pitch").search(match.string[: match.start("name")]) is not None
 

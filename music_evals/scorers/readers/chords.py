@@ -11,6 +11,7 @@ from typing import Final
 from unicodedata import numeric
 
 from music_evals.scorers.readers.pitches import SHIFTS, STANDS_ALONE, spelled
+from music_evals.scorers.readers.tables import Match
 from music_evals.scorers.readers.words import TERMS, Extraction, extract, in_digits, rewritten, translated
 
 _SYMBOLS: Final = {symbol: name for name, symbols in TERMS["symbols"].items() for symbol in symbols}
@@ -65,7 +66,7 @@ def read_chords(text: str) -> Extraction:
     return next((reading for reading in readings if reading.values), readings[-1])
 
 
-def _chord(match: re.Match[str]) -> Hashable:
+def _chord(match: Match) -> Hashable:
     is_bare = not any(match[name] for name in ("sign", "words", "symbol", "noun", "bass", "inversion"))
     is_symbol = match["symbol"] and match[0] == match.string
     is_small = match["letter"].islower() and not match["words"] and not is_symbol
@@ -84,7 +85,7 @@ def _steps(root: str, note: str) -> int:
     return ("CDEFGAB".index(note[0]) - "CDEFGAB".index(root[0])) % 7
 
 
-def _degree_chord(match: re.Match[str]) -> Hashable:
+def _degree_chord(match: Match) -> Hashable:
     from music21.exceptions21 import Music21Exception
     from music21.roman import RomanNumeral
 
@@ -99,7 +100,7 @@ def _degree_chord(match: re.Match[str]) -> Hashable:
     return (*chord[:3], numeral.inversion()) if chord else None
 
 
-def _spelled_chord(match: re.Match[str]) -> Hashable:
+def _spelled_chord(match: Match) -> Hashable:
     names = re.findall(r"[A-G](?:##|#|bb|b)?", match[0])
     # The notes of a chord in root position are thirds above one another.
     roots = [root for root in names if {_steps(root, name) for name in names} <= set(_BASS)]
@@ -141,7 +142,7 @@ def read_numerals(text: str) -> Extraction:
     return extract(rewritten(text, "numerals"), _NUMERALS, _progression)
 
 
-def _progression(match: re.Match[str]) -> tuple[str, ...]:
+def _progression(match: Match) -> tuple[str, ...]:
     """The numerals of a progression in one spelling."""
     numerals = []
     for numeral in re.findall(_ROMAN, match[0]):
@@ -165,7 +166,7 @@ def read_cadences(text: str) -> Extraction:
     return cadences if cadences.values else extract(text, _NUMERALS, _cadence_of)
 
 
-def _cadence_of(match: re.Match[str]) -> Hashable:
+def _cadence_of(match: Match) -> Hashable:
     degrees = [re.sub(r"\d.*|[øo+]", "", numeral).upper() for numeral in _progression(match)[-2:]]
     if len(degrees) < 2:
         return None

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from itertools import cycle
 from typing import Final
 
-from music_evals.scorers.readers.tables import load, pattern
+from music_evals.scorers.readers.tables import Match, load, pattern
 from music_evals.scorers.readers.words import Extraction, extract, extraction, rewritten, translated
 
 SHIFTS: Final = {"": 0, "#": 1, "b": -1, "##": 2, "x": 2, "bb": -2}
@@ -41,7 +41,7 @@ def read_pitches(text: str) -> Extraction:
     return extraction(text, [span for span in pitches.spans if span[2] not in without_octave])
 
 
-def _pitch(match: re.Match[str]) -> Hashable:
+def _pitch(match: Match) -> Hashable:
     is_bare = match["sign"] is None and match["octave"] is None
     # A letter on its own may be an article.
     is_article = is_bare and (match["letter"].islower() or not STANDS_ALONE.match(match.string, match.end()))
@@ -71,7 +71,7 @@ def read_keys(text: str) -> Extraction:
     return extraction(text, [(0, len(text), (match["letter"].upper(), SHIFTS[(match["sign"] or "").lower()], mode))])
 
 
-def _key(match: re.Match[str]) -> Hashable:
+def _key(match: Match) -> Hashable:
     if match["letter"] == "a" and match["general"]:
         return None
     return match["letter"].upper(), SHIFTS[match["sign"] or ""], match["mode"]

@@ -11,6 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+Match = re.Match[str]
+
 
 @cache
 def load(name: str) -> dict[str, Any]:

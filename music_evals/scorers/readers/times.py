@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
+from music_evals.scorers.readers.tables import Match
 from music_evals.scorers.readers.words import Extraction, Span, extract, extraction, rewritten, translated
 
 LONGEST_RANGE: Final = 5_000  # measures
@@ -55,7 +56,7 @@ def read_numbers(text: str) -> Extraction:
     return counted if counted.is_pure and not plain.values else plain
 
 
-def _number(match: re.Match[str]) -> Span:
+def _number(match: Match) -> Span:
     return match.start(), match.end(), Fraction(match["top"]) / int(match["bottom"] or 1)
 
 
@@ -78,7 +79,7 @@ def read_measures(text: str) -> Extraction:
     if bare := _BARE_MEASURES.fullmatch(text):
         return extraction(text, [(0, len(text), _measures(bare["list"]))])
 
-    def value(match: re.Match[str]) -> Hashable:
+    def value(match: Match) -> Hashable:
         numbers = _measures(match["list"])
         return ("from", *numbers) if numbers and len(numbers) == 1 and match["open"] else numbers
 
@@ -129,7 +130,7 @@ def read_durations(text: str) -> Extraction:
     return extraction(text, [(start, end, (*value[:3], value[3] or noun)) for start, end, value in reading.spans])
 
 
-def _duration(has_note: bool, match: re.Match[str]) -> Hashable:
+def _duration(has_note: bool, match: Match) -> Hashable:
     dots = (match["dots"] or "").lower().replace("-", " ")
     noun = match["noun"] if match["noun"] != "note" or has_note else None
     return Fraction(_NOTE_VALUES[match["name"].lower()]), dots, match["triplet"] is not None, noun

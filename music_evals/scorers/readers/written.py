@@ -27,7 +27,7 @@ from typing import Final, Literal, NamedTuple
 from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal
-from music_evals.scorers.readers.tables import pattern
+from music_evals.scorers.readers.tables import Match, pattern
 from music_evals.scorers.readers.words import in_digits
 
 Protocol = Literal["strict", "paper"]
@@ -226,7 +226,7 @@ def _plain(line: str, kind: _Kind) -> str | None:
     return _in_form(match, kind) if match else None
 
 
-def _in_form(match: re.Match[str], kind: _Kind) -> str | None:
+def _in_form(match: Match, kind: _Kind) -> str | None:
     """The answer in the form that was asked for."""
     if match.lastgroup in ("none", "denied"):
         return None if is_refusal(match.string) else NONE
@@ -239,7 +239,7 @@ def _in_form(match: re.Match[str], kind: _Kind) -> str | None:
     return " ".join(map(str, sorted(numbers))) or None
 
 
-def _listed(span: re.Match[str]) -> str:
+def _listed(span: Match) -> str:
     first, last = int(span[1]), int(span[2])
     return " ".join(map(str, range(first, min(last, first + 999) + 1))) if last > first else "-"
 
