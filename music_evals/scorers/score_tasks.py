@@ -20,8 +20,8 @@ from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import Estimate, flatten
 from music_evals.scorers.metrics.measures import count_figures, published_count_figures
 from music_evals.scorers.readers.fields import FORM, judge_field
-from music_evals.scorers.readers.verdicts import Kind, judge_written
-from music_evals.scorers.readers.written import Protocol, measures_of
+from music_evals.scorers.readers.verdicts import judge_written
+from music_evals.scorers.readers.written import Kind, Protocol, measures_of
 from music_evals.scorers.scores import (
     main_metric,
     make_score,

@@ -36,7 +36,7 @@ def answer_field(answer_type: str, answers: Sequence[str] = ()) -> dict[str, Any
     """Return the JSON schema of an answer.
 
     Args:
-        answer_type: ``choice``, one of `readers.checking.AnswerType`, or a `readers.verdicts.Kind`.
+        answer_type: ``choice``, one of `readers.checking.AnswerType`, or a `readers.written.Kind`.
         answers: the options of a choice, as the prompt names them.
 
     Example:
