@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from music_evals.shards.sharded_run import Engine, Settings
 
 
+Options = dict[str, Any]
+
+
 def run(
     context: typer.Context,
     names: Annotated[list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")],
@@ -159,14 +162,14 @@ def run(
         raise failed(ValueError(f"{'; '.join(errors)}; the same command takes up where it stopped"))
 
 
-def _inspect_options(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
+def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
     """Read names and options as `inspect eval-set` does; options come as its function takes them."""
     import inspect_ai._cli.eval as cli
 
     inspect_cli: Any = cli
 
-    def read(*given: str) -> dict[str, Any]:
-        taken: dict[str, Any] = {}
+    def read(*given: str) -> Options:
+        taken: Options = {}
 
         def take(**options: Any) -> tuple[bool, list[Any]]:
             taken.update(options)
@@ -218,7 +221,7 @@ def _prices(text: str | None) -> tuple[float, float] | None:
 def _show_requests(
     tasks: list[tuple["Asked", "Task"]],
     limit: int | None,
-    options: dict[str, Any],
+    options: Options,
     prices: tuple[float, float] | None,
     n_prompts: int,
 ) -> None:
@@ -287,7 +290,7 @@ def _arms(names: str) -> list[str]:
 
 
 def conditions(
-    facts: list[TaskFacts], arguments: dict[str, Any], axes: dict[str, list[Any]], *, grid: bool
+    facts: list[TaskFacts], arguments: Options, axes: dict[str, list[Any]], *, grid: bool
 ) -> list[tuple["Asked", "Task"]]:
     """Make the tasks under each condition; a condition that a task refuses is left out, with the reason."""
     from inspect import signature

@@ -8,13 +8,21 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import asked_and_expected, named
 from music_evals.scorers.metrics.transcription import note_f1
 from music_evals.scorers.readers.verdicts import judge_answer
-from music_evals.scorers.scores import fence, main_metric, read_reply, required_metadata, sample_metric, scorer
+from music_evals.scorers.scores import (
+    SampleScores,
+    fence,
+    main_metric,
+    read_reply,
+    required_metadata,
+    sample_metric,
+    scorer,
+)
 
 _Attempts = Sequence[Mapping[str, Any]]
 _ERROR_KINDS: Final = ("parse", "structural", "domain")
@@ -23,7 +31,7 @@ _MAX_SHOWN: Final = 600  # characters of an attempt in an explanation
 
 
 @sample_metric
-def no_decision(scores: list[SampleScore]) -> float:
+def no_decision(scores: SampleScores) -> float:
     """The share of samples in which the solver came to no decision."""
     return sum(score.score.answer is None for score in scores) / max(len(scores), 1)
 

@@ -11,7 +11,7 @@ Source: arXiv 2606.08722, sections 3.2 and 3.3.
 from functools import partial
 from typing import Any, Final
 
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
@@ -23,6 +23,8 @@ from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.verdicts import judge_written
 from music_evals.scorers.readers.written import Kind, Protocol, measures_of
 from music_evals.scorers.scores import (
+    Figures,
+    SampleScores,
     main_metric,
     make_score,
     not_measured,
@@ -40,13 +42,13 @@ CLEAN: Final = "clean"  # the kind of a score without an error
 
 
 @sample_metric
-def in_form(scores: list[SampleScore]) -> float:
+def in_form(scores: SampleScores) -> float:
     """The share of replies that hold an answer in the required form."""
     return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(len(scores), 1)
 
 
 @sample_metric
-def count_errors(scores: list[SampleScore]) -> dict[str, float]:
+def count_errors(scores: SampleScores) -> Figures:
     """The share of counts that are off by at most 1, and the median absolute error; see `count_estimates`."""
     details = [score.score.metadata or {} for score in scores]
     figures = count_estimates(
@@ -59,9 +61,9 @@ def count_errors(scores: list[SampleScore]) -> dict[str, float]:
 
 
 @sample_metric
-def exact_and_false_alarms(scores: list[SampleScore]) -> dict[str, float]:
+def exact_and_false_alarms(scores: SampleScores) -> Figures:
     """The shares of exact answers on scores with an error, and of false alarms on scores without one."""
-    figures: dict[str, float] = {}
+    figures: Figures = {}
     clean = [score for score in scores if (score.score.metadata or {}).get("stratum") == CLEAN]
     wrong = [score for score in scores if (score.score.metadata or {}).get("stratum") != CLEAN]
     if wrong:

@@ -14,7 +14,7 @@ import numpy as np
 
 from music_evals.scorers.metrics.estimates import Estimate, share
 from music_evals.scorers.metrics.proportion import wilson_interval
-from music_evals.scorers.metrics.resampling import middle95
+from music_evals.scorers.metrics.resampling import Interval, middle95
 
 LETTERS: Final = "ABCD"
 _DRAWS: Final = 4000
@@ -53,7 +53,7 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
 
 
 @lru_cache(maxsize=4096)
-def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, float]:
+def f1_interval(right: float, wrong: float, unanswered: float) -> Interval:
     """A 95% interval for F1 = 2C / (V + N), from the numbers of right, wrong and unanswered responses.
 
     It is the middle 95% of F1 over draws from the posterior of their probabilities under Jeffreys' prior, with a fixed

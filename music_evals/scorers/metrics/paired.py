@@ -7,7 +7,7 @@ flipped together. Draws have a fixed seed: the same outcomes give the same figur
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from math import inf, nan, sqrt
 from typing import Final, Literal, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 
 from music_evals.scorers.metrics.clustered import checked_outcomes, mean_interval
 from music_evals.scorers.metrics.proportion import Z95
-from music_evals.scorers.metrics.resampling import Floats
+from music_evals.scorers.metrics.resampling import Floats, Interval, Names, Outcomes
 
 Test = Literal["McNemar", "sign flips"]
 
@@ -39,10 +39,10 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    first: Sequence[float] | Floats,
-    second: Sequence[float] | Floats,
-    clusters: Sequence[Hashable] | None = None,
-    strata: Sequence[Hashable] | None = None,
+    first: Outcomes,
+    second: Outcomes,
+    clusters: Names | None = None,
+    strata: Names | None = None,
     *,
     resamples: int = 10_000,
 ) -> Comparison:
@@ -113,7 +113,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
     return float(stats.chi2.sf((abs(first_only - second_only) - 1) ** 2 / differing, 1))
 
 
-def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[float, float]:
+def difference_interval(first_only: int, second_only: int, pairs: int) -> Interval:
     """Bonett's and Price's interval of a difference of paired proportions, second less first.
 
     It takes the number of samples that only one of the two has right, for each, and the number of all samples; a
@@ -146,7 +146,7 @@ def _adjusted_error(first_only: int, second_only: int, pairs: int) -> float:
     return sqrt((one + other - (other - one) ** 2) / (pairs + 2))
 
 
-def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000) -> float:
+def sign_flip_test(totals: Outcomes, *, resamples: int = 10_000) -> float:
     """p of the randomisation test of paired differences, from the sum of the differences of each cluster.
 
     p is the share of sign flips whose total is at least as far from 0 as the observed one. All flips are tried up to

@@ -21,7 +21,7 @@ is this project's.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from string import ascii_uppercase
 from typing import Final
@@ -106,7 +106,10 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
         ('several', 'refused')
     """
     said = clean_reply(reply)
-    text = plain_letters(_both_ends(said)).strip()
+    text = said
+    if len(said) > MAX_REPLY:
+        text = f"{said[: MAX_REPLY // 10].rpartition(' ')[0]}\n{said[-MAX_REPLY:]}"
+    text = plain_letters(text).strip()
     if not text:
         return Reading("unreadable" if said.strip() else "empty")
     choices = _options(tuple(options))
@@ -123,13 +126,6 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
     if reading is None:
         return Reading("refused" if is_refusal(text) else "unreadable")
     return reading
-
-
-def _both_ends(text: str) -> str:
-    if len(text) <= MAX_REPLY:
-        return text
-    beginning = text[: MAX_REPLY // 10].rpartition(" ")[0]
-    return f"{beginning}\n{text[-MAX_REPLY:]}"
 
 
 def _read_end(text: str, choices: "_Options", is_cut: bool) -> Reading | None:
@@ -253,7 +249,8 @@ class _Options:
         texts = [name for name in self.names if name.upper() not in {*self.letters}]
         self.pattern = re.compile("|".join(map(_name_pattern, sorted(texts, key=len, reverse=True))) or "(?!)", re.I)
         self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
-        yes_no = [_yes_or_no(option) for option in options]
+        matches = map(_pattern("yes_or_no").match, options)
+        yes_no = [str(match.lastgroup) if match else "" for match in matches]
         self.yes_no = dict(zip(yes_no, self.letters, strict=True)) if sorted(yes_no) == ["no", "yes"] else {}
 
     def exact(self, text: str) -> str | None:
@@ -261,8 +258,6 @@ class _Options:
         plain = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
         if len(plain) == 1 and plain.upper() in self.letters:
             return plain.upper()
-        if len(plain) > 10 * MAX_UNIT:
-            return None
         without_article = re.sub(r"^(?i:an?|the) (?=\w)", "", plain)
         return self.names.get(_folded(plain)) or self.names.get(_folded(without_article)) or self._part(_folded(plain))
 
@@ -277,8 +272,8 @@ class _Options:
             return {self.letters[(ord(sign) - _SURE) % (_VAGUE - _SURE)] for sign in name}
         return {name.upper()} & {*self.letters}
 
-    def _sign(self, letter: str, *, sure: bool = True) -> str:
-        return chr((_SURE if sure else _VAGUE) + self.letters.index(letter))
+    def _sign(self, letter: str, first: int = _SURE) -> str:
+        return chr(first + self.letters.index(letter))
 
     def marked(self, text: str) -> str:
         """A text with signs for the options that it names."""
@@ -297,18 +292,19 @@ class _Options:
         return _pattern("group").sub(self._mark_group, text)
 
     def _mark_bracketed(self, match: Match) -> str:
-        letter, before = match["letter"].upper(), match["before"]
-        if before and self.names.get(letter.casefold()) == before:
-            return f" {self._sign(before)} "
-        return match[0] if before or match["pitch"] or letter not in self.letters else f" {self._sign(letter)} "
+        letter = match["letter"].upper()
+        if match["before"] or match["pitch"] or letter not in self.letters:
+            return match[0]
+        return f" {self._sign(letter)} "
 
     def _mark_text(self, match: Match) -> str:
         name = _folded(match[0])
-        return f" {self._sign(self.names[name], sure=not _is_vague(name))} "
+        # A short text may stand in a reply without naming its option.
+        is_vague = name.isdigit() or len(name) < (3 if name.isascii() else 2)
+        return f" {self._sign(self.names[name], _VAGUE if is_vague else _SURE)} "
 
     def _mark_yes_no(self, match: Match) -> str:
-        letter = self.yes_no["yes" if match["yes"] else "no"]
-        return f" {self._sign(letter, sure=False)}"
+        return f" {self._sign(self.yes_no[str(match.lastgroup)], _VAGUE)}"
 
     def _mark_letter_and_text(self, match: Match) -> str:
         letter, sign = match["letter"].upper(), match["sign"]
@@ -336,10 +332,12 @@ class _Options:
     def _mark_group(self, match: Match) -> str:
         letters: Letters = set()
         for name in _pattern("one_name").findall(match[0]):
-            if not (own := self.letters_of(name)):
+            own = self.letters_of(name)
+            if not own:
                 return match[0]  # these are notes
             letters |= own
-        return "".join(self._sign(letter, sure=len(letters) == 1) for letter in sorted(letters))
+        first = _SURE if len(letters) == 1 else _VAGUE
+        return "".join(self._sign(letter, first) for letter in sorted(letters))
 
     def stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
@@ -365,31 +363,26 @@ class _Options:
         named = [match["name"] for match in found if match and not _is_note(match)]
         named += [match["name"] for match in map(_pattern("so_name").search, clauses) if match]
         named = [name for name in named if name.upper() not in self.ambiguous]
-        letters = {letter for name in named for letter in self.letters_of(name)}
+        letters = self._letters(named)
         return set() if len(letters) == len(self.letters) > 2 else letters
 
     def mentioned(self, unit: str) -> Letters:
         """The options that a sentence names surely, or several of them in a row, and does not deny."""
-        named = _pattern("mention").findall(" ".join(self._clauses(unit)))
-        return {letter for signs in named for letter in self.letters_of(signs)}
+        return self._letters(_pattern("mention").findall(" ".join(self._clauses(unit))))
 
     def denied(self, unit: str) -> Letters:
         """The options that a sentence denies."""
-        clauses = [
-            clause
-            for clause in _pattern("clause").split(unit)
-            if len(clause) <= MAX_DENIAL and _pattern("denied").search(clause)
-        ]
-        names = [name for clause in clauses for name in _pattern("mention_or_letter").findall(clause)]
-        return {letter for name in names for letter in self.letters_of(name)}
+        clauses = [clause for clause in _pattern("clause").split(unit) if len(clause) <= MAX_DENIAL]
+        denials = " ; ".join(clause for clause in clauses if _pattern("denied").search(clause))
+        return self._letters(_pattern("mention_or_letter").findall(denials))
 
-    def _all(self, text: str) -> Letters:
-        names = _pattern("names").findall(text)
-        return {letter for name in names for letter in self.letters_of(name)}
+    def _letters(self, names: Iterable[str]) -> Letters:
+        return {letter for own in map(self.letters_of, names) for letter in own}
 
     def _clauses(self, unit: str) -> list[str]:
         """The clauses of a sentence that name an option and say what is so: none that denies, supposes or refuses."""
-        clauses = [clause for clause in _pattern("clause").split(unit) if self._all(clause)]
+        names = _pattern("names")
+        clauses = [clause for clause in _pattern("clause").split(unit) if self._letters(names.findall(clause))]
         said = [
             clause
             for clause in clauses
@@ -422,13 +415,6 @@ def _names(option: str) -> Iterator[str]:
     yield from filter(None, map(_folded, texts))
 
 
-def _yes_or_no(option: str) -> str:
-    match = _pattern("yes_or_no").match(option)
-    if match is None:
-        return ""
-    return "yes" if match["yes"] else "no"
-
-
 def _with_accidentals(text: str) -> str:
     """A text with ASCII signs behind the names of notes."""
     text = text.replace("♭", "b").replace("♯", "#")
@@ -441,11 +427,6 @@ def _folded(text: str) -> str:
     """The words and signs of a text in small letters, with single spaces."""
     text = _with_accidentals(text).casefold().replace("_", " ")
     return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", text))
-
-
-def _is_vague(name: str) -> bool:
-    """Whether a text may stand in a reply without naming its option."""
-    return name.isdigit() or len(name) < 2 or (len(name) == 2 and name.isascii())
 
 
 def _name_pattern(name: str) -> str:
