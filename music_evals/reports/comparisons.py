@@ -237,12 +237,6 @@ def paired_row(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> P
     return _row(_joined(first, second), labels, _is_baseline(first) or _is_baseline(second))
 
 
-def compare_runs(first: PairedRun, second: PairedRun) -> Comparison | None:
-    """Return how two runs differ on the questions that both have; None without any."""
-    row = paired_row(first, second, ())
-    return row.comparison if row else None
-
-
 def _is_baseline(run: PairedRun) -> bool:
     return run.factors["model"].startswith(BASELINE)
 

@@ -9,6 +9,7 @@ Source: arXiv 2606.08722, sections 3.2 and 3.3.
 """
 
 from functools import partial
+from statistics import fmean
 from typing import Any, Final
 
 from inspect_ai.scorer import Score, Scorer, Target
@@ -63,16 +64,14 @@ def count_errors(scores: SampleScores) -> Figures:
 @sample_metric
 def exact_and_false_alarms(scores: SampleScores) -> Figures:
     """The shares of exact answers on scores with an error, and of false alarms on scores without one."""
-    figures: Figures = {}
-    clean = [score for score in scores if (score.score.metadata or {}).get("stratum") == CLEAN]
-    wrong = [score for score in scores if (score.score.metadata or {}).get("stratum") != CLEAN]
-    if wrong:
-        exact = [score.score.answer == (score.score.metadata or {})["right_answer"] for score in wrong]
-        figures["exact"] = sum(exact) / len(exact)
-    if clean:
-        alarms = [bool(measures_of(score.score.answer or "none")) for score in clean]
-        figures["false_alarms"] = sum(alarms) / len(alarms)
-    return figures
+    flags: dict[str, list[bool]] = {"exact": [], "false_alarms": []}
+    for score in scores:
+        answer, facts = score.score.answer, score.score.metadata or {}
+        if facts.get("stratum") == CLEAN:
+            flags["false_alarms"].append(bool(measures_of(answer or "none")))
+        else:
+            flags["exact"].append(answer == facts["right_answer"])
+    return {name: fmean(found) for name, found in flags.items() if found}
 
 
 def count_estimates(

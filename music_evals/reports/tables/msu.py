@@ -119,16 +119,12 @@ def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
     """
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
-        is_scored = group["counts"] | group["details"].map(_is_for_rules)
+        # A rule can score a question, or judges were asked.
+        is_scored = group["counts"] | group["details"].map(lambda one: bool(one.get("readable", True) or one["votes"]))
         answers = group["value"].astype(object).where(group["counts"], None)[is_scored].tolist()
         missing = int(group["of_level"].iloc[0]) - len(group)
         outcomes[score, epoch][int(level)] = [*answers, *[None] * missing]
     return level_success(outcomes, repetitions=items["epoch"].nunique())
-
-
-def _is_for_rules(question: Mapping[str, Any]) -> bool:
-    """Whether a rule can score a question, or judges were asked."""
-    return bool(question.get("readable", True) or question["votes"])
 
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:

@@ -36,10 +36,6 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
         >>> figures["accuracy"].value, figures["precision"].value, figures["f1"].value
         (0.5, 0.75, 0.6)
     """
-    if not 0 <= right <= answered <= responses:
-        raise ValueError(f"{right} right, {answered} answered, {responses} responses: each must be among the next")
-    if not 1 <= questions <= responses:
-        raise ValueError(f"{questions} questions, {responses} responses: at least 1 question, and a response to each")
     each = questions / responses
     precision = right / answered if answered else 0.0
     precision_interval = wilson_interval(precision, answered * each) if answered else (0.0, 1.0)

@@ -46,8 +46,6 @@ def frechet_interval(reference: npt.ArrayLike, generated: npt.ArrayLike, *, resa
 
     Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 10 (bias) and 13.
     """
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}; at least 1 is needed")
     pair = _Pair(*_checked(reference, generated))
     counts = np.random.default_rng(0).multinomial(pair.pieces, np.full(pair.pieces, 1 / pair.pieces), resamples)
     distances = np.array([pair.distance(times) for times in counts])

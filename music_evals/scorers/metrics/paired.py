@@ -116,14 +116,12 @@ def mcnemar(first_only: int, second_only: int) -> float:
 def difference_interval(first_only: int, second_only: int, pairs: int) -> Interval:
     """Bonett's and Price's interval of a difference of paired proportions, second less first.
 
-    It takes the number of samples that only one of the two has right, for each, and the number of all samples; a
-    ValueError if they do not fit. The interval has a width even if the two never differ, so it suits small samples.
+    It takes the number of samples that only one of the two has right, for each, and the number of all samples. The
+    interval has a width even if the two never differ, so it suits small samples.
 
     Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of binomial proportions
         based on paired data", Journal of Educational and Behavioral Statistics 37 (2012).
     """
-    if pairs < max(1, first_only + second_only):
-        raise ValueError(f"pairs is {pairs}, where {first_only} and {second_only} samples differ; it counts all")
     one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
     half = Z95 * _adjusted_error(first_only, second_only, pairs)
     return max(-1.0, other - one - half), min(1.0, other - one + half)
