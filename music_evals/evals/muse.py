@@ -44,7 +44,7 @@ from music_evals.scorers.explanations import WHY
 from music_evals.scorers.logiclm import solver_decision
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
-from music_evals.solvers.media import MEDIA, SHOWN
+from music_evals.solvers.media import MEDIA, SHOWN, data_uri
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 from music_evals.solvers.symbolic.music import SOLVERS, SymbolicSolver
@@ -344,8 +344,8 @@ def trial(muse: Trials, row: Row, params: MuseParameters, **facts: Any) -> ChatM
             music.append([len(text), len(text) + len(row["midi_text" + clip])])
             text += row["midi_text" + clip]
         else:
-            encoded = base64.b64encode(row["audio" + clip]["bytes"]).decode("ascii")
+            sound = data_uri(row["audio" + clip]["bytes"], "audio/wav")
             content.append(ContentText(text=f"{identifier}:\n"))
-            content.append(ContentAudio(audio=f"data:audio/wav;base64,{encoded}", format="wav"))
+            content.append(ContentAudio(audio=sound, format="wav"))
     metadata = question_metadata(muse.dataset.name, muse.name, music=music or None, **facts) if facts else None
     return ChatMessageUser(content=content or text, metadata=metadata)

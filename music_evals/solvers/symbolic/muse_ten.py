@@ -95,11 +95,10 @@ def compare_progressions(lists: Lists) -> Decision:
         >>> compare_progressions([[0, 21, 5, 7], [2, 23, 7, 9]]).answer  # I, vi, IV, V in C and in D
         'A'
     """
-    first, second = lists
-    if not first or not second:
+    if not all(lists):
         return Decision(None, "A list of chords is empty, so the progressions cannot be compared.")
-    degrees = [[((chord - chords[0]) % 12, chord >= 12) for chord in chords] for chords in lists]
-    if degrees[0] == degrees[1]:
+    first, second = ([((chord - chords[0]) % 12, chord >= 12) for chord in chords] for chords in lists)
+    if first == second:
         return Decision("A", "The two progressions ARE the same but for their key.")
     return Decision("B", "The two progressions ARE NOT the same.")
 

@@ -86,10 +86,10 @@ def compare_intervals(lists: Lists) -> Decision:
         >>> compare_intervals([[60, 62, 64], [65, 67, 69]]).answer
         'Yes, these are the same melody.'
     """
-    first, second = lists
-    if not first or not second:
+    if not all(lists):
         return Decision(None, "A list of pitches is empty, so the melodies cannot be compared.")
-    if [b - a for a, b in pairwise(first)] == [b - a for a, b in pairwise(second)]:
+    first, second = ([after - before for before, after in pairwise(pitches)] for pitches in lists)
+    if first == second:
         return Decision(SAME, "The two melodies ARE transpositions of each other.")
     return Decision(DIFFERENT, "The two melodies ARE NOT transpositions of each other.")
 
