@@ -69,6 +69,9 @@ class _Question:
         return found
 
 
+_Answer = Callable[[_Question], str]
+
+
 def answer(abc: str, text: str, kind: str) -> str:
     r"""Answer a question of a kind on a score; ``Unknown`` for other kinds, and if the score does not say it.
 
@@ -153,7 +156,7 @@ def _departing(question: _Question) -> list[str]:
     return list(dict.fromkeys(map(_spelled, found)))
 
 
-def _value(choose: Callable[..., Event], sign: str) -> Callable[[_Question], str]:
+def _value(choose: Callable[..., Event], sign: str) -> _Answer:
     def answered(question: _Question) -> str:
         events = [
             event for event in question.measure.events if bool(event.pitches) == (sign == "note") and not event.is_grace
@@ -175,14 +178,14 @@ def _articulations(question: _Question) -> set[str]:
     return found
 
 
-def _whether(pattern: str) -> Callable[[_Question], str]:
+def _whether(pattern: str) -> _Answer:
     return lambda question: _yes(any(re.search(pattern, text) for each in question.measures for text in each.texts))
 
 
 # --- the whole score
 
 
-def _largest(size: Callable[[Part], float]) -> Callable[[_Question], str]:
+def _largest(size: Callable[[Part], float]) -> _Answer:
     """The name of the part with the largest size."""
     return lambda question: _one(_most({part.name: size(part) for part in question.parts}))
 
@@ -240,7 +243,7 @@ def _anacrusis(question: _Question) -> str:
     )
 
 
-_ANSWERS: Final[Mapping[str, Callable[[_Question], str]]] = {
+_ANSWERS: Final[Mapping[str, _Answer]] = {
     "composer": lambda question: _one([question.header.get("C", "")]),
     "title": lambda question: _one([question.header.get("T", "")]),
     "initial key": _key,

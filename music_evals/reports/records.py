@@ -43,7 +43,7 @@ from music_evals.reports.run_metadata import (
 )
 from music_evals.reports.sanitize import plain, reason
 from music_evals.scorers.items import TAGS, items_of
-from music_evals.scorers.metrics.estimates import Estimate, estimate
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, estimate
 from music_evals.scorers.metrics.written import ORIGINAL, original
 from music_evals.scorers.readers import Status
 
@@ -129,7 +129,7 @@ class Records(NamedTuple):
         found = self.score(run, metric, group)
         return found.percent() if found else None
 
-    def floors(self, run: int, group: str = "") -> dict[str, Estimate]:
+    def floors(self, run: int, group: str = "") -> Estimates:
         """Return the floors of the main metric of a run, by their kind: what is earned without the music."""
         rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "floor")]
         rows = rows[rows["group"] == group]

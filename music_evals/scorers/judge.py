@@ -305,10 +305,12 @@ def _score(
     }
     explanation = "\n".join(map(_line, questions, entries))
     shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
-    if not verdicts:
-        reason = "grader_failed" if names else "undecided"
-        return Score(value=NOANSWER, reason=reason, answer=shown, explanation=explanation, metadata=metadata)
-    return Score(value=sum(verdicts) / len(verdicts), answer=shown, explanation=explanation, metadata=metadata)
+    score = Score(value=NOANSWER, answer=shown, explanation=explanation, metadata=metadata)
+    if verdicts:
+        score.value = sum(verdicts) / len(verdicts)
+    else:
+        score.reason = "grader_failed" if names else "undecided"
+    return score
 
 
 def _line(question: _Facts, entry: _Facts) -> str:

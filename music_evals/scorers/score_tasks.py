@@ -18,7 +18,7 @@ from inspect_ai.solver import TaskState
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
 from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import explained
-from music_evals.scorers.metrics.estimates import Estimate, flatten
+from music_evals.scorers.metrics.estimates import Estimates, flatten
 from music_evals.scorers.metrics.measures import count_figures, published_count_figures
 from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.verdicts import judge_written
@@ -74,9 +74,7 @@ def exact_and_false_alarms(scores: SampleScores) -> Figures:
     return {name: fmean(found) for name, found in flags.items() if found}
 
 
-def count_estimates(
-    answers: list[str | None], rights: list[str], questions: int, *, is_paper: bool
-) -> dict[str, Estimate]:
+def count_estimates(answers: list[str | None], rights: list[str], questions: int, *, is_paper: bool) -> Estimates:
     """Return how near counts of measures come to the right numbers.
 
     Args:

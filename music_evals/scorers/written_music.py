@@ -23,7 +23,7 @@ from music_evals.notation.midi.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.explanations import asks_of, code
 from music_evals.scorers.metrics.descriptor_similarity import fit_of
-from music_evals.scorers.metrics.estimates import Estimate, flatten
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, flatten
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval
 from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.metrics.written import (
@@ -214,7 +214,7 @@ def _plain(text: str | None) -> str:
     return "".join(sign if sign not in "<>[]()`*_&!\\#|" else " " for sign in text or "")
 
 
-def _frechet(pieces: Pieces, reference: ReferenceSet) -> dict[str, Estimate]:
+def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     """The distances to a reference set; empty if they are not defined."""
     encoder, pooling, protocol = (pieces[0][name] for name in ("encoder", "pooling", "protocol"))
     with_vectors = embedded(pieces)

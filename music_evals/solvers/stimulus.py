@@ -88,6 +88,11 @@ def question_message(sample: Sample) -> tuple[ChatMessage, dict[str, Any]]:
     return message, (message.metadata or {})["asks"]
 
 
+def music_texts(message: ChatMessage, facts: Mapping[str, Any]) -> list[str]:
+    """Return the music in the text of a message, whose facts have its places."""
+    return [message.text[start:end] for start, end in facts.get("music") or ()]
+
+
 def messages_of(sample: Sample) -> list[ChatMessage]:
     """Return the messages that a sample begins with."""
     return [message for message in sample.input if not isinstance(message, str)]
@@ -107,8 +112,7 @@ def pages_in(part: Content) -> int:
 
 def _music(message: ChatMessage) -> _Music:
     """The music in a message: as text, then in other parts, in their order."""
-    spans = (message.metadata or {})["asks"].get("music") or ()
-    texts = [message.text[start:end] for start, end in spans]
+    texts = music_texts(message, (message.metadata or {})["asks"])
     if isinstance(message.content, str):
         return tuple(texts)
     return (*texts, *(tuple(run) for is_music, run in groupby(message.content, key=_is_music) if is_music))

@@ -18,7 +18,7 @@ from music_evals.reports.table import P_DECIMALS, PUBLISHED, Cell, Table, count,
 from music_evals.reports.tables.common import LABELS, Figures, paper_labels, percent, run_table, share_of, title_of
 from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import joint_agreement, level_success, unanimity
-from music_evals.scorers.metrics.estimates import Estimate
+from music_evals.scorers.metrics.estimates import Estimate, Estimates
 from music_evals.scorers.metrics.paired import mcnemar
 
 SECTION: Final = "MSU-Bench"
@@ -45,7 +45,7 @@ def tables(records: Records) -> list[Table]:
     ]
 
 
-def _paper(name: str, n: int | None = None) -> list[tuple[list[Cell], dict[str, Estimate]]]:
+def _paper(name: str, n: int | None = None) -> list[tuple[list[Cell], Estimates]]:
     """The rows of a published table of percentages, of `n` questions, with the ends of an interval if it has them."""
     return [
         (
@@ -142,7 +142,7 @@ def _judges(records: Records, runs: pd.DataFrame) -> Table:
     return run_table("msu_judges", title, judged, figures, groups=_GROUPS, published=rows)
 
 
-def agreement(items: pd.DataFrame) -> dict[str, Estimate]:
+def agreement(items: pd.DataFrame) -> Estimates:
     """Return how far judges agree, in percent, from judged questions; nothing without votes and labels.
 
     Source: arXiv 2511.20697, section 3.3.

@@ -25,7 +25,7 @@ from music_evals.reports.tables.common import (
     share_of,
     title_of,
 )
-from music_evals.scorers.metrics.estimates import Estimate
+from music_evals.scorers.metrics.estimates import Estimate, Estimates
 
 MODALITIES: Final = {"audio": "Audio", "midi": "MIDI"}
 SHOTS: Final = {"zero": "Zero-shot", "few": "Few-shot"}
@@ -65,9 +65,9 @@ def _table1(records: Records, task: str) -> Table:
     return Table(f"muse_table1_{task}", title, columns, rows, lines, kinds, is_drawn=True)
 
 
-def _published(task: str, modality: str, shots: str) -> dict[str, dict[str, Estimate]]:
+def _published(task: str, modality: str, shots: str) -> dict[str, Estimates]:
     """The paper's figures of a task, by model and strategy."""
-    models: dict[str, dict[str, Estimate]] = {}
+    models: dict[str, Estimates] = {}
     for row in published("muse", "table1").rows:
         if (row.labels["modality"], row.labels["shots"]) == (modality, shots) and task in row.figures:
             figures = models.setdefault(row.labels["model"], {})

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from music_evals.scorers.metrics.estimates import Estimate, share
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, share
 from music_evals.scorers.metrics.proportion import wilson_interval
 from music_evals.scorers.metrics.resampling import Interval, middle95
 
@@ -20,7 +20,7 @@ LETTERS: Final = "ABCD"
 _DRAWS: Final = 4000
 
 
-def choice_figures(right: int, answered: int, responses: int, questions: int) -> dict[str, Estimate]:
+def choice_figures(right: int, answered: int, responses: int, questions: int) -> Estimates:
     """Return ``accuracy`` (= recall), ``precision`` and ``f1`` with 95% intervals.
 
     Without any answer precision and F1 are 0, as the paper has them, and precision's interval is 0 to 1.

@@ -23,6 +23,9 @@ _FAR: Final = 1e60  # standard deviations; beyond, differences in distance or wi
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
+_Moments = tuple[Floats, Floats]  # means and standard deviations
+
+
 class Fit(NamedTuple):
     """Gaussian fits of a reference set, one per descriptor."""
 
@@ -111,7 +114,7 @@ def js_interval(reference: Fit, generated: npt.ArrayLike) -> tuple[float, float,
     return float(low), float(high), None
 
 
-def _distances(fit: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> Floats:
+def _distances(fit: _Moments, other: _Moments) -> Floats:
     """The roots of the mean divergences of fits over the descriptors, the last axis."""
     return np.asarray(np.sqrt(gaussian_divergences(*fit, *other).mean(axis=-1)))
 
@@ -125,11 +128,11 @@ def _checked(side: str, values: npt.ArrayLike, descriptors: int) -> Floats:
     return array
 
 
-def _numbers(fit: Fit) -> tuple[Floats, Floats]:
+def _numbers(fit: Fit) -> _Moments:
     return np.array(fit.mean, dtype=np.float64), np.array(fit.std, dtype=np.float64)
 
 
-def _fit(values: Floats) -> tuple[Floats, Floats]:
+def _fit(values: Floats) -> _Moments:
     """Mean and unbiased standard deviation over the pieces; NaN where there is no fit."""
     present = ~np.isnan(values)
     count = present.sum(axis=0)

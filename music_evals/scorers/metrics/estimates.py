@@ -47,6 +47,10 @@ class Estimate:
         return self.times(100, decimals)
 
 
+Estimates = dict[str, Estimate]
+"""Estimates by name."""
+
+
 def estimate(
     values: Sequence[float],
     items: Names | None = None,

@@ -177,8 +177,6 @@ def holm(ps: Sequence[float]) -> list[float]:
 
     Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
     """
-    if not all(0 <= p <= 1 for p in ps):
-        raise ValueError("ps holds something outside 0 to 1")
     order = np.argsort(ps, kind="stable")
     adjusted = np.empty(len(ps))
     adjusted[order] = np.maximum.accumulate((len(ps) - np.arange(len(ps))) * np.asarray(ps)[order]).clip(max=1)

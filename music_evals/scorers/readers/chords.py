@@ -33,7 +33,7 @@ _ON: Final = re.compile(
     rf"\b(?P<quality>{_QUALITY})(?: chord| triad)? ?(?:on|auf|sur|su|sobre|built on)"
     r" (?P<root>[A-Ga-g](?:##|#|bb|b)?)(?![A-Za-z0-9])"
 )
-_INVERSIONS: Final = {"root": 0, "first": 1, "second": 2, "third": 3, None: None}
+_INVERSIONS: Final = ("root", "first", "second", "third")
 _BASS: Final = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
 _SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 # By semitones above the root.
@@ -68,7 +68,7 @@ def _chord(match: Match) -> Hashable:
     if is_small or (is_bare and not stands_alone(match)):
         return None
     quality = _QUALITIES[match["words"]] if match["words"] else _SYMBOLS.get(match["symbol"], "major")
-    inversion = _INVERSIONS[match["inversion"]]
+    inversion = _INVERSIONS.index(match["inversion"]) if match["inversion"] else None
     if match["bass"]:
         inversion = _BASS.get(_steps(match["letter"].upper(), match["bass"]), -1)
     return match["letter"].upper(), SHIFTS[match["sign"] or ""], quality, inversion

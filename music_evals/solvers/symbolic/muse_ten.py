@@ -46,9 +46,9 @@ def compare_lists(lists: Lists, answers: Sequence[str]) -> Decision:
         >>> compare_lists([[60, 62], [60, 63]], MELODIES).answer
         'No, these are not the same exact melody.'
     """
-    first, second = lists
-    if not first or not second:
+    if not all(lists):
         return Decision(None, "A list is empty, so the two cannot be compared.")
+    first, second = lists
     if first == second:
         return Decision(answers[0], "The two lists ARE equal.")
     return Decision(answers[1], "The two lists ARE NOT equal.")
