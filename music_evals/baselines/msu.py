@@ -5,9 +5,10 @@ Only the measures and the part are read from the text of a question.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 from music_evals.baselines.score import Event, Measure, Part, Score, read_score
@@ -68,6 +69,9 @@ class _Question:
         return found
 
 
+_Answer = Callable[[_Question], str]
+
+
 def answer(abc: str, text: str, kind: str) -> str:
     r"""Answer a question of a kind on a score; ``Unknown`` for other kinds, and if the score does not say it.
 
@@ -84,8 +88,8 @@ def answer(abc: str, text: str, kind: str) -> str:
         return "Unknown"
 
 
-def _one(*found: str) -> str:
-    (only,) = set(found) - {""}
+def _one(found: Iterable[object]) -> str:
+    (only,) = set(map(str, found)) - {""}
     return only
 
 
@@ -135,7 +139,7 @@ def _key(question: _Question) -> str:
 def _chord(question: _Question) -> tuple[str, str, str]:
     """Root, quality and position of the chord on the first beat."""
     chord = _sounding(question.measures)
-    quality = _one(*_QUALITIES.findall(chord.commonName))
+    quality = _one(_QUALITIES.findall(chord.commonName))
     return _plain(chord.root().unicodeName), quality, _INVERSIONS[chord.inversion()]
 
 
@@ -152,18 +156,18 @@ def _departing(question: _Question) -> list[str]:
     return list(dict.fromkeys(map(_spelled, found)))
 
 
-def _value(choose: Callable[..., Event], sign: str) -> Callable[[_Question], str]:
+def _value(choose: Callable[..., Event], sign: str) -> _Answer:
     def answered(question: _Question) -> str:
         events = [
             event for event in question.measure.events if bool(event.pitches) == (sign == "note") and not event.is_grace
         ]
-        return f"{_one(choose(events, key=lambda event: event.end - event.start).value)} {sign}"
+        return f"{_one([choose(events, key=lambda event: event.end - event.start).value])} {sign}"
 
     return answered
 
 
 def _dynamics(signs: list[list[str]]) -> str:
-    return _one(*(found[1] for row in signs for sign in row if (found := _DYNAMIC.fullmatch(sign))))
+    return _one(found[1] for sign in chain(*signs) if (found := _DYNAMIC.fullmatch(sign)))
 
 
 def _articulations(question: _Question) -> set[str]:
@@ -174,16 +178,16 @@ def _articulations(question: _Question) -> set[str]:
     return found
 
 
-def _whether(pattern: str) -> Callable[[_Question], str]:
+def _whether(pattern: str) -> _Answer:
     return lambda question: _yes(any(re.search(pattern, text) for each in question.measures for text in each.texts))
 
 
 # --- the whole score
 
 
-def _largest(size: Callable[[Part], float]) -> Callable[[_Question], str]:
+def _largest(size: Callable[[Part], float]) -> _Answer:
     """The name of the part with the largest size."""
-    return lambda question: _one(*_most({part.name: size(part) for part in question.parts}))
+    return lambda question: _one(_most({part.name: size(part) for part in question.parts}))
 
 
 def _width(part: Part) -> float:
@@ -192,11 +196,11 @@ def _width(part: Part) -> float:
 
 
 def _frequent(question: _Question) -> str:
-    return f"{_one(*_most(Counter(event.value for each in question.all for event in each.notes)))} note"
+    return f"{_one(_most(Counter(event.value for each in question.all for event in each.notes)))} note"
 
 
 def _fullest(question: _Question) -> str:
-    return _one(*map(str, _most(Counter(each.number for each in question.all for _ in each.pitches))))
+    return _one(_most(Counter(each.number for each in question.all for _ in each.pitches)))
 
 
 def _entries(question: _Question) -> list[tuple[int, Fraction, str]]:
@@ -207,7 +211,7 @@ def _entries(question: _Question) -> list[tuple[int, Fraction, str]]:
 
 def _first_entry(question: _Question) -> str:
     earliest = min(_entries(question))[:2]
-    return _one(*(name for *moment, name in _entries(question) if tuple(moment) == earliest))
+    return _one(name for *moment, name in _entries(question) if tuple(moment) == earliest)
 
 
 def _outline(measure: Measure) -> list[tuple[object, ...]]:
@@ -222,16 +226,15 @@ def _repeats(question: _Question) -> str:
 
 def _returns(question: _Question) -> str:
     outline, after = _outline(question.measure), question.measure.number
-    return _one(
-        ", ".join(str(each.number) for each in question.all if each.number > after and _outline(each) == outline)
-    )
+    found = [str(each.number) for each in question.all if each.number > after and _outline(each) == outline]
+    return _one([", ".join(found)])
 
 
 def _tempo_words(question: _Question) -> str:
     said = (
         sign[1:-1].lstrip("^_<>@") for each in question.firsts for sign in each.signs(opening=True) if sign[0] == '"'
     )
-    return _one(*re.findall('"([^"]*)"', question.header.get("Q", "")), *filter(_TEMPO_WORDS.search, said))
+    return _one([*re.findall('"([^"]*)"', question.header.get("Q", "")), *filter(_TEMPO_WORDS.search, said)])
 
 
 def _anacrusis(question: _Question) -> str:
@@ -240,42 +243,40 @@ def _anacrusis(question: _Question) -> str:
     )
 
 
-_ANSWERS: Final[Mapping[str, Callable[[_Question], str]]] = {
-    "composer": lambda question: _one(question.header.get("C", "")),
-    "title": lambda question: _one(question.header.get("T", "")),
+_ANSWERS: Final[Mapping[str, _Answer]] = {
+    "composer": lambda question: _one([question.header.get("C", "")]),
+    "title": lambda question: _one([question.header.get("T", "")]),
     "initial key": _key,
-    "key signature": lambda question: _one(*(str(abs(each.sharps)) for each in question.firsts)),
-    "time signature": lambda question: _one(*(each.metre for each in question.firsts)),
-    "clef": lambda question: _one(*(each.clef for each in question.firsts)),
+    "key signature": lambda question: _one(abs(each.sharps) for each in question.firsts),
+    "time signature": lambda question: _one(each.metre for each in question.firsts),
+    "clef": lambda question: _one(each.clef for each in question.firsts),
     "tempo words": _tempo_words,
-    "metronome mark": lambda question: _one(*re.findall(r"= ?([0-9]{1,4})(?![0-9.])", question.header.get("Q", ""))),
+    "metronome mark": lambda question: _one(re.findall(r"= ?([0-9]{1,4})(?![0-9.])", question.header.get("Q", ""))),
     "anacrusis": _anacrusis,
-    "instruments": lambda question: ", ".join(dict.fromkeys(_one(part.name) for part in question.parts)),
-    "last measure": lambda question: _one(*(str(part.measures[-1].number) for part in question.parts)),
+    "instruments": lambda question: ", ".join(dict.fromkeys(_one([part.name]) for part in question.parts)),
+    "last measure": lambda question: _one(part.measures[-1].number for part in question.parts),
     "opening dynamic": lambda question: _dynamics([each.signs(opening=True) for each in question.firsts]),
     "highest pitch": lambda question: _spelled(question.measure.pitches[-1]),
     "lowest pitch": lambda question: _spelled(question.measure.pitches[0]),
     "last pitch": lambda question: _spelled(max(question.measure.notes, key=lambda event: event.start).pitches[0]),
     "accidental": lambda question: _yes(_departing(question)),
-    "accidentals": lambda question: _one(", ".join(_departing(question))),
+    "accidentals": lambda question: _one([", ".join(_departing(question))]),
     "shortest note": _value(min, "note"),
     "longest note": _value(max, "note"),
     "rest": lambda question: _yes(any(not event.pitches for event in question.measure.events)),
     "shortest rest": _value(min, "rest"),
     "longest rest": _value(max, "rest"),
     "dynamic": lambda question: _dynamics([each.signs() for each in question.measures]),
-    "articulation": lambda question: _one(*_articulations(question)),
+    "articulation": lambda question: _one(_articulations(question)),
     "staccato": lambda question: _yes("Staccato" in _articulations(question)),
-    "ornament": lambda question: _one(*(_ORNAMENTS.get(sign, "") for sign in question.measure.signs())),
+    "ornament": lambda question: _one(_ORNAMENTS.get(sign, "") for sign in question.measure.signs()),
     "fermata": _whether("!fermata!"),
     "grace note": _whether(r"\{"),
     "tie": _whether(r"-[\s)\]0-9/]*(?:[:|\[].*)?$"),
     "repeat sign": _whether(r"\|:|:\|"),
-    "new time signature": lambda question: _one(*(each.metre for each in question.measures if each.has_new_metre)),
-    "new key signature": lambda question: _one(
-        *(str(abs(each.sharps)) for each in question.measures if each.has_new_key)
-    ),
-    "new clef": lambda question: _one(*question.measure.new_clefs),
+    "new time signature": lambda question: _one(each.metre for each in question.measures if each.has_new_metre),
+    "new key signature": lambda question: _one(abs(each.sharps) for each in question.measures if each.has_new_key),
+    "new clef": lambda question: _one(question.measure.new_clefs),
     "number of notes": lambda question: str(len(question.measure.pitches)),
     "chord name": lambda question: " ".join(_chord(question)[:2]),
     "chord quality": lambda question: _chord(question)[1].capitalize(),
@@ -294,7 +295,7 @@ _ANSWERS: Final[Mapping[str, Callable[[_Question], str]]] = {
     ),
     "all parts present": lambda question: _yes(all(each.notes for each in question.measures)),
     "metre changes": lambda question: _one(
-        *(str(sum(each.has_new_metre for each in part.measures)) for part in question.parts)
+        sum(each.has_new_metre for each in part.measures) for part in question.parts
     ),
 }
 """Kind of question → its answer; `ValueError` or `LookupError` if there is no single answer."""

@@ -33,6 +33,9 @@ _DOTS: Final = ("", "Dotted ", "Double-dotted ")
 _UNPRINTED_REST: Final = "=C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
 
 
+_Voices = dict[str, tuple[str, list[re.Match[str]]]]  # name → its definition and its lines
+
+
 class Event(NamedTuple):
     """A note, chord or rest: beginning and end in quarter notes of its measure, written value, and music21's pitches.
 
@@ -102,7 +105,7 @@ def read_score(abc: str) -> Score:
     if len(abc) > _MOST:
         raise ValueError(f"the score has {len(abc)} characters; accepted are {_MOST}")
     header: dict[str, str] = {}
-    voices: dict[str, tuple[str, list[re.Match[str]]]] = {}
+    voices: _Voices = {}
     voice = "1"
     for line in abc.splitlines():
         if found := _LINE.fullmatch(line):
@@ -169,7 +172,7 @@ def _sharps(value: str) -> int | None:
     return (0 if words[0] == "none" else parse_key(" ".join(words)).sharps) if words else None
 
 
-def _events(header: dict[str, str], voices: dict[str, tuple[str, list[re.Match[str]]]]) -> Iterator[list[list[Event]]]:
+def _events(header: dict[str, str], voices: _Voices) -> Iterator[list[list[Event]]]:
     """The events that music21 reads, by voice and measure."""
     from music21 import converter, stream
     from music21.exceptions21 import Music21Exception

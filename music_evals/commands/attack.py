@@ -64,7 +64,7 @@ def attack(
     console.print(forms)
     console.print(totals)
     source = "the other splits" if training_items else "four fifths of the groups for the fifth"
-    say(console, f"Guessers that learn were trained on {source}.")
+    say(f"Guessers that learn were trained on {source}.")
 
 
 def _items(dataset: str, spec: "DatasetSpec") -> "tuple[list[Item], list[Item]]":

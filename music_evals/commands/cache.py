@@ -3,7 +3,6 @@
 import shutil
 
 import typer
-from rich.console import Console
 
 from music_evals.commands.output import failed, say
 from music_evals.notation.cache import FOLDERS, cache_folder, entries
@@ -27,4 +26,4 @@ def clear() -> None:
                 shutil.rmtree(root / name)
     except OSError as error:
         raise failed(error) from error
-    say(Console(), f"Removed {size / 1e6:,.1f} MB from {root}")
+    say(f"Removed {size / 1e6:,.1f} MB from {root}")

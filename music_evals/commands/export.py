@@ -7,7 +7,6 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
 import typer
-from rich.console import Console
 
 from music_evals.commands.output import failed, say
 
@@ -49,7 +48,7 @@ def export(
         out.write_text(json.dumps(written, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     except (OSError, ValueError) as error:
         raise failed(error) from error
-    say(Console(), f"Wrote {len(written)} of {len(samples)} replies to {out}")
+    say(f"Wrote {len(written)} of {len(samples)} replies to {out}")
 
 
 def _originals(path: Path) -> dict[str, Entry]:

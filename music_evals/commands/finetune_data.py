@@ -66,8 +66,8 @@ def finetune_data(
         shown.add_row(split, *map(str, row))
     console.print(shown)
     for split, left_out in data.left_out.items():
-        say(console, *(f"Left out of {split}: {score} ({reason})" for score, reason in left_out.items()))
-    say(console, f"Wrote {out}")
+        say(*(f"Left out of {split}: {score} ({reason})" for score, reason in left_out.items()))
+    say(f"Wrote {out}")
 
 
 def _prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":

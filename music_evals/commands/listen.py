@@ -7,7 +7,6 @@ from socket import create_server
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
 from music_evals import benchmarks
 from music_evals.commands.output import failed, path_of, say
@@ -45,14 +44,14 @@ def listen(
         with made_for(model):
             ((_, made),) = conditions([facts], arguments, {}, grid=False)
         session = open_session(made, model, Path(log_dir).expanduser(), limit)
-        console, total = Console(), len(session.samples)
-        say(console, f"{total - len(session.unanswered)} of {total} questions are answered, in {session.path}")
+        total = len(session.samples)
+        say(f"{total - len(session.unanswered)} of {total} questions are answered, in {session.path}")
         if session.unanswered:
             try:
                 listener = create_server((HOST, port))
             except OSError as error:
                 raise ValueError(f"port {port} cannot be used: {error.strerror}; take another --port") from None
-            say(console, f"Open http://{HOST}:{port}/ (Ctrl-C: stop and write the log)")
+            say(f"Open http://{HOST}:{port}/ (Ctrl-C: stop and write the log)")
             if open_page:
                 webbrowser.open(f"http://{HOST}:{port}/")
             with listener:
@@ -61,9 +60,9 @@ def listen(
             raise ValueError("no question was answered, so there is no log")
         log = session.write_log()
         show_scores(log.location, limit)
-        say(console, f"Log: {path_of(log.location)}")
+        say(f"Log: {path_of(log.location)}")
         if session.unanswered:
-            say(console, f"{len(session.unanswered)} questions are not answered; the same command goes on with them.")
+            say(f"{len(session.unanswered)} questions are not answered; the same command goes on with them.")
     except (ValueError, OSError) as error:
         raise failed(error) from None
 

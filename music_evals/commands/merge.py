@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from music_evals.commands.output import failed, say
 
@@ -44,7 +43,7 @@ def merge(
     except (ValueError, OSError) as error:
         raise failed(error) from error
     dataset = header.eval.dataset
-    say(Console(), f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from {len(parts)} logs")
+    say(f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from {len(parts)} logs")
 
 
 def _first_sample(log: "EvalLog") -> int:

@@ -58,31 +58,31 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
         yield console
     except (DatasetError, LilyPondError, SandboxError, OSError) as error:
         raise failed(error) from error
-    say(console, f"Wrote {out}")
+    say(f"Wrote {out}")
 
 
-def say(console: Console, *lines: str) -> None:
+def say(*lines: str) -> None:
     """Print lines as they are, but for control characters."""
     for line in lines:
-        console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
+        Console().print(plain(line), markup=False, highlight=False, soft_wrap=True)
 
 
-def say_counts(console: Console, counts: Mapping[str, Mapping[str, int]]) -> None:
+def say_counts(counts: Mapping[str, Mapping[str, int]]) -> None:
     """Print the numbers of rows of a dataset, one line per config."""
     for config, splits in counts.items():
-        say(console, f"{config}: " + ", ".join(f"{rows} rows in {split}" for split, rows in splits.items()))
+        say(f"{config}: " + ", ".join(f"{rows} rows in {split}" for split, rows in splits.items()))
 
 
-def say_gaps(console: Console, provenance: "Provenance") -> None:
+def say_gaps(provenance: "Provenance") -> None:
     """Print which files are missing in a source, and what is odd in it."""
     if provenance.missing:
-        console.print("Built without these files, which the source lacks:", style="yellow")
+        Console().print("Built without these files, which the source lacks:", style="yellow")
         for config, names in provenance.missing.items():
             where = f"{config}: " if config else ""
-            say(console, *(f"  {where}{name}" for name in names))
+            say(*(f"  {where}{name}" for name in names))
     if provenance.anomalies:
-        console.print("Odd in the source, and as often as the number says:", style="yellow")
-        say(console, *(f"  {anomaly}: {count}" for anomaly, count in provenance.anomalies.items()))
+        Console().print("Odd in the source, and as often as the number says:", style="yellow")
+        say(*(f"  {anomaly}: {count}" for anomaly, count in provenance.anomalies.items()))
 
 
 def cluster() -> ModuleType:
@@ -101,11 +101,11 @@ def path_of(location: str) -> str:
     return location.removeprefix("file://")
 
 
-def list_logs(console: Console, heading: str, entries: Sequence[tuple[str, str]]) -> None:
+def list_logs(heading: str, entries: Sequence[tuple[str, str]]) -> None:
     """Print the locations of logs with what is to be said of each, where there are any."""
     if entries:
-        console.print(heading, style="yellow")
-    say(console, *(f"  {path_of(where)}: {why}" for where, why in entries))
+        Console().print(heading, style="yellow")
+    say(*(f"  {path_of(where)}: {why}" for where, why in entries))
 
 
 def refuse_with_published(**options: object) -> None:

@@ -40,11 +40,11 @@ def publish(
             if private and repository.head and not repository.is_private:
                 raise DatasetError(f"{repo} is public; --private is for a new repository or a private one")
             if repository.head and not plan.operations and not repository.is_new_branch:
-                say(console, f"{repo} is up to date at {repository.head}; nothing was done.")
+                say(f"{repo} is up to date at {repository.head}; nothing was done.")
             elif not yes:
-                say(console, "This was a dry run: nothing was changed. --yes publishes.")
+                say("This was a dry run: nothing was changed. --yes publishes.")
             else:
-                say(console, f"Published {repo} at {commit(plan, message, private=private).oid}")
+                say(f"Published {repo} at {commit(plan, message, private=private).oid}")
     except (DatasetError, OSError) as error:
         raise failed(error) from error
 
@@ -66,18 +66,18 @@ def _plan_data(
     terms, repository = source_facts(name, origin.provenance.source), plan.repository
     state = "to be created" if repository.head is None else "private" if repository.is_private else "public"
     new = ", to be created from main" if repository.is_new_branch else ""
-    say(console, f"From    {origin.folder}", f"To      {repo} ({state}), branch {branch}{new}")
-    say(console, f"Licence {terms.licence_label}, as stated in {terms.stated}")
+    say(f"From    {origin.folder}", f"To      {repo} ({state}), branch {branch}{new}")
+    say(f"Licence {terms.licence_label}, as stated in {terms.stated}")
     files = table("", "file", "size", text=2)
     files.columns[1].overflow = "fold"
     for change in plan.changes:
         files.add_row(change.kind, change.path, decimal(change.size))
     console.print(files)
     upload = sum(change.size for change in plan.changes if change.kind in ("added", "changed"))
-    say(console, f"To upload: {decimal(upload)}. Files of others are kept.")
-    say(console, *(f"Inspect alone cannot run {task}: {reason}" for task, reason in prompts.left_out.items()))
+    say(f"To upload: {decimal(upload)}. Files of others are kept.")
+    say(*(f"Inspect alone cannot run {task}: {reason}" for task, reason in prompts.left_out.items()))
     place = repo if branch == "main" else f"{repo}@{branch}"
-    say(console, f"To load it: inspect eval … -T dataset=hf://datasets/{place}")
+    say(f"To load it: inspect eval … -T dataset=hf://datasets/{place}")
     if prompts.files:
-        say(console, f"To run it without music-evals: inspect eval hf/{place} --model …")
+        say(f"To run it without music-evals: inspect eval hf/{place} --model …")
     return plan, f"{name} {origin.provenance.builder_version}, {origin.label}"

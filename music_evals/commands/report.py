@@ -87,9 +87,9 @@ def report(
                 (f"Passed over, {of_all}:", records.passed_over),
                 ("Not in all of the report:", left_out),
             ):
-                list_logs(console, heading, entries if full else entries[:_MOST])
+                list_logs(heading, entries if full else entries[:_MOST])
                 if not full and len(entries) > _MOST:
-                    say(console, f"  … and {len(entries) - _MOST} more")
+                    say(f"  … and {len(entries) - _MOST} more")
             if out is not None:
                 with replace_folder(out, kinds["--out"], overwrite=overwrite) as target:
                     files = _files(records, sections, made_by)
@@ -99,15 +99,15 @@ def report(
                         (target / "latex").mkdir()
                     for name, text in files.items():
                         (target / name).write_text(text, encoding="utf-8")
-                say(console, f"Wrote {out}")
+                say(f"Wrote {out}")
             if site is not None:
                 with replace_folder(site, kinds["--site"], overwrite=overwrite) as target:
                     about = _about(records, made_by)
                     page = html(_TITLE, about, sections, draw_figures(sections), make_overview(records), home=PAGE)
                     write_site(target, records, about, made_by, page)
-                say(console, f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
+                say(f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
             if not full:
-                say(console, _HINT if out is None and site is None else "All tables: --full")
+                say(_HINT if out is None and site is None else "All tables: --full")
     except (ReportError, DatasetError, MissingLibraryError, OSError) as error:
         raise failed(error) from error
 
@@ -126,7 +126,7 @@ def compare(
         with local_logs(*(logs or ["logs"])) as paths:
             with _progress("Reading logs") as progress:
                 records = read_records(paths, defaults=defaults_of, progress=progress)
-            list_logs(Console(), "Passed over:", records.passed_over[:_MOST])
+            list_logs("Passed over:", records.passed_over[:_MOST])
             _show(Console(), compared(records, first, second))
     except (ValueError, OSError) as error:
         raise failed(error) from error
@@ -172,7 +172,7 @@ def _beginning(console: Console, table: "Table") -> "Table":
     """Shorten a table to what a screen shows."""
     rows = table.rows[:_MOST_ROWS]
     if len(rows) < len(table.rows):
-        say(console, f"The first {len(rows)} of {len(table.rows)} rows:")
+        say(f"The first {len(rows)} of {len(table.rows)} rows:")
     return replace(table, rows=rows)
 
 

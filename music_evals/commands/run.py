@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from music_evals.shards.sharded_run import Engine, Settings
 
 
+Options = dict[str, Any]
+
+
 def run(
     context: typer.Context,
     names: Annotated[list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")],
@@ -150,23 +153,23 @@ def run(
         text = " ".join(Text.from_markup(str(getattr(error, "message", error))).plain.split()).removeprefix("ERROR: ")
         if "--log-dir-allow-dirty" in text:
             text = f"{logs} holds logs of other tasks: take another --log-dir, or give --log-dir-allow-dirty"
-        list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
+        list_logs("Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise failed(ValueError(text)) from None
     if _exists(logs):
         show_scores(logs, limit)
-    say(Console(), f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
+    say(f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if errors:
         raise failed(ValueError(f"{'; '.join(errors)}; the same command takes up where it stopped"))
 
 
-def _inspect_options(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
+def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
     """Read names and options as `inspect eval-set` does; options come as its function takes them."""
     import inspect_ai._cli.eval as cli
 
     inspect_cli: Any = cli
 
-    def read(*given: str) -> dict[str, Any]:
-        taken: dict[str, Any] = {}
+    def read(*given: str) -> Options:
+        taken: Options = {}
 
         def take(**options: Any) -> tuple[bool, list[Any]]:
             taken.update(options)
@@ -218,7 +221,7 @@ def _prices(text: str | None) -> tuple[float, float] | None:
 def _show_requests(
     tasks: list[tuple["Asked", "Task"]],
     limit: int | None,
-    options: dict[str, Any],
+    options: Options,
     prices: tuple[float, float] | None,
     n_prompts: int,
 ) -> None:
@@ -231,7 +234,7 @@ def _show_requests(
         facts = benchmarks.load(asked.benchmark).tasks[asked.task]
         name = " ".join([facts.registry_name, *(f"{name}={value}" for name, value in asked.arguments.items())])
         for sample in list(task.dataset)[:n_prompts]:
-            say(Console(), f"--- {name}, {sample.id} ---", *prompt(sample).splitlines(), "")
+            say(f"--- {name}, {sample.id} ---", *prompt(sample).splitlines(), "")
         epochs = options["epochs"].epochs if "epochs" in options else 1
         one = requests_of(task, limit=limit, epochs=epochs, max_tokens=options.get("max_tokens"))
         media = "".join(f", {n} {what}" for n, what in ((one.sounds, "sounds"), (one.pictures, "pictures")) if n)
@@ -248,7 +251,7 @@ def _show_requests(
         sums = [f"{number:,}" if number else "" for number in total]
         shown.add_row("all", *sums, f"{price:.2f}" if prices else "", style="bold")
         Console().print(shown)
-        say(Console(), "Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on top.")
+        say("Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on top.")
 
 
 def _run_in_shards(
@@ -287,7 +290,7 @@ def _arms(names: str) -> list[str]:
 
 
 def conditions(
-    facts: list[TaskFacts], arguments: dict[str, Any], axes: dict[str, list[Any]], *, grid: bool
+    facts: list[TaskFacts], arguments: Options, axes: dict[str, list[Any]], *, grid: bool
 ) -> list[tuple["Asked", "Task"]]:
     """Make the tasks under each condition; a condition that a task refuses is left out, with the reason."""
     from inspect import signature
@@ -355,13 +358,13 @@ def show_scores(folder: str, limit: int | None) -> None:
     from music_evals.reports.tables.common import unread_advice
 
     records = read_records(folder)
-    list_logs(Console(), "Passed over:", records.passed_over)
+    list_logs("Passed over:", records.passed_over)
     runs = records.runs[records.runs["is_current"]]
     if not len(runs):
         return
-    say(Console(), f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
+    say(f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
     for (section, model, condition, data), group in runs.groupby(["section", "model", "condition", "data"], sort=False):
-        say(Console(), ", ".join([section, model, condition, data]))
+        say(", ".join([section, model, condition, data]))
         width = max(map(len, group["task"]))
         for number, run in group.iterrows():
             score, (scorer, _, metric) = records.score(number), run["main_metric"].partition("/")
@@ -370,7 +373,7 @@ def show_scores(folder: str, limit: int | None) -> None:
                 facts += ["with the reader", f"{text(by_rules)} by rules"]
             if score and score.unread is not None:
                 facts.append(f"{share(score.unread)} unread")
-            say(Console(), f"  {run['task']:{width}}  {metric:12}  {', '.join(facts)}")
+            say(f"  {run['task']:{width}}  {metric:12}  {', '.join(facts)}")
     for line in unread_advice(runs):
         Console().print(Text(line, "yellow"), soft_wrap=True)
 

@@ -13,7 +13,6 @@ inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=published -T 
 inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
 """
 
-import base64
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -63,6 +62,7 @@ from music_evals.evals.shared.tasks import (
 from music_evals.notation.scores.pdf import pages_to_pdf
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
+from music_evals.solvers.media import data_uri
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
@@ -562,7 +562,7 @@ def _question_text(questions: Sequence[QuestionRow], wording: Prompts) -> str:
 def _file_content(file: bytes) -> Content:
     """Show a page, a PDF, or sound."""
     kind = next((kind for start, kind in _KINDS.items() if file.startswith(start)), "audio/mpeg")
-    uri = f"data:{kind};base64,{base64.b64encode(file).decode('ascii')}"
+    uri = data_uri(file, kind)
     if kind == "application/pdf":
         return ContentDocument(document=uri)
     return ContentAudio(audio=uri, format="mp3") if kind == "audio/mpeg" else ContentImage(image=uri, detail="high")

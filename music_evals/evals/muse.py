@@ -33,7 +33,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall
 
-from music_evals.benchmarks.prompts import Prompts, load_prompts
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
 from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
 from music_evals.evals.shared.floors import floors_of
@@ -44,7 +44,7 @@ from music_evals.scorers.explanations import WHY
 from music_evals.scorers.logiclm import solver_decision
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
-from music_evals.solvers.media import MEDIA, SHOWN
+from music_evals.solvers.media import MEDIA, SHOWN, data_uri
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 from music_evals.solvers.symbolic.music import SOLVERS, SymbolicSolver
@@ -152,11 +152,6 @@ def _task(name: ConfigName, question: str, clips: Sequence[str], params: MusePar
     trials = Trials(name, question, clips, BENCHMARK, partial(reason, name), SOLVERS[name])
     wording = load_prompts("muse", params.prompts)
     texts, logic = wording[name], wording["logiclm"]
-    check_native(
-        params,
-        wording,
-        {(name, "logiclm"): (name, "logiclm_native"), ("logiclm", "refine"): ("logiclm", "native_refine")},
-    )
     system = texts["logiclm_native" if params.tools == "native" else params.strategy]
     system = Template(system).substitute(given=texts["given"][params.modality])
     return trials_task(trials, params, system, {**logic, "final": texts["final"]}, texts["worked"])
@@ -285,23 +280,6 @@ def load_trials(muse: Trials, params: MuseParameters, split: str) -> list[Row]:
     return rows
 
 
-def check_native(
-    params: MuseParameters, wording: Prompts, pairs: Mapping[tuple[str, str], tuple[str, str]], benchmark: str = "muse"
-) -> None:
-    """Raise a ValueError if a file rewords texts for symbolic lines, but not those for tool calls, which are used."""
-    plain = load_prompts(benchmark)
-
-    def is_reworded(table: str, text: str) -> bool:
-        return bool(wording[table][text] != plain[table][text])
-
-    missing = [".".join(native) for text, native in pairs.items() if is_reworded(*text) and not is_reworded(*native)]
-    if missing and params.tools == "native":
-        raise ValueError(
-            f"prompts={params.prompts} rewords LogicLM for text only; with tools=native it also needs "
-            f"{', '.join(missing)}"
-        )
-
-
 def _formulated(
     muse: Trials, params: MuseParameters, row: Row, followup: Mapping[str, Any], place: int
 ) -> list[ChatMessage]:
@@ -344,8 +322,8 @@ def trial(muse: Trials, row: Row, params: MuseParameters, **facts: Any) -> ChatM
             music.append([len(text), len(text) + len(row["midi_text" + clip])])
             text += row["midi_text" + clip]
         else:
-            encoded = base64.b64encode(row["audio" + clip]["bytes"]).decode("ascii")
+            sound = data_uri(row["audio" + clip]["bytes"], "audio/wav")
             content.append(ContentText(text=f"{identifier}:\n"))
-            content.append(ContentAudio(audio=f"data:audio/wav;base64,{encoded}", format="wav"))
+            content.append(ContentAudio(audio=sound, format="wav"))
     metadata = question_metadata(muse.dataset.name, muse.name, music=music or None, **facts) if facts else None
     return ChatMessageUser(content=content or text, metadata=metadata)

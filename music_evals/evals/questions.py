@@ -4,7 +4,6 @@
 questions of text with worked examples.
 """
 
-import base64
 import logging
 import re
 from collections.abc import Mapping
@@ -36,6 +35,7 @@ from music_evals.scorers.choice import final_answer
 from music_evals.scorers.items import TAGS
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
 from music_evals.solvers.answer_forms import AnswerForm
+from music_evals.solvers.media import data_uri
 from music_evals.solvers.option_order import LINES, LIST, options_block, with_shuffled_options
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
@@ -340,7 +340,6 @@ def _media(data: bytes, kind: str, seconds: int) -> Content:
     if kind == "audio":
         clip = Clip(data, "wav") if data == ABSENT else sendable_clip(data, seconds)
         mime = "mpeg" if clip.format == "mp3" else "wav"
-        encoded = base64.b64encode(clip.data).decode("ascii")
-        return ContentAudio(audio=f"data:audio/{mime};base64,{encoded}", format=clip.format)
+        return ContentAudio(audio=data_uri(clip.data, f"audio/{mime}"), format=clip.format)
     mime = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(data[:2], "webp")
-    return ContentImage(image=f"data:image/{mime};base64,{base64.b64encode(data).decode()}")
+    return ContentImage(image=data_uri(data, f"image/{mime}"))

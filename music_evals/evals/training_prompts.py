@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from inspect_ai import Task
 
+from music_evals.solvers.stimulus import messages_of
+
 Messages = list[dict[str, str]]
 
 _CONDITIONS: Final[Mapping[str, tuple[Mapping[str, str], ...]]] = {
@@ -59,8 +61,6 @@ def _messages(task: Task) -> dict[str, Messages]:
     found = {}
     for sample in task.dataset:
         facts: Mapping[str, Any] = sample.metadata or {}
-        messages = [message for message in sample.input if not isinstance(message, str)]
-        found[str(facts.get("row", sample.id))] = [
-            {"role": message.role, "content": message.text} for message in messages
-        ]
+        messages = [{"role": message.role, "content": message.text} for message in messages_of(sample)]
+        found[str(facts.get("row", sample.id))] = messages
     return found

@@ -16,7 +16,7 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.table import P_DECIMALS, Cell, Table, count, notes
+from music_evals.reports.table import P_DECIMALS, Cell, Rows, Table, count, notes
 from music_evals.reports.tables.common import run_notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
@@ -237,12 +237,6 @@ def paired_row(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> P
     return _row(_joined(first, second), labels, _is_baseline(first) or _is_baseline(second))
 
 
-def compare_runs(first: PairedRun, second: PairedRun) -> Comparison | None:
-    """Return how two runs differ on the questions that both have; None without any."""
-    row = paired_row(first, second, ())
-    return row.comparison if row else None
-
-
 def _is_baseline(run: PairedRun) -> bool:
     return run.factors["model"].startswith(BASELINE)
 
@@ -275,13 +269,13 @@ def run_labels(records: Records, run: PairedRun, without: str = "") -> dict[str,
     return dict(zip(_LABELS, labels, strict=True))
 
 
-def paired_cells(rows: Sequence[PairedRow]) -> list[list[Cell]]:
+def paired_cells(rows: Sequence[PairedRow]) -> Rows:
     """Return the cells of a table of paired rows, whose p are corrected together; rows with baselines apart."""
     corrected: dict[int, float] = {}
     for family in (True, False):
         places = [place for place, row in enumerate(rows) if row.has_baseline is family]
         corrected |= dict(zip(places, holm([rows[place].comparison.p for place in places]), strict=True))
-    cells: list[list[Cell]] = []
+    cells: Rows = []
     for place, row in enumerate(rows):
         found, p = row.comparison, corrected[place]
         difference = Estimate(found.difference).percent()

@@ -9,7 +9,7 @@ from music_evals.reports.comparisons import BASELINE
 from music_evals.reports.plots import table_figure
 from music_evals.reports.records import Records
 from music_evals.reports.summary import PERSON, SUITE, Aggregate, aggregate, aggregates, chosen, with_music
-from music_evals.reports.table import FLOOR, MEASURED, Cell, Table, notes, text
+from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes, text
 from music_evals.scorers.metrics.estimates import Estimate
 
 MOST_SECTIONS: Final = 6
@@ -61,7 +61,7 @@ def _table(by_section: Mapping[str, Sequence[Aggregate]], suite: Mapping[str, Es
         for mean in own:
             gains.setdefault(mean.model, []).append(mean.normalised.value if mean.normalised else 0.0)
     models = sorted(gains, key=lambda model: (model.startswith(BASELINE), -sum(gains[model]) / len(gains[model])))
-    rows: list[list[Cell]] = [
+    rows: Rows = [
         [model, *(scores.get((model, section)) for section in by_section), suite.get(model)] for model in models
     ]
     kinds = [FLOOR if model.startswith(BASELINE) else MEASURED for model in models]

@@ -7,9 +7,9 @@ from statistics import median
 from typing import Final
 
 from music_evals.benchmarks import TaskFacts
-from music_evals.reports.comparisons import BASELINE, PairedRun, compare_runs, paired_runs
+from music_evals.reports.comparisons import BASELINE, PairedRun, paired_row, paired_runs
 from music_evals.reports.records import Records
-from music_evals.reports.table import Cell, Table, count, notes
+from music_evals.reports.table import Rows, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.power import detectable_difference, paired_variance, questions_needed
 
@@ -26,10 +26,10 @@ def power_table(tasks: Sequence[TaskFacts], points: float, records: Records | No
         records: of logs whose variance is used; without a pair of runs of a task its variance is `SUPPOSED`.
     """
     pairs = _pairs(records) if records else []
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for task in tasks:
-        found = [compare_runs(*pair) for pair in pairs if _is_of(pair[0], task)]
-        known = [one for one in found if one and not isnan(one.error)]
+        found = [paired_row(*pair, ()) for pair in pairs if _is_of(pair[0], task)]
+        known = [row.comparison for row in found if row and not isnan(row.comparison.error)]
         variance = median(one.error**2 * one.pairs for one in known) if known else SUPPOSED
         n = max([task.samples or 0, *(one.pairs for one in known)])
         least = Estimate(detectable_difference(sqrt(variance / n))).percent() if n else None

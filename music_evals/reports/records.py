@@ -43,7 +43,7 @@ from music_evals.reports.run_metadata import (
 )
 from music_evals.reports.sanitize import plain, reason
 from music_evals.scorers.items import TAGS, items_of
-from music_evals.scorers.metrics.estimates import Estimate, estimate
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, estimate
 from music_evals.scorers.metrics.written import ORIGINAL, original
 from music_evals.scorers.readers import Status
 
@@ -75,7 +75,9 @@ _WITH_DETAILS: Final = (
     "chat_answers",
 )  # scorers whose metadata a summary of a sample cannot hold
 
-Defaults = Callable[[str, str], Mapping[str, Any]]
+_Row = dict[str, Any]
+_Metadata = Mapping[str, Any]
+Defaults = Callable[[str, str], _Metadata]
 """Benchmark and task → defaults of the task's parameters, for runs by Inspect alone, whose logs do not hold them."""
 
 
@@ -127,7 +129,7 @@ class Records(NamedTuple):
         found = self.score(run, metric, group)
         return found.percent() if found else None
 
-    def floors(self, run: int, group: str = "") -> dict[str, Estimate]:
+    def floors(self, run: int, group: str = "") -> Estimates:
         """Return the floors of the main metric of a run, by their kind: what is earned without the music."""
         rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "floor")]
         rows = rows[rows["group"] == group]
@@ -158,7 +160,7 @@ def read_records(
         >>> records.runs[["task", "model", "condition", "n"]]  # doctest: +SKIP
     """
     headers: list[EvalLog] = []
-    rows: list[list[dict[str, Any]]] = []
+    rows: list[list[_Row]] = []
     passed_over: list[tuple[str, str]] = []
     with local_logs(*([logs] if isinstance(logs, str | Path) else logs)) as paths:
         for number, path in enumerate(paths, start=1):
@@ -368,7 +370,7 @@ def _check_usable(log: EvalLog) -> None:
 # --- rows ---
 
 
-def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
+def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
     """The items of a log's samples, of each scorer; a sample that was asked again after an error counts once."""
     scorers = [score.name for score in (log.results.scores if log.results else [])]
     main = (log.eval.metadata or {})["main_metric"].partition("/")[0]
@@ -429,13 +431,13 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
     return rows
 
 
-def _is_unread(details: Mapping[str, Any]) -> bool | None:
+def _is_unread(details: _Metadata) -> bool | None:
     """Whether an item's reply holds no answer that could be read; None if its scorer does not say."""
     reading = details.get("reading")
     return None if reading is None else reading in UNREAD and not details.get("votes")
 
 
-def _question_key(about: Mapping[str, Any], item: str, target: str) -> str:
+def _question_key(about: _Metadata, item: str, target: str) -> str:
     """What is equal for one question in two benchmarks: a checksum of its content, or of id, answer and options."""
     options = about.get("options")
     shown = sorted(map(str, options)) if isinstance(options, list) else []
@@ -446,7 +448,7 @@ def _digest(*texts: str) -> str:
     return blake2b("\0".join(texts).encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
 
-def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _columns(metadata: _Metadata) -> _Row:
     """What metadata say in numbers and texts."""
     short = {
         name: plain(value, _LONGEST) if isinstance(value, str) else value
@@ -456,7 +458,7 @@ def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return dict(list(short.items())[:_MOST_COLUMNS])
 
 
-def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict[str, Any]:
+def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> _Row:
     about = log.eval.metadata or {}
     facts = load(about["benchmark"]).tasks[about["config"]]
     params = {name: _hashable(value) for name, value in (log.eval.task_args | log.eval.task_args_passed).items()}
@@ -520,7 +522,7 @@ def _is_complete(log: EvalLog, main: pd.DataFrame) -> bool:
     )
 
 
-def _is_comparable(facts: TaskFacts, params: Mapping[str, Any], about: Mapping[str, Any]) -> bool:
+def _is_comparable(facts: TaskFacts, params: _Metadata, about: _Metadata) -> bool:
     """Whether a log says that it is of the published test, as the paper asked it: see ``[comparable]``."""
     benchmark = load(facts.benchmark)
     is_own = about.get("dataset_source") == dataset_facts(facts.benchmark).published[0]
@@ -561,7 +563,7 @@ def _with_current(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(is_current=runs.index.isin(last), replaced=alike - 1)
 
 
-def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[_Row]:
     """The figures of a run: the main metric, also by group, the other metrics of its log, and its floors."""
     about = log.eval.metadata or {}
     facts, main_metric = _Facts.model_validate(about), about["main_metric"]
@@ -602,7 +604,7 @@ def _by_tag(items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             yield str(name), rows
 
 
-def _published_scores(benchmark: str) -> Iterator[dict[str, Any]]:
+def _published_scores(benchmark: str) -> Iterator[_Row]:
     """The figures of a benchmark's paper, as printed; their groups are the columns of text beside the model."""
     for name in published_names(benchmark):
         for row in published(benchmark, name).rows:
@@ -614,7 +616,7 @@ def _published_scores(benchmark: str) -> Iterator[dict[str, Any]]:
                 yield {**figure, "model": model, "benchmark": benchmark}
 
 
-def _row(run: int | None, metric: str, group: str, found: Estimate | None) -> dict[str, Any]:
+def _row(run: int | None, metric: str, group: str, found: Estimate | None) -> _Row:
     found = found or Estimate(nan)
     ends = {"value": found.value, "low": found.low, "high": found.high, "n": found.n}
     return {"run": run, "metric": metric, "group": group, **ends, "source": "measured", "unread": found.unread}

@@ -46,6 +46,9 @@ _CHECKSUM: Final = re.compile(r"[0-9a-f]{32,64}")
 _SHORT: Final = 12  # characters of a checksum, enough to tell two apart
 
 
+_Facts = dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class RunFingerprint:
     """What tells a run from the others of a report.
@@ -83,7 +86,7 @@ def fingerprints(logs: Sequence[EvalLog]) -> list[RunFingerprint]:
     ]
 
 
-def generation(log: EvalLog) -> dict[str, Any]:
+def generation(log: EvalLog) -> _Facts:
     """Return the settings under which a run's model generated, with those of its task."""
     return log.eval.model_generate_config.merge(log.plan.config).model_dump(mode="json", exclude_none=True)
 
@@ -142,7 +145,7 @@ def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def _model_facts(log: EvalLog) -> dict[str, Any]:
+def _model_facts(log: EvalLog) -> _Facts:
     facts = {name: value for name, value in log.eval.model_args.items() if value is not None}
     if log.eval.model_base_url:
         address = urlsplit(log.eval.model_base_url)
@@ -150,7 +153,7 @@ def _model_facts(log: EvalLog) -> dict[str, Any]:
     return facts
 
 
-def _settings(log: EvalLog) -> dict[str, Any]:
+def _settings(log: EvalLog) -> _Facts:
     """Settings of a run that are not its task's own."""
     config, own = log.eval.config, (log.eval.metadata or {}).get("generation") or {}
     settings = {name: value for name, value in generation(log).items() if own.get(name) != value}
@@ -171,7 +174,7 @@ def _settings(log: EvalLog) -> dict[str, Any]:
     return settings
 
 
-def _data(about: Mapping[str, Any]) -> dict[str, Any]:
+def _data(about: Mapping[str, Any]) -> _Facts:
     return {name: about.get(key) for name, key in _DATA.items()}
 
 
@@ -222,6 +225,7 @@ def metadata_tables(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str,
 def run_facts(log: EvalLog) -> dict[str, Cell]:
     """Say what was run, on which data and with which settings and software; an error if the header is not usable."""
     about, config, results, revision = log.eval.metadata or {}, log.eval.config, log.results, log.eval.revision
+    asked, completed = (results.total_samples, results.completed_samples) if results else (None, None)
     usage = log.stats.model_usage.get(log.eval.model)
     others = [used for name, used in log.stats.model_usage.items() if name != log.eval.model]
     begun, ended = log.stats.started_at, log.stats.completed_at
@@ -239,8 +243,8 @@ def run_facts(log: EvalLog) -> dict[str, Cell]:
         "In dataset": count(log.eval.dataset.samples),
         "Only": _selection(log),
         "Epochs": count(config.epochs or 1),
-        "Asked": count(results.total_samples if results else None),
-        "Completed": count(results.completed_samples if results else None),
+        "Asked": count(asked),
+        "Completed": count(completed),
         "Input tokens": count(_input_tokens(usage)) if usage else None,
         "Output tokens": count(usage.output_tokens) if usage else None,
         "Reasoning tokens": count(usage.reasoning_tokens) if usage else None,

@@ -29,7 +29,7 @@ from music_evals.reports.records import Records
 from music_evals.reports.results import as_json
 from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.summary import SUITE, aggregates
-from music_evals.reports.table import Cell, Table, notes
+from music_evals.reports.table import Rows, Table, notes
 from music_evals.scorers.metrics.estimates import Estimate
 
 PAGE, REPORT, CARD, RESULTS, LOGS = "index.html", "report.html", "README.md", "results.json", "logs"
@@ -63,7 +63,7 @@ def write_site(folder: Path, records: Records, about: list[str], made_by: str, r
 
 def board_table(records: Records, links: Mapping[int, str]) -> Table:
     """Make the table of all models, with a row per benchmark and links to the logs."""
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for one in aggregates(records)[0]:
         if one.section != SUITE:
             logs = [f"{links[number]}|{run['task']}" for number, run in one.runs.iterrows() if number in links]
@@ -77,7 +77,7 @@ def board_table(records: Records, links: Mapping[int, str]) -> Table:
 
 def _pairs_table(records: Records) -> Table:
     """The paired tests between models of all benchmarks."""
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for table in comparison_tables(records):
         for row in table.rows if table.name.startswith("tests_models") else ():
             cells = dict(zip(table.columns, row, strict=True))

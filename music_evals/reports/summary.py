@@ -6,9 +6,9 @@ sections. A model has a suite mean if it has all tasks of the suite, on the same
 the same questions count as one. Baselines and people do not decide which sections the suite has.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import mode
 from typing import Any, Final
 
 import pandas as pd
@@ -16,7 +16,7 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS, BASELINE
 from music_evals.reports.records import PARTIAL, Records
-from music_evals.reports.table import Cell, Table, notes
+from music_evals.reports.table import Rows, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.written import ORIGINAL
@@ -105,13 +105,14 @@ def _suite(records: Records, found: Sequence[Aggregate]) -> tuple[list[Aggregate
     sections = {one.section for one in ranked}
     if len(sections) < 2:
         return [], lines
-    data = {section: _commonest(one.data for one in ranked if one.section == section) for section in sections}
+    data = {section: mode(one.data for one in ranked if one.section == section) for section in sections}
     suites, without = [], []
     for model in dict.fromkeys(one.model for one in found):
         own = [one for one in counted if one.model == model and one.section in sections]
         is_same_data = all(one.data == data[one.section] for one in own)
         if is_same_data and _tasks(own) == _tasks(ranked):
-            suites.append(_suite_of(model, own))
+            mean = _mean([one.normalised for one in own])
+            suites.append(Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean))
         else:
             without.append(model)
     if without:
@@ -128,12 +129,6 @@ def _ranked(found: Sequence[Aggregate]) -> Sequence[Aggregate]:
 
 def _tasks(found: Sequence[Aggregate]) -> set[tuple[str, str]]:
     return {(one.section, task) for one in found for task in one.runs["task"]}
-
-
-def _suite_of(model: str, own: Sequence[Aggregate]) -> Aggregate:
-    """The aggregate over sections of a model."""
-    mean = replace(average([one.normalised for one in own if one.normalised]), decimals=1)
-    return Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean)
 
 
 def _questions(records: Records, found: Sequence[Aggregate]) -> dict[str, set[str]]:
@@ -174,7 +169,7 @@ def with_music(runs: pd.DataFrame) -> pd.DataFrame:
 def summary_table(records: Records) -> Table:
     """Make the table of the aggregates, with a row per model and section."""
     found, lines = aggregates(records)
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for one in found:
         if one.section == SUITE:
             rows.append([one.model, SUITE, *[None] * 3, one.normalised, None, None])
@@ -196,11 +191,8 @@ def chosen(runs: pd.DataFrame) -> pd.DataFrame:
         complete = int(group["is_complete"].sum())
         return complete, len(group), -group["changes"].iloc[0], group["n"].sum(), group["created"].max()
 
-    return max((group for _, group in runs.groupby([runs["words"].map(_settled), "data"], sort=False)), key=rank)
-
-
-def _settled(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word for word in words if word != PARTIAL)
+    conditions = runs["words"].map(lambda words: tuple(word for word in words if word != PARTIAL))
+    return max((group for _, group in runs.groupby([conditions, "data"], sort=False)), key=rank)
 
 
 def aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) -> Aggregate:
@@ -225,7 +217,3 @@ def _mean(estimates: Sequence[Estimate | None]) -> Estimate | None:
     """The mean of estimates; None if one is not known."""
     known = [one for one in estimates if one]
     return replace(average(known), decimals=1) if known and len(known) == len(estimates) else None
-
-
-def _commonest(values: object) -> str:
-    return str(Counter(values).most_common(1)[0][0])  # type: ignore[call-overload]

@@ -21,6 +21,8 @@ from music_evals.scorers.metrics.estimates import Estimate
 Cell = str | Estimate | None
 """Text, a number, or nothing."""
 
+Rows = list[list[Cell]]
+
 MEASURED, FLOOR, PUBLISHED = "measured", "floor", "published"
 KINDS: Final = ("", MEASURED, FLOOR, PUBLISHED)
 """Kinds of rows, in the order in which they are shown."""

@@ -22,7 +22,6 @@ from music_evals.scorers.readers import format_error
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.verdicts import (
-    Kind,
     Verdict,
     judge_answer,
     judge_open,
@@ -31,6 +30,7 @@ from music_evals.scorers.readers.verdicts import (
     judge_written,
     plain_text,
 )
+from music_evals.scorers.readers.written import Kind
 
 Row = Mapping[str, Any]
 

@@ -17,7 +17,6 @@ from tomllib import loads
 from typing import Any, Final, NamedTuple
 
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, model_roles
-from inspect_ai.scorer import SampleScore
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, LimitExceededError
 
@@ -36,7 +35,7 @@ from music_evals.scorers.readers.fields import (
     read_fields,
 )
 from music_evals.scorers.readers.verdicts import Verdict
-from music_evals.scorers.scores import read_reply, sample_metric, was_cut
+from music_evals.scorers.scores import Figures, SampleScores, read_reply, sample_metric, was_cut
 
 ROLE: Final = "reader"
 READ_AGAIN: Final = ("unreadable", "several", "refused")
@@ -145,7 +144,7 @@ def _likeliest_tokens(output: ModelOutput) -> list[tuple[str, float]]:
 
 
 @sample_metric
-def choice_details(scores: list[SampleScore]) -> dict[str, float]:
+def choice_details(scores: SampleScores) -> Figures:
     """What a run has besides its score, if a model in the role `ROLE` read replies, or probabilities are the answers.
 
     ``accuracy_by_rules`` is the score without that model, ``read_again`` the share of replies that it was sent.
@@ -153,7 +152,7 @@ def choice_details(scores: list[SampleScore]) -> dict[str, float]:
     is among the likeliest tokens; ``options_mass`` is the mean of what all options have together.
     """
     items = all_items(scores)
-    figures: dict[str, float] = {}
+    figures: Figures = {}
     for name, fact, means in _DETAILS:
         own = [item._replace(value=item.details[fact]) for item in items if fact in item.details]
         figures |= flatten({name: headline(own)})

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
-from inspect_ai.scorer import NOANSWER, SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import NOANSWER, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 
@@ -37,7 +37,9 @@ from music_evals.scorers.readers.fields import FORM, judge_fields
 from music_evals.scorers.readers.verdicts import judge_open
 from music_evals.scorers.readers.votes import read_vote
 from music_evals.scorers.scores import (
+    Figures,
     SampleError,
+    SampleScores,
     main_metric,
     readings,
     required_metadata,
@@ -83,14 +85,18 @@ _FIELDS: Final = ("id", "level", "kind", "question", "answer", "answer_type")
 _SHOWN: Final = 200
 
 
+_Entry = dict[str, Any]  # of the log, on the answer to a question
+_Facts = Mapping[str, Any]  # of a question, or of the answer to it
+
+
 @sample_metric
-def unscored(scores: list[SampleScore]) -> float:
+def unscored(scores: SampleScores) -> float:
     """The number of questions that no rule can score or no majority decides."""
     return float(sum(item.value is None for item in all_items(scores)))
 
 
 @sample_metric
-def overruled(scores: list[SampleScore]) -> dict[str, float]:
+def overruled(scores: SampleScores) -> Figures:
     """The number of answers that a rule calls wrong and the judges right: worth a look by a person.
 
     There is no such metric without judges.
@@ -100,7 +106,7 @@ def overruled(scores: list[SampleScore]) -> dict[str, float]:
 
 
 @sample_metric
-def agreement(scores: list[SampleScore]) -> dict[str, float]:
+def agreement(scores: SampleScores) -> Figures:
     """The share of questions on which all judges and the person of `human_labels` agree, with its interval.
 
     See `joint_agreement`; there is no such metric without judges and labels.
@@ -206,8 +212,8 @@ def _read_labels(path: str) -> dict[str, int]:
     return labels
 
 
-def _questions(state: TaskState) -> list[dict[str, Any]]:
-    questions: list[dict[str, Any]] = required_metadata(state, "questions")
+def _questions(state: TaskState) -> list[_Entry]:
+    questions: list[_Entry] = required_metadata(state, "questions")
     for question in questions:
         if missing := [name for name in _FIELDS if name not in question]:
             raise SampleError(f"sample {state.sample_id}: a question has no {missing[0]!r}")
@@ -215,7 +221,7 @@ def _questions(state: TaskState) -> list[dict[str, Any]]:
     return questions
 
 
-def _entry(question: Mapping[str, Any], verdict: Mapping[str, Any], labels: Mapping[str, int]) -> dict[str, Any]:
+def _entry(question: _Facts, verdict: _Facts, labels: Mapping[str, int]) -> _Entry:
     """What the log has of an answer, without votes."""
     return {
         "id": question["id"],
@@ -228,7 +234,7 @@ def _entry(question: Mapping[str, Any], verdict: Mapping[str, Any], labels: Mapp
     }
 
 
-def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
+def _verdict(entry: _Facts, judges: int) -> int | None:
     if entry["reading"] in ("empty", "refused"):
         return 0
     votes = Counter(vote for vote in entry["votes"].values() if vote is not None)
@@ -236,8 +242,8 @@ def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
 
 
 async def _collect_votes(
-    question: Mapping[str, Any],
-    entry: dict[str, Any],
+    question: _Facts,
+    entry: _Entry,
     models: Mapping[str, Model],
     config: GenerateConfig,
     deadline: int,
@@ -284,8 +290,8 @@ async def _vote(judge: Model, text: str, config: GenerateConfig, deadline: int) 
 
 def _score(
     state: TaskState,
-    questions: Sequence[Mapping[str, Any]],
-    entries: Sequence[dict[str, Any]],
+    questions: Sequence[_Facts],
+    entries: Sequence[_Entry],
     names: Sequence[str],
 ) -> Score:
     verdicts = [entry["verdict"] for entry in entries if entry["verdict"] is not None]
@@ -299,13 +305,15 @@ def _score(
     }
     explanation = "\n".join(map(_line, questions, entries))
     shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
-    if not verdicts:
-        reason = "grader_failed" if names else "undecided"
-        return Score(value=NOANSWER, reason=reason, answer=shown, explanation=explanation, metadata=metadata)
-    return Score(value=sum(verdicts) / len(verdicts), answer=shown, explanation=explanation, metadata=metadata)
+    score = Score(value=NOANSWER, answer=shown, explanation=explanation, metadata=metadata)
+    if verdicts:
+        score.value = sum(verdicts) / len(verdicts)
+    else:
+        score.reason = "grader_failed" if names else "undecided"
+    return score
 
 
-def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+def _line(question: _Facts, entry: _Facts) -> str:
     verdict = {1: "right", 0: "wrong", None: "unscored"}[entry["verdict"]]
     given = "nothing" if entry["prediction"] is None else code(entry["prediction"])
     return (
@@ -314,7 +322,7 @@ def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     )
 
 
-def _decision(entry: Mapping[str, Any], answer_type: str) -> str:
+def _decision(entry: _Facts, answer_type: str) -> str:
     """Say in a sentence who decided on an answer, and how."""
     rule = f"the rule for {answer_type.replace('_', ' or ')}"
     if not entry["votes"] and entry["verdict"] is None:

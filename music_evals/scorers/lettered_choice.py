@@ -9,7 +9,7 @@ Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 from functools import partial
 from typing import Any, Literal
 
-from inspect_ai.scorer import CORRECT, SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import CORRECT, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.chosen_option import choice_details, judge_choice
@@ -17,13 +17,23 @@ from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.choices import choice_figures
 from music_evals.scorers.readers.choices import first_letter
 from music_evals.scorers.readers.verdicts import judge_option
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, sample_metric, scorer, was_cut
+from music_evals.scorers.scores import (
+    Figures,
+    SampleScores,
+    main_metric,
+    make_score,
+    read_reply,
+    readings,
+    sample_metric,
+    scorer,
+    was_cut,
+)
 
 Protocol = Literal["paper", "strict"]
 
 
 @sample_metric
-def precision_and_f1(scores: list[SampleScore]) -> dict[str, float]:
+def precision_and_f1(scores: SampleScores) -> Figures:
     """Precision and F1 of all responses; accuracy is their recall."""
     figures = choice_figures(
         right=sum(score.score.value == CORRECT for score in scores),

@@ -8,21 +8,30 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import asked_and_expected, named
 from music_evals.scorers.metrics.transcription import note_f1
 from music_evals.scorers.readers.verdicts import judge_answer
-from music_evals.scorers.scores import fence, main_metric, read_reply, required_metadata, sample_metric, scorer
+from music_evals.scorers.scores import (
+    SampleScores,
+    fence,
+    main_metric,
+    read_reply,
+    required_metadata,
+    sample_metric,
+    scorer,
+)
 
+_Attempts = Sequence[Mapping[str, Any]]
 _ERROR_KINDS: Final = ("parse", "structural", "domain")
 _LIST: Final = re.compile(r"\[[^\]]*\]")
 _MAX_SHOWN: Final = 600  # characters of an attempt in an explanation
 
 
 @sample_metric
-def no_decision(scores: list[SampleScore]) -> float:
+def no_decision(scores: SampleScores) -> float:
     """The share of samples in which the solver came to no decision."""
     return sum(score.score.answer is None for score in scores) / max(len(scores), 1)
 
@@ -44,7 +53,7 @@ def solver_decision() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        attempts: list[Mapping[str, Any]] = state.metadata.get("formulation", [])
+        attempts: _Attempts = state.metadata.get("formulation", [])
         decision = attempts[-1]["answer"] if attempts else None
         options: list[str] = required_metadata(state, "options")
         answer = (await read_reply(judge_answer, state.output.completion, options, target.text)).reading.answer
@@ -76,7 +85,7 @@ def solver_decision() -> Scorer:
     return score
 
 
-def _transcribed(attempts: Sequence[Mapping[str, Any]], truth: Mapping[str, Any]) -> dict[str, Any]:
+def _transcribed(attempts: _Attempts, truth: Mapping[str, Any]) -> dict[str, Any]:
     """The last valid transcription, and its share of right notes if the true one is known."""
     valid = [attempt["text"] for attempt in attempts if attempt["error"] is None]
     lists = _LIST.findall(valid[-1]) if valid else []
@@ -97,7 +106,7 @@ def _outcome(attempt: Mapping[str, Any]) -> str:
     return "undecided" if attempt["answer"] is None else "decided"
 
 
-def _listed(attempts: Sequence[Mapping[str, Any]]) -> str:
+def _listed(attempts: _Attempts) -> str:
     """Return attempts as a numbered list in Markdown, with the model's text as code."""
     lines = []
     for number, attempt in enumerate(attempts, start=1):

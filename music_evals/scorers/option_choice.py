@@ -9,7 +9,7 @@ from functools import partial
 from string import ascii_uppercase
 from typing import Any, Final, Literal
 
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.chosen_option import choice_details, judge_choice
@@ -19,6 +19,8 @@ from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.readers.verdicts import judge_option, judge_short, plain_text
 from music_evals.scorers.scores import (
+    Figures,
+    SampleScores,
     main_metric,
     make_score,
     read_reply,
@@ -37,7 +39,7 @@ NO_ANSWER: Final = "?"
 
 
 @sample_metric
-def vote(scores: list[SampleScore]) -> dict[str, float]:
+def vote(scores: SampleScores) -> Figures:
     """The share of questions whose commonest answer is right, if each question is asked without one option at a time.
 
     Answers count by their text, those of all epochs together; of equally common answers the first counts. A reply

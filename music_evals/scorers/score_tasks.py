@@ -9,20 +9,23 @@ Source: arXiv 2606.08722, sections 3.2 and 3.3.
 """
 
 from functools import partial
+from statistics import fmean
 from typing import Any, Final
 
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
 from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import explained
-from music_evals.scorers.metrics.estimates import Estimate, flatten
+from music_evals.scorers.metrics.estimates import Estimates, flatten
 from music_evals.scorers.metrics.measures import count_figures, published_count_figures
 from music_evals.scorers.readers.fields import FORM, judge_field
-from music_evals.scorers.readers.verdicts import Kind, judge_written
-from music_evals.scorers.readers.written import Protocol, measures_of
+from music_evals.scorers.readers.verdicts import judge_written
+from music_evals.scorers.readers.written import Kind, Protocol, measures_of
 from music_evals.scorers.scores import (
+    Figures,
+    SampleScores,
     main_metric,
     make_score,
     not_measured,
@@ -40,13 +43,13 @@ CLEAN: Final = "clean"  # the kind of a score without an error
 
 
 @sample_metric
-def in_form(scores: list[SampleScore]) -> float:
+def in_form(scores: SampleScores) -> float:
     """The share of replies that hold an answer in the required form."""
     return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(len(scores), 1)
 
 
 @sample_metric
-def count_errors(scores: list[SampleScore]) -> dict[str, float]:
+def count_errors(scores: SampleScores) -> Figures:
     """The share of counts that are off by at most 1, and the median absolute error; see `count_estimates`."""
     details = [score.score.metadata or {} for score in scores]
     figures = count_estimates(
@@ -59,23 +62,19 @@ def count_errors(scores: list[SampleScore]) -> dict[str, float]:
 
 
 @sample_metric
-def exact_and_false_alarms(scores: list[SampleScore]) -> dict[str, float]:
+def exact_and_false_alarms(scores: SampleScores) -> Figures:
     """The shares of exact answers on scores with an error, and of false alarms on scores without one."""
-    figures: dict[str, float] = {}
-    clean = [score for score in scores if (score.score.metadata or {}).get("stratum") == CLEAN]
-    wrong = [score for score in scores if (score.score.metadata or {}).get("stratum") != CLEAN]
-    if wrong:
-        exact = [score.score.answer == (score.score.metadata or {})["right_answer"] for score in wrong]
-        figures["exact"] = sum(exact) / len(exact)
-    if clean:
-        alarms = [bool(measures_of(score.score.answer or "none")) for score in clean]
-        figures["false_alarms"] = sum(alarms) / len(alarms)
-    return figures
+    flags: dict[str, list[bool]] = {"exact": [], "false_alarms": []}
+    for score in scores:
+        answer, facts = score.score.answer, score.score.metadata or {}
+        if facts.get("stratum") == CLEAN:
+            flags["false_alarms"].append(bool(measures_of(answer or "none")))
+        else:
+            flags["exact"].append(answer == facts["right_answer"])
+    return {name: fmean(found) for name, found in flags.items() if found}
 
 
-def count_estimates(
-    answers: list[str | None], rights: list[str], questions: int, *, is_paper: bool
-) -> dict[str, Estimate]:
+def count_estimates(answers: list[str | None], rights: list[str], questions: int, *, is_paper: bool) -> Estimates:
     """Return how near counts of measures come to the right numbers.
 
     Args:

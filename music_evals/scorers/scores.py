@@ -21,6 +21,10 @@ from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import Reading, Status, format_error
 from music_evals.scorers.readers.fields import FORM
 
+SampleScores = list[SampleScore]
+Figures = dict[str, float]
+"""What a metric returns, by name."""
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _SHORT: Final = 500  # characters of a reply that are read in some milliseconds at most
@@ -131,7 +135,7 @@ def main_metric(name: str = "accuracy") -> Metric:
     ``questions`` is the number of questions that it is of. See `music_evals.scorers.items.headline`.
     """
 
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
+    def compute(scores: SampleScores) -> Figures:
         found = headline(all_items(scores))
         return {**flatten({name: found}), "questions": found.n or 0 if found else 0}
 
@@ -139,7 +143,7 @@ def main_metric(name: str = "accuracy") -> Metric:
 
 
 @sample_metric
-def readings(scores: list[SampleScore]) -> dict[str, float]:
+def readings(scores: SampleScores) -> Figures:
     """The shares of answers that were read (``answered``), of refusals (``refused``), and of replies that were ``cut``.
 
     `music_evals.scorers.readers` describes all readings; the metadata of each score have its own.

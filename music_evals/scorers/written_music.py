@@ -23,7 +23,7 @@ from music_evals.notation.midi.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.explanations import asks_of, code
 from music_evals.scorers.metrics.descriptor_similarity import fit_of
-from music_evals.scorers.metrics.estimates import Estimate, flatten
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, flatten
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval
 from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.metrics.written import (
@@ -38,7 +38,16 @@ from music_evals.scorers.metrics.written import (
 )
 from music_evals.scorers.readers.pieces import Piece
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
-from music_evals.scorers.scores import main_metric, not_measured, sample_metric, scorer, setting_up, was_cut
+from music_evals.scorers.scores import (
+    Figures,
+    SampleScores,
+    main_metric,
+    not_measured,
+    sample_metric,
+    scorer,
+    setting_up,
+    was_cut,
+)
 from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded, stored_embedding
 
 RESAMPLES: Final = 200  # bootstrap samples of an interval
@@ -50,7 +59,7 @@ Pieces = Sequence[Mapping[str, Any]]  # metadata of scores, one per piece
 
 
 @sample_metric
-def novelty(scores: list[SampleScore]) -> dict[str, float]:
+def novelty(scores: SampleScores) -> Figures:
     """The shares of pieces that are near-copies of others, and of those that are none, compile and have notes.
 
     ``near_copies`` are copies of a demonstration or of a reference piece, ``repeated`` of another piece of the run,
@@ -63,7 +72,7 @@ def novelty(scores: list[SampleScore]) -> dict[str, float]:
 
 
 @sample_metric
-def similarity(scores: list[SampleScore]) -> dict[str, float]:
+def similarity(scores: SampleScores) -> Figures:
     """``R/js`` for each reference set R: the similarity of the pieces' descriptors, from 0 to 100."""
     pieces = _pieces(scores)
     references = pieces[0]["references"] if pieces else {}
@@ -77,7 +86,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
     """
 
     @sample_metric
-    def frechet(scores: list[SampleScore]) -> dict[str, float]:
+    def frechet(scores: SampleScores) -> Figures:
         """The Fréchet Music Distance of all pieces, compiled or not, to each reference set R.
 
         These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any number of pieces.
@@ -205,7 +214,7 @@ def _plain(text: str | None) -> str:
     return "".join(sign if sign not in "<>[]()`*_&!\\#|" else " " for sign in text or "")
 
 
-def _frechet(pieces: Pieces, reference: ReferenceSet) -> dict[str, Estimate]:
+def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     """The distances to a reference set; empty if they are not defined."""
     encoder, pooling, protocol = (pieces[0][name] for name in ("encoder", "pooling", "protocol"))
     with_vectors = embedded(pieces)

@@ -13,7 +13,6 @@ from typing import Any, Final, Literal
 
 from inspect_ai.dataset import Sample
 from inspect_ai.model import (
-    ChatMessage,
     ChatMessageUser,
     Content,
     ContentText,
@@ -26,7 +25,7 @@ from inspect_ai.util import JSONSchema
 
 from music_evals.scorers.readers.fields import ANSWER, FORM, SCHEMA, answer_schema
 from music_evals.solvers.abilities import check_answer_form
-from music_evals.solvers.stimulus import question_message
+from music_evals.solvers.stimulus import parts_of, question_message
 
 AnswerForm = Literal["text", "schema", "likelihood"]
 
@@ -56,7 +55,7 @@ def ask_for_object(sample: Sample, wording: Mapping[str, Any], *, reasons: bool)
     value = Template(wording["values"].get(types[0], wording["values"]["text"]))
     listed = ", ".join(f'"{answer}"' for answer in answers)
     text = Template(wording[kind]).substitute(value=value.substitute(answers=listed), count=len(types))
-    extended = message.model_copy(update={"content": _join([*_parts(message), ContentText(text=text)])})
+    extended = message.model_copy(update={"content": _join([*parts_of(message), ContentText(text=text)])})
     messages = [extended if other is message else other for other in sample.input]
     metadata = {**metadata, FORM: "schema", SCHEMA: answer_schema(types, answers, reasons=reasons)}
     return sample.model_copy(update={"input": messages, "metadata": metadata})
@@ -92,12 +91,8 @@ def end_ahead_of_answer(sample: Sample) -> Sample:
 def _shown(message: Any, lead: str) -> list[Content]:
     """The parts of a message; the answer of a worked example stands behind the same words as the one to give."""
     if message.role != "assistant":
-        return _parts(message)
+        return parts_of(message)
     return [ContentText(text=f"{lead} {message.text.removeprefix(lead).strip()}")]
-
-
-def _parts(message: ChatMessage) -> list[Content]:
-    return [ContentText(text=message.content)] if isinstance(message.content, str) else [*message.content]
 
 
 def _join(parts: Sequence[Content]) -> str | list[Content]:

@@ -9,6 +9,7 @@ from inspect_ai.model import ChatMessage
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from music_evals.solvers.replies import append_reply
+from music_evals.solvers.stimulus import messages_of
 
 CHAT: Final = "chat"
 """Key of a sample's metadata: facts of each question in the order of their messages, later with the replies."""
@@ -17,7 +18,7 @@ _FACTS: Final = ("options", "why", "variant")
 
 def one_chat(samples: Sequence[Sample]) -> Sample:
     """Join samples that differ in their last message alone: what they share, then all their questions."""
-    chats = [[message for message in sample.input if not isinstance(message, str)] for sample in samples]
+    chats = [messages_of(sample) for sample in samples]
     messages: list[ChatMessage] = [*chats[0][:-1], *(chat[-1] for chat in chats)]
     questions = [
         {"id": str(sample.id), "target": sample.target}

@@ -13,7 +13,7 @@ from typing import Final
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser
 
-from music_evals.solvers.stimulus import question_message
+from music_evals.solvers.stimulus import music_texts, question_message
 
 MAX_TOKENS: Final = 1024
 _REQUEST: Final = {
@@ -38,7 +38,7 @@ def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]
     questions: set[tuple[str, ...]] = set()
     for sample in samples:
         message, facts = question_message(sample)
-        music = [message.text[start:end] for start, end in facts.get("music") or ()]
+        music = music_texts(message, facts)
         options = sorted({_plain(option) for option in facts.get("options") or ()})
         questions.add((facts.get("question") or "", "\n".join(music), *options))
     counts = Counter(option for _, _, *options in questions for option in options)
@@ -69,8 +69,7 @@ def _probe(sample: Sample, language: str) -> Sample | None:
     hidden = [option for place, option in enumerate(options) if place not in shown]
     request = _REQUEST[language].replace("$count", str(len(options))).replace("$shown", str(len(shown)))
     question = facts.get("question") or ""
-    music = [message.text[start:end] for start, end in facts.get("music") or ()]
-    pieces = [request, question, *(piece for piece in music if piece not in question)]
+    pieces = [request, question, *(piece for piece in music_texts(message, facts) if piece not in question)]
     text = "\n\n".join([*pieces, "\n".join(options[place] for place in shown)])
     facts = {"benchmark": facts["benchmark"], "task": facts["task"], "answer_type": "text", "majority": "Unknown"}
     metadata = {key: value for key, value in (sample.metadata or {}).items() if key not in ("media", "options")}

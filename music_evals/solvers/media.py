@@ -32,6 +32,16 @@ SHOWN: Final = 10  # samples of a run that are shown by default
 NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
+def data_uri(data: bytes, kind: str) -> str:
+    """Return the address of a file that is within a message.
+
+    Example:
+        >>> data_uri(b"RIFF", "audio/wav")
+        'data:audio/wav;base64,UklGRg=='
+    """
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+
+
 def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
     """Leave `MEDIA` to the samples that are asked first or listed first in the viewer; return whether any has it.
 
@@ -99,11 +109,11 @@ def _played_abc(abc: str) -> bytes:
 
 def _rendered(kind: Literal["picture", "sound"], render: Callable[[], bytes | None]) -> list[Content]:
     try:
-        data = base64.b64encode(render() or b"").decode()
+        data = render()
     # LilyPond or the SoundFont may be missing, or the text may have an error on purpose.
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200].replace("`", "'")
         return [ContentText(text=f"No {kind}: `{reason}`")]
     if kind == "sound":
-        return [ContentAudio(audio=f"data:audio/mpeg;base64,{data}", format="mp3")]
-    return [ContentImage(image=f"data:image/png;base64,{data}")] if data else []
+        return [ContentAudio(audio=data_uri(data or b"", "audio/mpeg"), format="mp3")]
+    return [ContentImage(image=data_uri(data, "image/png"))] if data else []

@@ -26,7 +26,7 @@ from inspect_ai.model import (
 
 from music_evals.notation.noise import noise_audio, noise_pages, noise_text
 from music_evals.notation.scores.pdf import count_pages, pages_to_pdf
-from music_evals.solvers.media import MEDIA
+from music_evals.solvers.media import MEDIA, data_uri
 
 Stimulus = Literal["given", "none", "noise", "other"]
 """``given``: the item's own music. ``none``: a note that there is no music, in its place.
@@ -88,6 +88,21 @@ def question_message(sample: Sample) -> tuple[ChatMessage, dict[str, Any]]:
     return message, (message.metadata or {})["asks"]
 
 
+def music_texts(message: ChatMessage, facts: Mapping[str, Any]) -> list[str]:
+    """Return the music in the text of a message, whose facts have its places."""
+    return [message.text[start:end] for start, end in facts.get("music") or ()]
+
+
+def messages_of(sample: Sample) -> list[ChatMessage]:
+    """Return the messages that a sample begins with."""
+    return [message for message in sample.input if not isinstance(message, str)]
+
+
+def parts_of(message: ChatMessage) -> list[Content]:
+    """Return the parts of a message; a text is one part."""
+    return [ContentText(text=message.content)] if isinstance(message.content, str) else [*message.content]
+
+
 def pages_in(part: Content) -> int:
     """Return the number of pages that a part shows: 1 for a picture, those of a PDF, 0 for another part."""
     if isinstance(part, ContentDocument):
@@ -97,8 +112,7 @@ def pages_in(part: Content) -> int:
 
 def _music(message: ChatMessage) -> _Music:
     """The music in a message: as text, then in other parts, in their order."""
-    spans = (message.metadata or {})["asks"].get("music") or ()
-    texts = [message.text[start:end] for start, end in spans]
+    texts = music_texts(message, (message.metadata or {})["asks"])
     if isinstance(message.content, str):
         return tuple(texts)
     return (*texts, *(tuple(run) for is_music, run in groupby(message.content, key=_is_music) if is_music))
@@ -141,15 +155,15 @@ def _noise(place: _Place, model: _Place, notation: str, own_noise: bool) -> _Pla
 def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator[Content]:
     pages = [part for part in model if isinstance(part, ContentImage)]
     for page, image in zip(pages, noise_pages(len(pages)) if pages else (), strict=True):
-        yield page.model_copy(update={"image": f"data:image/png;base64,{base64.b64encode(image).decode()}"})
+        yield page.model_copy(update={"image": data_uri(image, "image/png")})
     for part in model:
         if isinstance(part, ContentDocument):
-            pdf = base64.b64encode(pages_to_pdf(noise_pages(pages_in(part)))).decode()
-            yield part.model_copy(update={"document": f"data:application/pdf;base64,{pdf}"})
+            pdf = pages_to_pdf(noise_pages(pages_in(part)))
+            yield part.model_copy(update={"document": data_uri(pdf, "application/pdf")})
     sounds = ([part for part in parts if isinstance(part, ContentAudio)] for parts in (place, model))
     for own, other in zip(*sounds, strict=False):
-        sound = base64.b64encode(noise_audio(_data(own.audio), _data(other.audio))).decode()
-        yield own.model_copy(update={"audio": f"data:audio/wav;base64,{sound}", "format": "wav"})
+        sound = noise_audio(_data(own.audio), _data(other.audio))
+        yield own.model_copy(update={"audio": data_uri(sound, "audio/wav"), "format": "wav"})
 
 
 def _music_of_others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[Sample, _Music, object]]:

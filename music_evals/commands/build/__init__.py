@@ -76,8 +76,8 @@ def _command(name: str) -> Callable[..., None]:
                 provenance = module.build(out, seed=seed, overwrite=overwrite)
             else:
                 raise typer.BadParameter(f"the generated questions of {name} have one seed", param_hint="--seed")
-            say_gaps(console, provenance)
-            say_counts(console, provenance.counts)
+            say_gaps(provenance)
+            say_counts(provenance.counts)
 
     title = load(facts.benchmark).title
     choice = f"{generated.title[0].lower()}{generated.title[1:]}, or " if generated else ""

@@ -48,8 +48,10 @@ def lilybench(
         raise typer.BadParameter("the default dataset composes its own clips; give --source too", param_hint="--emopia")
     if source == PUBLISHED:
         refuse_with_published(emopia=emopia, free_only=free_only, seed=seed)
-        with building(out, overwrite=overwrite) as console, counting_pieces(console) as advance:
-            say_counts(console, build_dataset(BENCHMARK, out, source, on_piece=advance).counts)
+        with building(out, overwrite=overwrite) as console:
+            with counting_pieces(console) as advance:
+                provenance = build_dataset(BENCHMARK, out, source, on_piece=advance)
+            say_counts(provenance.counts)
         return
     seed = DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
@@ -59,8 +61,8 @@ def lilybench(
             else:
                 plan = builder.build_mutopia(Path(source), emopia, free_only=free_only, seed=seed, on_piece=advance)
             provenance = builder.write(plan, out, overwrite=overwrite)
-        say_counts(console, provenance.counts)
-        say(console, *_pieces(plan), *left_out_lines(plan.left_out))
+        say_counts(provenance.counts)
+        say(*_pieces(plan), *left_out_lines(plan.left_out))
 
 
 def _pieces(plan: "Plan") -> Iterator[str]:

@@ -44,8 +44,10 @@ def lilybench_generation(
 
     if source is not None:
         refuse_with_published(bmdataset=bmdataset, mutopia=mutopia, encoder=encoder, free_only=free_only, seed=seed)
-        with building(out, overwrite=overwrite) as console, counting_pieces(console) as advance:
-            say_counts(console, build_dataset(BENCHMARK, out, source, on_piece=advance).counts)
+        with building(out, overwrite=overwrite) as console:
+            with counting_pieces(console) as advance:
+                provenance = build_dataset(BENCHMARK, out, source, on_piece=advance)
+            say_counts(provenance.counts)
         return
 
     if mutopia is not None and bmdataset is None:
@@ -62,7 +64,7 @@ def lilybench_generation(
                     bmdataset, mutopia, free_only=free_only, seed=seed, encoder=encoder, on_piece=advance
                 )
             provenance = builder.write(plan, out, overwrite=overwrite)
-        say_counts(console, provenance.counts)
+        say_counts(provenance.counts)
         held_out = sum(work["split"] == "test" for work in plan.works)
-        say(console, f"{len(plan.works)} works, {held_out} of them held out.")
-        say(console, *(f"Missing: {name}" for name in plan.provenance.missing_for("")), *left_out_lines(plan.left_out))
+        say(f"{len(plan.works)} works, {held_out} of them held out.")
+        say(*(f"Missing: {name}" for name in plan.provenance.missing_for("")), *left_out_lines(plan.left_out))

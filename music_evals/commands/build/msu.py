@@ -42,5 +42,5 @@ def msu(
             else:
                 plan = computed.build_own(Path(source), seed, on_score=advance)
                 provenance = write(plan, out, overwrite=overwrite, on_score=advance)
-        say_counts(console, provenance.counts)
-        say_gaps(console, provenance)
+        say_counts(provenance.counts)
+        say_gaps(provenance)

@@ -48,5 +48,5 @@ def muse(
                 seed = DEFAULT_SEED if seed is None else seed
                 plan = builder.build_generated(seed, builder.Counts(**counts), soundfont=soundfont)
                 provenance = builder.write(plan, out, overwrite=overwrite, on_piece=advance)
-        say_gaps(console, provenance)
-        say_counts(console, provenance.counts)
+        say_gaps(provenance)
+        say_counts(provenance.counts)

@@ -42,6 +42,6 @@ def train(
                 overwrite=overwrite,
                 prompts=partial(training_prompts, name),
             )
-        say_counts(console, provenance.counts)
+        say_counts(provenance.counts)
         for test, numbers in provenance.decontamination.tests.items() if provenance.decontamination else ():
-            say(console, f"{numbers['dropped']} rows dropped for {test}")
+            say(f"{numbers['dropped']} rows dropped for {test}")

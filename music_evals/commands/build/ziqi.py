@@ -43,5 +43,5 @@ def ziqi(
             provenance = builder.write(build_published(Path(source), skip_bad=True), out, overwrite=overwrite)
         else:
             provenance = build_dataset(builder.BENCHMARK, out, source)
-        say_counts(console, provenance.counts)
-        say_gaps(console, provenance)
+        say_counts(provenance.counts)
+        say_gaps(provenance)

@@ -32,6 +32,8 @@ from music_evals.solvers.stimulus import question_message
 _CLOSED: Final = re.compile(r"(?:yes|no|\d{1,4}/\d{1,2}|\d{1,4}|[A-G][♯♭#b]? (?:major|minor))", re.IGNORECASE)
 _CLOSED_TYPES: Final = ("yes_no", "number", "metre", "key")
 
+Entry = dict[str, Any]  # of ``eval.yaml``
+
 
 class PromptRow(TypedDict):
     """A prompt with its answer."""
@@ -66,7 +68,7 @@ def write_prompts(folder: Path, out: Path) -> Prompts:
     benchmark = benchmarks.load(benchmarks.dataset_facts(provenance.benchmark).benchmark)
     paths: dict[str, Path] = {}
     left_out: dict[str, str] = {}
-    entries: list[dict[str, Any]] = []
+    entries: list[Entry] = []
     # Only the first dataset of a benchmark, which has the benchmark's name, has questions that a pattern can score.
     for task in benchmark.tasks.values() if provenance.benchmark == benchmark.name else ():
         if task.prompted is None:
@@ -89,7 +91,7 @@ def write_prompts(folder: Path, out: Path) -> Prompts:
     return Prompts(paths, left_out)
 
 
-def _eval_yaml(about: benchmarks.Benchmark, title: str, entries: Sequence[Mapping[str, Any]]) -> str:
+def _eval_yaml(about: benchmarks.Benchmark, title: str, entries: Sequence[Entry]) -> str:
     summaries = "; ".join(f"{entry['id']}: {about.tasks[entry['id']].summary}" for entry in entries)
     declared = {
         "name": title,
@@ -157,18 +159,18 @@ def _row(sample: Sample, mark: str) -> PromptRow:
     }
 
 
-def _entry(name: str, built: Task, samples: Sequence[Sample]) -> dict[str, Any]:
+def _entry(name: str, built: Task, samples: Sequence[Sample]) -> Entry:
     """Return the entry of a task in ``eval.yaml``."""
     asks = question_message(samples[0])[1]
     # All samples of a task have the same system messages. Their text is a parameter, as braces in a template are names.
-    solvers: list[dict[str, Any]] = [
+    solvers: list[Entry] = [
         {"name": "system_message", "args": {"template": "{instruction}", "instruction": message.text}}
         for message in samples[0].input
         if isinstance(message, ChatMessageSystem)
     ]
     solvers.append({"name": "generate", "args": built.config.model_dump(mode="json", exclude_none=True)})
     metadata = [column for column in FEATURES if column not in ("input", "choices", "target")]
-    scorer: dict[str, Any] = {"name": "f1"}
+    scorer: Entry = {"name": "f1"}
     if asks["answer_type"] != "measures":
         scorer = {"name": "pattern", "args": {"pattern": pattern_of(asks)}}
     return {

@@ -1,6 +1,7 @@
 """Counts the requests, tokens, sounds and pictures of a task before anything is sent, and shows its prompts."""
 
 import re
+from itertools import chain
 from string import ascii_uppercase
 from typing import Final, NamedTuple
 
@@ -11,7 +12,7 @@ from inspect_ai.model import ChatMessage, ContentAudio, ContentText
 from music_evals.scorers.chosen_option import MAX_TOKENS, REPLY_END, reading_prompt
 from music_evals.scorers.readers.fields import FORM
 from music_evals.solvers.chats import CHAT
-from music_evals.solvers.stimulus import pages_in, question_message
+from music_evals.solvers.stimulus import messages_of, pages_in, parts_of, question_message
 
 _PIECES: Final = {
     r"[A-Za-z]+": 0.51,  # a word, and
@@ -68,12 +69,12 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
     samples = list(task.dataset)[:limit]
     chats: list[list[ChatMessage]] = []
     for sample in samples:
-        asked = _messages(sample)
+        asked = messages_of(sample)
         turns = len((sample.metadata or {}).get(CHAT, [sample]))
         # A chat repeats its earlier questions.
         chats += [asked[: len(asked) - left] for left in reversed(range(turns))]
-    messages = [message for chat in chats for message in chat]
-    parts = [part for message in messages if not isinstance(message.content, str) for part in message.content]
+    messages = [*chain(*chats)]
+    parts = [*chain(*map(parts_of, messages))]
     tokens = sum(estimated_tokens(message.text) + _PER_MESSAGE for message in messages)
     sounds = sum(isinstance(part, ContentAudio) for part in parts)
     pictures = sum(map(pages_in, parts))
@@ -112,12 +113,7 @@ def _reading_prompt(sample: Sample) -> str:
 def prompt(sample: Sample) -> str:
     """Return what a sample sends as text: the messages under their roles, with sounds and pictures named."""
     lines: list[str] = []
-    for message in _messages(sample):
-        parts = [ContentText(text=message.content)] if isinstance(message.content, str) else message.content
-        texts = (part.text if isinstance(part, ContentText) else f"[{part.type}]" for part in parts)
+    for message in messages_of(sample):
+        texts = (part.text if isinstance(part, ContentText) else f"[{part.type}]" for part in parts_of(message))
         lines += [f"[{message.role}]", *texts]
     return "\n".join(lines)
-
-
-def _messages(sample: Sample) -> list[ChatMessage]:
-    return [message for message in sample.input if not isinstance(message, str)]

@@ -30,8 +30,7 @@ from music_evals.evals.shared.tasks import (
 from music_evals.scorers.explanations import WHY
 from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.measures import measure_f1
-from music_evals.scorers.readers.verdicts import Kind
-from music_evals.scorers.readers.written import measures_of
+from music_evals.scorers.readers.written import Kind, measures_of
 from music_evals.scorers.score_tasks import CONFUSED, JOINED, measure_count, measure_order, option_index, wrong_measures
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import MEDIA, SHOWN

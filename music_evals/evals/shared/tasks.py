@@ -43,7 +43,7 @@ from music_evals.solvers.chats import continued, one_chat
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
 from music_evals.solvers.media import limit_media, with_media
 from music_evals.solvers.replies import reply
-from music_evals.solvers.stimulus import Stimulus, apply_stimulus
+from music_evals.solvers.stimulus import Stimulus, apply_stimulus, messages_of
 
 P = TypeVar("P")
 VERSION = "1.2.0"  # of all tasks; a change that alters scores changes it
@@ -243,8 +243,7 @@ def declared_task(
         samples, solver, scorer = [one_chat(samples)], continued(params.seed), chat_answers()
         metric = "chat_answers/accuracy"
     if samples and (model := model_at_hand()):
-        messages = [message for message in samples[0].input if not isinstance(message, str)]
-        check_abilities(model, messages, tools=tools, constrained=constrained, form=form)
+        check_abilities(model, messages_of(samples[0]), tools=tools, constrained=constrained, form=form)
     media = limit_media(samples, getattr(params, "media", 0))
     if duplicates := [name for name, count in Counter(sample.id for sample in samples).items() if count > 1]:
         raise ValueError(f"{origin.dataset} has the id {duplicates[0]} in two of its splits")

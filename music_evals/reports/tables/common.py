@@ -10,7 +10,7 @@ import pandas as pd
 
 from music_evals.benchmarks import load, published, published_names
 from music_evals.reports.records import PARTIAL, Records, score_of
-from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table, count, notes
+from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Rows, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
 
@@ -40,6 +40,8 @@ _TITLES: Final = {"zero": "Zero-shot", "few": "Few-shot", "midi": "MIDI", "metad
 
 Figure = Callable[[int], Cell]
 """Makes a cell of a run, given its number."""
+Figures = dict[str, Figure]
+"""Makers of cells by heading."""
 Row = tuple[Sequence[Cell], Mapping[str, Cell]]
 """The cells that name a run, or a row of a paper; and figures by heading."""
 
@@ -216,7 +218,7 @@ def score_table(records: Records, section: str) -> Table:
     """Make the table of main metrics by task, in percent."""
     runs = records.current(section)
     tasks = list(dict.fromkeys(runs["task"]))
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for cells, group in condition_rows(runs):
         numbers = dict(zip(group["task"], group.index, strict=True))
         rows.append([*cells, *(records.percent(numbers[task]) if task in numbers else None for task in tasks)])
@@ -258,7 +260,7 @@ def protocols_table(records: Records, section: str) -> Table | None:
         index=["run", "sample", "epoch"], columns="scorer", values="value", aggfunc="first"
     )
     differs = (answers["strict_choice"] != answers["official_choice"]).groupby("run").mean()
-    figures: dict[str, Figure] = {
+    figures: Figures = {
         "Strict": partial(records.percent, metric=STRICT),
         "Official": partial(records.percent, metric=OFFICIAL),
         "Official, read": lambda run: percent(records.score(run, f"{OFFICIAL.partition('/')[0]}/answered")),
@@ -279,7 +281,7 @@ def tags_table(records: Records, section: str) -> Table | None:
     groups = sorted(rows["group"].unique())
     if not groups:
         return None
-    figures: dict[str, Figure] = {group.removeprefix("tag="): partial(records.percent, group=group) for group in groups}
+    figures: Figures = {group.removeprefix("tag="): partial(records.percent, group=group) for group in groups}
     tagged = runs.loc[[number for number in runs.index if number in {*rows["run"]}]]
     name, title = f"{runs['benchmark'].iloc[0]}_tags", f"{section}: scores by group of questions, in percent"
     return run_table(name, title, tagged, figures, groups={"Task": "task"}, note="tags")
@@ -292,7 +294,7 @@ def floors_table(records: Records, section: str) -> Table | None:
     if not len(runs):
         return None
     kinds = list(dict.fromkeys(kind for number in runs.index for kind in records.floors(number)))
-    figures: dict[str, Figure] = {"Score": records.percent}
+    figures: Figures = {"Score": records.percent}
     for kind in kinds:
         figures[f"{FLOOR}: {kind}"] = lambda run, kind=kind: percent(records.floors(run).get(kind))  # type: ignore[misc]
     figures["Gain"] = lambda run: percent(gain(records.score(run), best_floor(records.floors(run))))
@@ -313,7 +315,7 @@ def replies_table(records: Records, section: str) -> Table | None:
         readings = records.main[run]["reading"]
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
-    figures: dict[str, Figure] = {title_of(status): partial(share, status) for status in STATUSES}
+    figures: Figures = {title_of(status): partial(share, status) for status in STATUSES}
     beside = [name for name in _BESIDE if any(_beside(records, run, name) for run in runs.index)]
     for heading in beside:
         figures[heading] = partial(_beside, records, heading=heading)
@@ -334,7 +336,7 @@ def _beside(records: Records, run: int, heading: str) -> Estimate | None:
 
 def cost_table(records: Records) -> Table:
     """Make the table of medians and 90th percentiles of output tokens and seconds of a response."""
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     runs = records.current()
     for number, run in runs.iterrows():
         responses = records.main[number].drop_duplicates(["sample", "epoch"])

@@ -14,7 +14,7 @@ from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records, score_of
 from music_evals.reports.table import Cell, Table, count
 from music_evals.reports.tables.common import (
-    Figure,
+    Figures,
     Row,
     condition_rows,
     make_table,
@@ -47,10 +47,10 @@ Pieces = Mapping[int, list[Any]]
 
 def tables(records: Records) -> list[Table]:
     """Make the tables of understanding."""
-    by_kind: dict[str, Figure] = {
+    by_kind: Figures = {
         title_of(kind): partial(records.score, group=f"kind={kind}") for kind in ("key", "metre", "note_length")
     }
-    in_form: dict[str, Figure] = {
+    in_form: Figures = {
         "In form": lambda run: share_of(records.main[run]["in_form"], records.main[run]),
         "Score in form": lambda run: percent(score_of(records.main[run].query("in_form == True"))),
         "Score in other forms": lambda run: percent(score_of(records.main[run].query("in_form == False"))),
@@ -99,7 +99,7 @@ def _bar_count(records: Records) -> Table:
         rights = items["right_answer"].tolist()
         return count_estimates(answers, rights, items["item"].nunique(), is_paper=is_paper).get(name)
 
-    figures: dict[str, Figure] = {"Exact": records.score}
+    figures: Figures = {"Exact": records.score}
     for name in ("within_1", "within_5", "within_10", "median_absolute_error"):
         figures[title_of(name)] = partial(within, name)
     runs = records.current(SECTION, task="bar_count")
@@ -122,7 +122,7 @@ def _error_detection(records: Records) -> Table:
         found = share_of(flags, group)
         return found.times(0.01, 3) if found else None
 
-    figures: dict[str, Figure] = {category: partial(mean_f1, category) for category in CATEGORIES}
+    figures: Figures = {category: partial(mean_f1, category) for category in CATEGORIES}
     figures |= {"Macro F1": records.score, "Exact": partial(rate, False), "False alarms": partial(rate, True)}
     row = next(row for row in published("lilybench", "table3").rows if row.labels["task"] == "error_detection")
     paper = [(paper_labels(model), {"Macro F1": Estimate(value)}) for model, value in row.figures.items()]
@@ -165,7 +165,7 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
             return None
         return records.score(run, f"written_music/{name}")
 
-    figures: dict[str, Figure] = {
+    figures: Figures = {
         "Original (%)": partial(_rate, pieces, of=written.original),
         "Comp. (%)": partial(_rate, pieces, of=partial(map, itemgetter("compiles"))),
         "With notes (%)": partial(_rate, pieces, of=partial(map, itemgetter("has_notes"))),
@@ -230,7 +230,7 @@ def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
         return percent(written.compiled_after(pieces[run], attempts)) if attempts <= allowed[run] else None
 
     most = max(allowed.values(), default=0)
-    figures: dict[str, Figure] = {f"After {attempts}": partial(after, attempts) for attempts in range(1, most + 1)}
+    figures: Figures = {f"After {attempts}": partial(after, attempts) for attempts in range(1, most + 1)}
     title = "LilyBench generation: compile rate in percent by attempts"
     return run_table("lilybench_repairs", title, several, figures)
 
@@ -239,7 +239,7 @@ def _novelty(runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Near-copies of references and demonstrations."""
     copies = {number: written.near_copies(pieces[number]) for number in runs.index}
     places = list(dict.fromkeys(place for found in copies.values() for place in found))
-    figures: dict[str, Figure] = {
+    figures: Figures = {
         f"Of {place}" if place else "Near-copies": lambda run, place=place: percent(copies[run].get(place))  # type: ignore[misc]
         for place in places
     }

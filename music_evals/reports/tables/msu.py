@@ -15,10 +15,10 @@ import pandas as pd
 from music_evals.benchmarks import published
 from music_evals.reports.records import Records
 from music_evals.reports.table import P_DECIMALS, PUBLISHED, Cell, Table, count, notes
-from music_evals.reports.tables.common import LABELS, Figure, paper_labels, percent, run_table, share_of, title_of
+from music_evals.reports.tables.common import LABELS, Figures, paper_labels, percent, run_table, share_of, title_of
 from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import joint_agreement, level_success, unanimity
-from music_evals.scorers.metrics.estimates import Estimate
+from music_evals.scorers.metrics.estimates import Estimate, Estimates
 from music_evals.scorers.metrics.paired import mcnemar
 
 SECTION: Final = "MSU-Bench"
@@ -45,7 +45,7 @@ def tables(records: Records) -> list[Table]:
     ]
 
 
-def _paper(name: str, n: int | None = None) -> list[tuple[list[Cell], dict[str, Estimate]]]:
+def _paper(name: str, n: int | None = None) -> list[tuple[list[Cell], Estimates]]:
     """The rows of a published table of percentages, of `n` questions, with the ends of an interval if it has them."""
     return [
         (
@@ -68,7 +68,7 @@ def _table2(records: Records, runs: pd.DataFrame) -> Table:
     return run_table("msu_table2", title, runs, figures, groups=_GROUPS, published=rows, is_drawn=True)
 
 
-def _overall(records: Records) -> dict[str, Figure]:
+def _overall(records: Records) -> Figures:
     return {
         "Accuracy": records.percent,
         "Questions": lambda run: count(records.main[run]["item"].nunique()),
@@ -93,7 +93,7 @@ def _table4(records: Records, runs: pd.DataFrame) -> Table:
     return run_table("msu_table4", title, title_only, _by_level(records), groups=_GROUPS, published=rows)
 
 
-def _by_level(records: Records) -> dict[str, Figure]:
+def _by_level(records: Records) -> Figures:
     return {f"Level {level}": partial(records.percent, group=f"level={level}") for level in LEVELS}
 
 
@@ -119,16 +119,12 @@ def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
     """
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
-        is_scored = group["counts"] | group["details"].map(_is_for_rules)
+        # A rule can score a question, or judges were asked.
+        is_scored = group["counts"] | group["details"].map(lambda one: bool(one.get("readable", True) or one["votes"]))
         answers = group["value"].astype(object).where(group["counts"], None)[is_scored].tolist()
         missing = int(group["of_level"].iloc[0]) - len(group)
         outcomes[score, epoch][int(level)] = [*answers, *[None] * missing]
     return level_success(outcomes, repetitions=items["epoch"].nunique())
-
-
-def _is_for_rules(question: Mapping[str, Any]) -> bool:
-    """Whether a rule can score a question, or judges were asked."""
-    return bool(question.get("readable", True) or question["votes"])
 
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:
@@ -136,7 +132,7 @@ def _judges(records: Records, runs: pd.DataFrame) -> Table:
     facts = {number: agreement(records.main[number]) for number in runs.index}
     judged = runs.loc[[number for number, fact in facts.items() if fact]]
     names = ("Judges unanimous", _JOINT, "Krippendorff's α", "Judges and rules", "Judges and people")
-    figures: dict[str, Figure] = {
+    figures: Figures = {
         name: lambda run, name=name: facts[run].get(name)  # type: ignore[misc]
         for name in (*names, "McNemar p", "Pearson's r")
     }
@@ -146,7 +142,7 @@ def _judges(records: Records, runs: pd.DataFrame) -> Table:
     return run_table("msu_judges", title, judged, figures, groups=_GROUPS, published=rows)
 
 
-def agreement(items: pd.DataFrame) -> dict[str, Estimate]:
+def agreement(items: pd.DataFrame) -> Estimates:
     """Return how far judges agree, in percent, from judged questions; nothing without votes and labels.
 
     Source: arXiv 2511.20697, section 3.3.

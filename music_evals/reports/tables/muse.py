@@ -9,10 +9,10 @@ from typing import Final
 
 from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records, score_of
-from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table, notes
+from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Rows, Table, notes
 from music_evals.reports.tables.common import (
     LABELS,
-    Figure,
+    Figures,
     Row,
     condition_rows,
     items_with,
@@ -25,7 +25,7 @@ from music_evals.reports.tables.common import (
     share_of,
     title_of,
 )
-from music_evals.scorers.metrics.estimates import Estimate
+from music_evals.scorers.metrics.estimates import Estimate, Estimates
 
 MODALITIES: Final = {"audio": "Audio", "midi": "MIDI"}
 SHOTS: Final = {"zero": "Zero-shot", "few": "Few-shot"}
@@ -46,7 +46,7 @@ def tables(records: Records) -> list[Table]:
 def _table1(records: Records, task: str) -> Table:
     """Accuracy by modality, shots and strategy."""
     runs = records.current("MUSE", task=task)
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     kinds: list[str] = []
     for modality, modality_title in MODALITIES.items():
         for shots, shots_title in SHOTS.items():
@@ -65,9 +65,9 @@ def _table1(records: Records, task: str) -> Table:
     return Table(f"muse_table1_{task}", title, columns, rows, lines, kinds, is_drawn=True)
 
 
-def _published(task: str, modality: str, shots: str) -> dict[str, dict[str, Estimate]]:
+def _published(task: str, modality: str, shots: str) -> dict[str, Estimates]:
     """The paper's figures of a task, by model and strategy."""
-    models: dict[str, dict[str, Estimate]] = {}
+    models: dict[str, Estimates] = {}
     for row in published("muse", "table1").rows:
         if (row.labels["modality"], row.labels["shots"]) == (modality, shots) and task in row.figures:
             figures = models.setdefault(row.labels["model"], {})
@@ -86,7 +86,7 @@ def formulations(records: Records, section: str = "MUSE", name: str = "muse") ->
         items = records.items
         return percent(score_of(items[(items["run"] == run) & (items["scorer"] == "final_answer")]))
 
-    figures: dict[str, Figure] = {
+    figures: Figures = {
         "Solver's decision": records.percent,
         "Without extra round": partial(fact, "accuracy_without_extra_round"),
         "Final answer": final_answer,

@@ -14,7 +14,7 @@ from music_evals.benchmarks import published
 from music_evals.reports.records import Records, score_of
 from music_evals.reports.table import Cell, Table
 from music_evals.reports.tables.common import (
-    Figure,
+    Figures,
     Row,
     condition_rows,
     items_with,
@@ -24,7 +24,7 @@ from music_evals.reports.tables.common import (
     share_of,
 )
 from music_evals.scorers.metrics.choices import LETTERS, choice_figures
-from music_evals.scorers.metrics.estimates import Estimate, average
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, average
 
 SECTION: Final = "ZIQI-Eval"
 MARGIN: Final = 0.05
@@ -41,7 +41,7 @@ def tables(records: Records) -> list[Table]:
     return [*first, _table3(records, human), _letters(records, runs)]
 
 
-def figures_of(items: pd.DataFrame) -> dict[str, Estimate]:
+def figures_of(items: pd.DataFrame) -> Estimates:
     """Return accuracy, precision and F1 of items, in percent."""
     figures = choice_figures(
         right=int((items["value"] == 1).sum()),
@@ -101,7 +101,7 @@ def _table2(records: Records) -> Table:
     means = {name: Estimate(mean_row.figures[name], decimals=2) for name in BIAS}
     paper.append(_bias_row(paper_labels("Average"), means, {}))
     runs = records.current(SECTION, task="comprehension")
-    by_condition: dict[tuple[Cell, ...], list[tuple[list[Cell], dict[str, Estimate]]]] = {}
+    by_condition: dict[tuple[Cell, ...], list[tuple[list[Cell], Estimates]]] = {}
     for cells, group in condition_rows(runs):
         if figures := _bias_figures(records.main[int(group.index[0])]):
             by_condition.setdefault(tuple(cells[2:]), []).append((cells, figures))
@@ -122,7 +122,7 @@ def _bias_row(cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Map
     return cells, shown | classes
 
 
-def _bias_figures(items: pd.DataFrame) -> dict[str, Estimate]:
+def _bias_figures(items: pd.DataFrame) -> Estimates:
     if not {"theme", "subtheme"} <= {*items}:
         return {}
     regions = items[items["theme"] == "world ethnic music"]
@@ -133,14 +133,16 @@ def _bias_figures(items: pd.DataFrame) -> dict[str, Estimate]:
     }
     figures = {name: figures_of(group)["f1"] for name, group in groups.items() if len(group)}
     others = [figures_of(group)["f1"] for region, group in regions.groupby("subtheme") if region != "European music"]
-    return {**figures, **({"other": average(others)} if others else {})}
+    if others:
+        figures["other"] = average(others)
+    return figures
 
 
 def _themes(records: Records, shots: str) -> Table:
     """Accuracy by theme."""
     table = published("ziqi", f"leaderboard_{shots}_shot")
     *themes, last = table.rows[0].figures
-    figures: dict[str, Figure] = {theme: partial(records.percent, group=f"theme={theme}") for theme in themes}
+    figures: Figures = {theme: partial(records.percent, group=f"theme={theme}") for theme in themes}
     figures["Average"] = records.percent
     rows = [
         (
@@ -189,6 +191,6 @@ def _letters(records: Records, runs: pd.DataFrame) -> Table:
         worst = items.groupby("cluster")["value"].min().reset_index()
         return share_of(worst["value"] == 1, worst.assign(item=worst["cluster"]))
 
-    figures: dict[str, Figure] = {f"Chose {letter}": partial(chosen, letter) for letter in LETTERS}
+    figures: Figures = {f"Chose {letter}": partial(chosen, letter) for letter in LETTERS}
     figures["Consistent"] = consistent
     return run_table("ziqi_letters", "ZIQI-Eval: which letters models choose", runs, figures, groups={"Task": "task"})

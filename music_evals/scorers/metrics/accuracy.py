@@ -28,9 +28,6 @@ def level_success(
     Returns:
         Level → the rate over judged scores with Wilson's 95% interval.
 
-    Raises:
-        ValueError: `repetitions` is below 1.
-
     Example:
         >>> success = level_success({
         ...     "op. 1": {1: [True, True], 2: [True]},
@@ -40,8 +37,6 @@ def level_success(
         >>> [(level, rate.value, rate.n) for level, rate in success.items()]
         [(1, 1.0, 2), (2, 0.5, 2)]
     """
-    if repetitions < 1:
-        raise ValueError(f"repetitions is {repetitions}; each score is asked at least once")
     levels = sorted({level for by_level in correct.values() for level in by_level})
     rates: dict[int, Estimate] = {}
     for number, level in enumerate(levels, start=1):

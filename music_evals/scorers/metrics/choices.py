@@ -12,15 +12,15 @@ from typing import Final
 
 import numpy as np
 
-from music_evals.scorers.metrics.estimates import Estimate, share
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, share
 from music_evals.scorers.metrics.proportion import wilson_interval
-from music_evals.scorers.metrics.resampling import middle95
+from music_evals.scorers.metrics.resampling import Interval, middle95
 
 LETTERS: Final = "ABCD"
 _DRAWS: Final = 4000
 
 
-def choice_figures(right: int, answered: int, responses: int, questions: int) -> dict[str, Estimate]:
+def choice_figures(right: int, answered: int, responses: int, questions: int) -> Estimates:
     """Return ``accuracy`` (= recall), ``precision`` and ``f1`` with 95% intervals.
 
     Without any answer precision and F1 are 0, as the paper has them, and precision's interval is 0 to 1.
@@ -36,10 +36,6 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
         >>> figures["accuracy"].value, figures["precision"].value, figures["f1"].value
         (0.5, 0.75, 0.6)
     """
-    if not 0 <= right <= answered <= responses:
-        raise ValueError(f"{right} right, {answered} answered, {responses} responses: each must be among the next")
-    if not 1 <= questions <= responses:
-        raise ValueError(f"{questions} questions, {responses} responses: at least 1 question, and a response to each")
     each = questions / responses
     precision = right / answered if answered else 0.0
     precision_interval = wilson_interval(precision, answered * each) if answered else (0.0, 1.0)
@@ -53,7 +49,7 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
 
 
 @lru_cache(maxsize=4096)
-def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, float]:
+def f1_interval(right: float, wrong: float, unanswered: float) -> Interval:
     """A 95% interval for F1 = 2C / (V + N), from the numbers of right, wrong and unanswered responses.
 
     It is the middle 95% of F1 over draws from the posterior of their probabilities under Jeffreys' prior, with a fixed

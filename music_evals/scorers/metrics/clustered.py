@@ -13,16 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from music_evals.scorers.metrics.proportion import Z95, wilson_interval
-from music_evals.scorers.metrics.resampling import Floats
+from music_evals.scorers.metrics.resampling import Floats, Interval, Names, Outcomes
 
 _EQUAL: Final = 1e-9  # means of clusters that differ by less are equal
 
 
 def mean_interval(
-    correct: Sequence[float] | Floats,
-    clusters: Sequence[Hashable] | None = None,
-    strata: Sequence[Hashable] | None = None,
-) -> tuple[float, float]:
+    correct: Outcomes,
+    clusters: Names | None = None,
+    strata: Names | None = None,
+) -> Interval:
     """A 95% interval for the mean of outcomes from 0 to 1, within 0 and 1.
 
     This is the interval of Korn and Graubard: the exact binomial interval for an effective number of trials. That
@@ -53,8 +53,6 @@ def mean_interval(
         [0.0, 1.0]
     """
     values = checked_outcomes("correct", correct, clusters)
-    if strata is not None and len(strata) != len(values):
-        raise ValueError(f"strata names {len(strata)} items, correct has {len(values)}")
     if clusters is None and strata is None and np.isin(values, (0, 1)).all():
         return wilson_interval(float(values.mean()), len(values))
 
@@ -76,9 +74,7 @@ def mean_interval(
     return _interval_of(mean, float(variance), 1 / (weights**2).sum() - 1)
 
 
-def crossed_interval(
-    correct: Sequence[float] | Floats, items: Sequence[Hashable], clusters: Sequence[Hashable]
-) -> tuple[float, float]:
+def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interval:
     """A 95% interval for the mean of responses to items that are all in several clusters, within 0 and 1.
 
     An example: the same questions are asked in several chats. A question may be hard in every chat, and a chat may go
@@ -113,7 +109,7 @@ def _group_means(values: Floats, groups: npt.NDArray[np.intp]) -> Floats:
     return means
 
 
-def _interval_of(mean: float, variance: float, freedom: float) -> tuple[float, float]:
+def _interval_of(mean: float, variance: float, freedom: float) -> Interval:
     """Korn's and Graubard's interval of a mean with this variance and degrees of freedom."""
     from scipy import stats
 
@@ -121,7 +117,7 @@ def _interval_of(mean: float, variance: float, freedom: float) -> tuple[float, f
     return _exact_interval(mean, mean * (1 - mean) / variance * (Z95 / t) ** 2)
 
 
-def _exact_interval(mean: float, trials: float) -> tuple[float, float]:
+def _exact_interval(mean: float, trials: float) -> Interval:
     """The exact binomial interval of a share of so many trials."""
     from scipy import stats
 
@@ -131,7 +127,7 @@ def _exact_interval(mean: float, trials: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def macro_mean(values: Sequence[float], strata: Sequence[Hashable]) -> float:
+def macro_mean(values: Sequence[float], strata: Names) -> float:
     """The mean of the strata's means, with the same weight for each stratum.
 
     Example:
@@ -144,12 +140,12 @@ def macro_mean(values: Sequence[float], strata: Sequence[Hashable]) -> float:
     return fmean(map(fmean, groups.values()))
 
 
-def _numbered(names: Sequence[Hashable]) -> npt.NDArray[np.intp]:
+def _numbered(names: Names) -> npt.NDArray[np.intp]:
     number = {name: index for index, name in enumerate(dict.fromkeys(names))}
     return np.array([number[name] for name in names])
 
 
-def checked_outcomes(name: str, given: Sequence[float] | Floats, clusters: Sequence[Hashable] | None = None) -> Floats:
+def checked_outcomes(name: str, given: Outcomes, clusters: Names | None = None) -> Floats:
     """Outcomes as an array; ValueError if there are none, one is not from 0 to 1, or clusters do not fit."""
     values = np.asarray(given, dtype=float)
     if len(values) == 0:

@@ -23,6 +23,9 @@ _FAR: Final = 1e60  # standard deviations; beyond, differences in distance or wi
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
+_Moments = tuple[Floats, Floats]  # means and standard deviations
+
+
 class Fit(NamedTuple):
     """Gaussian fits of a reference set, one per descriptor."""
 
@@ -66,14 +69,12 @@ def js_similarity(reference: Fit, generated: npt.ArrayLike, *, names: Sequence[s
     Args:
         reference: fits of k descriptors, from `fit_of`.
         generated: (m, k) values of k descriptors of m pieces, NaN where a piece has none.
-        names: of the k descriptors, all different.
+        names: of the k descriptors.
 
     Raises:
-        ValueError: an array has another shape or holds infinities, or two names are equal.
+        ValueError: an array has another shape or holds infinities.
     """
     values = _checked("generated", generated, len(reference.mean))
-    if len(names) != values.shape[1] or len(set(names)) != len(names):
-        raise ValueError(f"names are {list(names)}; {values.shape[1]} different ones are needed")
     (mean_r, std_r), (mean_g, std_g) = _numbers(reference), _fit(values)
     divergences = gaussian_divergences(mean_r, std_r, mean_g, std_g)
     pairs = zip(reference.reasons, _problems(names, "generated", values), strict=True)
@@ -113,7 +114,7 @@ def js_interval(reference: Fit, generated: npt.ArrayLike) -> tuple[float, float,
     return float(low), float(high), None
 
 
-def _distances(fit: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> Floats:
+def _distances(fit: _Moments, other: _Moments) -> Floats:
     """The roots of the mean divergences of fits over the descriptors, the last axis."""
     return np.asarray(np.sqrt(gaussian_divergences(*fit, *other).mean(axis=-1)))
 
@@ -127,11 +128,11 @@ def _checked(side: str, values: npt.ArrayLike, descriptors: int) -> Floats:
     return array
 
 
-def _numbers(fit: Fit) -> tuple[Floats, Floats]:
+def _numbers(fit: Fit) -> _Moments:
     return np.array(fit.mean, dtype=np.float64), np.array(fit.std, dtype=np.float64)
 
 
-def _fit(values: Floats) -> tuple[Floats, Floats]:
+def _fit(values: Floats) -> _Moments:
     """Mean and unbiased standard deviation over the pieces; NaN where there is no fit."""
     present = ~np.isnan(values)
     count = present.sum(axis=0)

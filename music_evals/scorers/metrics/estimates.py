@@ -12,6 +12,7 @@ from statistics import fmean
 
 from music_evals.scorers.metrics.clustered import crossed_interval, macro_mean, mean_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
+from music_evals.scorers.metrics.resampling import Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,15 @@ class Estimate:
         return self.times(100, decimals)
 
 
+Estimates = dict[str, Estimate]
+"""Estimates by name."""
+
+
 def estimate(
     values: Sequence[float],
-    items: Sequence[Hashable] | None = None,
-    clusters: Sequence[Hashable] | None = None,
-    strata: Sequence[Hashable] | None = None,
+    items: Names | None = None,
+    clusters: Names | None = None,
+    strata: Names | None = None,
 ) -> Estimate | None:
     """Estimate a mean score from the values of responses.
 

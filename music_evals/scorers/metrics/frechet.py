@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from music_evals.scorers.metrics.resampling import Floats, middle95
+from music_evals.scorers.metrics.resampling import Floats, Interval, middle95
 
 LEAST_PIECES: Final = 50  # generated pieces below which nothing is extrapolated
 
@@ -35,7 +35,7 @@ def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
     return _Pair(*_checked(reference, generated)).distance()
 
 
-def frechet_interval(reference: npt.ArrayLike, generated: npt.ArrayLike, *, resamples: int) -> tuple[float, float]:
+def frechet_interval(reference: npt.ArrayLike, generated: npt.ArrayLike, *, resamples: int) -> Interval:
     """A 95% bootstrap interval for `frechet_distance`, over generated pieces.
 
     The reference is the same for all models and is not resampled. A resample repeats pieces, which moves it away from
@@ -46,8 +46,6 @@ def frechet_interval(reference: npt.ArrayLike, generated: npt.ArrayLike, *, resa
 
     Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 10 (bias) and 13.
     """
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}; at least 1 is needed")
     pair = _Pair(*_checked(reference, generated))
     counts = np.random.default_rng(0).multinomial(pair.pieces, np.full(pair.pieces, 1 / pair.pieces), resamples)
     distances = np.array([pair.distance(times) for times in counts])

@@ -11,7 +11,7 @@ from itertools import combinations
 from statistics import median
 from typing import Final
 
-from music_evals.scorers.metrics.estimates import Estimate, share
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, share
 
 _TOLERANCES: Final = {"exact": 0, "within_1": 1, "within_5": 5, "within_10": 10}
 
@@ -29,7 +29,7 @@ def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> fl
     return 2 * len(named & right) / (len(named) + len(right)) if named or right else 1.0
 
 
-def count_figures(answers: Sequence[int | None], reference: Sequence[int], questions: int) -> dict[str, Estimate]:
+def count_figures(answers: Sequence[int | None], reference: Sequence[int], questions: int) -> Estimates:
     """How near numbers of measures come to the right ones, of which there are as many and at least one.
 
     ``exact``, ``within_1``, ``within_5`` and ``within_10`` are shares of all answers, also unreadable ones, with
@@ -48,7 +48,7 @@ def count_figures(answers: Sequence[int | None], reference: Sequence[int], quest
 
 def published_count_figures(
     answers: Sequence[str | None], reference: Sequence[str], questions: int, readable: int
-) -> dict[str, Estimate]:
+) -> Estimates:
     """How near numbers of measures come to the right ones, as published.
 
     ``exact`` is the share of all answers that are the right text, ``024`` for ``24`` not among them. ``within_1``,

@@ -13,7 +13,7 @@ import numpy as np
 
 from music_evals.notation.lilypond.copies import NEAR_COPY, contained
 from music_evals.notation.midi.descriptors import DESCRIPTORS
-from music_evals.scorers.metrics.estimates import Estimate, estimate, share
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, estimate, share
 from music_evals.scorers.metrics.resampling import Floats
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def compiled_after(pieces: Pieces, attempts: int) -> Estimate:
     return share(sum(any(piece["attempts"][:attempts]) for piece in pieces) / len(pieces), len(pieces))
 
 
-def near_copies(pieces: Pieces) -> dict[str, Estimate]:
+def near_copies(pieces: Pieces) -> Estimates:
     """Return the share of near-copies: of anything under ``""``, and of the demonstrations and each reference set.
 
     Args:

@@ -56,11 +56,11 @@ def split_answers(completion: str, count: int) -> Answers:
     lines = [line for line in text.splitlines() if line.strip()]
     if not answers and len(lines) == count:
         return [_trimmed(line) for line in lines]
-    return [_trimmed(answers.get(number)) for number in range(1, count + 1)]
+    return [_trimmed(answers.get(number, "")) for number in range(1, count + 1)]
 
 
-def _trimmed(answer: str | None) -> str | None:
-    return ((answer or "").strip()[:MAX_ANSWER]).strip() or None
+def _trimmed(answer: str) -> str | None:
+    return answer.strip()[:MAX_ANSWER].strip() or None
 
 
 def _from_json(text: str) -> Numbered:

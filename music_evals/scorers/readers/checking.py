@@ -247,7 +247,7 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
         return _UNREADABLE
     if doubt := _doubt(answer):
         return doubt
-    agree = _AGREE.get(answer_type, _differ)
+    agree = _AGREE.get(answer_type, lambda given, expected: False)
     agreement = {pair: pair[0] == pair[1] or agree(*pair) for pair in product(given, expected)}
     right = {value for (value, _), agrees in agreement.items() if agrees}
     met = {other for (_, other), agrees in agreement.items() if agrees}
@@ -294,14 +294,6 @@ def _turns(answer: Extraction) -> bool:
 _Agree = Callable[[Any, Any], bool | None]
 
 
-def _differ(given: Any, expected: Any) -> bool | None:
-    return False
-
-
-def _agree_pitch(given: Any, expected: Any) -> bool | None:
-    return bool(expected[2] is None and given[:2] == expected[:2])
-
-
 def _agree_duration(given: Any, expected: Any) -> bool | None:
     if given[:3] != expected[:3]:
         return False
@@ -320,26 +312,28 @@ def _agree_chord(given: Any, expected: Any) -> bool | None:
 
 
 def _agree_numeral(given: Any, expected: Any) -> bool | None:
-    same_letters = str(given).lower() == str(expected).lower()
-    return None if same_letters or "K" in f"{given}{expected}" else False
-
-
-def _agree_cadence(given: Any, expected: Any) -> bool | None:
-    return None if "imperfect authentic" in (given, expected) else False
+    has_same_letters = str(given).lower() == str(expected).lower()
+    return None if has_same_letters or "K" in f"{given}{expected}" else False
 
 
 def _agree_measures(given: Any, expected: Any) -> bool | None:
     """The first measure is enough for "starting at measure 9"."""
+    is_open = [isinstance(value, tuple) for value in (given, expected)]
     first, other = (value[1] if isinstance(value, tuple) else min(value) for value in (given, expected))
-    if first != other or (not isinstance(given, tuple) and not isinstance(expected, tuple)):
+    if first != other or not any(is_open):
         return False
-    return True if isinstance(expected, tuple) else None
+    return is_open[1] or None
 
 
 _AGREE: Final[dict[str, _Agree]] = {
-    "pitch": _agree_pitch, "pitches": _agree_pitch, "duration": _agree_duration, "chord": _agree_chord,
-    "numeral": _agree_numeral, "cadence": _agree_cadence, "measures": _agree_measures,
-}  # fmt: skip
+    "pitches": lambda given, expected: bool(expected[2] is None and given[:2] == expected[:2]),
+    "duration": _agree_duration,
+    "chord": _agree_chord,
+    "numeral": _agree_numeral,
+    "cadence": lambda given, expected: None if "imperfect authentic" in (given, expected) else False,
+    "measures": _agree_measures,
+}
+_AGREE["pitch"] = _AGREE["pitches"]
 
 
 def answer_type_of(question: str, answer: str) -> AnswerType:

@@ -21,16 +21,15 @@ is this project's.
 """
 
 import re
-import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from importlib.resources import files
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from string import ascii_uppercase
 from typing import Final
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
 from music_evals.scorers.readers.refusals import is_refusal
+from music_evals.scorers.readers.tables import Match, filled, load
 
 MAX_REPLY: Final = 20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
 END: Final = 1_500  # characters of a reply's end, which are read first
@@ -46,113 +45,36 @@ LABELLED: Final = "what follows the last label, such as “Final Answer:”"  # 
 # option that a number, "yes" or letters in a row may name.
 _SURE: Final = 0xA500
 _VAGUE: Final = 0xA520
-_SIGN: Final = "[ꔀ-ꔿ]"
-_MENTION: Final = re.compile("[ꔀ-ꔿ]{2,}|[ꔀ-ꔟ]")
 _BOX: Final = "ꘀ"
 
 
 _WITHOUT_SPACES: Final = ("zh", "ja", "ko", "any")  # their entries need no edge of a word
-
-
-def _load_words() -> dict[str, str]:
-    """Name of a list → a regular expression of its entries in all languages."""
-    lists: dict[str, dict[str, str]] = tomllib.loads(files(__package__).joinpath("choices.toml").read_text("utf-8"))
-    return {name: _joined(entries) for name, entries in lists.items()}
-
-
-def _joined(entries: dict[str, str]) -> str:
-    words = "|".join(text for language, text in entries.items() if language not in _WITHOUT_SPACES)
-    signs = [text for language, text in entries.items() if language in _WITHOUT_SPACES]
-    return "(?:" + "|".join([rf"(?<!\w)(?i:{words})(?!\w)", *signs]) + ")"
-
-
-_W: Final = _load_words()
-_LETTER_ENDS: Final = (
-    r"(?![A-Za-z0-9#♯♭°'’])"
-    r"(?!\s{0,2}(?:大调|小调|调|音|弦|和弦|[大小][七三]|增三|减三|段|部|長調|短調|장조|단조))"
-    r"(?![ \t-]{1,2}(?:sharp|flat|natural|major|minor|maj|min|dur|moll|string|clef|chord|section)\b)"
-)
-_LETTER: Final = rf"(?<![A-Za-z0-9#♯♭'’])[A-H]{_LETTER_ENDS}"
-_ANY_LETTER: Final = rf"(?<![A-Za-z0-9#♯♭'’])[A-Ha-h]{_LETTER_ENDS}"
-_NAME: Final = rf"(?P<name>{_SIGN}+|{_LETTER})"
-_ENDS: Final = r"(?:です|입니다|だ|예요|이에요|번)?\W*"
-_ANY_NAME: Final = re.compile(rf"{_SIGN}|{_ANY_LETTER}")
-_LEAD: Final = rf"\W*(?:{_W['lead']}[\s:：,]*)*"
-_MARK: Final = r"\s?[.:：,，、;；=!！()（）/–—|-]"
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.MULTILINE)
-
-
-# --- how names become signs ---
-
-_MARKUP: Final = _pattern(
-    r"\\(?:text(?:bf|rm|it)?|math(?:rm|bf)|[()\[\]])|</?(?:b|strong|em|i|p|code|option|choice|answer)>"
-    r"|~~[^~\n]{1,60}~~|[*`$\\]|^[ \t]{0,8}[#>]+|(?<!\w)_+|_+(?!\w)"
-)
-_QUOTES: Final = _pattern(r"[\"“”„«»『』「」]")
 _BRACKETS: Final = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
 _BOXES: Final = (("☐", "✗ "), ("[ ]", "✗ "), ("☑", "✓ "), ("☒", "✓ "), ("[x]", "✓ "), ("[X]", "✓ "))
-_BRACKETED: Final = _pattern(
-    rf"(?P<pitch>{_W['pitch']}\s?)?(?:(?P<before>(?<![A-Za-z])[A-H])\s?)?"
-    r"[(\[{<（【『「〔“\"']\s{0,2}(?P<letter>[A-Ha-h])\s?[.:]?\s{0,2}[)\]}>）】』」〕”\"']"
-)
-_LETTER_AND_TEXT: Final = _pattern(
-    rf"(?<![A-Za-z0-9])(?P<letter>[A-Ha-h])(?P<gap>[ \t]{{0,3}}[.:：、,，()（\-–—=|]*[ \t]*)(?P<sign>{_SIGN})"
-)
-_NAMED: Final = _pattern(rf"(?P<noun>{_W['noun']}\s?[:：#]?\s?)(?P<name>{_ANY_LETTER})")
-_INDEXED: Final = _pattern(rf"(?P<noun>{_W['index_noun']}\s?[:：#]?\s?)(?P<name>[1-9])(?![\w/])")
-_ORDINAL: Final = _pattern(
-    "|".join(rf"(?P<n{n}>{_W[f'ordinal{n}']})" for n in range(6)).join(("(?:", rf")\s?(?:{_W['ordinal_noun']})"))
-)
-_AND: Final = rf"(?:(?:[ \t]*(?:{_W['and']}|,))+[ \t]*(?:{_W['noun']}\s)?)"
-_GROUP: Final = _pattern(rf"{_SIGN}(?:[ \t(]+{_SIGN})+|(?:{_SIGN}|{_LETTER})(?:{_AND}(?:{_SIGN}|{_LETTER}))+")
-_YES_NO: Final = _pattern(
-    rf"(?:^|(?<=[.!?:] )|(?<=[。！？：]))\W{{0,3}}(?:(?P<yes>{_W['yes']})|(?P<no>{_W['no']}))"
-    r"(?=[\s,.;:!，。；：！、–—-]|$)"
-)
+_FORMS: Final = ("chosen_name", "name_right", "but_name", "is_name")
 
-# --- sentences, clauses, and what they say ---
 
-_UNIT: Final = _pattern(r"(?<=[.!?;…])\s+|(?<=[。！？；])|\n")
-_CLAUSE: Final = _pattern(
-    rf"[,;:，；：…、()]\s?|\s[–—-]\s|\.\s|(?={_W['but']}|⇒|→|=>|->)|(?<=ではなく)|(?<=じゃなく)|(?<=아니라)|(?<=지만)"
-)
-_LABEL: Final = _pattern(
-    rf"(?P<each>{_W['each']}\s?)?"
-    rf"(?:{_BOX}|{_W['label']}(?:\s(?:to\s)?(?={_SIGN}|{_LETTER})|(?:[ _]\w{{2,11}})?['’\"”*\s]{{0,2}}"
-    rf"(?:{_W['is']}|(?=\s?[:：=–—\n-])|(?<=[\u3000-\u9fff\uac00-\ud7a3]))))"
-    rf"[\s:：=–—-]{{0,5}}(?:{_W['is']}\s?)?"
-)
-_SO_COMMA: Final = _pattern(rf"({_W['so']})\s?[,，、]")
-_JOINED: Final = _pattern(r"(?:\b(?i:or|and|oder|ou|o|или)|或|和)[\s$\\(]*\Z")
-CORRECTION: Final = _pattern(rf"(?:^|[.?!,;:…–—→。，、(]\s?){_W['correction']}")
-_DENIED: Final = _pattern(_W["denied"])
-_AFFIRMED: Final = _pattern(_W["affirmed"])
-_SUPPOSED: Final = _pattern(_W["supposed"])
-_PITCH: Final = _pattern(_W["pitch"])
-_ITEM: Final = _pattern(
-    rf"\W{{0,6}}(?:\d\W{{1,3}})?(?P<name>{_SIGN}|(?<![A-Za-z])[A-Ha-h](?=\s?(?:[).:：、．|→]|[–—-] |[✗✘❌✓✔✅])))"
-)
-_ITEMS: Final = _pattern(rf"(?<=[.;,!?])\s+(?=(?:{_SIGN}|[A-H])\s?[:：.)–—-])")
-_EXACT: Final = _pattern(rf"{_LEAD}(?P<name>{_SIGN}+|{_ANY_LETTER}){_ENDS}")
-_STATED: Final = _pattern(
-    rf"{_LEAD}(?P<name>{_SIGN}+|{_ANY_LETTER})"
-    rf"(?=\W*$|{_MARK}|\s*{_W['goes_on']}|\s?[ꔀ-ꔿ\u3000-\u9fff\uac00-\ud7a3])"
-)
-_FORMS: Final = tuple(
-    _pattern(form)
-    for form in (
-        rf"{_W['chosen']}[\s:：,]*(?:{_W['lead']}\s*)?{_NAME}",
-        rf"{_NAME}(?:选项|项)?[\s,]{{0,2}}{_W['right']}",
-        rf"^\W*{_W['but']}\s*{_LEAD}{_NAME}\W*$",
-        rf"{_W['is']}[\s:：,]*(?:{_W['lead']}\s*)?{_NAME}{_ENDS}$",
-    )
-)
-_SO: Final = _pattern(rf"{_W['so']}[\s:：,]*(?:{_W['lead']}\s*)?{_NAME}{_ENDS}$")
-_AFTER_COLON: Final = _pattern(rf"[:：]\s*{_NAME}{_ENDS}$")
-_OPENING: Final = _pattern(rf"{_LEAD}(?P<name>{_SIGN}+|{_LETTER})(?=\W*$|{_MARK})")
+Letters = set[str]  # of options
+
+
+@cache
+def _texts() -> dict[str, str]:
+    """The patterns of `choice_patterns.toml`, in which words of `choices.toml` stand for their names."""
+    found = {name: _of_languages(entries) for name, entries in load("choices").items()}
+    for name, text in load("choice_patterns").items():
+        found[name] = filled(text, found)
+    return found
+
+
+def _of_languages(entries: dict[str, str]) -> str:
+    words = "|".join(text for language, text in entries.items() if language not in _WITHOUT_SPACES)
+    signs = [text for language, text in entries.items() if language in _WITHOUT_SPACES]
+    return "|".join([rf"(?<!\w)(?i:{words})(?!\w)", *signs])
+
+
+@cache  # compiled when it is first used, and not by whoever imports a reader
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(_texts()[name], re.MULTILINE)
 
 
 def first_letter(reply: str) -> Reading:
@@ -184,7 +106,10 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
         ('several', 'refused')
     """
     said = clean_reply(reply)
-    text = plain_letters(_both_ends(said)).strip()
+    text = said
+    if len(said) > MAX_REPLY:
+        text = f"{said[: MAX_REPLY // 10].rpartition(' ')[0]}\n{said[-MAX_REPLY:]}"
+    text = plain_letters(text).strip()
     if not text:
         return Reading("unreadable" if said.strip() else "empty")
     choices = _options(tuple(options))
@@ -203,24 +128,17 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
     return reading
 
 
-def _both_ends(text: str) -> str:
-    if len(text) <= MAX_REPLY:
-        return text
-    beginning = text[: MAX_REPLY // 10].rpartition(" ")[0]
-    return f"{beginning}\n{text[-MAX_REPLY:]}"
-
-
 def _read_end(text: str, choices: "_Options", is_cut: bool) -> Reading | None:
     """Read the label in the end of a long reply, or the last line if it is an option and nothing else."""
     reading = _read_label(text, choices)
-    if reading is None and not is_cut and (match := _EXACT.fullmatch(text.rpartition("\n")[2])):
+    if reading is None and not is_cut and (match := _pattern("exact").fullmatch(text.rpartition("\n")[2])):
         reading = _reading(choices.letters_of(match["name"]), "the last line", choices)
     return reading
 
 
 def _read_label(text: str, choices: "_Options") -> Reading | None:
     """Read what follows the last label that has an answer, or the correction behind it."""
-    labels = [match for match in _LABEL.finditer(text) if not match["each"]]
+    labels = [match for match in _pattern("final_label").finditer(text) if not match["each"]]
     for label in reversed(labels[-MAX_LABELS:]):
         after = text[label.end() :].lstrip(" :：=–—-\n")
         statement = after.partition("\n")[0][:MAX_UNIT]
@@ -228,7 +146,7 @@ def _read_label(text: str, choices: "_Options") -> Reading | None:
         if ahead.strip() and statement[:1].upper() in choices.ambiguous:
             return Reading("unreadable", rule=LABELLED)  # a note, or the letter of another one
         if letters := choices.stated(statement):
-            if _JOINED.search(ahead):
+            if _pattern("joined").search(ahead):
                 return Reading("several", rule=LABELLED)
             return _reading(_corrected(after, choices) or letters, LABELLED, choices)
         if is_refusal(choices.spoken(statement)):
@@ -255,9 +173,9 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
     return Reading("answered", min(left), "the only option that is not denied") if is_left_over else None
 
 
-def _corrected(text: str, choices: "_Options") -> set[str]:
+def _corrected(text: str, choices: "_Options") -> Letters:
     """The option that the text behind the last "wait", "no" or "actually" comes to."""
-    corrections = [*CORRECTION.finditer(text)]
+    corrections = [*_pattern("taken_back").finditer(text)]
     for correction in reversed(corrections[-MAX_CORRECTIONS:]):
         if not text[: correction.start()].strip():
             continue
@@ -268,12 +186,12 @@ def _corrected(text: str, choices: "_Options") -> set[str]:
     return set()
 
 
-def _last(named: Callable[[str], set[str]], units: Sequence[str]) -> set[str]:
+def _last(named: Callable[[str], Letters], units: Sequence[str]) -> Letters:
     """The options of the last sentence that has any."""
     return next(filter(None, map(named, reversed(units))), set())
 
 
-def _reading(letters: set[str], rule: str, choices: "_Options") -> Reading:
+def _reading(letters: Letters, rule: str, choices: "_Options") -> Reading:
     if len(letters) == 1:
         return Reading("answered", min(letters), rule)
     is_all = len(letters) == len(choices.letters) > 2
@@ -282,14 +200,16 @@ def _reading(letters: set[str], rule: str, choices: "_Options") -> Reading:
 
 def _units(text: str) -> list[str]:
     """The sentences of a text that name an option, without those that are too long for an answer."""
-    return [unit for unit in _UNIT.split(text) if len(unit) <= MAX_UNIT and _ANY_NAME.search(unit)]
+    return [
+        unit for unit in _pattern("unit").split(text) if len(unit) <= MAX_UNIT and _pattern("any_name").search(unit)
+    ]
 
 
 def _listed(lines: Sequence[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
     """Part lines that go through the options one by one, by letter, from the others."""
     runs: list[list[tuple[str, str]]] = []
-    for unit in [item for line in lines for item in _ITEMS.split(line) if item.strip()]:
-        match = _ITEM.match(unit)
+    for unit in [item for line in lines for item in _pattern("items").split(line) if item.strip()]:
+        match = _pattern("item").match(unit)
         letter = min(choices.letters_of(match["name"]), default="") if match else ""
         if not runs or not letter or letter <= runs[-1][-1][0] or not runs[-1][-1][0]:
             runs.append([])
@@ -304,8 +224,8 @@ def _listed(lines: Sequence[str], choices: "_Options") -> tuple[dict[str, str], 
 def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading | None:
     """Read which option a list calls right; several if it lists some options without verdicts."""
     rule = "a list of verdicts"
-    denied = {letter for letter, unit in listed.items() if _DENIED.search(unit)}
-    affirmed = {letter for letter, unit in listed.items() if _AFFIRMED.search(unit)} - denied
+    denied = {letter for letter, unit in listed.items() if _pattern("denied").search(unit)}
+    affirmed = {letter for letter, unit in listed.items() if _pattern("affirmed").search(unit)} - denied
     if denied and len(affirmed) == 1:
         return Reading("answered", min(affirmed), rule)
     if denied and len(listed) - len(denied) == 1:
@@ -320,7 +240,7 @@ class _Options:
     def __init__(self, options: tuple[str, ...]) -> None:
         self.letters = ascii_uppercase[: len(options)]
         self.texts = dict(zip(self.letters, options, strict=True))
-        named: dict[str, set[str]] = {}
+        named: dict[str, Letters] = {}
         for letter, option in zip(self.letters, options, strict=True):
             for name in _names(option):
                 named.setdefault(name, set()).add(letter)
@@ -329,7 +249,8 @@ class _Options:
         texts = [name for name in self.names if name.upper() not in {*self.letters}]
         self.pattern = re.compile("|".join(map(_name_pattern, sorted(texts, key=len, reverse=True))) or "(?!)", re.I)
         self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
-        yes_no = [_yes_or_no(option) for option in options]
+        matches = map(_pattern("yes_or_no").match, options)
+        yes_no = [str(match.lastgroup) if match else "" for match in matches]
         self.yes_no = dict(zip(yes_no, self.letters, strict=True)) if sorted(yes_no) == ["no", "yes"] else {}
 
     def exact(self, text: str) -> str | None:
@@ -337,8 +258,6 @@ class _Options:
         plain = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
         if len(plain) == 1 and plain.upper() in self.letters:
             return plain.upper()
-        if len(plain) > 10 * MAX_UNIT:
-            return None
         without_article = re.sub(r"^(?i:an?|the) (?=\w)", "", plain)
         return self.names.get(_folded(plain)) or self.names.get(_folded(without_article)) or self._part(_folded(plain))
 
@@ -347,46 +266,47 @@ class _Options:
         whole = [letter for name, letter in self.names.items() if f" {words} " in f" {name} "]
         return whole[0] if words.count(" ") >= MIN_PART - 1 and len({*whole}) == 1 else None
 
-    def letters_of(self, name: str) -> set[str]:
+    def letters_of(self, name: str) -> Letters:
         """The letters of signs, or a letter if there is such an option."""
         if name[0] >= chr(_SURE):
             return {self.letters[(ord(sign) - _SURE) % (_VAGUE - _SURE)] for sign in name}
         return {name.upper()} & {*self.letters}
 
-    def _sign(self, letter: str, *, sure: bool = True) -> str:
-        return chr((_SURE if sure else _VAGUE) + self.letters.index(letter))
+    def _sign(self, letter: str, first: int = _SURE) -> str:
+        return chr(first + self.letters.index(letter))
 
     def marked(self, text: str) -> str:
         """A text with signs for the options that it names."""
-        text = re.sub(_SIGN, "", text)
+        text = _pattern("sign").sub("", text)
         for box, verdict in _BOXES:
             text = text.replace(box, verdict)
-        text = _MARKUP.sub(" ", re.sub(r"\\boxed\s?|\\fbox\s?", f" {_BOX}", text))
-        text = _QUOTES.sub(" ", _BRACKETED.sub(self._mark_bracketed, text)).translate(_BRACKETS)
+        text = _pattern("markup").sub(" ", _pattern("box").sub(f" {_BOX}", text))
+        text = _pattern("quotes").sub(" ", _pattern("bracketed").sub(self._mark_bracketed, text)).translate(_BRACKETS)
         text = self.pattern.sub(self._mark_text, _with_accidentals(text))
         if self.yes_no:
-            text = _YES_NO.sub(self._mark_yes_no, text)
-        text = _LETTER_AND_TEXT.sub(self._mark_letter_and_text, text)
-        text = _NAMED.sub(self._mark_named, text)
-        text = _INDEXED.sub(self._mark_indexed, text)
-        text = _ORDINAL.sub(self._mark_ordinal, text)
-        return _GROUP.sub(self._mark_group, text)
+            text = _pattern("yes_or_no").sub(self._mark_yes_no, text)
+        text = _pattern("letter_and_text").sub(self._mark_letter_and_text, text)
+        text = _pattern("named").sub(self._mark_named, text)
+        text = _pattern("indexed").sub(self._mark_indexed, text)
+        text = _pattern("ordinals").sub(self._mark_ordinal, text)
+        return _pattern("group").sub(self._mark_group, text)
 
-    def _mark_bracketed(self, match: re.Match[str]) -> str:
-        letter, before = match["letter"].upper(), match["before"]
-        if before and self.names.get(letter.casefold()) == before:
-            return f" {self._sign(before)} "
-        return match[0] if before or match["pitch"] or letter not in self.letters else f" {self._sign(letter)} "
+    def _mark_bracketed(self, match: Match) -> str:
+        letter = match["letter"].upper()
+        if match["before"] or match["pitch"] or letter not in self.letters:
+            return match[0]
+        return f" {self._sign(letter)} "
 
-    def _mark_text(self, match: re.Match[str]) -> str:
+    def _mark_text(self, match: Match) -> str:
         name = _folded(match[0])
-        return f" {self._sign(self.names[name], sure=not _is_vague(name))} "
+        # A short text may stand in a reply without naming its option.
+        is_vague = name.isdigit() or len(name) < (3 if name.isascii() else 2)
+        return f" {self._sign(self.names[name], _VAGUE if is_vague else _SURE)} "
 
-    def _mark_yes_no(self, match: re.Match[str]) -> str:
-        letter = self.yes_no["yes" if match["yes"] else "no"]
-        return f" {self._sign(letter, sure=False)}"
+    def _mark_yes_no(self, match: Match) -> str:
+        return f" {self._sign(self.yes_no[str(match.lastgroup)], _VAGUE)}"
 
-    def _mark_letter_and_text(self, match: re.Match[str]) -> str:
+    def _mark_letter_and_text(self, match: Match) -> str:
         letter, sign = match["letter"].upper(), match["sign"]
         if self.letters_of(sign) == {letter}:
             return self._sign(letter)
@@ -394,89 +314,94 @@ class _Options:
         is_beside = match["letter"].isupper() and (match["gap"].strip() or is_foreign)
         return self._sign(letter) + sign if is_beside and letter in self.letters else match[0]
 
-    def _mark_named(self, match: re.Match[str]) -> str:
+    def _mark_named(self, match: Match) -> str:
         letter = match["name"].upper()
         return match["noun"] + self._sign(letter) if letter in self.letters else match[0]
 
-    def _mark_indexed(self, match: re.Match[str]) -> str:
+    def _mark_indexed(self, match: Match) -> str:
         number = int(match["name"])
         is_text = any(match["name"] in name for name in self.names)
         if is_text or number > len(self.letters):
             return match[0]
         return match["noun"] + self._sign(self.letters[number - 1])
 
-    def _mark_ordinal(self, match: re.Match[str]) -> str:
+    def _mark_ordinal(self, match: Match) -> str:
         number = next(int(name[1:]) for name, word in match.groupdict().items() if word)
         return f" {self._sign(self.letters[number - 1])} " if number <= len(self.letters) else match[0]
 
-    def _mark_group(self, match: re.Match[str]) -> str:
-        letters: set[str] = set()
-        for name in re.findall(rf"{_SIGN}|{_LETTER}", match[0]):
-            if not (own := self.letters_of(name)):
+    def _mark_group(self, match: Match) -> str:
+        letters: Letters = set()
+        for name in _pattern("one_name").findall(match[0]):
+            own = self.letters_of(name)
+            if not own:
                 return match[0]  # these are notes
             letters |= own
-        return "".join(self._sign(letter, sure=len(letters) == 1) for letter in sorted(letters))
+        first = _SURE if len(letters) == 1 else _VAGUE
+        return "".join(self._sign(letter, first) for letter in sorted(letters))
 
-    def stated(self, statement: str) -> set[str]:
+    def stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
         if self.yes_no:
-            statement = _YES_NO.sub(self._mark_yes_no, statement)
-        first = _UNIT.split(statement)[0]
-        if match := _STATED.match(statement):
+            statement = _pattern("yes_or_no").sub(self._mark_yes_no, statement)
+        first = _pattern("unit").split(statement)[0]
+        if match := _pattern("stated").match(statement):
             letters = self.letters_of(match["name"])
             is_vague = match["name"] >= chr(_VAGUE) and is_refusal(self.spoken(first))
             return set() if is_vague else letters
         return self.committed(first) or self.mentioned(first)
 
-    def committed(self, unit: str) -> set[str]:
+    def committed(self, unit: str) -> Letters:
         """The options that a sentence commits to."""
-        if match := _EXACT.fullmatch(unit):
+        if match := _pattern("exact").fullmatch(unit):
             return self.letters_of(match["name"])
-        unit = _SO_COMMA.sub(r"\1 ", unit)
+        unit = _pattern("so_comma").sub(r"\1 ", unit)
         clauses = self._clauses(unit)
         opening = clauses[0] if clauses and unit.startswith(clauses[0]) else ""
-        found = [_AFTER_COLON.search(unit), _OPENING.match(opening)]
+        found = [_pattern("after_colon").search(unit), _pattern("opening").match(opening)]
         for clause in clauses:
-            found += [form.search(clause) for form in _FORMS]
+            found += [_pattern(form).search(clause) for form in _FORMS]
         named = [match["name"] for match in found if match and not _is_note(match)]
-        named += [match["name"] for match in map(_SO.search, clauses) if match]
+        named += [match["name"] for match in map(_pattern("so_name").search, clauses) if match]
         named = [name for name in named if name.upper() not in self.ambiguous]
-        letters = {letter for name in named for letter in self.letters_of(name)}
+        letters = self._letters(named)
         return set() if len(letters) == len(self.letters) > 2 else letters
 
-    def mentioned(self, unit: str) -> set[str]:
+    def mentioned(self, unit: str) -> Letters:
         """The options that a sentence names surely, or several of them in a row, and does not deny."""
-        named = _MENTION.findall(" ".join(self._clauses(unit)))
-        return {letter for signs in named for letter in self.letters_of(signs)}
+        return self._letters(_pattern("mention").findall(" ".join(self._clauses(unit))))
 
-    def denied(self, unit: str) -> set[str]:
+    def denied(self, unit: str) -> Letters:
         """The options that a sentence denies."""
-        clauses = [clause for clause in _CLAUSE.split(unit) if len(clause) <= MAX_DENIAL and _DENIED.search(clause)]
-        names = [name for clause in clauses for name in re.findall(rf"{_MENTION.pattern}|{_LETTER}", clause)]
-        return {letter for name in names for letter in self.letters_of(name)}
+        clauses = [clause for clause in _pattern("clause").split(unit) if len(clause) <= MAX_DENIAL]
+        denials = " ; ".join(clause for clause in clauses if _pattern("denied").search(clause))
+        return self._letters(_pattern("mention_or_letter").findall(denials))
 
-    def _all(self, text: str) -> set[str]:
-        names = re.findall(rf"{_SIGN}+|{_LETTER}", text)
-        return {letter for name in names for letter in self.letters_of(name)}
+    def _letters(self, names: Iterable[str]) -> Letters:
+        return {letter for own in map(self.letters_of, names) for letter in own}
 
     def _clauses(self, unit: str) -> list[str]:
         """The clauses of a sentence that name an option and say what is so: none that denies, supposes or refuses."""
-        clauses = [clause for clause in _CLAUSE.split(unit) if self._all(clause)]
-        said = [clause for clause in clauses if not (_DENIED.search(clause) or _SUPPOSED.search(clause))]
+        names = _pattern("names")
+        clauses = [clause for clause in _pattern("clause").split(unit) if self._letters(names.findall(clause))]
+        said = [
+            clause
+            for clause in clauses
+            if not (_pattern("denied").search(clause) or _pattern("supposed").search(clause))
+        ]
         return [clause for clause in said if not is_refusal(self.spoken(clause))]
 
     def spoken(self, text: str) -> str:
         """A text with the options' texts for their signs."""
-        return re.sub(f" ?({_SIGN}) ?", self._text, text)
+        return _pattern("spaced_sign").sub(self._text, text)
 
-    def _text(self, match: re.Match[str]) -> str:
+    def _text(self, match: Match) -> str:
         text = self.texts[min(self.letters_of(match[1]))]
         return f" {text} " if text.isascii() else text
 
 
-def _is_note(match: re.Match[str]) -> bool:
+def _is_note(match: Match) -> bool:
     """Whether a letter is the name of a note, because the words before speak of one."""
-    return match["name"].isascii() and _PITCH.search(match.string[: match.start("name")]) is not None
+    return match["name"].isascii() and _pattern("pitch").search(match.string[: match.start("name")]) is not None
 
 
 _options: Final = lru_cache(maxsize=1_000)(_Options)
@@ -485,16 +410,9 @@ _options: Final = lru_cache(maxsize=1_000)(_Options)
 def _names(option: str) -> Iterator[str]:
     """The texts by which an option may be called: whole, without brackets, what is in brackets, what follows "yes,"."""
     bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
-    after_yes = re.match(rf"(?:{_W['yes']}|{_W['no']})\s*[,，]\s*(.+)", option)
+    after_yes = _pattern("after_yes_or_no").match(option)
     texts = [option, *(bracketed.groups() if bracketed else ()), *(after_yes.groups() if after_yes else ())]
     yield from filter(None, map(_folded, texts))
-
-
-def _yes_or_no(option: str) -> str:
-    match = _YES_NO.match(option)
-    if match is None:
-        return ""
-    return "yes" if match["yes"] else "no"
 
 
 def _with_accidentals(text: str) -> str:
@@ -509,11 +427,6 @@ def _folded(text: str) -> str:
     """The words and signs of a text in small letters, with single spaces."""
     text = _with_accidentals(text).casefold().replace("_", " ")
     return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", text))
-
-
-def _is_vague(name: str) -> bool:
-    """Whether a text may stand in a reply without naming its option."""
-    return name.isdigit() or len(name) < 2 or (len(name) == 2 and name.isascii())
 
 
 def _name_pattern(name: str) -> str:

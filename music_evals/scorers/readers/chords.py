@@ -7,12 +7,15 @@ cadences are authentic, imperfect ones half.
 
 import re
 from collections.abc import Hashable
+from functools import partial
 from typing import Final
 from unicodedata import numeric
 
-from music_evals.scorers.readers.pitches import SHIFTS, STANDS_ALONE, spelled
+from music_evals.scorers.readers.pitches import SHIFTS, spelled, stands_alone
+from music_evals.scorers.readers.tables import Match, pattern
 from music_evals.scorers.readers.words import TERMS, Extraction, extract, in_digits, rewritten, translated
 
+_pattern: Final = partial(pattern, "values")
 _SYMBOLS: Final = {symbol: name for name, symbols in TERMS["symbols"].items() for symbol in symbols}
 _SYMBOL: Final = "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True))
 _QUALITIES: Final = {word: name for name, words in TERMS["qualities"].items() for word in words}
@@ -26,19 +29,11 @@ _CHORD: Final = re.compile(
 _QUALITY_ALONE: Final = re.compile(
     rf"(?<![A-Za-z])(?P<words>{_QUALITY})(?![A-Za-z0-9])(?:[ -]+(?:chord|triad))?(?! (?:third|sixth|second|scale|key))"
 )
-_SPELLED: Final = re.compile(
-    r"(?<![A-Za-z0-9#])[A-G](?:##|#|bb|b)?\d?"
-    r"(?:(?:-|, and |, | - | and | )[A-G](?:##|#|bb|b)?\d?(?![A-Za-z#])){2,5}(?![A-Za-z0-9#])"
-)
-_DEGREE_IN_KEY: Final = re.compile(
-    r"(?<![A-Za-z])(?P<figure>[#b]?[ivIV]{1,3}(?:o|ø|\+)?(?:7|65|43|42|64|6)?)(?: chord)?"
-    r" (?:in|of) (?P<key>[A-Ga-g][#b]?)(?: (?P<mode>major|minor))?\b"
-)
 _ON: Final = re.compile(
     rf"\b(?P<quality>{_QUALITY})(?: chord| triad)? ?(?:on|auf|sur|su|sobre|built on)"
     r" (?P<root>[A-Ga-g](?:##|#|bb|b)?)(?![A-Za-z0-9])"
 )
-_INVERSIONS: Final = {"root": 0, "first": 1, "second": 2, "third": 3, None: None}
+_INVERSIONS: Final = ("root", "first", "second", "third")
 _BASS: Final = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
 _SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 # By semitones above the root.
@@ -55,25 +50,25 @@ def read_chords(text: str) -> Extraction:
     text = rewritten(text, "translated_chords")
     text = _ON.sub(lambda match: f"{match['root']} {match['quality']}", text)
     # "G, B♭ and D: a G minor triad" names one chord twice; its name tells more.
-    unspelled = _SPELLED.sub(lambda match: "_" * len(match[0]), text)
+    unspelled = _pattern("spelled").sub(lambda match: "_" * len(match[0]), text)
     readings = (
-        extract(text, _DEGREE_IN_KEY, _degree_chord),
+        extract(text, _pattern("degree_in_key"), _degree_chord),
         extract(unspelled, _CHORD, _chord),
-        extract(text, _SPELLED, _spelled_chord),
+        extract(text, _pattern("spelled"), _spelled_chord),
         extract(text, _QUALITY_ALONE, lambda match: (None, None, _QUALITIES[match["words"]], None)),
     )
     return next((reading for reading in readings if reading.values), readings[-1])
 
 
-def _chord(match: re.Match[str]) -> Hashable:
+def _chord(match: Match) -> Hashable:
     is_bare = not any(match[name] for name in ("sign", "words", "symbol", "noun", "bass", "inversion"))
     is_symbol = match["symbol"] and match[0] == match.string
     is_small = match["letter"].islower() and not match["words"] and not is_symbol
     # A small letter may be an article, "am" a verb.
-    if is_small or (is_bare and not STANDS_ALONE.match(match.string, match.end())):
+    if is_small or (is_bare and not stands_alone(match)):
         return None
     quality = _QUALITIES[match["words"]] if match["words"] else _SYMBOLS.get(match["symbol"], "major")
-    inversion = _INVERSIONS[match["inversion"]]
+    inversion = _INVERSIONS.index(match["inversion"]) if match["inversion"] else None
     if match["bass"]:
         inversion = _BASS.get(_steps(match["letter"].upper(), match["bass"]), -1)
     return match["letter"].upper(), SHIFTS[match["sign"] or ""], quality, inversion
@@ -84,7 +79,7 @@ def _steps(root: str, note: str) -> int:
     return ("CDEFGAB".index(note[0]) - "CDEFGAB".index(root[0])) % 7
 
 
-def _degree_chord(match: re.Match[str]) -> Hashable:
+def _degree_chord(match: Match) -> Hashable:
     from music21.exceptions21 import Music21Exception
     from music21.roman import RomanNumeral
 
@@ -99,8 +94,8 @@ def _degree_chord(match: re.Match[str]) -> Hashable:
     return (*chord[:3], numeral.inversion()) if chord else None
 
 
-def _spelled_chord(match: re.Match[str]) -> Hashable:
-    names = re.findall(r"[A-G](?:##|#|bb|b)?", match[0])
+def _spelled_chord(match: Match) -> Hashable:
+    names = _pattern("note").findall(match[0])
     # The notes of a chord in root position are thirds above one another.
     roots = [root for root in names if {_steps(root, name) for name in names} <= set(_BASS)]
     return _kind(roots[0], names) if roots else None
@@ -113,19 +108,7 @@ def _kind(root: str, names: list[str]) -> tuple[Hashable, ...] | None:
     return (root[0], SHIFTS[root[1:].replace("-", "b")], quality, None) if quality else None
 
 
-_DEGREE: Final = "[#b]?(?:VII|VI|IV|V|III|II|I|vii|vi|iv|v|iii|ii|i)"
-_FIGURED: Final = r"(?:6/5|6/4|4/3|4/2|6/3|5/3|\d{1,2})"
-_ROMAN: Final = rf"(?:K(?:64|46|6/4)|{_DEGREE}(?:ø|o|\+)?(?: ?{_FIGURED})?(?:/{_DEGREE})?)(?![A-Za-z0-9])"
-_NUMERALS: Final = re.compile(
-    rf"(?<![A-Za-z0-9'])(?:{_ROMAN})(?: ?(?:-+>?|→|>|,|,? and|to|then|resolving to|going to|followed by|\.\.\.|)"
-    rf" ?(?:{_ROMAN}))*+"
-)
 _DEGREES: Final = dict(zip("1234567", ("I", "II", "III", "IV", "V", "VI", "VII"), strict=True))
-_NUMBERED: Final = re.compile(
-    r"(?<!\d)([1-7])(?:级|級|度|도|(?:e|er|eme|ème|º|a|o|\.|th|nd|rd|st)? (?:degree?|grado|grau|stufe|ступень))",
-    re.IGNORECASE,
-)
-_IN_WORDS: Final = re.compile(r"\w+ (?:grado|grau|degre|stufe)\b", re.IGNORECASE)
 _FUNCTIONS: Final = str.maketrans({**_DEGREES, "T": "I", "S": "IV", "D": "V"})
 
 
@@ -134,17 +117,19 @@ def read_numerals(text: str) -> Extraction:
     text = re.sub("[一二三四五六七](?=[级級])", lambda match: str(int(numeric(match[0]))), rewritten(text, "pronouns"))
     if re.fullmatch("[TSD1-7](?:(?: ?[-,>→] ?| )[TSD1-7]){0,15}[. ]*", text):
         text = text.translate(_FUNCTIONS)
-    if not _NUMERALS.search(text):
-        text = _NUMBERED.sub(lambda match: _DEGREES[match[1]], _IN_WORDS.sub(lambda match: in_digits(match[0]), text))
-    if not _NUMERALS.search(text):
+    if not _pattern("numerals").search(text):
+        text = _pattern("numbered").sub(
+            lambda match: _DEGREES[match[1]], _pattern("degree_in_words").sub(lambda match: in_digits(match[0]), text)
+        )
+    if not _pattern("numerals").search(text):
         text = translated(text, "numeral")
-    return extract(rewritten(text, "numerals"), _NUMERALS, _progression)
+    return extract(rewritten(text, "numerals"), _pattern("numerals"), _progression)
 
 
-def _progression(match: re.Match[str]) -> tuple[str, ...]:
+def _progression(match: Match) -> tuple[str, ...]:
     """The numerals of a progression in one spelling."""
     numerals = []
-    for numeral in re.findall(_ROMAN, match[0]):
+    for numeral in _pattern("numeral").findall(match[0]):
         degree, figures, of = re.findall(r"^(\D+?)(?: ?(\d[\d/]*))?((?:/\D+)?)$", numeral)[0]
         # The figures of one chord are the same in whatever order they stand: published answers have V34 and I46.
         digits = "".join(sorted(figures.replace("/", ""), reverse=True))
@@ -152,37 +137,28 @@ def _progression(match: re.Match[str]) -> tuple[str, ...]:
     return tuple(numerals)
 
 
-_CADENCE: Final = re.compile(
-    r"(?i)\b(imperfect authentic|authentic|half|plagal|deceptive)\b(?=\W*$|[,.;:!()]| cadence| close| vor\b| and\b"
-    r"| or\b| in\b| at\b|终止| ?\(| -| ?[\u0400-\u04ff\u3040-\ud7a3]|(?i:-cadence| schluss| kadenz| cadenz))"
-)
 _CADENCES: Final = {"V-I": "authentic", "IV-I": "plagal", "V-VI": "deceptive"}
 
 
 def read_cadences(text: str) -> Extraction:
     """Kinds of cadence; a progression counts by its last two chords if no kind is named."""
-    cadences = extract(rewritten(translated(text, "cadence"), "cadences"), _CADENCE, lambda match: match[1].lower())
-    return cadences if cadences.values else extract(text, _NUMERALS, _cadence_of)
+    cadences = extract(
+        rewritten(translated(text, "cadence"), "cadences"), _pattern("cadence"), lambda match: match[1].lower()
+    )
+    return cadences if cadences.values else extract(text, _pattern("numerals"), _cadence_of)
 
 
-def _cadence_of(match: re.Match[str]) -> Hashable:
+def _cadence_of(match: Match) -> Hashable:
     degrees = [re.sub(r"\d.*|[øo+]", "", numeral).upper() for numeral in _progression(match)[-2:]]
     if len(degrees) < 2:
         return None
     return _CADENCES.get("-".join(degrees), "half" if degrees[-1] == "V" else None)
 
 
-_INTERVAL: Final = re.compile(
-    r"\b(?P<size>minor|major|perfect|augmented|diminished)[. ]{0,3}(?P<number>[2-8])\b"
-    r"|\b(?P<after>[2-8]) (?P<behind>minor|major|perfect|augmented|diminished)\b",
-    re.IGNORECASE,
-)
-
-
 def read_intervals(text: str) -> Extraction:
     """Size and number of each interval."""
     text = translated(translated(translated(rewritten(text, "intervals"), "mode"), "size"), "interval")
-    return extract(text, _INTERVAL, lambda match: tuple(sorted(filter(None, match.groups()))))
+    return extract(text, _pattern("interval"), lambda match: tuple(sorted(filter(None, match.groups()))))
 
 
 _INSTRUMENT: Final = re.compile(

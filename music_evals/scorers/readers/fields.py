@@ -20,9 +20,12 @@ SCHEMA: Final = "answer_schema"  # key of a sample's metadata
 ANSWER: Final = "answer"  # the field of a single question
 CANNOT_TELL: Final = "cannot tell"
 
+Schema = dict[str, Any]
+"""A JSON schema."""
+
 _MAX_REPLY: Final = 200_000  # characters of an object
 _MEASURES: Final = {"type": "array", "items": {"type": "integer"}}
-_TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
+_TYPES: Final[Mapping[str, Schema]] = {
     "number": {"type": "integer"},
     "order": _MEASURES,
     "measures": _MEASURES,
@@ -32,11 +35,11 @@ _YES_NO: Final = ("Yes", "No")
 _WORD_STARTS: Final = str.maketrans("Ġ▁", "  ")  # how tokenizers write the space ahead of a word
 
 
-def answer_field(answer_type: str, answers: Sequence[str] = ()) -> dict[str, Any]:
+def answer_field(answer_type: str, answers: Sequence[str] = ()) -> Schema:
     """Return the JSON schema of an answer.
 
     Args:
-        answer_type: ``choice``, one of `readers.checking.AnswerType`, or a `readers.verdicts.Kind`.
+        answer_type: ``choice``, one of `readers.checking.AnswerType`, or a `readers.written.Kind`.
         answers: the options of a choice, as the prompt names them.
 
     Example:
@@ -50,15 +53,15 @@ def answer_field(answer_type: str, answers: Sequence[str] = ()) -> dict[str, Any
     return {"type": "string", "enum": [*answers, CANNOT_TELL]} if answers else {"type": "string"}
 
 
-def answer_schema(types: Sequence[str], answers: Sequence[str] = (), *, reasons: bool = False) -> dict[str, Any]:
+def answer_schema(types: Sequence[str], answers: Sequence[str] = (), *, reasons: bool = False) -> Schema:
     """Return the JSON schema of an object with answers of these types; `reasons` adds a first field for reasoning."""
-    fields: dict[str, Any] = {"reasoning": {"type": "string"}} if reasons else {}
+    fields: Schema = {"reasoning": {"type": "string"}} if reasons else {}
     for name, answer_type in zip(field_names(len(types)), types, strict=True):
         fields[name] = answer_field(answer_type, answers)
     return object_schema(fields)
 
 
-def object_schema(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def object_schema(fields: Mapping[str, Schema]) -> Schema:
     """Return the JSON schema of an object that has all these fields, in this order, and no other."""
     return {"type": "object", "properties": {**fields}, "required": [*fields], "additionalProperties": False}
 

@@ -31,7 +31,7 @@ def last_brackets(reply: str, options: Sequence[str], right: int = 0) -> Reading
     True
     """
     reply = reply[:MAX_REPLY]
-    named = [letter for letter in _FIVE if _is_named(letter, reply)]
+    named = sorted(map("".join, re.findall(rf"[oO]ption ([{_FIVE}])|\(([{_FIVE}])\)", reply)))
     for rule, letters in (
         ("the last [[…]]", re.findall(rf"\[\[([{_FIVE}])\]\]", reply)[-1:]),
         ("“answer is …”", _CHOSEN.findall(reply)[-1:]),
@@ -42,10 +42,6 @@ def last_brackets(reply: str, options: Sequence[str], right: int = 0) -> Reading
             has_option = letter in ascii_uppercase[: len(options)]
             return Reading("answered", letter, rule) if has_option else Reading("unreadable", None, rule)
     return _quoted(reply, options)
-
-
-def _is_named(letter: str, reply: str) -> bool:
-    return any(name in reply for name in (f"option {letter}", f"Option {letter}", f"({letter})"))
 
 
 def only_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:

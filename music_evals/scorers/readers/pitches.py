@@ -4,23 +4,16 @@ A pitch is a letter, a shift in semitones and an octave (C4 is middle C; ``c'`` 
 and a mode; a single capital letter is a major key, a small one a minor key, Aeolian is minor, Ionian major.
 """
 
-import re
 from collections.abc import Hashable
 from itertools import cycle
 from typing import Final
 
-from music_evals.scorers.readers.tables import load, pattern
+from music_evals.scorers.readers.tables import Match, load, pattern
 from music_evals.scorers.readers.words import Extraction, extract, extraction, rewritten, translated
 
 SHIFTS: Final = {"": 0, "#": 1, "b": -1, "##": 2, "x": 2, "bb": -2}
 _LETTERS: Final = dict(zip(load("names")["order"], cycle("CDEFGAB"), strict=False))
 _KOREAN: Final = str.maketrans("다라마바사가나", "CDEFGAB")
-_PITCH: Final = re.compile(
-    r"(?<![A-Za-z0-9#'])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?(?P<octave>[ -]?-?\d(?!\d))?(?![A-Za-z0-9#'])"
-)
-STANDS_ALONE: Final = re.compile(
-    r"\s{0,3}(?:$|[,;.:)\n/\u3040-\u9fff]|-(?= ?[A-G](?:[#b]|\b))|(?:and|or|then|et|und|y|e|и)\b)"
-)
 
 
 def spelled(text: str) -> str:
@@ -35,43 +28,38 @@ def spelled(text: str) -> str:
 def read_pitches(text: str) -> Extraction:
     """Letter, shift and octave or None of each pitch."""
     text = rewritten(spelled(text), "relative")
-    pitches = extract(text, _PITCH, _pitch)
+    pitches = extract(text, pattern("values", "pitch"), _pitch)
     # "Bb, namely Bb3": the name without an octave adds nothing.
     without_octave = {(*value[:2], None) for value in pitches.values if value[2] is not None}
     return extraction(text, [span for span in pitches.spans if span[2] not in without_octave])
 
 
-def _pitch(match: re.Match[str]) -> Hashable:
+def stands_alone(match: Match) -> bool:
+    """Whether what follows a letter lets it be a note, and no article."""
+    return pattern("values", "alone").match(match.string, match.end()) is not None
+
+
+def _pitch(match: Match) -> Hashable:
     is_bare = match["sign"] is None and match["octave"] is None
     # A letter on its own may be an article.
-    is_article = is_bare and (match["letter"].islower() or not STANDS_ALONE.match(match.string, match.end()))
+    is_article = is_bare and (match["letter"].islower() or not stands_alone(match))
     if is_article and match[0] != match.string:
         return None
     octave = int(match["octave"][-1]) if match["octave"] else None
     return match["letter"].upper(), SHIFTS[match["sign"] or ""], octave
 
 
-_KEY: Final = re.compile(
-    r"(?<![A-Za-z0-9#])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?[ -]{0,3}"
-    r"(?P<mode>major|minor|dorian|phrygian|lydian|mixolydian|locrian)\b(?P<general> {1,2}(?:key|mode|scale)\b)?"
-)
-_KEY_ALONE: Final = re.compile(
-    r"(?i)(?:(?:it is |it's )?(?:in )?(?:the )?(?:key (?:of|is|:)? ?)?|K: ?)?(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b"
-    r"|x)?[.! ]*"
-)
-
-
 def read_keys(text: str) -> Extraction:
     """Tonic (letter and shift) and mode of each key."""
     text = translated(rewritten(spelled(text), "keys"), "mode")
-    keys = extract(text, _KEY, _key)
-    if keys.values or not (match := _KEY_ALONE.fullmatch(text)):
+    keys = extract(text, pattern("values", "key"), _key)
+    if keys.values or not (match := pattern("values", "key_alone").fullmatch(text)):
         return keys
     mode = "major" if match["letter"].isupper() else "minor"
     return extraction(text, [(0, len(text), (match["letter"].upper(), SHIFTS[(match["sign"] or "").lower()], mode))])
 
 
-def _key(match: re.Match[str]) -> Hashable:
+def _key(match: Match) -> Hashable:
     if match["letter"] == "a" and match["general"]:
         return None
     return match["letter"].upper(), SHIFTS[match["sign"] or ""], match["mode"]

@@ -1,7 +1,7 @@
 """Patterns and words that are kept as data, in the TOML files beside the readers.
 
-A file of patterns has, by name, lists of regular expressions, one of which has to match, in any case. ``{name}`` stands
-for the pattern of that name ahead in the file.
+A file of patterns has, by name, lists of regular expressions, one of which has to match, in any case but for `_CASED`.
+``{name}`` stands for the pattern of that name ahead in the file.
 """
 
 import re
@@ -9,7 +9,10 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
+
+_CASED: Final = ("values",)  # files whose patterns tell capitals from small letters
+Match = re.Match[str]
 
 
 @cache
@@ -37,4 +40,4 @@ def texts(name: str) -> Mapping[str, str]:
 @cache  # compiled when it is first used, and not by whoever imports a reader
 def pattern(name: str, key: str) -> re.Pattern[str]:
     """The pattern of a file by its name there."""
-    return re.compile(texts(name)[key], re.IGNORECASE)
+    return re.compile(texts(name)[key], 0 if name in _CASED else re.IGNORECASE)

@@ -9,19 +9,18 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
+from music_evals.scorers.readers.tables import Match, pattern
 from music_evals.scorers.readers.words import Extraction, Span, extract, extraction, rewritten, translated
 
 LONGEST_RANGE: Final = 5_000  # measures
-
-_METRE: Final = re.compile(
-    r"(?i)(?<![\d/.])(?P<top>\d{1,2}) ?(?:/|:|-| over | by | por | su | sur ) ?"
-    r"(?P<bottom>1|2|4|8|16|32)(?![\d/])(?:th|º|°)?"
-)
+_pattern: Final = partial(pattern, "values")
 
 
 def read_metres(text: str) -> Extraction:
     """Upper and lower number of each time signature."""
-    return extract(rewritten(text, "metres"), _METRE, lambda match: (int(match["top"]), int(match["bottom"])))
+    return extract(
+        rewritten(text, "metres"), _pattern("metre"), lambda match: (int(match["top"]), int(match["bottom"]))
+    )
 
 
 _CLEFS: Final = {
@@ -36,11 +35,6 @@ def read_clefs(text: str) -> Extraction:
     return extract(translated(rewritten(text, "clefs"), "clef"), _CLEF, lambda match: _CLEFS[match[1].lower()])
 
 
-_NUMBER: Final = re.compile(
-    r"(?i)(?P<where>\b(?:measures?|bars?|mm?\.?|takt|mesure|compas(?:so)?|battuta|misura|такт\w*) ?|第 ?)?"
-    r"(?<![A-Za-z0-9_./,])(?P<top>-?\d{1,9}(?:\.\d{1,6})?)(?:/(?P<bottom>[1-9]\d{0,5}))?(?![\d/])"
-    r"(?P<place>st\b|nd\b|rd\b|th\b|e(?:r|me)?\b|[oaº]\b|\.(?= ?[A-Za-z])|级|度)?"
-)
 _ROMAN_ALONE: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 
 
@@ -49,40 +43,27 @@ def read_numbers(text: str) -> Extraction:
     if (alone := text.strip(" .")) in _ROMAN_ALONE:
         return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
     text = rewritten(text, "numbers")
-    spans = [(match, _number(match)) for match in _NUMBER.finditer(text)]
+    spans = [(match, _number(match)) for match in _pattern("number").finditer(text)]
     plain = extraction(text, [span for match, span in spans if match["where"] is None and match["place"] is None])
     counted = extraction(text, [span for _, span in spans])
     return counted if counted.is_pure and not plain.values else plain
 
 
-def _number(match: re.Match[str]) -> Span:
+def _number(match: Match) -> Span:
     return match.start(), match.end(), Fraction(match["top"]) / int(match["bottom"] or 1)
-
-
-_BAR: Final = r"(?:(?:measure?e?s?|bars?|mm?\.?|b\.)[ ]?(?:(?:number|no\.?|#)[ ]?)?)"
-_SPAN: Final = rf"\d{{1,5}}(?: ?(?:-|to|through|,|;|&|, ?and|and|until) ?{_BAR}?\d{{1,5}})*+"
-_MEASURES: Final = re.compile(
-    r"(?i)(?P<open>\b(?:starting|starts|begins|beginning|from|onwards? from|ab|a partir d[e']|depuis|desde|da)"
-    r" ?(?:at|in|from|with|dem|el|la|l[ae'])? ?)?"
-    rf"(?<![a-z]){_BAR}(?P<list>{_SPAN})(?![\d/])"
-)
-_BARE_MEASURES: Final = re.compile(rf"(?:in|at|on|the)? ?(?P<list>{_SPAN})\.?", re.IGNORECASE)
-_SPAN_PART: Final = re.compile(
-    rf"(?P<sign>-|to|through|until|,|;|&|and)?[ ]?{_BAR}?(?P<number>\d{{1,5}})", re.IGNORECASE
-)
 
 
 def read_measures(text: str) -> Extraction:
     """The set of all measures, or ``("from", 9)`` for what starts at measure 9."""
     text = rewritten(rewritten(text, "measures"), "ranges")
-    if bare := _BARE_MEASURES.fullmatch(text):
+    if bare := _pattern("bare_measures").fullmatch(text):
         return extraction(text, [(0, len(text), _measures(bare["list"]))])
 
-    def value(match: re.Match[str]) -> Hashable:
+    def value(match: Match) -> Hashable:
         numbers = _measures(match["list"])
         return ("from", *numbers) if numbers and len(numbers) == 1 and match["open"] else numbers
 
-    reading = extract(text, _MEASURES, value)
+    reading = extract(text, _pattern("measures"), value)
     if any(isinstance(value, tuple) for value in reading.values):
         return reading
     # "Measure 3, measure 4" is one set, in two pieces.
@@ -93,7 +74,7 @@ def read_measures(text: str) -> Extraction:
 def _measures(text: str) -> frozenset[int] | None:
     numbers: set[int] = set()
     last: int | None = None
-    for match in _SPAN_PART.finditer(text):
+    for match in _pattern("measure").finditer(text):
         number, sign = int(match["number"]), (match["sign"] or "").lower()
         if number == 0:  # a pickup
             continue
@@ -129,7 +110,7 @@ def read_durations(text: str) -> Extraction:
     return extraction(text, [(start, end, (*value[:3], value[3] or noun)) for start, end, value in reading.spans])
 
 
-def _duration(has_note: bool, match: re.Match[str]) -> Hashable:
+def _duration(has_note: bool, match: Match) -> Hashable:
     dots = (match["dots"] or "").lower().replace("-", " ")
     noun = match["noun"] if match["noun"] != "note" or has_note else None
     return Fraction(_NOTE_VALUES[match["name"].lower()]), dots, match["triplet"] is not None, noun

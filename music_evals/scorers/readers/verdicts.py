@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from music_evals.scorers.metrics.measures import measure_f1, penalised_tau, published_tau
 from music_evals.scorers.readers import Reading
@@ -17,25 +17,16 @@ from music_evals.scorers.readers.choices import read_choice
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.readers.written import (
-    Answer,
+    Kind,
     Protocol,
     measures_of,
     read_all_measures,
-    read_index,
+    read_answer,
     read_measures,
-    read_number,
-    read_order,
 )
 
 _MAX_SHORT: Final = 20_000  # characters of a reply's end in which a short answer is looked for
 _ANSWER: Final = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
-Kind = Literal["number", "index", "order", "measures"]
-_WRITTEN: Final[Mapping[Kind, Callable[..., Answer]]] = {
-    "number": read_number,
-    "index": read_index,
-    "order": read_order,
-    "measures": read_measures,
-}
 
 
 class Verdict(NamedTuple):
@@ -154,9 +145,11 @@ def judge_written(
         >>> judge_written("order", "2031", "2013").value, judge_written("measures", "4 7", "4").value
         (0.8333333333333333, 0.6666666666666666)
     """
-    text: str | None
-    form = {"reasoned": reasoned, **({"joined": joined} if kind == "measures" else {})}
-    status, text, in_form, rule = _WRITTEN[kind](reply, protocol, **form)
+    if kind == "measures":
+        answer = read_measures(reply, protocol, reasoned=reasoned, joined=joined)
+    else:
+        answer = read_answer(kind, reply, protocol, reasoned=reasoned)
+    status, text, in_form, rule = answer
     is_paper = protocol == "paper"
     part, sound = None, None
     if kind == "order":
@@ -165,7 +158,11 @@ def judge_written(
     elif kind == "measures":
         named = "none" if text is None and is_paper else text
         part = measure_f1(None if named is None else measures_of(named), measures_of(right))
-        sound = measure_f1(read_all_measures(reply, **form), measures_of(right)) if is_paper else None
+        sound = (
+            measure_f1(read_all_measures(reply, reasoned=reasoned, joined=joined), measures_of(right))
+            if is_paper
+            else None
+        )
     return Verdict(Reading(status, text, rule), right, part, in_form, sound)
 
 

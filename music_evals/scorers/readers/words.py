@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from text_to_num import alpha2digit
 
 from music_evals.scorers.readers.refusals import unaccented
-from music_evals.scorers.readers.tables import filled, load, pattern, texts
+from music_evals.scorers.readers.tables import Match, filled, load, pattern, texts
 
 Span = tuple[int, int, Any]  # beginning and end of a value in a text, and the value
 MAX_CHARACTERS: Final = 4_000  # of an answer that are read
@@ -56,7 +56,7 @@ def extraction(text: str, spans: list[Span]) -> Extraction:
     return Extraction(text, tuple(span for span in spans if span[2] is not None))
 
 
-def extract(text: str, found: re.Pattern[str], value_of: Callable[[re.Match[str]], Hashable]) -> Extraction:
+def extract(text: str, found: re.Pattern[str], value_of: Callable[[Match], Hashable]) -> Extraction:
     """The values of a pattern's matches in a text; a match with the value None does not count."""
     return extraction(text, [(match.start(), match.end(), value_of(match)) for match in found.finditer(text)])
 
@@ -133,7 +133,7 @@ def term_tables(text: str) -> list[str]:
     return [table for table in tables if (0, len(plain)) in [span[:2] for span in find_terms(plain, table).spans]]
 
 
-def _chinese_number(match: re.Match[str]) -> str:
+def _chinese_number(match: Match) -> str:
     values = [int(unicodedata.numeric(sign)) for sign in match[0]]
     if max(values) < 10:
         return "".join(map(str, values))

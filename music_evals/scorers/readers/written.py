@@ -27,9 +27,10 @@ from typing import Final, Literal, NamedTuple
 from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal
-from music_evals.scorers.readers.tables import pattern
+from music_evals.scorers.readers.tables import Match, pattern
 from music_evals.scorers.readers.words import in_digits
 
+Kind = Literal["number", "index", "order", "measures"]
 Protocol = Literal["strict", "paper"]
 
 MAX_REPLY: Final = 20_000  # characters of a reply that are read
@@ -39,32 +40,7 @@ END: Final = 1_500  # characters of a reply's end that are read first
 NONE: Final = "none"  # the answer that no measure is wrong
 
 _AROUND: Final = "*_` \t\r\n"
-_LABEL: Final = re.compile(r"[*_`#>\t ]{0,8}(?:final )?answer[*_` ]{0,4}:[*_`\t ]{0,8}", re.IGNORECASE)
-_LABEL_OF_LINE: Final = re.compile(rf"(?m)^{_LABEL.pattern}", re.IGNORECASE)
-_DIGITS: Final = re.compile(r"\d+")  # of any script, as published
-
-
-class _Kind(NamedTuple):
-    """A kind of answer: its name in `written.toml`, the form that was asked for, and the runs that the paper takes."""
-
-    name: str
-    form: re.Pattern[str]
-    runs: re.Pattern[str]
-    taken: Literal["first", "longest"]
-
-
-_INDICES: Final = re.compile("[0-3]")
-_NUMBER: Final = _Kind("number", re.compile("[0-9]{1,6}"), _DIGITS, "first")
-_INDEX: Final = _Kind("index", _INDICES, _INDICES, "first")
-_ORDER: Final = _Kind("order", re.compile(r"(?!.*(.).*\1)[0-3]{4}"), _DIGITS, "longest")
-_MEASURES: Final = _Kind("measures", re.compile("[0-9]{1,6}(?: [0-9]{1,6}){0,999}|(?i:none)"), _DIGITS, "longest")
-_WRAPPED: Final = re.compile(
-    r"\\(?:boxed|text)\s?\{([^{}]{0,200})\}|<answer>([^<>]{0,200})</answer>"
-    r"|(?:```\w{0,9}\s*)?\{\s*\"\w{1,30}\"\s*:\s*[\"\[]{0,2}([^{}\"\]]{0,200})[\"\]]{0,2}\s*\}(?:\s*```)?|[$]"
-)
-_ASIDE: Final = re.compile(r"(?<=\S) ?\((?![0-9], ?[0-9])[^()\n]{2,80}\)")
-_JOINED: Final = re.compile("10|[0-9]")
-_ALONE: Final = re.compile("(?<![0-9])[0-9]{1,6}(?![0-9])")
+_pattern: Final = partial(pattern, "written")
 
 
 class Answer(NamedTuple):
@@ -79,34 +55,44 @@ class Answer(NamedTuple):
     rule: str = ""
 
 
-def read_number(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, is_cut: bool = False) -> Answer:
-    """Read a number in digits; the strict reading drops leading zeros.
+def read_answer(
+    kind: Kind, reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, is_cut: bool = False
+) -> Answer:
+    """Read an answer of a kind.
+
+    A number is in digits, without leading zeros by the strict reading; an index is a digit, 0 to 3; an order has four
+    digits, and by the paper's reading may be none, such as ``0012`` or ``7``. Measures: see `read_measures`.
 
     Example:
-        >>> read_number("024"), read_number("24 or 25").status, read_number("About 024 measures.", "paper").text
-        (Answer(status='answered', text='24', in_form=True, rule='the whole reply'), 'several', '024')
+        >>> read_answer("number", "024"), read_answer("number", "24 or 25").status
+        (Answer(status='answered', text='24', in_form=True, rule='the whole reply'), 'several')
+        >>> read_answer("number", "About 024 measures.", "paper").text, read_answer("index", "2: G major").text
+        ('024', '2')
+        >>> read_answer("order", "2031").text, read_answer("order", "It is 2011.", "paper").text
+        ('2031', '2011')
     """
-    return _read(reply, protocol, reasoned, is_cut, _NUMBER)
+    text = clean_reply(reply)
+    stated = _stated(text, reasoned)
+    bare = _bare(stated, reasoned)
+    in_form = _is_in_form(bare, kind)
+    rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
+    if protocol == "strict":
+        answer = _strict(text, kind, is_cut)
+    else:
+        # The published code does not read ``none``, so that the strict reading of it stays.
+        answer = NONE if in_form else None
+        taken = "first" if kind in ("number", "index") else "longest"
+        if digits := _pattern(f"{kind}_run").findall(_stated(reply, reasoned).strip()[:MAX_REPLY]):
+            answer = (digits[0] if taken == "first" else max(digits, key=len))[:MAX_DIGITS]
+            rule = f"the {taken} {'digit 0 to 3' if kind == 'index' else 'run of digits'} in {rule}"
+    if answer is not None:
+        return Answer("answered", answer, in_form, rule)
+    return Answer(_status(stated, bare), None, False, rule)
 
 
-def read_index(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, is_cut: bool = False) -> Answer:
-    """Read the index of an option, 0 to 3, as a digit.
-
-    Example:
-        >>> read_index("Answer: 2").text, read_index("2: G major").text, read_index("2 or 3").text
-        ('2', '2', None)
-    """
-    return _read(reply, protocol, reasoned, is_cut, _INDEX)
-
-
-def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, is_cut: bool = False) -> Answer:
-    """Read an order of the options as four digits; by the paper's reading it may be none, such as ``0012`` or ``7``.
-
-    Example:
-        >>> read_order("2031").text, read_order("2011").text, read_order("It is 2011.", "paper").text
-        ('2031', None, '2011')
-    """
-    return _read(reply, protocol, reasoned, is_cut, _ORDER)
+read_number: Final = partial(read_answer, "number")
+read_index: Final = partial(read_answer, "index")
+read_order: Final = partial(read_answer, "order")
 
 
 def read_measures(
@@ -121,11 +107,11 @@ def read_measures(
         >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 15", "paper").text
         ('4 7', 'none', '15')
     """
-    answer = _read(reply, protocol, reasoned, is_cut, _MEASURES)
+    answer = read_answer("measures", reply, protocol, reasoned=reasoned, is_cut=is_cut)
     if not joined or answer.text in (None, NONE):
         return answer
     digits = "".join(str(int(digit)) for digit in str(answer.text))
-    return answer._replace(text=" ".join(sorted(set(_JOINED.findall(digits)), key=int)))
+    return answer._replace(text=" ".join(sorted(set(_pattern("joined").findall(digits)), key=int)))
 
 
 def read_all_measures(reply: str, *, reasoned: bool = False, joined: bool = False) -> frozenset[int]:
@@ -136,7 +122,7 @@ def read_all_measures(reply: str, *, reasoned: bool = False, joined: bool = Fals
         [3, 15]
     """
     stated = _stated(clean_reply(reply), reasoned)[:MAX_REPLY]
-    return frozenset(map(int, (_JOINED if joined else _ALONE).findall(stated)))
+    return frozenset(map(int, _pattern("joined" if joined else "lone").findall(stated)))
 
 
 def measures_of(answer: str) -> frozenset[int]:
@@ -147,26 +133,9 @@ def measures_of(answer: str) -> frozenset[int]:
         raise ValueError(f"{answer[:80]!r} names no measures; numbers with single spaces, or none, are") from None
 
 
-_pattern: Final = partial(pattern, "written")
-
-
-def _read(reply: str, protocol: Protocol, reasoned: bool, is_cut: bool, kind: _Kind) -> Answer:
-    text = clean_reply(reply)
-    stated = _stated(text, reasoned)
-    bare = _bare(stated, reasoned)
-    in_form = kind.form.fullmatch(bare) is not None
-    rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
-    if protocol == "strict":
-        answer = _strict(text, kind, is_cut)
-    else:
-        # The published code does not read ``none``, so that the strict reading of it stays.
-        answer = NONE if in_form else None
-        if digits := kind.runs.findall(_stated(reply, reasoned).strip()[:MAX_REPLY]):
-            answer = (digits[0] if kind.taken == "first" else max(digits, key=len))[:MAX_DIGITS]
-            rule = f"the {kind.taken} {'digit 0 to 3' if kind is _INDEX else 'run of digits'} in {rule}"
-    if answer is not None:
-        return Answer("answered", answer, in_form, rule)
-    return Answer(_status(stated, bare), None, False, rule)
+def _is_in_form(text: str, kind: Kind) -> bool:
+    """Whether a text is an answer in the form that was asked for."""
+    return _pattern(f"{kind}_form").fullmatch(text) is not None
 
 
 def _status(stated: str, bare: str) -> Status:
@@ -178,11 +147,11 @@ def _status(stated: str, bare: str) -> Status:
     return "refused" if is_refusal(bare or stated) else "unreadable"
 
 
-def _strict(text: str, kind: _Kind, is_cut: bool) -> str | None:
+def _strict(text: str, kind: Kind, is_cut: bool) -> str | None:
     """The answer behind the last label; without a label, of the whole reply, its first line or its conclusion."""
     lines = _lines(text)
     labels = [number for number, line in enumerate(lines) if _pattern("label").match(line)]
-    is_first = bool(lines) and kind.form.fullmatch(lines[0]) is not None
+    is_first = bool(lines) and _is_in_form(lines[0], kind)
     if labels:
         own = lines[labels[-1] :]
         own[0] = _trimmed(_pattern("label").sub("", own[0], count=1))
@@ -192,14 +161,16 @@ def _strict(text: str, kind: _Kind, is_cut: bool) -> str | None:
         return None
     if is_first or len(lines) == 1:
         return _first(lines, kind)
-    is_only = not any(_plain(line, kind) for line in lines[:-1]) and bool(kind.form.fullmatch(lines[-1]))
+    is_only = not any(_plain(line, kind) for line in lines[:-1]) and _is_in_form(lines[-1], kind)
     return _plain(lines[-1], kind) if is_only or _pattern("conclusion").match(lines[-1]) else None
 
 
 def _lines(text: str) -> list[str]:
     """The lines of a reply, without what is wrapped around an answer or a line."""
     folded = unicodedata.normalize("NFKC", text[-MAX_REPLY:])[-2 * MAX_REPLY :]
-    unwrapped = _WRAPPED.sub(lambda wrap: next(filter(None, wrap.groups()), "[]" if "{" in wrap[0] else ""), folded)
+    unwrapped = _pattern("wrapped").sub(
+        lambda wrap: next(filter(None, wrap.groups()), "[]" if "{" in wrap[0] else ""), folded
+    )
     return [line for line in map(_trimmed, unwrapped.splitlines()) if line]
 
 
@@ -207,39 +178,39 @@ def _trimmed(line: str) -> str:
     return line.strip(_AROUND).removesuffix(".").strip(_AROUND + '"“”。')
 
 
-def _first(lines: list[str], kind: _Kind) -> str | None:
+def _first(lines: list[str], kind: Kind) -> str | None:
     """The answer in the first line, where the lines below explain it and say no other."""
     if any(_pattern("taken_back").search(line) or _plain(line, kind) for line in lines[1:]):
         return None
     return _plain(lines[0], kind) if lines else None
 
 
-def _plain(line: str, kind: _Kind) -> str | None:
+def _plain(line: str, kind: Kind) -> str | None:
     """The answer that a line says in a plain form, or in a sentence that names one and does not doubt it."""
     text = line[:MAX_LINE]
-    if kind is _NUMBER and not re.search(r"\d", text):
+    if kind == "number" and not re.search(r"\d", text):
         text = in_digits(text)
-    bare = _ASIDE.sub("", text)
-    match = _pattern(kind.name).fullmatch(bare)
+    bare = _pattern("aside").sub("", text)
+    match = _pattern(kind).fullmatch(bare)
     if not match and not _pattern("doubt").search(bare):
-        match = _pattern(f"{kind.name}_sentence").fullmatch(text)
+        match = _pattern(f"{kind}_sentence").fullmatch(text)
     return _in_form(match, kind) if match else None
 
 
-def _in_form(match: re.Match[str], kind: _Kind) -> str | None:
+def _in_form(match: Match, kind: Kind) -> str | None:
     """The answer in the form that was asked for."""
     if match.lastgroup in ("none", "denied"):
         return None if is_refusal(match.string) else NONE
     text = next(filter(None, match.groupdict().values()))
-    if kind is _ORDER:
-        order = "".join(_INDICES.findall(text))
-        return order if kind.form.fullmatch(order) else None
+    if kind == "order":
+        order = "".join(re.findall("[0-3]", text))
+        return order if _is_in_form(order, kind) else None
     spans = re.sub(r"([0-9]{1,5}) ?(?:to|through|bis|à|[-–~]) ?([0-9]{1,5})", _listed, text)
     numbers = {int(number) for number in re.findall("[0-9]+", spans)}
     return " ".join(map(str, sorted(numbers))) or None
 
 
-def _listed(span: re.Match[str]) -> str:
+def _listed(span: Match) -> str:
     first, last = int(span[1]), int(span[2])
     return " ".join(map(str, range(first, min(last, first + 999) + 1))) if last > first else "-"
 
@@ -249,7 +220,7 @@ def _bare(stated: str, reasoned: bool) -> str:
     text = stated.strip(_AROUND)
     if len(text) > MAX_REPLY:
         return ""
-    if not reasoned and (label := _LABEL.match(text)):
+    if not reasoned and (label := _pattern("answer_label").match(text)):
         text = text[label.end() :]
     return text.strip(_AROUND).removesuffix(".").strip(_AROUND)
 
@@ -257,5 +228,5 @@ def _bare(stated: str, reasoned: bool) -> str:
 def _stated(text: str, reasoned: bool) -> str:
     """The whole reply, or the text after its last label if the model was to reason first."""
     end = text[-MAX_REPLY:]
-    labels = [*_LABEL_OF_LINE.finditer(end)] if reasoned else []
+    labels = [*_pattern("answer_line").finditer(end)] if reasoned else []
     return end[labels[-1].end() :] if labels else text

@@ -21,7 +21,7 @@ from music_evals.solvers.symbolic.music import (
     hits_of,
     pitches_of,
 )
-from music_evals.solvers.symbolic.schema import Schema
+from music_evals.solvers.symbolic.schema import Lists, Schema
 
 MELODIES: Final = ("Yes, these are the same exact melody.", "No, these are not the same exact melody.")
 DRUMS: Final = (
@@ -39,22 +39,22 @@ _SHAPES: Final = {
 """Whether the first and the last step rise → option letter and contour."""
 
 
-def compare_lists(lists: Sequence[Sequence[int]], answers: Sequence[str]) -> Decision:
+def compare_lists(lists: Lists, answers: Sequence[str]) -> Decision:
     """Decide whether two lists are equal; `answers` says yes and no. Undecided if one is empty.
 
     Example:
         >>> compare_lists([[60, 62], [60, 63]], MELODIES).answer
         'No, these are not the same exact melody.'
     """
-    first, second = lists
-    if not first or not second:
+    if not all(lists):
         return Decision(None, "A list is empty, so the two cannot be compared.")
+    first, second = lists
     if first == second:
         return Decision(answers[0], "The two lists ARE equal.")
     return Decision(answers[1], "The two lists ARE NOT equal.")
 
 
-def name_contour(lists: Sequence[Sequence[int]]) -> Decision:
+def name_contour(lists: Lists) -> Decision:
     """Name the contour of a list of pitches with at most one turning point; repeated notes do not matter.
 
     Example:
@@ -72,7 +72,7 @@ def name_contour(lists: Sequence[Sequence[int]]) -> Decision:
     return Decision(letter, f"The melody {shape}.")
 
 
-def group_beats(lists: Sequence[Sequence[int]]) -> Decision:
+def group_beats(lists: Lists) -> Decision:
     """Find the commonest distance between stressed beats; undecided if it is no option, or two are equally common.
 
     Example:
@@ -88,29 +88,28 @@ def group_beats(lists: Sequence[Sequence[int]]) -> Decision:
     return Decision(GROUPS.get(commonest[0]), result)
 
 
-def compare_progressions(lists: Sequence[Sequence[int]]) -> Decision:
+def compare_progressions(lists: Lists) -> Decision:
     """Decide whether two series of chords are the same but for their key: 0 to 11 is C to B major, 12 to 23 minor.
 
     Example:
         >>> compare_progressions([[0, 21, 5, 7], [2, 23, 7, 9]]).answer  # I, vi, IV, V in C and in D
         'A'
     """
-    first, second = lists
-    if not first or not second:
+    if not all(lists):
         return Decision(None, "A list of chords is empty, so the progressions cannot be compared.")
-    degrees = [[((chord - chords[0]) % 12, chord >= 12) for chord in chords] for chords in lists]
-    if degrees[0] == degrees[1]:
+    first, second = ([((chord - chords[0]) % 12, chord >= 12) for chord in chords] for chords in lists)
+    if first == second:
         return Decision("A", "The two progressions ARE the same but for their key.")
     return Decision("B", "The two progressions ARE NOT the same.")
 
 
-def classify_triad(lists: Sequence[Sequence[int]]) -> Decision:
+def classify_triad(lists: Lists) -> Decision:
     """Tell a major from a minor triad, as `music.classify_chord` does; undecided for all other chords."""
     decision = CHORD_QUALITY.decide(lists)
     return decision if decision.answer in ("A", "B") else Decision(None, "The pitches form no major or minor triad.")
 
 
-def compare_off_beats(lists: Sequence[Sequence[int]]) -> Decision:
+def compare_off_beats(lists: Lists) -> Decision:
     """Decide which of two lists of slots has more on even slots, as in `music.count_off_beats`; undecided if equal.
 
     Example:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from music_evals.notation.midi.files import MidiFile
-from music_evals.solvers.symbolic.schema import Schema
+from music_evals.solvers.symbolic.schema import Lists, Schema
 
 KICK, SNARE = 36, 38  # of General MIDI percussion
 
@@ -46,9 +46,9 @@ class SymbolicSolver:
 
     name: str
     schema: Schema
-    decide: Callable[[Sequence[Sequence[int]]], Decision]
+    decide: Callable[[Lists], Decision]
     transcribe: Callable[[MidiFile], list[int]]
-    examples: Mapping[str, Sequence[Sequence[int]]]
+    examples: Mapping[str, Lists]
 
     def solve(self, text: str, identifiers: Sequence[str]) -> Decision:
         """Read a formulation with a line for each identifier, and decide; FormulationError if it is no valid one.
@@ -60,7 +60,7 @@ class SymbolicSolver:
         return self.decide(self.schema.parse(text, identifiers))
 
 
-def count_off_beats(lists: Sequence[Sequence[int]]) -> Decision:
+def count_off_beats(lists: Lists) -> Decision:
     """Count onsets on the even slots of the 32-slot grid of eighth notes; undecided for a count that is no level.
 
     Slots are 1-based. A slot that is listed twice (kick and snare together) counts twice.
@@ -79,22 +79,22 @@ def count_off_beats(lists: Sequence[Sequence[int]]) -> Decision:
     return Decision(LEVELS[count], result)
 
 
-def compare_intervals(lists: Sequence[Sequence[int]]) -> Decision:
+def compare_intervals(lists: Lists) -> Decision:
     """Decide whether two lists of MIDI pitches are transpositions of each other; undecided if one is empty.
 
     Example:
         >>> compare_intervals([[60, 62, 64], [65, 67, 69]]).answer
         'Yes, these are the same melody.'
     """
-    first, second = lists
-    if not first or not second:
+    if not all(lists):
         return Decision(None, "A list of pitches is empty, so the melodies cannot be compared.")
-    if [b - a for a, b in pairwise(first)] == [b - a for a, b in pairwise(second)]:
+    first, second = ([after - before for before, after in pairwise(pitches)] for pitches in lists)
+    if first == second:
         return Decision(SAME, "The two melodies ARE transpositions of each other.")
     return Decision(DIFFERENT, "The two melodies ARE NOT transpositions of each other.")
 
 
-def classify_chord(lists: Sequence[Sequence[int]]) -> Decision:
+def classify_chord(lists: Lists) -> Decision:
     """Name the quality of a chord, one list of MIDI pitches in any order, over whichever root fits, if any.
 
     Example:

@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+Lists = Sequence[Sequence[int]]
+"""The integers of a formulation: a list for each identifier."""
 ErrorKind = Literal["parse", "structural", "domain"]
 
 MAX_CHARACTERS = 20_000  # a longer text is refused unread; valid formulations are far shorter
@@ -58,7 +60,7 @@ class Schema:
             f"a list holds 1 to {self.longest} of them, separated by commas"
         )
 
-    def write(self, identifiers: Sequence[str], lists: Sequence[Sequence[int]]) -> str:
+    def write(self, identifiers: Sequence[str], lists: Lists) -> str:
         """Write a formulation, one line per identifier and list of integers."""
         lines = zip(identifiers, lists, strict=True)
         return "\n".join(self._line(identifier, ", ".join(map(str, numbers))) for identifier, numbers in lines)
@@ -66,7 +68,7 @@ class Schema:
     def _line(self, identifier: str, numbers: str) -> str:
         return f"{self.functor}({identifier}, [{numbers}])"
 
-    def arguments(self, identifiers: Sequence[str], lists: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+    def arguments(self, identifiers: Sequence[str], lists: Lists) -> list[dict[str, Any]]:
         """The arguments of a formulation as tool calls, one call per identifier."""
         calls = zip(identifiers, lists, strict=True)
         return [{"identifier": identifier, self.listed: list(numbers)} for identifier, numbers in calls]

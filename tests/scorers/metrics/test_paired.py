@@ -139,10 +139,3 @@ def test_the_same_outcomes_give_the_same_figures_and_swapped_ones_the_opposite()
 def test_what_cannot_be_compared_is_named(first: list[float], second: list[float], clusters: object, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         compare(first, second, clusters)  # type: ignore[arg-type]
-
-
-def test_impossible_counts_are_refused() -> None:
-    with pytest.raises(ValueError, match="pairs is 3, where 2 and 2 samples differ"):
-        difference_interval(2, 2, 3)
-    with pytest.raises(ValueError, match="outside 0 to 1"):
-        holm([0.5, 1.2])

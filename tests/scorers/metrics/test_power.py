@@ -62,9 +62,3 @@ def test_a_comparison_says_its_error() -> None:
     # Differences by pair of questions are -1, 1 and -1 of six; their mean is -1/6.
     assert found.error == pytest.approx(sqrt(3 / 2 * ((-4 / 6) ** 2 + (8 / 6) ** 2 + (-4 / 6) ** 2)) / 6)
     assert (found.freedom, np.isnan(compare([1, 0], [0, 0], clusters="aa").error)) == (2, True)
-
-
-@pytest.mark.parametrize(("difference", "variance"), [(0, 1), (0.1, -1)])
-def test_what_has_no_number_of_questions(difference: float, variance: float) -> None:
-    with pytest.raises(ValueError, match="are accepted"):
-        questions_needed(difference, variance)
