@@ -225,7 +225,6 @@ def metadata_tables(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str,
 def run_facts(log: EvalLog) -> dict[str, Cell]:
     """Say what was run, on which data and with which settings and software; an error if the header is not usable."""
     about, config, results, revision = log.eval.metadata or {}, log.eval.config, log.results, log.eval.revision
-    asked, completed = (results.total_samples, results.completed_samples) if results else (None, None)
     usage = log.stats.model_usage.get(log.eval.model)
     others = [used for name, used in log.stats.model_usage.items() if name != log.eval.model]
     begun, ended = log.stats.started_at, log.stats.completed_at
@@ -243,8 +242,8 @@ def run_facts(log: EvalLog) -> dict[str, Cell]:
         "In dataset": count(log.eval.dataset.samples),
         "Only": _selection(log),
         "Epochs": count(config.epochs or 1),
-        "Asked": count(asked),
-        "Completed": count(completed),
+        "Asked": count(results.total_samples if results else None),
+        "Completed": count(results.completed_samples if results else None),
         "Input tokens": count(_input_tokens(usage)) if usage else None,
         "Output tokens": count(usage.output_tokens) if usage else None,
         "Reasoning tokens": count(usage.reasoning_tokens) if usage else None,

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
@@ -170,7 +171,10 @@ def merge(
     log.status, log.error, log.results = "success", None, None
     log.stats.started_at = min(started for part in parts if (started := part.header.stats.started_at))
     log.stats.completed_at = max(part.header.stats.completed_at for part in parts)
-    log.stats.connection_limit_history = []
+    log.stats.connection_limit_history = sorted(
+        chain.from_iterable(part.header.stats.connection_limit_history for part in parts),
+        key=lambda change: change.timestamp,
+    )
     with _replacing(target) as path:
         _copy(parts, {name: taken[name] for name in wanted}, path, log)
         write_eval_log(log, path, header_only=True)

@@ -53,6 +53,8 @@ def mean_interval(
         [0.0, 1.0]
     """
     values = checked_outcomes("correct", correct, clusters)
+    if strata is not None and len(strata) != len(values):
+        raise ValueError(f"strata names {len(strata)} items, correct has {len(values)}")
     if clusters is None and strata is None and np.isin(values, (0, 1)).all():
         return wilson_interval(float(values.mean()), len(values))
 

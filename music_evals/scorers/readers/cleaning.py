@@ -39,13 +39,18 @@ def clean_reply(reply: str) -> str:
         >>> clean_reply("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B")
         'B'
     """
-    text = reply
-    for begin, end in _THINKING:
-        text = text.rpartition(end)[2].partition(begin)[0]
+    text = _without_thinking(reply)
     if _HARMONY in text:
         text = text.rpartition(_FINAL)[2] if _FINAL in text else ""
         text = text.partition("<|end|>")[0]
     return _WRAPPER.sub("", _TOKEN.sub("", text))
+
+
+def _without_thinking(text: str) -> str:
+    for begin, end in _THINKING:
+        text = text.rpartition(end)[2]
+        text = text.partition(begin)[0]
+    return text
 
 
 def plain_letters(text: str) -> str:

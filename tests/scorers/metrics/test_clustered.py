@@ -118,6 +118,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(count: int, mean: floa
         ([2], {}, "outside 0 to 1"),
         ([float("nan")], {}, "outside 0 to 1"),
         ([1], {"clusters": []}, "clusters names 0"),
+        ([1, 0], {"strata": [0]}, "strata names 1 items, correct has 2"),
     ],
 )
 def test_what_is_refused(values: list[float], names: dict[str, list[int]], message: str) -> None:
