@@ -70,9 +70,6 @@ class FakeHub:
             lfs = {"size": len(content), "oid": digest, "pointerSize": 130} if path.endswith(".parquet") else None
             yield RepoFile(path=path, size=len(content), oid=git_hash(content), lfs=lfs)
 
-    def list_repo_commits(self, repo: str, **_: Any) -> list[SimpleNamespace]:
-        return [SimpleNamespace(commit_id=folder.name) for folder in (self.root / repo).iterdir()]
-
     def hf_hub_download(self, repo_id: str, filename: str, *, revision: str | None = None, **_: Any) -> str:
         return str(self.folder(repo_id, revision) / filename)
 

@@ -42,7 +42,7 @@ def test_a_published_dataset_is_loaded_back_byte_for_byte(hub: FakeHub, built_da
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     published = hub.files("ORG/muse")
     assert {path for path, content in files.items() if published[path] != content} == {"README.md"}
-    origin = describe_dataset(f"hf://datasets/ORG/muse@{commit[:9]}", benchmark=benchmark)
+    origin = describe_dataset(f"hf://datasets/ORG/muse@{commit}", benchmark=benchmark)
     assert origin.revision == commit
     ours = load_split("hf://datasets/ORG/muse", "syncopation", "test", benchmark=benchmark).to_list()
     theirs = load_dataset(str(hub.folder("ORG/muse")), "syncopation", split="test", cache_dir=str(hub.root / "cache"))

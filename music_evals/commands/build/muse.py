@@ -20,9 +20,9 @@ def muse(
         Path | None, typer.Option(help="SoundFont 2 file to render with, instead of the default one.")
     ] = None,
     overwrite: Overwrite = False,
-    syncopation: Annotated[int | None, typer.Option(help="Test rows to generate; default 20.")] = None,
-    transposition: Annotated[int | None, typer.Option(help="Test rows to generate; default 20.")] = None,
-    chord_quality: Annotated[int | None, typer.Option(help="Test rows to generate; default 44.")] = None,
+    syncopation: Annotated[int | None, typer.Option(min=0, help="Test rows to generate; default 20.")] = None,
+    transposition: Annotated[int | None, typer.Option(min=0, help="Test rows to generate; default 20.")] = None,
+    chord_quality: Annotated[int | None, typer.Option(min=0, help="Test rows to generate; default 44.")] = None,
 ) -> None:
     """Build MUSE: fresh stimuli from a seed, or the authors' recordings with --source."""
     # Here, so that `music-evals --help` need not wait for them.

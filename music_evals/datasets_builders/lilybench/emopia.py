@@ -73,7 +73,7 @@ def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
     source = folder.expanduser()
     if (source / "midis").is_dir():
         source = source / "midis"
-    paths = sorted(path for path in source.glob("*") if path.suffix.lower() in (".mid", ".midi") and path.is_file())
+    paths = sorted(source.glob("*.mid"))
     if not paths:
         raise DatasetError(
             f"{folder} has no MIDI files; a folder with files named Q<1-4>_<song>_<number>.mid is needed"
@@ -84,8 +84,6 @@ def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
         match = _NAME.fullmatch(path.stem)
         if match is None:
             left_out[path.name] = "the name does not say the quadrant; accepted is Q<1-4>_<song>_<number>.mid"
-        elif path.stem in clips:
-            left_out[path.name] = "there is a file of this name with another ending"
         elif path.stat().st_size > MAX_BYTES:
             left_out[path.name] = f"{path.stat().st_size} bytes are too many; accepted are {MAX_BYTES}"
         elif problem := _problem(midi := path.read_bytes()):

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -23,6 +22,7 @@ import pydantic
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders.dataset_io.provenance import format_error
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import not_measured
 from music_evals.datasets_builders.lilybench_generation.rows import FULL, NOTHING_KNOWN, Description, Score
@@ -71,14 +71,10 @@ def read_labels(folder: Path) -> Labels:
     try:
         labels = _LABELS.validate_json(data)
     except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        place = " of ".join(map(repr, reversed(first["loc"]))) or "the file"
-        raise DatasetError(f"{paths[0]}: {place} cannot be read: {first['msg']}") from error
+        raise DatasetError(f"{paths[0]} cannot be read{format_error(error)}") from error
     if not labels:
         raise DatasetError(f"{paths[0]} lists no works; an object with an entry per work is needed")
     names = sorted(map(_name, labels))
-    if repeated := [name for name, other in pairwise(names) if name == other]:
-        raise DatasetError(f"{paths[0]} lists the work {repeated[0]!r} twice")
     works = (_work(_name(key), work_labels, names) for key, work_labels in labels.items())
     return Labels(tuple(sorted(works, key=lambda work: work.id)), data)
 

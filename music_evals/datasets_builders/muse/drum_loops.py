@@ -55,8 +55,6 @@ def compose_drum_loop(offbeats: int, rng: random.Random, n_strokes: int | None =
 
     Source: MUSE (arXiv 2510.22455), syncopation task.
     """
-    if offbeats not in OFFBEATS:
-        raise ValueError(f"offbeats is {offbeats}; accepted are {', '.join(map(str, OFFBEATS))}")
     n_strokes = n_strokes or rng.choice(_STROKES_PER_LOOP)
     while True:
         kick, snare = _compose_strokes(offbeats, rng)

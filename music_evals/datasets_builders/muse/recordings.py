@@ -92,32 +92,14 @@ def plan_recordings(
     missing = [path for path in wanted if not (source / path).is_file()]
     if {*wanted, LICENCE_FILE} == {*missing, LICENCE_FILE}:
         raise DatasetError(f"{source} holds none of the recordings (looked for {wanted[1]} and so on)")
-    digests: dict[str, str] = {}
-    broken: list[str] = []
-    for path in wanted:
-        if path in missing:
-            continue
-        try:
-            digests[path] = file_sha256(source / path)
-            if path != LICENCE_FILE:
-                describe_wav((source / path).read_bytes())
-        except (OSError, ValueError) as error:
-            broken.append(f"{path}: {error}")
-    problems: list[str] = []
-    if broken:
-        problems += [f"{len(broken)} files of {source} cannot be used; get them again:", *broken]
     if missing and not allow_partial:
-        problems += [
-            f"{len(missing)} of {len(wanted)} files are missing in {source} (--allow-partial builds the rest):",
-            *missing,
-        ]
-    if problems:
-        raise DatasetError("\n  ".join(problems))
-
+        count = f"{len(missing)} of {len(wanted)} files are missing in {source}"
+        raise DatasetError("\n  ".join([f"{count} (--allow-partial builds the rest):", *missing]))
+    digests = _digests(source, [path for path in wanted if path not in missing])
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
     checksum = hashlib.sha256(listing.encode()).hexdigest()
     all_rows, recorded = recorded, [row for row in recorded if digests.keys() >= set(row.paths)]
-    checks = {" + ".join(row.paths): row.check(_read(source, row, digests)) for row in recorded}
+    checks = {" + ".join(row.paths): row.check(_read(source, row)) for row in recorded}
     provenance = make_provenance(
         benchmark,
         version,
@@ -131,18 +113,31 @@ def plan_recordings(
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
 
     def make(row: Recorded) -> Mapping[str, Any]:
-        return row.make(_read(source, row, digests))
+        return row.make(_read(source, row))
 
     makers = group_makers((row.config, row.split, partial(make, row)) for row in recorded)
     return Plan(makers, provenance, extra)
 
 
-def _read(source: Path, row: Recorded, digests: Mapping[str, str]) -> list[bytes]:
-    contents = [(source / path).read_bytes() for path in row.paths]
-    for path, content in zip(row.paths, contents, strict=True):
-        if hashlib.sha256(content).hexdigest() != digests[path]:
-            raise DatasetError(f"{source / path} has changed while the dataset was being built")
-    return contents
+def _digests(source: Path, paths: Sequence[str]) -> dict[str, str]:
+    """Path → SHA-256; DatasetError if a recording cannot be decoded."""
+    digests: dict[str, str] = {}
+    broken: list[str] = []
+    for path in paths:
+        try:
+            digests[path] = file_sha256(source / path)
+            if path != LICENCE_FILE:
+                describe_wav((source / path).read_bytes())
+        except (OSError, ValueError) as error:
+            broken.append(f"{path}: {error}")
+    if broken:
+        count = f"{len(broken)} files of {source} cannot be used"
+        raise DatasetError("\n  ".join([f"{count}; get them again:", *broken]))
+    return digests
+
+
+def _read(source: Path, row: Recorded) -> list[bytes]:
+    return [(source / path).read_bytes() for path in row.paths]
 
 
 def _by_config(missing: Sequence[str], recorded: Sequence[Recorded]) -> dict[str, tuple[str, ...]]:

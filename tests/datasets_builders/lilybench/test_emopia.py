@@ -48,7 +48,7 @@ def test_a_folder_is_read_with_its_damaged_files_named(tmp_path: Path) -> None:
     silent.save(tmp_path / "Q2_silent_0.mid")
     for name, data in {
         "Q1_8v0MFBZoco_0.mid": midi,
-        "Q4_a_b-c_12.MID": midi,
+        "Q4_a_b-c_12.mid": midi,
         "Q3_cut_0.mid": midi[:-9],
         "Q3_empty_0.mid": b"",
         "Q5_song_0.mid": midi,

@@ -242,14 +242,6 @@ def test_damaged_files_are_all_named_with_the_reason(complete: Path) -> None:
         assert re.match(r"  stimuli/Chords/7.wav: .*truncated", chord_said)
 
 
-def test_file_that_changes_during_the_build_is_noticed(complete: Path, tmp_path: Path) -> None:
-    plan = build_recordings(complete)
-    write_wav(complete / "stimuli/Chords/30.wav", 0.5)
-    with pytest.raises(DatasetError, match=r"Chords/30\.wav has changed"):
-        muse.write(plan, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_folder_without_recordings_is_refused_even_as_partial(tmp_path: Path) -> None:
     (tmp_path / "LICENSE_DATA.md").write_text("")
     with pytest.raises(DatasetError, match="holds none of the recordings"):

@@ -9,8 +9,6 @@ import pytest
 from datasets import load_dataset
 
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
-from music_evals.datasets_builders.questions.theory import compose
-from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, Plan, build_generated, published_themes, write
 from music_evals.datasets_builders.ziqi.published import build_published
 from tests.ziqi_source import Fields, write_source
@@ -126,10 +124,6 @@ def test_a_malformed_row_stops_the_build_and_is_named(
         build_published(source)
     assert str(caught.value).startswith("test/popular_music.csv, row 3 (ends in line 4): ")
     assert said in str(caught.value)
-    plan = build_published(source, skip_bad=True)
-    assert len(plan.rows["comprehension"]["test"]) == 4 * 10 - 1
-    (what,) = plan.provenance.anomalies
-    assert what.startswith("malformed row left out: test/popular_music.csv, row 3 (ends in line 4): ")
 
 
 def count(plan: Plan) -> int:
@@ -159,12 +153,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert count(build_published(source)) == 11 * (4 + 5)
 
 
-def test_composed_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked = []  # tests of the composers look at whether questions can be guessed
-    for module, name in ((compose, "refuse_guessable_theory"), (continuation, "refuse_guessable_continuations")):
-        monkeypatch.setattr(module, name, lambda name=name: checked.append(name))
+def test_composed_questions(tmp_path: Path) -> None:
     write(build_generated(3, theory=40, continuation=12), tmp_path / "out")
-    assert checked == ["refuse_guessable_theory", "refuse_guessable_continuations"]
     for config, count in (("comprehension", 40), ("generation", 12)):
         test, dev = (
             load_split(str(tmp_path / "out"), config, split, benchmark=BENCHMARK).to_list() for split in ("test", "dev")

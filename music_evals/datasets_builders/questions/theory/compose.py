@@ -2,15 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from itertools import islice
 from random import Random
 from typing import Final
 from zlib import crc32
 
-from music_evals.datasets_builders.questions.attack import refuse_guessable
-from music_evals.datasets_builders.questions.items import Item
-from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LETTERS, Language, Question
+from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Form, in_turn
 from music_evals.datasets_builders.questions.theory.terms import Term, words
@@ -42,10 +39,8 @@ def compose_theory(count: int, seed: int, half: int | None = None) -> list[Quest
             `MUSICTHEORYBENCH` are those of the benchmarks.
 
     Raises:
-        ValueError: count is negative, or there are not so many questions.
+        ValueError: there are not so many questions.
     """
-    if count < 0:
-        raise ValueError(f"count is {count}; it must be 0 or more")
     questions = list(islice(theory_questions(seed, half), count))
     if len(questions) < count:
         raise ValueError(f"count is {count}; there are no more than {len(questions)} questions")
@@ -58,23 +53,6 @@ def theory_questions(seed: int, half: int | None, kinds: Iterable[str] = KINDS) 
     for question in in_turn(turns):
         if half is None or crc32(question.name.encode()) % 2 == half:
             yield question
-
-
-@cache
-def refuse_guessable_theory() -> None:
-    """Raise DatasetError if the questions can be guessed from their options; checked once per process (seconds).
-
-    Guessers learn from 2,000 questions and are tested on 8,000 questions of another seed, every second one in Chinese.
-    The seeds are fixed: only this code and music21 decide the questions.
-    """
-    learned, fresh = (blind_items(compose_theory(*args)) for args in ((2_000, 1_801), (8_000, 1_802)))
-    refuse_guessable("music theory questions", learned, fresh)
-
-
-def blind_items(questions: Iterable[Question]) -> list[Item]:
-    """Return the options of questions in random order; every second question is in Chinese."""
-    drawn = [(question, Random(question.name).randrange(len(LETTERS))) for question in questions]
-    return [question.blind_item(LANGUAGES[number % 2], place) for number, (question, place) in enumerate(drawn)]
 
 
 def _questions(form: Form, seed: int) -> Iterator[Question]:
@@ -97,5 +75,4 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
             text={language: form.text[i].format(*(term[i] for term in blanks)) for i, language in _LANGUAGES},
             right={language: draft.right[i] for i, language in _LANGUAGES},
             wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
-            form=form.name,
         )
