@@ -42,15 +42,16 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
     [
         (["muse", "--source", "nowhere"], 1, "dataset 'nowhere' does not exist; accepted: 'generated', 'published'"),
         (["muse", "--chord-quality", "1585"], 1, "chord_quality: 1585 test rows asked for; possible are 0 to 1584"),
-        (["muse", "--syncopation", "-1"], 2, "Invalid value for '--syncopation'"),
+        (["muse", "--syncopation", "-1"], 1, "syncopation: -1 test rows asked for; a count is 0 or more"),
         (["muse", "--soundfont", "nowhere.sf2"], 1, "the soundfont cannot be read"),
         (["muse", "--allow-partial"], 2, "only recordings can be partial"),
         (["muse", "--source", ".", "--seed", "1"], 2, "are for generated stimuli"),
         (["muse", "--seed", "one"], 2, "Invalid value for '--seed'"),
+        (["ziqi", "--skip-bad"], 2, "give --source too"),
         (["ziqi", "--source", "somewhere", "--theory", "9"], 2, "not for published ones"),
         (["ziqi", "--source", "no/such/folder"], 1, "dataset 'no/such/folder' does not exist"),
-        (["ziqi", "--theory", "-1"], 2, "Invalid value for '--theory'"),
-        (["ziqi", "--theory", "0", "--continuation", "0"], 1, "no config has any rows"),
+        (["ziqi", "--theory", "-1"], 1, "theory is -1; a number of questions from 0 is needed"),
+        (["ziqi", "--theory", "0", "--continuation", "0"], 1, "theory and continuation are both 0"),
     ],
 )
 def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
@@ -73,20 +74,16 @@ def test_a_hub_that_cannot_be_reached_is_one_line(name: str, tmp_path: Path, mon
 
 
 def test_ziqi_from_a_source_reports_what_is_odd(tmp_path: Path) -> None:
-    def repeat(split: str, theme: str, rows: list[Fields]) -> None:
+    def edit(split: str, theme: str, rows: list[Fields]) -> None:
         if (split, theme) == ("test", "female_music"):
             rows[2][1:6] = rows[1][1:6]
-
-    def spoil(split: str, theme: str, rows: list[Fields]) -> None:
-        if (split, theme) == ("test", "female_music"):
             rows[4][6] = "X"
 
-    source = write_source(tmp_path / "source", edit=spoil)
+    source = write_source(tmp_path / "source", edit=edit)
     code, output = run("build", "ziqi", "--out", tmp_path / "ziqi", "--source", source)
     assert code == 1
     assert "Error: test/female_music.csv, row 4 (ends in line 5): the answer is 'X'; A, B, C or D is needed" in output
     assert not (tmp_path / "ziqi").exists()
-    write_source(tmp_path / "source", edit=repeat)
-    code, output = run("build", "ziqi", "--out", tmp_path / "ziqi", "--source", source)
+    code, output = run("build", "ziqi", "--out", tmp_path / "ziqi", "--source", source, "--skip-bad")
     assert code == 0, output
     assert "  duplicates within female music, to the character, marked: 1\n" in output

@@ -1,5 +1,6 @@
 """`music-evals build ziqi`: the published questions, or composed questions of the same form."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,9 +12,10 @@ def ziqi(
     out: Out,
     seed: Annotated[int | None, typer.Option(help="Seed of the composed questions.")] = None,
     source: PublishedSource = None,
-    theory: Annotated[int | None, typer.Option(min=0, help="Theory questions for test; default 240.")] = None,
+    skip_bad: Annotated[bool, typer.Option(help="With --source FOLDER: leave malformed rows out, counted.")] = False,
+    theory: Annotated[int | None, typer.Option(help="Theory questions to compose for test; default 240.")] = None,
     continuation: Annotated[
-        int | None, typer.Option(min=0, help="Continuation questions for test; default 60.")
+        int | None, typer.Option(help="Continuation questions to compose for test; default 60.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -21,9 +23,12 @@ def ziqi(
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import build_dataset
     from music_evals.datasets_builders.ziqi import dataset as builder
+    from music_evals.datasets_builders.ziqi.published import build_published
 
     options = {"theory": theory, "continuation": continuation}
     counts = {name: count for name, count in options.items() if count is not None}
+    if source is None and skip_bad:
+        raise typer.BadParameter("it is for the published questions; give --source too", param_hint="--skip-bad")
     if source is not None and (seed is not None or counts):
         raise typer.BadParameter(
             "--seed, --theory and --continuation are for composed questions, not for published ones",
@@ -34,6 +39,8 @@ def ziqi(
             with console.status("composing"):
                 plan = builder.build_generated(builder.DEFAULT_SEED if seed is None else seed, **counts)
             provenance = builder.write(plan, out, overwrite=overwrite)
+        elif skip_bad:
+            provenance = builder.write(build_published(Path(source), skip_bad=True), out, overwrite=overwrite)
         else:
             provenance = build_dataset(builder.BENCHMARK, out, source)
         say_counts(provenance.counts)

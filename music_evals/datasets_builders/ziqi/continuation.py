@@ -135,6 +135,8 @@ def compose_continuations(count: int, seed: int) -> list[Question]:
 
     Source: ZIQI-Eval (arXiv 2406.15885), music generation; the wording and the choice of distractors are our own.
     """
+    if count < 0:
+        raise ValueError(f"count is {count}; accepted are 0 or more questions")
     questions = list(islice(_questions(_cuts(), seed), count))
     if len(questions) < count:
         raise ValueError(f"count is {count}; the tunes yield {len(questions)} questions with seed {seed}")

@@ -134,6 +134,11 @@ def build_generated(seed: int = DEFAULT_SEED, *, theory: int = _THEORY, continua
         DatasetError: there are not so many questions.
     """
     counts = {"theory": theory, "continuation": continuation}
+    for name, count in counts.items():
+        if count < 0:
+            raise DatasetError(f"{name} is {count}; a number of questions from 0 is needed")
+    if not theory and not continuation:
+        raise DatasetError("no questions are asked for: theory and continuation are both 0")
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
     for composed in composed_themes():
         if not counts[composed.name]:

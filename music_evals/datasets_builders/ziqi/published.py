@@ -36,20 +36,26 @@ _INVISIBLE: Final = ("Cc", "Cf")  # Unicode categories: control and format chara
 _FOLDER: Final = "ZIQI-Eval"
 
 
+class _MalformedRowError(Exception):
+    """A row is malformed; the message does not name the place."""
+
+
 @dataclass(slots=True)
 class _Report:
     """Oddities of the rows so far, and the rows themselves to recognise duplicates."""
 
     odd: Counter[str] = field(default_factory=Counter)  # kind of oddity → number of rows
+    skipped: list[str] = field(default_factory=list)  # places of rows that are left out, with reasons
     as_published: set[tuple[str, ...]] = field(default_factory=set)  # file, question and options, untrimmed
     first: dict[tuple[str, ...], Row] = field(default_factory=dict)  # trimmed question and options → first row
 
 
-def build_published(source: Path, *, revision: str | None = None) -> Plan:
+def build_published(source: Path, *, skip_bad: bool = False, revision: str | None = None) -> Plan:
     """Read the authors' CSV files; the provenance of the plan counts oddities.
 
     Args:
         source: the folder.
+        skip_bad: leave out malformed rows and count them.
         revision: origin of the files for the provenance; by default it is known from their checksum.
 
     Raises:
@@ -66,17 +72,18 @@ def build_published(source: Path, *, revision: str | None = None) -> Plan:
     report = _Report()
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
     for split, theme, path in files:
-        rows.setdefault(theme.config, {}).setdefault(split, []).extend(_read(path, split, theme, report))
+        rows.setdefault(theme.config, {}).setdefault(split, []).extend(_read(path, split, theme, skip_bad, report))
     _count_oddities(report)
     checksum = _checksum([path for _, _, path in files])
     anomalies = {anomaly: count for anomaly, count in report.odd.items() if count}
+    anomalies |= {f"malformed row left out: {place}": 1 for place in report.skipped}
     provenance = make_provenance(
         NAME, VERSION, PUBLISHED, source_revision=revision, source_sha256=checksum, anomalies=anomalies
     )
     return Plan(rows, provenance)
 
 
-def _read(path: Path, split: str, theme: Theme, report: _Report) -> Iterator[Row]:
+def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report) -> Iterator[Row]:
     where = f"{split}/{path.name}"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -86,32 +93,37 @@ def _read(path: Path, split: str, theme: Theme, report: _Report) -> Iterator[Row
                 raise DatasetError(f"{where} has the columns {', '.join(header)}; needed are {', '.join(COLUMNS)}")
             ids: set[str] = set()
             for number, fields in enumerate(reader, start=1):
-                place = f"{where}, row {number} (ends in line {reader.line_num})"
-                row = _row(fields, split, theme, report, place)
-                if row["id"] in ids:
-                    raise DatasetError(f"{place}: the id {fields[0]} is there already")
-                ids.add(row["id"])
-                content = (where, *fields[1:6])
-                yield _marked(row, content in report.as_published, theme, report)
-                report.as_published.add(content)
+                try:
+                    row = _row(fields, split, theme, report)
+                    if row["id"] in ids:
+                        raise _MalformedRowError(f"the id {fields[0]} is there already")
+                    ids.add(row["id"])
+                    content = (where, *fields[1:6])
+                    yield _marked(row, content in report.as_published, theme, report)
+                    report.as_published.add(content)
+                except _MalformedRowError as error:
+                    place = f"{where}, row {number} (ends in line {reader.line_num})"
+                    if not skip_bad:
+                        raise DatasetError(f"{place}: {error}; --skip-bad leaves such rows out") from error
+                    report.skipped.append(f"{place}: {error}")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DatasetError(f"{where} cannot be read as CSV in UTF-8: {error}") from error
 
 
-def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report, place: str) -> Row:
+def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Row:
     if len(fields) != len(COLUMNS):
-        raise DatasetError(f"{place}: {len(fields)} columns, {len(COLUMNS)} are needed")
+        raise _MalformedRowError(f"{len(fields)} columns, {len(COLUMNS)} are needed")
     trimmed = [field.strip() for field in fields]
     cells = dict(zip(COLUMNS, trimmed, strict=True))
     if empty := [name for name, value in cells.items() if not value]:
-        raise DatasetError(f"{place}: column {empty[0]} is empty")
+        raise _MalformedRowError(f"column {empty[0]} is empty")
     if cells["answer"] not in tuple(LETTERS):
-        raise DatasetError(f"{place}: the answer is {cells['answer'][:40]!r}; A, B, C or D is needed")
+        raise _MalformedRowError(f"the answer is {cells['answer'][:40]!r}; A, B, C or D is needed")
     if cells["subtheme"] not in theme.subthemes:
         accepted = ", ".join(theme.subthemes)
-        raise DatasetError(f"{place}: unknown sub-theme {cells['subtheme'][:40]!r}; {theme.en} has {accepted}")
+        raise _MalformedRowError(f"unknown sub-theme {cells['subtheme'][:40]!r}; {theme.en} has {accepted}")
     if not cells["id"].isdecimal():
-        raise DatasetError(f"{place}: the id is {cells['id'][:40]!r}; a number is needed")
+        raise _MalformedRowError(f"the id is {cells['id'][:40]!r}; a number is needed")
     odd = report.odd
     odd["fields with white space at an end, which was trimmed"] += sum(map(ne, fields, trimmed))
     odd["rows with control or invisible characters, kept"] += any(

@@ -84,8 +84,9 @@ def test_a_form_ends_when_it_only_repeats_itself(monkeypatch: pytest.MonkeyPatch
     repeating = replace(FORMS[0], drafts=lambda rng: (rng.choice(drafts) for _ in count()))
     monkeypatch.setattr(compose, "_FORMS", [repeating])
     assert len(compose_theory(5, seed=1)) == 5
-    with pytest.raises(ValueError, match="count is 6; there are no more than 5 questions"):
-        compose_theory(6, seed=1)
+    for count_, message in ((6, "count is 6; there are no more than 5 questions"), (-1, "count is -1")):
+        with pytest.raises(ValueError, match=message):
+            compose_theory(count_, seed=1)
 
 
 # Where the right option may be one of the things given, as the root of a chord is one of its notes.

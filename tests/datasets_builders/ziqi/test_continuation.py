@@ -157,8 +157,9 @@ def test_questions_are_distinct_and_fewer_are_the_first_of_more(questions: list[
     assert len({question.name.rpartition("-")[0] for question in questions}) == 300  # each of another tune
 
 
-def test_more_questions_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("count", "message"), [(-1, "0 or more"), (301, "the tunes yield [0-9]+ questions")])
+def test_counts_out_of_range(count: int, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cuts = continuation._cuts()[:300]
     monkeypatch.setattr(continuation, "_cuts", lambda: cuts)
-    with pytest.raises(ValueError, match=r"the tunes yield [0-9]+ questions"):
-        compose_continuations(301, 1)
+    with pytest.raises(ValueError, match=message):
+        compose_continuations(count, 1)

@@ -124,6 +124,10 @@ def test_a_malformed_row_stops_the_build_and_is_named(
         build_published(source)
     assert str(caught.value).startswith("test/popular_music.csv, row 3 (ends in line 4): ")
     assert said in str(caught.value)
+    plan = build_published(source, skip_bad=True)
+    assert len(plan.rows["comprehension"]["test"]) == 4 * 10 - 1
+    (what,) = plan.provenance.anomalies
+    assert what.startswith("malformed row left out: test/popular_music.csv, row 3 (ends in line 4): ")
 
 
 def count(plan: Plan) -> int:

@@ -39,8 +39,10 @@ def compose_theory(count: int, seed: int, half: int | None = None) -> list[Quest
             `MUSICTHEORYBENCH` are those of the benchmarks.
 
     Raises:
-        ValueError: there are not so many questions.
+        ValueError: count is negative, or there are not so many questions.
     """
+    if count < 0:
+        raise ValueError(f"count is {count}; it must be 0 or more")
     questions = list(islice(theory_questions(seed, half), count))
     if len(questions) < count:
         raise ValueError(f"count is {count}; there are no more than {len(questions)} questions")
