@@ -57,9 +57,8 @@ def unpack(
     """
     unpacked: dict[str, Path] = {}
     left = min(MOST_BYTES, max(MOST_RATIO * archive.stat().st_size, _ALWAYS_ALLOWED))
-    read_members = _zip_members if archive.name.lower().endswith(".zip") else _tar_members
     try:
-        for number, (name, open_member) in enumerate(read_members(archive)):
+        for number, (name, open_member) in enumerate(_members(archive)):
             if number >= MOST_MEMBERS:
                 raise DatasetError(f"{archive.name} has more than {MOST_MEMBERS:,} members")
             if not is_wanted(name):
@@ -81,6 +80,13 @@ def unpack(
     except _DAMAGED as error:
         raise DatasetError(f"{archive.name} is damaged or incomplete: {error or type(error).__name__}") from error
     return unpacked
+
+
+def _members(archive: Path) -> Iterator[_Member]:
+    if archive.name.lower().endswith(".zip"):
+        yield from _zip_members(archive)
+    else:
+        yield from _tar_members(archive)
 
 
 def _zip_members(archive: Path) -> Iterator[_Member]:

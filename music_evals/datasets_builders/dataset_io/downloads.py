@@ -29,6 +29,9 @@ from music_evals.notation.cache import write_atomically
 _TIMEOUT: Final = 60.0  # seconds without a byte
 _RANGE_NOT_SATISFIABLE: Final = 416
 _PARTIAL_CONTENT: Final = 206
+
+
+_SHORT_COMMIT: Final = re.compile(r"[0-9a-f]{7,39}")
 _SMALL: Final = 1_000_000  # bytes of a file that is checked at every use
 
 
@@ -39,7 +42,7 @@ def download_repository(
 
     Args:
         repo: ``ORG/NAME``.
-        revision: a branch, a tag, or a commit's full id; None for ``main``.
+        revision: a branch or tag, or a commit's id or its beginning; None for ``main``.
         files: patterns of the files to download; None for all.
         check_all: whether large files in the cache are checked too, and not only small ones.
 
@@ -55,6 +58,10 @@ def download_repository(
     from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
 
     with plain_errors(f"hf://datasets/{repo}" + (f"@{revision}" if revision else "")):
+        if revision and _SHORT_COMMIT.fullmatch(revision):  # the Hub serves files by full id only
+            commits = huggingface_hub.HfApi().list_repo_commits(repo, repo_type="dataset")
+            matches = [commit.commit_id for commit in commits if commit.commit_id.startswith(revision)]
+            revision = matches[0] if len(matches) == 1 else revision
         patterns = None if files is None else list(files)
         folder = Path(
             huggingface_hub.snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns)

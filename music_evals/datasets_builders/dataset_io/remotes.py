@@ -65,7 +65,7 @@ def published_files(dataset: str) -> Iterator[PublishedFiles]:
 
     Raises:
         DatasetError: the dataset has no remotes.
-        FetchError: a file cannot be had, or it is not the file that the facts name.
+        FetchError: the disk has too little room, a file cannot be had, or it is not the file that the facts name.
     """
     title, source = _published_source(dataset)
     root = cache_folder() / PUBLISHED
@@ -80,6 +80,7 @@ def published_files(dataset: str) -> Iterator[PublishedFiles]:
 def _fetch_all(title: str, source: Source, root: Path, folder: Path) -> PublishedFiles:
     hubs = {remote.hub: _look_up(remote, root) for remote in source.remotes if remote.hub}
     _announce(title, source, hubs, root)
+    _check_room(source, hubs, root)
     shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
     for remote in source.remotes:
         _fetch(remote, hubs, root, folder / remote.folder)
@@ -157,6 +158,16 @@ def _revision(remote: Remote, hubs: Mapping[str, _HubFiles]) -> str:
     if remote.hub:
         return hubs[remote.hub].commit
     return remote.revision or "unknown"
+
+
+def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> None:
+    fetched = [hubs[remote.hub].bytes if remote.hub else remote.bytes for remote in source.remotes]
+    needed, free = sum(count or 0 for count in fetched), shutil.disk_usage(root).free
+    if needed > free:
+        raise DatasetError(
+            f"{format_bytes(needed)} are to be fetched, and {root} has {format_bytes(free)} free; free some space, or "
+            "name another folder in MUSIC_EVALS_CACHE (and in HF_HOME for files of the Hub)"
+        )
 
 
 # --- the Hub ---

@@ -4,6 +4,7 @@ import errno
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -156,6 +157,16 @@ def test_a_server_that_cannot_go_on_sends_all_again(servers: Servers, tmp_path: 
     with pytest.raises(DatasetError, match="has changed"):
         describe_dataset("published", benchmark=dataset_module("ziqi").BENCHMARK)
     assert rows("ziqi")
+
+
+def test_too_little_room_is_said_before_anything_is_fetched(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_mmar(servers, tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5000))
+    assert "are to be fetched, and" in refused("mmar")
+    assert "has 5 kB free; free some space, or name another folder in MUSIC_EVALS_CACHE" in refused("mmar")
+    assert not [path for path, count in servers.asked if "resolve" in path and count]
 
 
 def full(*_: object, **__: object) -> Any:
