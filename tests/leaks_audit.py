@@ -4,7 +4,7 @@
     python -m tests.leaks_audit muse_ten --n 200    # one benchmark
     python -m tests.leaks_audit --numbers           # floors of small tasks and repeated ids instead: a minute
 
-`tests/leaks.py` says what the classifiers see. *Best* is the best view, not chosen in
+`music_evals/datasets_builders/questions/leaks.py` says what the classifiers see. *Best* is the best view, not chosen in
 hindsight, with its 95% interval. *Floor* is what logs show: chance, or what the task declares by `gives_away` (100 is a
 look-up).
 """
@@ -26,11 +26,11 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
 from music_evals.datasets_builders.questions.attack import Share, attack
 from music_evals.datasets_builders.questions.floors import items_of
-from music_evals.datasets_builders.questions.listening import PER_KIND, listening_questions
+from music_evals.datasets_builders.questions.leaks import QUANTILES, Views, find_leaks, joined, note_views
+from music_evals.datasets_builders.questions.listening import HIDDEN, PER_KIND, listening_questions
 from music_evals.evals.registry import dataset_module
 from music_evals.evals.shared.floors import floors_of
 from music_evals.notation.midi.files import midi_to_text
-from tests.leaks import HIDDEN, HIDDEN_IN_CLIPS, QUANTILES, Views, find_leaks, joined, note_views
 
 SEED = 77
 CHORDS = 240  # `major_or_minor` has hardly more variants
@@ -93,17 +93,17 @@ def _views_of_sound(clip: bytes) -> Views:
 def stimuli(modality: str, n: int) -> Iterator[Tried]:
     """Compose the stimuli of The MUSE Benchmark and of MUSE."""
     soundfont = None if modality == "midi" else muse.default_soundfont()
-    for name in muse_ten.FORMS:
+    for name, form in muse_ten.FORMS.items():
         count = min(n, CHORDS) if name == "major_or_minor" else n
         rows = muse_ten.compose_rows(SEED, name, "leaks", count, soundfont)
-        yield tried("muse_ten", name, modality, rows)
+        yield tried("muse_ten", name, modality, rows, form.hidden)
     for name, compose in muse.COMPOSERS.items():
         rows = (make() for split, make in compose(SEED, n, soundfont) if split == "test")
-        yield tried("muse", name, modality, rows)
+        yield tried("muse", name, modality, rows, muse.HIDDEN.get(name, ()))
 
 
-def tried(benchmark: str, task: str, modality: str, rows: Iterable[Mapping[str, Any]]) -> Tried:
-    answers, views, hidden = [], [], HIDDEN.get(task, ())
+def tried(benchmark: str, task: str, modality: str, rows: Iterable[Mapping[str, Any]], hidden: Sequence[str]) -> Tried:
+    answers, views = [], []
     for row in rows:
         answers.append(row["target"])
         ends = [key.removeprefix("audio") for key in row if key.startswith("audio")]
@@ -119,7 +119,7 @@ def clips(n: int) -> Iterator[Tried]:
     questions = [question for seed in range(SEED, SEED + n // PER_KIND) for question in listening_questions(seed)]
     for kind in dict.fromkeys(question.theme for question in questions):
         own = [question for question in questions if question.theme == kind]
-        views = [sound_views([question.parts[0].content], HIDDEN_IN_CLIPS.get(kind, ())) for question in own]
+        views = [sound_views([question.parts[0].content], HIDDEN.get(kind, ())) for question in own]
         # A kind of which all views have what is asked gives nothing else away.
         views = views if views[0] else [{"nothing": [0.0]} for _ in own]
         yield Tried(CLIPS, f"music, {kind}", "audio", [str(question.right) for question in own], views)

@@ -55,6 +55,7 @@ def compose_rows(seed: int) -> Rows:
     # Here, because music21 takes a second to load.
     from music_evals.datasets_builders.questions.theory import compose
 
+    compose.refuse_guessable_theory()
     configs = {}
     for config, count in COMPOSED.items():
         kinds = [kind for kind in compose.KINDS if (kind in KNOWLEDGE) == (config == "knowledge")]

@@ -13,7 +13,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -35,6 +35,7 @@ from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Performance
 
+_TRIED: Final = 200  # stimuli of each task that classifiers are tried on
 _ATTEMPTS: Final = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
 _Key = tuple[Any, ...]
@@ -89,7 +90,8 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         soundfont: SoundFont 2 file; by default `default_soundfont`.
 
     Raises:
-        DatasetError: the soundfont cannot be read, or there are not so many stimuli.
+        DatasetError: the soundfont cannot be read, there are not so many stimuli, or they give answers away
+            (`refuse_leaks`).
 
     Source: arXiv 2510.22455, sections on tasks and stimuli.
     """
@@ -103,8 +105,22 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
     made_with["soundfont"] = f"{soundfont.name} (SHA-256 {digest})"
     planned = ((config, compose(seed, getattr(counts, config), soundfont)) for config, compose in COMPOSERS.items())
     makers = group_makers((config, split, make) for config, entries in planned for split, make in entries)
+    _refuse_leaks()
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return Plan(makers, provenance)
+
+
+@cache
+def _refuse_leaks() -> None:
+    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process, for seconds."""
+    # Here, because SciPy takes a second to load.
+    from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
+
+    for config, compose in COMPOSERS.items():
+        tried = [make() for split, make in compose(DEFAULT_SEED, _TRIED, None) if split == "test"]
+        texts = [[row[name] for name in row if name.startswith("midi_text")] for row in tried]
+        views = [note_views(own, HIDDEN.get(config, ())) for own in texts]
+        refuse_leaks(NAME, config, "midi", find_leaks([row["target"] for row in tried], views))
 
 
 def group_makers(entries: Iterable[tuple[str, str, Maker]]) -> dict[str, dict[str, list[Maker]]]:
@@ -200,6 +216,12 @@ COMPOSERS: Final[Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[s
     "chord_quality": _chords,
 }
 """Config → composes rows from a seed, a number of test rows and a soundfont: their splits, and what makes them."""
+
+
+HIDDEN: Final[Mapping[str, Sequence[str]]] = {
+    "chord_quality": ("spectrum", "beginning", "end", "first event", "last event", "sizes", "together")
+}
+"""Config → views of `questions.leaks` that have what is asked: the notes of a chord, and how many they are."""
 
 
 def render_clip(performance: Performance, instrument: str, soundfont: Path | None) -> rows.Clip:

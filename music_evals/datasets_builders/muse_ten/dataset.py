@@ -10,6 +10,7 @@ take turns.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Final, TypedDict
@@ -33,9 +34,11 @@ from music_evals.datasets_builders.muse.rows import check_midi_text, check_row
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.audio.soundfont import default_soundfont
+from music_evals.notation.midi.files import midi_to_text, write_midi
 
 DEFAULT_SEED: Final = 1
 PER_TASK: Final = 20
+_TRIED: Final = 200  # stimuli of each task that classifiers are tried on
 
 _MidiText = Annotated[Text, AfterValidator(check_midi_text)]
 
@@ -95,6 +98,11 @@ def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str,
         yield form.targets[place], stimulus
 
 
+def midi_texts(stimulus: Stimulus) -> list[str]:
+    """Return the MIDI text of each clip."""
+    return [midi_to_text(write_midi(clip)) for clip, _ in stimulus.clips]
+
+
 def build(
     out: Path,
     *,
@@ -113,10 +121,23 @@ def build(
         }
         for name, form in FORMS.items()
     }
+    _refuse_leaks()
     # Equality of bytes gives no answer away, because the clips of a pair always differ.
     floors = {name: {"test": {"all": {"bytes": 0.5}}} for name, form in FORMS.items() if len(form.clips) == 2}
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, floors=floors)
     return write_dataset(out, rows, features=FEATURES, provenance=provenance, overwrite=overwrite)
+
+
+@cache
+def _refuse_leaks() -> None:
+    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process, for seconds."""
+    # Here, because SciPy takes a second to load.
+    from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
+
+    for name, form in FORMS.items():
+        answers, stimuli = zip(*compose(DEFAULT_SEED, name, "leaks", _TRIED), strict=True)
+        views = [note_views(midi_texts(stimulus), form.hidden) for stimulus in stimuli]
+        refuse_leaks(NAME, name, "midi", find_leaks(answers, views))
 
 
 def _generate(out: Path, _: OnPiece) -> Provenance:

@@ -285,6 +285,7 @@ class TaskForm:
     compose: Compose
     clips: Sequence[str] = ("",)  # what the names of the columns of each clip end with
     is_lettered: bool = True  # whether the answer is the letter of an option, or its text
+    hidden: Sequence[str] = ()  # views of `leaks` that have what is asked
 
     @property
     def targets(self) -> list[str]:
@@ -293,6 +294,7 @@ class TaskForm:
 
 
 _PAIR: Final = ("_1", "_2")
+_TIMBRE: Final = ("spectrum", "beginning", "end")
 _MELODIES: Final = ("Yes, these are the same exact melody.", "No, these are not the same exact melody.")
 _DRUMS: Final = (
     "Yes, these are the same exact drum set patterns.",
@@ -309,13 +311,13 @@ _CONTOURS: Final = (
 FORMS: Final[Mapping[str, TaskForm]] = {
     "oddball": TaskForm(_MELODIES, _oddball, _PAIR, is_lettered=False),
     "contour": TaskForm(_CONTOURS, _contour),
-    "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument),
+    "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument, hidden=_TIMBRE),
     "rhythm_matching": TaskForm(_DRUMS, _rhythm_matching, _PAIR, is_lettered=False),
     "meter": TaskForm(("Groups of 3", "Groups of 4", "Groups of 5"), _meter),
     "key_modulation": TaskForm(("Yes, a key modulation occurs.", "No, the key stays the same."), _key_modulation),
     "progression": TaskForm(_CHORDS, _progression, _PAIR),
     "transposition_pairs": TaskForm((SAME, DIFFERENT), _transposition_pairs, _PAIR, is_lettered=False),
-    "major_or_minor": TaskForm(("Major", "Minor"), _major_or_minor),
+    "major_or_minor": TaskForm(("Major", "Minor"), _major_or_minor, hidden=(*_TIMBRE, "first event", "last event")),
     "syncopation_pairs": TaskForm(_LOOPS, _syncopation_pairs, _PAIR),
 }
 """Task → its form."""

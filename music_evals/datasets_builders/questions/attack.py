@@ -27,9 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.questions.items import Item, vocabularies
 
 ALL: Final = "all"
+MARGIN: Final = 0.03
+"""How far above chance the upper bound of the best guesser may lie."""
+GLARING: Final = 0.999_999
+"""Confidence that a single form can be guessed, at which questions are refused."""
 
 _FOLDS: Final = 5
 _QUESTION_WORDS: Final = 40  # at the end of a question, to be paired with the words of the options
@@ -143,6 +148,28 @@ def best(shares: Iterable[Share]) -> dict[str, Share]:
     for share in shares:
         favourites[share.form] = max(favourites.get(share.form, share), share, key=lambda share: share.value)
     return favourites
+
+
+def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) -> None:
+    """Raise DatasetError, which calls the questions `name`, if composed questions can be guessed from their options.
+
+    The guesser of each form is chosen and taught on `learned`, questions of one seed, so that luck does not count
+    against `fresh`, questions of another seed. On all of `fresh` its upper bound (Wilson's, 95%) must lie at most
+    `MARGIN` above chance. Sound questions are refused in one of 70,000 sets of 8,000, and in one of seven sets of
+    2,000. A single form has too few questions for that bound: it is refused if its lower bound, at the confidence
+    `GLARING`, lies above the margin.
+    """
+    chosen = best(attack(learned, guessers=OPTIONS_ALONE))
+    for share in attack(fresh, learned, OPTIONS_ALONE):
+        if share.form not in chosen or share.guesser != chosen[share.form].guesser:
+            continue
+        bound = share.interval()[1] if share.form == ALL or len(chosen) == 1 else share.interval(GLARING)[0]
+        if bound > share.chance + MARGIN:
+            raise DatasetError(
+                f"{name} can be guessed: of the form '{share.form}' the guesser '{share.guesser}' gets "
+                f"{share.value:.1%} of {share.n} right, where chance is {share.chance:.0%}; accepted are {MARGIN:.0%} "
+                f"above it"
+            )
 
 
 def _tokens(text: str) -> list[str]:

@@ -14,6 +14,13 @@ from music_evals.notation.midi.files import write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 PER_KIND: Final = 20
+HIDDEN: Final[Mapping[str, Sequence[str]]] = {
+    "tempo": ("loudness", "spectrum"),
+    "instrument": ("loudness", "spectrum", "beginning", "end"),
+    "mode": ("spectrum",),
+    "voices": ("spectrum", "beginning", "end"),
+}
+"""Kind → views of `leaks` that have what is asked: how many strokes sound, the timbre, the notes, their number."""
 SECONDS: Final = 4.0
 TEMPI: Final = (50, 72, 104, 150)
 METRES: Final = (2, 3, 4, 5)

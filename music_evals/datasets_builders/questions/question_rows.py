@@ -15,6 +15,7 @@ from music_evals.datasets_builders.dataset_io import (
     make_provenance,
     write_dataset,
 )
+from music_evals.datasets_builders.questions.items import Item
 
 LETTERS: Final = "ABCD"
 Language = Literal["zh", "en"]  # languages that questions are composed in
@@ -30,6 +31,7 @@ class Question:
     text: Mapping[Language, str]  # the question, without its options
     right: Mapping[Language, str]  # the right option
     wrong: Mapping[Language, tuple[str, ...]]  # the three wrong options, in the same order in both languages
+    form: str = ""  # form within the kind
 
     def __post_init__(self) -> None:
         """Check that the options differ."""
@@ -42,6 +44,11 @@ class Question:
         """Return the four options, with the right one at a place from 0."""
         wrong = self.wrong[language]
         return [*wrong[:place], self.right[language], *wrong[place:]]
+
+    def blind_item(self, language: Language, place: int) -> Item:
+        """Return the options for a guesser that does not see the question."""
+        form = f"{self.kind}-{self.form}".rstrip("-")
+        return Item(form, "", tuple(self.options(language, place)), self.right[language], self.name, self.name)
 
 
 class QuestionRow(TypedDict):

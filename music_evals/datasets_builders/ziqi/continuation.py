@@ -21,10 +21,12 @@ from fractions import Fraction
 from functools import cache, cached_property
 from itertools import islice, zip_longest
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from music21 import corpus
 
-from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question
+from music_evals.datasets_builders.questions.attack import refuse_guessable
+from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question, places
 from music_evals.notation.abc.tunes import (
     Event,
     Key,
@@ -153,6 +155,22 @@ def training_continuations(seed: int, accepts: Callable[[str], bool], titles: It
     refused_titles = {*map(_plain_title, titles)}.union(*(tunes[name].titles for name in refused))
     refused |= {name for name, tune in tunes.items() if tune.titles & refused_titles}
     return _questions([cut for cut in _cuts() if cut.source.name not in refused], seed)
+
+
+@cache
+def refuse_guessable_continuations() -> None:
+    """Raise DatasetError if the right continuation can be guessed from the options; checked once per process.
+
+    Guessers learn from the questions on a third of the tunes and are tested on the other questions. The seed is fixed:
+    only this code and music21 decide the questions.
+    """
+    items = []
+    for is_learned in (True, False):
+        cuts = [cut for cut in _cuts() if (crc32(cut.source.name.encode()) % 3 == 0) is is_learned]
+        questions = list(_questions(cuts, 1_803))
+        drawn = zip(questions, places(len(questions), "continuation"), strict=True)
+        items.append([question.blind_item("en", place) for question, place in drawn])
+    refuse_guessable("continuations", *items)
 
 
 def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:

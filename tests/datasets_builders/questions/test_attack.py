@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from music_evals.datasets_builders.questions.attack import ALL, OPTIONS_ALONE, Share, attack, best
+from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders.questions.attack import ALL, OPTIONS_ALONE, Share, attack, best, refuse_guessable
 from music_evals.datasets_builders.questions.items import Item, item_of
-from tests.guessing import guessed
 
 WORDS = ("do", "re", "mi", "fa", "sol", "la", "si")
 
@@ -57,18 +57,22 @@ def test_planted_leaks_are_found_by_form() -> None:
     assert [by_guesser(attack([item]), "numbers")["median number"] for item in (numbers, *others)] == [1, 0, 0.2]
 
 
-def test_a_bank_with_a_leak_is_guessed_and_an_exchangeable_one_is_not() -> None:
+def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not() -> None:
     learned, fresh = exchangeable(600, 4), exchangeable(2000, 5)
-    assert not guessed(learned, fresh)
+    refuse_guessable("syllables", learned, fresh)
     # One question in ten has the longest option as its answer: 32% for the guesser that takes the longest.
     spoilt = [longest([item])[0] if number % 10 == 0 else item for number, item in enumerate(learned)]
     leaky = [longest([item])[0] if number % 10 == 0 else item for number, item in enumerate(fresh)]
-    assert [(share.form, share.chance) for share in guessed(spoilt, leaky)] == [("plain", 0.25)]
-    # Single forms are too small for the bound: only a glaring leak counts.
+    with pytest.raises(
+        DatasetError, match=r"syllables can be guessed: of the form 'plain' the guesser .* 25%; accepted"
+    ):
+        refuse_guessable("syllables", spoilt, leaky)
+    # Single forms are too small for the bound: only a glaring leak is refused.
     forms = [replace(item, form=str(number % 8)) for number, item in enumerate([*learned, *fresh])]
     bad = [longest([item])[0] if item.form == "7" else item for item in forms]
-    assert not guessed(forms[:600], forms[600:])
-    assert "7" in [share.form for share in guessed(bad[:600], bad[600:])]
+    refuse_guessable("syllables", forms[:600], forms[600:])
+    with pytest.raises(DatasetError, match="of the form '7' the guesser"):
+        refuse_guessable("syllables", bad[:600], bad[600:])
 
 
 def test_answers_of_one_kind_are_learned_from_other_questions() -> None:

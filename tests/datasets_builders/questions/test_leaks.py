@@ -1,22 +1,25 @@
 """The leak test: it finds planted leaks by their view, finds nothing in noise, and agrees with scikit-learn."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_score
 
-from music_evals.datasets_builders.muse.dataset import COMPOSERS
-from music_evals.datasets_builders.muse_ten.dataset import FORMS, compose, compose_rows
+from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders.muse_ten.dataset import FORMS, compose, midi_texts
+from music_evals.datasets_builders.questions.leaks import (
+    BEST,
+    find_leaks,
+    note_views,
+    refuse_leaks,
+)
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import Note, Performance
-from tests.leaks import BEST, accepted, find_leaks, note_views
-from tests.leaks_audit import sound_views, text_views, tried
+from tests.leaks_audit import sound_views, text_views
 
 NOTE = Note(0, 60, 400, 80)
 
@@ -64,32 +67,18 @@ def test_sound_is_described_by_loudness_and_spectrum() -> None:
     assert {*sound_views([low], ("spectrum", "end"))} == {"loudness", "beginning"}
 
 
-TRIED = 200
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_stimuli_of_the_muse_benchmark_give_no_more_away_than_declared(name: str) -> None:
-    rows = compose_rows(1, name, "leaks", TRIED, None)
-    assert_no_leak("muse_ten", name, rows)
-
-
-@pytest.mark.parametrize("name", COMPOSERS)
-def test_stimuli_of_muse_give_no_more_away_than_declared(name: str) -> None:
-    rows = (make() for split, make in COMPOSERS[name](1, TRIED, None) if split == "test")
-    assert_no_leak("muse", name, rows)
-
-
-def assert_no_leak(benchmark: str, task: str, rows: Iterable[Mapping[str, Any]]) -> None:
-    stimuli = tried(benchmark, task, "midi", rows)
-    *_, best = find_leaks(stimuli.answers, stimuli.views)
-    assert best.interval()[0] <= accepted(benchmark, task, "midi", best.chance)
+def test_stimuli_with_a_leak_are_refused_unless_it_is_declared() -> None:
+    answers = ["A", "B"] * 50
+    views = [{"velocities": [float(answer == "A")]} for answer in answers]
+    with pytest.raises(DatasetError, match=r"contour, midi: .* 100.0% .* 'velocities'"):
+        refuse_leaks("muse_ten", "contour", "midi", find_leaks(answers, views))
+    refuse_leaks("muse_ten", "instrument", "midi", find_leaks(answers, views))  # a look-up
 
 
 @pytest.mark.parametrize("name", ["syncopation_pairs", "meter"])
 def test_a_random_forest_finds_no_answer_by_velocities(name: str) -> None:
     answers, stimuli = zip(*compose(6, name, "forest", 150), strict=True)
-    texts = [[midi_to_text(write_midi(clip)) for clip, _ in stimulus.clips] for stimulus in stimuli]
-    views = np.array([note_views(clips)["velocities"] for clips in texts])
+    views = np.array([note_views(midi_texts(stimulus))["velocities"] for stimulus in stimuli])
     forest = RandomForestClassifier(200, random_state=0)
     share = cross_val_score(forest, views, answers, cv=5).mean()
     assert share < 1 / len(FORMS[name].options) + 0.13  # about three standard errors

@@ -5,16 +5,14 @@ import re
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import product
-from zlib import crc32
 
 import pytest
 
-from music_evals.datasets_builders.questions.items import Item
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.questions.question_rows import Question
 from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.continuation import COLLECTIONS, CONTINUATION, compose_continuations
 from music_evals.notation.abc.tunes import parse_key, parse_meter, read_measure, total_duration
-from tests.guessing import blind_items, guessed
 
 
 @pytest.fixture(scope="module")
@@ -131,14 +129,8 @@ def test_neither_repeats_nor_lengths_tell(questions: list[Question]) -> None:
     assert all(abs(points - 75) < 25 for points in score.values())
 
 
-def blind(is_learned: bool) -> list[Item]:
-    """The options of questions on a third of the tunes, or on the others."""
-    cuts = [cut for cut in continuation._cuts() if (crc32(cut.source.name.encode()) % 3 == 0) is is_learned]
-    return blind_items(continuation._questions(cuts, 1_803))
-
-
-def test_only_continuations_whose_distractors_are_shorter_can_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not guessed(blind(is_learned=True), blind(is_learned=False))
+def test_only_continuations_whose_distractors_are_shorter_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    continuation.refuse_guessable_continuations.__wrapped__()
     drawn, cuts = continuation._distractors, continuation._cuts()[::3]
     monkeypatch.setattr(continuation, "_cuts", lambda: cuts)
 
@@ -147,7 +139,8 @@ def test_only_continuations_whose_distractors_are_shorter_can_be_guessed(monkeyp
         return drawn(cut, [one for one in pool if len("".join(one.continuation)) <= longest], rng)
 
     monkeypatch.setattr(continuation, "_distractors", shorter)
-    assert guessed(blind(is_learned=True), blind(is_learned=False))
+    with pytest.raises(DatasetError, match="continuations can be guessed"):
+        continuation.refuse_guessable_continuations.__wrapped__()
 
 
 def test_questions_are_distinct_and_fewer_are_the_first_of_more(questions: list[Question]) -> None:

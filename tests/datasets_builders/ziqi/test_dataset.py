@@ -9,6 +9,8 @@ import pytest
 from datasets import load_dataset
 
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
+from music_evals.datasets_builders.questions.theory import compose
+from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, Plan, build_generated, published_themes, write
 from music_evals.datasets_builders.ziqi.published import build_published
 from tests.ziqi_source import Fields, write_source
@@ -157,8 +159,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert count(build_published(source)) == 11 * (4 + 5)
 
 
-def test_composed_questions(tmp_path: Path) -> None:
+def test_composed_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = []  # tests of the composers look at whether questions can be guessed
+    for module, name in ((compose, "refuse_guessable_theory"), (continuation, "refuse_guessable_continuations")):
+        monkeypatch.setattr(module, name, lambda name=name: checked.append(name))
     write(build_generated(3, theory=40, continuation=12), tmp_path / "out")
+    assert checked == ["refuse_guessable_theory", "refuse_guessable_continuations"]
     for config, count in (("comprehension", 40), ("generation", 12)):
         test, dev = (
             load_split(str(tmp_path / "out"), config, split, benchmark=BENCHMARK).to_list() for split in ("test", "dev")

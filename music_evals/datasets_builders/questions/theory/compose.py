@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 from random import Random
 from typing import Final
 from zlib import crc32
 
-from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question
+from music_evals.datasets_builders.questions.attack import refuse_guessable
+from music_evals.datasets_builders.questions.items import Item
+from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LETTERS, Language, Question
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Form, in_turn
 from music_evals.datasets_builders.questions.theory.terms import Term, words
@@ -57,6 +60,23 @@ def theory_questions(seed: int, half: int | None, kinds: Iterable[str] = KINDS) 
             yield question
 
 
+@cache
+def refuse_guessable_theory() -> None:
+    """Raise DatasetError if the questions can be guessed from their options; checked once per process (seconds).
+
+    Guessers learn from 2,000 questions and are tested on 8,000 questions of another seed, every second one in Chinese.
+    The seeds are fixed: only this code and music21 decide the questions.
+    """
+    learned, fresh = (blind_items(compose_theory(*args)) for args in ((2_000, 1_801), (8_000, 1_802)))
+    refuse_guessable("music theory questions", learned, fresh)
+
+
+def blind_items(questions: Iterable[Question]) -> list[Item]:
+    """Return the options of questions in random order; every second question is in Chinese."""
+    drawn = [(question, Random(question.name).randrange(len(LETTERS))) for question in questions]
+    return [question.blind_item(LANGUAGES[number % 2], place) for number, (question, place) in enumerate(drawn)]
+
+
 def _questions(form: Form, seed: int) -> Iterator[Question]:
     rng = Random(f"{seed}/{form.kind}/{form.name}")
     seen: set[tuple[Term, ...]] = set()
@@ -77,4 +97,5 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
             text={language: form.text[i].format(*(term[i] for term in blanks)) for i, language in _LANGUAGES},
             right={language: draft.right[i] for i, language in _LANGUAGES},
             wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
+            form=form.name,
         )

@@ -1,7 +1,7 @@
 """Classifiers that see everything but what a question asks: how often do they find its answer?
 
 A stimulus is described by *views*. Views of notes are the program, the velocities, the sizes, the first event and the
-last event. `leaks_audit` has views of sound and of texts. None of them has the order of the notes, which most
+last event. `tests/leaks_audit.py` has views of sound and of texts. None of them has the order of the notes, which most
 questions are about. Two classifiers learn each view: nearest neighbours, and a
 linear model of the values and their squares.
 
@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from music_evals import benchmarks
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.questions.attack import ALL, Share
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.notation.midi.performance import Note
 
 BEST: Final = "best"
 MARGIN: Final = 0.08
-"""How far above chance, or above what a task declares, the lower bound of the best classifier may lie."""
+"""How far above chance, or above what a task declares, the best classifier may lie."""
 
 _PROGRAM: Final = re.compile(r"program=(\d+)")
 _FOLDS: Final = 5
@@ -31,21 +32,6 @@ _NEIGHBOURS: Final = 15
 _RIDGE: Final = 1.0
 _EQUAL: Final = 1e-9  # difference of scores that are a tie
 QUANTILES: Final = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
-
-_TIMBRE: Final = ("spectrum", "beginning", "end")
-HIDDEN: Final[Mapping[str, Sequence[str]]] = {
-    "instrument": _TIMBRE,
-    "major_or_minor": (*_TIMBRE, "first event", "last event"),
-    "chord_quality": (*_TIMBRE, "first event", "last event", "sizes", "together"),
-}
-"""Task → views that have what is asked."""
-HIDDEN_IN_CLIPS: Final[Mapping[str, Sequence[str]]] = {
-    "tempo": ("loudness", "spectrum"),
-    "instrument": ("loudness", *_TIMBRE),
-    "mode": ("spectrum",),
-    "voices": _TIMBRE,
-}
-"""Kind of question on composed clips → views of sound that have what is asked: strokes, timbre, notes, their number."""
 
 Array = NDArray[np.float64]
 Views = Mapping[str, Sequence[float]]
@@ -106,9 +92,20 @@ def _earned(
     return earned
 
 
-def accepted(benchmark: str, task: str, modality: str, chance: float) -> float:
-    """How much stimuli may give away: what the task declares by ``gives_away``, or chance, and `MARGIN`."""
-    return benchmarks.load(benchmark).tasks[task].gives_away.get(modality, chance) + MARGIN
+def refuse_leaks(benchmark: str, task: str, modality: str, shares: Sequence[Share]) -> None:
+    """Raise DatasetError if stimuli give away more than the task declares by ``gives_away``, or more than chance.
+
+    The lower bound of the best view must lie at most `MARGIN` above that.
+    """
+    *views, best = shares
+    floor = benchmarks.load(benchmark).tasks[task].gives_away.get(modality, best.chance)
+    if best.interval()[0] > floor + MARGIN:
+        view = max(views, key=lambda share: share.value).guesser
+        raise DatasetError(
+            f"{benchmark}, {task}, {modality}: without what is asked, a classifier finds {best.value:.1%} of the "
+            f"answers to {best.n} stimuli, mostly by the view '{view}'; accepted are {floor + MARGIN:.0%}, or what "
+            f"the task declares by gives_away"
+        )
 
 
 def note_views(clips: Sequence[str], hidden: Sequence[str] = ()) -> Views:
