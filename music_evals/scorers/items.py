@@ -45,7 +45,7 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
         return [
-            Item(str(row["id"]), row["verdict"], row["verdict"] is not None, str(row.get("cluster", cluster)), "", row)
+            Item(str(row["id"]), row["verdict"], row["verdict"] is not None, _cluster(row, cluster), "", row)
             for row in details["questions"]
         ]
     value = None
@@ -54,6 +54,12 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
         value = None if isnan(number) else number
     counts = details.get("counts", True) is not False
     return [Item(str(sample_id), value, counts, cluster, str(details.get("stratum", "")), details)]
+
+
+def _cluster(row: Mapping[str, Any], cluster: str) -> str:
+    """The cluster of a question in a score; earlier versions logged each question of a chat as a cluster of its own."""
+    own = row.get("cluster", cluster)
+    return cluster if own == row["id"] else str(own)
 
 
 def headline(items: Sequence[Item]) -> Estimate | None:
