@@ -115,8 +115,10 @@ def reply_config(state: TaskState) -> dict[str, Any]:
         AbilityError: the model's provider cannot give such answers.
     """
     form = state.metadata.get(FORM, "text")
+    if form == "text":
+        return {}
     check_answer_form(get_model(), form)
-    if form != "schema":
+    if form == "likelihood":
         return {}
     schema = JSONSchema.model_validate(state.metadata[SCHEMA])
     return {"response_schema": ResponseSchema(name=ANSWER, json_schema=schema, strict=True)}
