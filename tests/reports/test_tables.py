@@ -83,9 +83,9 @@ def test_muse_has_a_cell_per_condition_beside_the_papers_models(golden: Records)
     assert (paper["Modality"], paper["Standalone"].value, paper["Source"]) == ("Audio", 63.16, "paper")
     (logic,) = rows(tables(golden, "MUSE")["muse_logiclm"])
     assert (logic["Solver's decision"].value, logic["Final answer"].value) == (90, 100)
-    # Logs of earlier versions hold no transcriptions.
-    assert "Right notes" not in logic
-    assert not [name for name in tables(golden, "MUSE") if "transcriptions" in name]
+    # Some of the reader's transcriptions are wrong at first; its decisions rest on the last.
+    assert 50 < logic["Right notes"].value <= 100
+    assert [name for name in tables(golden, "MUSE") if "transcriptions" in name]
 
 
 def test_unread_replies_stand_beside_the_score_and_many_of_them_bring_advice(tmp_path: Path) -> None:
