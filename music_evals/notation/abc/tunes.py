@@ -40,12 +40,12 @@ _TOKEN: Final = re.compile(
     "|".join(
         f"(?P<{kind}>{pattern})"
         for kind, pattern in {
-            "space": r"[ \t\n\r\f\v`\\]+|y[0-9]*|!(?![^!\s|]{1,30}!)",
+            "space": r"[ \t\n\r\f\v`\\$#*;?@]+|y[0-9]*|!(?![^!\s|]{1,30}!)",
             "text": r'"[^"\n]*"',
             "field": r"\[[A-Za-z]:[^\]\n]*\]",
             "grace": r"\{[^{}\n]*\}",
             "ending": r"\[[1-9][0-9,.\-]*",
-            "bar": r"(?:\[\|\]?|\|\]|[|:])+[1-9]?(?:[,.\-][1-9])*",
+            "bar": r"(?:\.\||\[\|\]?|\|\]|[|:])+[1-9]?(?:[,.\-][1-9])*",
             "chord": rf"\[[^\[\]|\n]{{1,120}}\]{_LENGTH}",
             "note": rf"{_NOTE}{_LENGTH}",
             "rest": rf"[zx]{_LENGTH}",
@@ -54,10 +54,14 @@ _TOKEN: Final = re.compile(
             "broken": r">{1,3}|<{1,3}",
             "tie": r"-",
             "slur": r"[()]",
-            "decoration": r"![^!\s|]{1,30}!|[.~H-Wh-w]",
+            "decoration": r"![^!\s|]{1,30}!|\+[^+\s|]{1,30}\+|[.~H-Wh-w]",
         }.items()
     )
 )
+_NOT_READ: Final = {
+    "&": ": voice overlays (&) are not accepted",
+    **dict.fromkeys("^_=", ": microtones and accidentals without a note are not accepted"),
+}
 _IN_CHORD: Final = re.compile(rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1,30}}!|[-.~()H-Wh-w ]')
 
 
@@ -267,7 +271,7 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
     if broken is not None:
         raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
     for event, length in zip(events, units, strict=True):
-        event.text += _length(event.duration)
+        event.text += length_text(event.duration)
         event.duration *= length
     return tuple(events)
 
@@ -323,7 +327,8 @@ def tokens(music: str) -> Iterator[tuple[str, str]]:
     while place < len(music):
         match = _TOKEN.match(music, place)
         if match is None or match.lastgroup is None or match[0] == ":":
-            raise ValueError(f"cannot read {_shown(music[place : place + 50])} as ABC music")
+            construct = _NOT_READ.get(music[place], "")
+            raise ValueError(f"cannot read {_shown(music[place : place + 50])} as ABC music{construct}")
         yield match.lastgroup, match[0]
         place = match.end()
 
@@ -335,22 +340,22 @@ def _event(
     if kind == "measures":
         return Event((), Fraction(*meter) * int(token[1:] or 1) / unit, "z")
     if kind == "rest":
-        return Event((), _read_length(token[1:]), "z")
+        return Event((), read_length(token[1:]), "z")
     if kind == "note":
-        note, length = _split_length(token)
+        note, length = split_length(token)
         return Event((_pitch(note, sharps, altered),), length, note)
     inner, outer = token[1:].rsplit("]", 1)
     matches = list(_IN_CHORD.finditer(inner))
     if sum(len(match[0]) for match in matches) < len(inner):
         raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
-    notes = [_split_length(match[0]) for match in matches if match["note"]]
+    notes = [split_length(match[0]) for match in matches if match["note"]]
     if not notes:
         raise ValueError(f"chord {_shown(token)} has no notes")
     names, lengths = zip(*notes, strict=True)
     pitches = tuple(_pitch(name, sharps, altered) for name in names)
     # The length of the first note counts for all (4.17).
     spelling = names[0] if len(names) == 1 else f"[{''.join(names)}]"
-    return Event(pitches, lengths[0] * _read_length(outer), spelling, is_tied="-" in inner)
+    return Event(pitches, lengths[0] * read_length(outer), spelling, is_tied="-" in inner)
 
 
 def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
@@ -379,14 +384,14 @@ def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
 
 # Tunes have few different notes and lengths, and fractions are slow.
 @lru_cache(maxsize=1024)
-def _split_length(note: str) -> tuple[str, Fraction]:
+def split_length(note: str) -> tuple[str, Fraction]:
     """A note without its length, and the length."""
     bare = note.rstrip("0123456789/")
-    return bare, _read_length(note[len(bare) :])
+    return bare, read_length(note[len(bare) :])
 
 
 @lru_cache(maxsize=1024)
-def _read_length(text: str) -> Fraction:
+def read_length(text: str) -> Fraction:
     """A length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
     over, slash, under = text.partition("/")
     # One slash means half, two slashes a quarter.
@@ -397,7 +402,7 @@ def _read_length(text: str) -> Fraction:
     return Fraction(above, below)
 
 
-def _length(value: Fraction) -> str:
+def length_text(value: Fraction) -> str:
     """The shortest common spelling of a length."""
     over = "" if value.numerator == 1 else str(value.numerator)
     return over if value.denominator == 1 else f"{over}/{value.denominator}"

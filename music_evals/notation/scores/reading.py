@@ -63,7 +63,7 @@ def read_score(path: Path) -> "Score":
     kind, check = _FORMATS[suffix]
     try:
         return _parse(check(data), kind)
-    except ScoreError as error:
+    except ValueError as error:
         raise ScoreError(f"{path}: {error}") from error
 
 
@@ -233,7 +233,7 @@ def _check_abc(data: bytes) -> str:
     music = "\n".join(line for line in text.split("\n") if not re.match(r"[A-Za-z]:(?![|:])|%", line))
     music = re.sub(r'"[^"\n]*"|\[[A-Za-z]:[^\]\n]{0,300}\]|%.*', "", music)
     _refuse_absurd(music, _ABSURD_ABC)
-    lengths = re.findall(r"[A-Ga-gxz][,']*([0-9]*)|Z([0-9]*)", music)
+    lengths = re.findall(r"[A-Ga-gxz][,']*([0-9]*)|[ZX]([0-9]*)", music)
     _check_notes(len(lengths) or 1)
     units = re.findall(r"(?:^|\[)L:\s*([0-9]+)(?:/([0-9]+))?", text, re.MULTILINE)
     unit = max((4 * int(number) / max(int(part or 1), 1) for number, part in units), default=0.5)
