@@ -16,7 +16,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from music_evals.notation.abc.tunes import FIELD, length_text, read_length, split_length, tokens
+from music_evals.notation.abc.tunes import body_tokens, length_text, read_length, split_length, tokens
 
 _VOICE: Final = re.compile(r"\[?V:\s*([^\s\]]+)([^\]]*)\]?")
 _NOTE: Final = re.compile(r"([\^_=]{0,2})([A-Ga-g])([,']*)([0-9]*/*[0-9]*)")
@@ -28,7 +28,7 @@ _REFUSED: Final = {
         r"(?:^|\[)[KV]:[^\n\[\]%]*\b(?:octave|transpose)=[+-]?[1-9]", re.MULTILINE
     ),
     "a key with accidentals of its own (K:)": re.compile(
-        r"(?:^|\[)K:(?:[^\n\[\]%]*\bexp\b|[^\n\[\]%]*?[: \t][\^_=]{1,2}[A-Ga-g]\b)", re.MULTILINE
+        r"(?:^|\[)K:(?:[^\n\[\]%]*\bexp\b|[^\n\[\]%]*?(?<!middle)(?<!clef)(?<!\bm)[\^_=][A-Ga-g]\b)", re.MULTILINE
     ),
 }
 
@@ -95,8 +95,7 @@ def plain_abc(abc: str) -> str:
     for number, music in enumerate(voices.values(), 1):
         lines += [f"V:{number}", *fields.values()] if len(voices) > 1 else []
         voice = _Voice(meter, fields["L"][2:], propagation[1] if propagation else "pitch")
-        for line in music:
-            lines += [text for text in map(str.strip, voice.plain_line(line).split("\n")) if text]
+        lines += [text for text in map(str.strip, voice.rewrite("\n".join(music)).split("\n")) if text]
     return "\n".join(lines) + "\n"
 
 
@@ -119,7 +118,7 @@ def _measure_length(meter: str) -> Fraction | None:
 
 
 class _Voice:
-    """Rewrites a voice line by line: keeps metre, unit and the accidentals that hold."""
+    """Rewrites a voice: keeps metre, unit and the accidentals that hold."""
 
     def __init__(self, meter: str, unit: str, propagation: str) -> None:
         self._fields = {"M": meter, "L": unit}
@@ -128,14 +127,12 @@ class _Voice:
         self._event: dict[str, str] = {}  # letter with octave marks → accidental, of the last note or chord
         self._tied: dict[str, str] = {}  # the same, if it is tied to what comes
 
-    def plain_line(self, line: str) -> str:
-        """Rewrite a line of music or a field; an inline field becomes a line of its own."""
-        if FIELD.fullmatch(line):
-            return self._field(line)
+    def rewrite(self, body: str) -> str:
+        """Rewrite lines of music and fields; every field becomes a line of its own."""
         words: list[str] = []
         event = tuplet = -1  # the places of the last note or chord and of the last tuplet sign
         lacking, factor = 0, Fraction(1)  # notes to come in the tuplet; factor of the next length
-        for kind, token in tokens(line):
+        for kind, token in body_tokens(body):
             word = self._word(kind, token)
             if kind == "tuplet":
                 ratio = [*token[1:].split(":"), "", ""]
@@ -169,7 +166,8 @@ class _Voice:
                 self._altered = {}
                 return re.sub(r"(?<=[12])[,.\-].*|[3-9].*", "", token.replace(".|", "|")).replace("::", ":| |:")
             case "field":
-                return f"\n{self._field(token[1:-1])}\n" if token[1] in "KMLQ" else ""
+                self._fields[token[0]] = token[2:]
+                return f"\n{_plain_field(token)}\n" if token[0] in "KMLQ" else ""
             case "tie":
                 self._tied = self._event
         is_sign = kind == "decoration" and (token in ".uv" or token[0] == "!")
@@ -185,10 +183,6 @@ class _Voice:
         sign = accidental or self._tied.get(letter + octave) or self._altered.get(place, "")
         self._event[letter + octave] = sign
         return sign + letter + octave + length_text(read_length(length))
-
-    def _field(self, line: str) -> str:
-        self._fields[line[0]] = line[2:]
-        return _plain_field(line)
 
     def _rest_measures(self, count: int) -> str:
         measure = _measure_length(self._fields["M"])

@@ -159,7 +159,7 @@ def split_measures(body: str) -> Iterator[Measure]:
     fields: list[tuple[str, str]] = []
     ending = ""
     has_music = False
-    for kind, token in _body_tokens(body):
+    for kind, token in body_tokens(body):
         if kind == "field":
             fields.append((token[0], token[2:].strip()))
         elif kind in ("bar", "ending"):
@@ -220,8 +220,7 @@ def parse_key(value: str) -> Key:
 def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0) -> tuple[Event, ...]:
     """Read the notes, chords and rests of music without bar lines (4.1 to 4.17).
 
-    An accidental holds in its octave to the end of the measure, as in print, because the collections were typed from
-    print. By section 11.3 of ABC 2.1 it would hold in all octaves.
+    An accidental holds in all octaves to the end of the measure (11.3).
 
     Args:
         text: the music.
@@ -232,7 +231,7 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
     Raises:
         ValueError: the text is no ABC, has a bar line, or a broken rhythm or tuplet lacks notes.
     """
-    altered: dict[tuple[str, int], int] = {}  # letter and octave → accidental so far, in semitones
+    altered: dict[str, int] = {}  # letter → accidental so far, in semitones
     events: list[Event] = []  # up to the last step with durations in unit notes, as written
     units: list[Fraction] = []  # the length of a unit note for each event, shorter in tuplets
     mark, ratio, lacking = "", Fraction(1), 0  # of a tuplet; `lacking` counts the notes to come
@@ -253,6 +252,10 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
             first, second = (2 - less, less) if token[0] == ">" else (less, 2 - less)
             events[-1].duration *= first
             broken = second
+        elif kind == "grace":
+            for match in _IN_CHORD.finditer(token):
+                if match["note"]:
+                    _pitch(split_length(match[0])[0], sharps, altered)
         elif kind == "tie":
             if events:
                 events[-1].is_tied = True
@@ -307,8 +310,8 @@ def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fra
     return " ".join(words)
 
 
-def _body_tokens(body: str) -> Iterator[tuple[str, str]]:
-    """Kind and text of the tokens of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
+def body_tokens(body: str) -> Iterator[tuple[str, str]]:
+    """Yield kind and text of the tokens of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
     _check_length(body)
     for line in body.split("\n"):
         bare = _COMMENT.sub("", line)
@@ -334,7 +337,7 @@ def tokens(music: str) -> Iterator[tuple[str, str]]:
 
 
 def _event(
-    kind: str, token: str, unit: Fraction, meter: tuple[int, int], sharps: int, altered: dict[tuple[str, int], int]
+    kind: str, token: str, unit: Fraction, meter: tuple[int, int], sharps: int, altered: dict[str, int]
 ) -> Event:
     """Read a note, chord or rest, with its duration in unit notes; `altered` holds the accidentals so far."""
     if kind == "measures":
@@ -358,17 +361,16 @@ def _event(
     return Event(pitches, lengths[0] * read_length(outer), spelling, is_tied="-" in inner)
 
 
-def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
+def _pitch(note: str, sharps: int, altered: dict[str, int]) -> int:
     """MIDI pitch of a note without its length; adds its accidental to `altered`."""
     accidental = note.rstrip("ABCDEFGabcdefg,'")
-    letter = note[len(accidental)]
-    octave = 5 + letter.islower() + note.count("'") - note.count(",")
-    place = (letter.upper(), octave)
+    octave = 5 + note[len(accidental)].islower() + note.count("'") - note.count(",")
+    letter = note[len(accidental)].upper()
     if accidental:
-        altered[place] = ALTERATIONS[accidental]
-    order = FIFTHS.index(letter.upper())
+        altered[letter] = ALTERATIONS[accidental]
+    order = FIFTHS.index(letter)
     signed = 1 if order < sharps else -1 if 6 - order < -sharps else 0
-    return 12 * octave + 7 * (order - 1) % 12 + altered.get(place, signed)
+    return 12 * octave + 7 * (order - 1) % 12 + altered.get(letter, signed)
 
 
 def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
