@@ -95,7 +95,7 @@ def plain_abc(abc: str) -> str:
     for number, music in enumerate(voices.values(), 1):
         lines += [f"V:{number}", *fields.values()] if len(voices) > 1 else []
         voice = _Voice(meter, fields["L"][2:], propagation[1] if propagation else "pitch")
-        lines += [text for text in map(str.strip, voice.rewrite("\n".join(music)).split("\n")) if text]
+        lines += [text for text in map(str.strip, voice.rewrite("\n".join(music).replace(".|", "|")).split("\n")) if text]
     return "\n".join(lines) + "\n"
 
 
@@ -164,13 +164,13 @@ class _Voice:
                 return self._rest_measures(int(token[1:] or 1))
             case "bar":
                 self._altered = {}
-                return re.sub(r"(?<=[12])[,.\-].*|[3-9].*", "", token.replace(".|", "|")).replace("::", ":| |:")
+                return re.sub(r"(?<=[12])[,.\-].*|[3-9].*", "", token).replace("::", ":| |:")
             case "field":
                 self._fields[token[0]] = token[2:]
                 return f"\n{_plain_field(token)}\n" if token[0] in "KMLQ" else ""
             case "tie":
                 self._tied = self._event
-        is_sign = kind == "decoration" and (token in ".uv" or token[0] == "!")
+        is_sign = kind == "decoration" and (token in ".uvkK" or token[0] == "!")
         is_chord_symbol = kind == "text" and token[1:2] not in ("^", "_", "<", ">", "@")
         is_kept = kind == "tie" or (kind == "ending" and token[1] in "12")
         return token if is_sign or is_chord_symbol or is_kept else " " * (kind == "space")
