@@ -16,21 +16,23 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from music_evals.notation.abc.tunes import body_tokens, length_text, read_length, split_length, tokens
+from music_evals.notation.abc.tunes import body_tokens, broken_factors, length_text, read_length, split_length
 
 _VOICE: Final = re.compile(r"\[?V:\s*([^\s\]]+)([^\]]*)\]?")
 _NOTE: Final = re.compile(r"([\^_=]{0,2})([A-Ga-g])([,']*)([0-9]*/*[0-9]*)")
 _SIGNS: Final = re.compile(r'"[^"]*"|![^!]*!|[.~()H-Wh-w ]')  # within a chord
+_KEPT: Final = re.compile(r'[.uvkK\-]|![^!]+!|"[^\^_<>@]')
+_ENDINGS: Final = re.compile(r"(?<=[12])[,.\-].*|\[?[3-9].*")  # further ones
 _PROPAGATION: Final = re.compile(r"^(?:%%|I:) *propagate-accidentals +(not|octave|pitch)", re.MULTILINE)
 _REFUSED: Final = {
     "macros (m:)": re.compile(r"^m:|\[m:", re.MULTILINE),
-    "octave= and transpose=": re.compile(
-        r"(?:^|\[)[KV]:[^\n\[\]%]*\b(?:octave|transpose)=[+-]?[1-9]", re.MULTILINE
-    ),
+    "octave= and transpose=": re.compile(r"(?:^|\[)[KV]:[^\n\[\]%]*\b(?:octave|transpose)=[+-]?[1-9]", re.MULTILINE),
     "a key with accidentals of its own (K:)": re.compile(
         r"(?:^|\[)K:(?:[^\n\[\]%]*\bexp\b|[^\n\[\]%]*?(?<!middle)(?<!clef)(?<!\bm)[\^_=][A-Ga-g]\b)", re.MULTILINE
     ),
 }
+
+_Signs = dict[str, str]  # accidentals of notes
 
 
 def split_voices(abc: str) -> tuple[list[str], dict[str, list[str]]]:
@@ -73,8 +75,8 @@ def plain_abc(abc: str) -> str:
     Example:
         >>> print(plain_abc("X:1\nM:3/4\nL:1/4\nK:C\n^F>F x [M:2/4] Z ::"), end="")
         X:1
-        M:3/4
         L:1/4
+        M:3/4
         K:C
         ^F3/2 ^F/2 z
         M:2/4
@@ -84,18 +86,18 @@ def plain_abc(abc: str) -> str:
         if pattern.search(abc):
             raise ValueError(f"{name} cannot be read; write the notes out")
     header, voices = split_voices(abc)
-    propagation = _PROPAGATION.search(abc)
-    fields = {line[0]: _plain_field(line) for line in header if line[:2] in ("L:", "M:", "K:")}
-    meter = fields.get("M", "M:none")[2:]
+    lines = [line for line in header if line[:2] not in ("L:", "M:", "K:")]
+    fields = {line[0]: _plain_field(line) for line in header if line not in lines}
     # By 3.1.7, which music21 applies to the first voice only.
-    unit = "1/16" if (_measure_length(meter) or 1) < Fraction(3, 4) else "1/8"
-    fields = {"L": f"L:{unit}", **fields}
-    lines = [_plain_field(line) for line in header if line[:2] not in ("L:", "K:")]
-    lines += [fields["L"], *(line for line in fields.values() if line[0] == "K")]
+    is_short = (_measure_length(fields.get("M", "")) or 1) < Fraction(3, 4)
+    fields = {"L": "L:1/16" if is_short else "L:1/8"} | fields
+    propagation = _PROPAGATION.search(abc)
     for number, music in enumerate(voices.values(), 1):
-        lines += [f"V:{number}", *fields.values()] if len(voices) > 1 else []
-        voice = _Voice(meter, fields["L"][2:], propagation[1] if propagation else "pitch")
-        lines += [text for text in map(str.strip, voice.rewrite("\n".join(music).replace(".|", "|")).split("\n")) if text]
+        lines += [f"V:{number}"] * (len(voices) > 1)
+        voice = _Voice(dict(fields), propagation[1] if propagation else "pitch")
+        # The dot of a dashed bar line is not one of the next note.
+        rewritten = voice.rewrite("\n".join([*fields.values(), *music]).replace(".|", "|"))
+        lines += [line.strip() for line in rewritten.split("\n") if line.strip()]
     return "\n".join(lines) + "\n"
 
 
@@ -110,22 +112,23 @@ def _plain_field(line: str) -> str:
     return f"K:{words}" if words else ""
 
 
-def _measure_length(meter: str) -> Fraction | None:
-    """The length of a measure in whole notes, also of ``C`` and ``2+3/8``; None in free metre."""
-    fraction = {"C": "4/4", "C|": "2/2"}.get(meter.strip(), meter)
-    numbers = [int(number) for number in re.findall(r"[1-9][0-9]*", fraction)]
-    return Fraction(sum(numbers[:-1]), numbers[-1]) if len(numbers) > 1 else None
+def _measure_length(field: str) -> Fraction | None:
+    """The length of a measure in whole notes by a field M, also of ``C`` and ``2+3/8``; None in free metre."""
+    if field[2:].strip() in ("C", "C|"):
+        return Fraction(1)
+    *above, below = [0, *map(int, re.findall(r"[1-9][0-9]*", field))]
+    return Fraction(sum(above), below) if below and any(above) else None
 
 
 class _Voice:
-    """Rewrites a voice: keeps metre, unit and the accidentals that hold."""
+    """Rewrites a voice: keeps the fields and the accidentals that hold."""
 
-    def __init__(self, meter: str, unit: str, propagation: str) -> None:
-        self._fields = {"M": meter, "L": unit}
+    def __init__(self, fields: dict[str, str], propagation: str) -> None:
+        self._fields = fields
         self._propagation = propagation
-        self._altered: dict[str, str] = {}  # letter, or letter with octave marks → accidental
-        self._event: dict[str, str] = {}  # letter with octave marks → accidental, of the last note or chord
-        self._tied: dict[str, str] = {}  # the same, if it is tied to what comes
+        self._altered = _Signs()  # by letter, or by letter and octave marks
+        self._event = _Signs()  # of the last note or chord, by letter and octave marks
+        self._tied = _Signs()  # of the last note or chord, if it is tied to what comes
 
     def rewrite(self, body: str) -> str:
         """Rewrite lines of music and fields; every field becomes a line of its own."""
@@ -141,8 +144,7 @@ class _Voice:
             elif kind == "grace" and lacking:
                 words[tuplet] = words[tuplet][:-1] + str(int(words[tuplet][-1]) + len(_NOTE.findall(token)))
             elif kind == "broken" and event >= 0:
-                less = Fraction(1, 2 ** len(token))
-                first, factor = (2 - less, less) if token[0] == ">" else (less, 2 - less)
+                first, factor = broken_factors(token)
                 words[event] = _multiplied(words[event], first)
             elif kind in ("note", "chord", "rest"):
                 word, factor = _multiplied(word, factor), Fraction(1)
@@ -162,18 +164,15 @@ class _Voice:
                 return _NOTE.sub(self._note, token.replace("{/", "{"))
             case "measures":
                 return self._rest_measures(int(token[1:] or 1))
-            case "bar":
+            case "bar" | "ending":
                 self._altered = {}
-                return re.sub(r"(?<=[12])[,.\-].*|[3-9].*", "", token).replace("::", ":| |:")
+                return _ENDINGS.sub("", token).replace("::", ":| |:")
             case "field":
-                self._fields[token[0]] = token[2:]
+                self._fields[token[0]] = token
                 return f"\n{_plain_field(token)}\n" if token[0] in "KMLQ" else ""
             case "tie":
                 self._tied = self._event
-        is_sign = kind == "decoration" and (token in ".uvkK" or token[0] == "!")
-        is_chord_symbol = kind == "text" and token[1:2] not in ("^", "_", "<", ">", "@")
-        is_kept = kind == "tie" or (kind == "ending" and token[1] in "12")
-        return token if is_sign or is_chord_symbol or is_kept else " " * (kind == "space")
+        return token if _KEPT.match(token) else " "
 
     def _note(self, match: re.Match[str]) -> str:
         accidental, letter, octave, length = match.groups()
@@ -185,10 +184,10 @@ class _Voice:
         return sign + letter + octave + length_text(read_length(length))
 
     def _rest_measures(self, count: int) -> str:
-        measure = _measure_length(self._fields["M"])
+        measure = _measure_length(self._fields.get("M", ""))
         if measure is None:
             raise ValueError("rests of whole measures (Z) cannot be read in free metre")
-        return " | ".join([f"z{length_text(measure / Fraction(self._fields['L']))}"] * count)
+        return " | ".join([f"z{length_text(measure / Fraction(self._fields['L'][2:]))}"] * count)
 
 
 def _multiplied(event: str, factor: Fraction) -> str:

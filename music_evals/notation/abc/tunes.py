@@ -248,10 +248,8 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
         elif kind == "broken":
             if not events or broken is not None:
                 raise ValueError(f"broken rhythm {token} has no note before it")
-            less = Fraction(1, 2 ** len(token))
-            first, second = (2 - less, less) if token[0] == ">" else (less, 2 - less)
+            first, broken = broken_factors(token)
             events[-1].duration *= first
-            broken = second
         elif kind == "grace":
             for match in _IN_CHORD.finditer(token):
                 if match["note"]:
@@ -384,17 +382,23 @@ def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
     return mark, Fraction(time, notes), count
 
 
+def broken_factors(token: str) -> tuple[Fraction, Fraction]:
+    """Return the factors of both lengths in a broken rhythm (4.4)."""
+    less = Fraction(1, 2 ** len(token))
+    return (2 - less, less) if token[0] == ">" else (less, 2 - less)
+
+
 # Tunes have few different notes and lengths, and fractions are slow.
 @lru_cache(maxsize=1024)
 def split_length(note: str) -> tuple[str, Fraction]:
-    """A note without its length, and the length."""
+    """Return a note without its length, and the length."""
     bare = note.rstrip("0123456789/")
     return bare, read_length(note[len(bare) :])
 
 
 @lru_cache(maxsize=1024)
 def read_length(text: str) -> Fraction:
-    """A length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
+    """Read a length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
     over, slash, under = text.partition("/")
     # One slash means half, two slashes a quarter.
     below = int(under) if under.strip("/") else 2 ** len(slash + under)
@@ -405,7 +409,7 @@ def read_length(text: str) -> Fraction:
 
 
 def length_text(value: Fraction) -> str:
-    """The shortest common spelling of a length."""
+    """Return the shortest common spelling of a length."""
     over = "" if value.numerator == 1 else str(value.numerator)
     return over if value.denominator == 1 else f"{over}/{value.denominator}"
 

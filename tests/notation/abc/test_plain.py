@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.scores.reading import read_score
 
