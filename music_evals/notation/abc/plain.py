@@ -128,7 +128,8 @@ class _Voice:
         self._propagation = propagation
         self._altered = _Signs()  # by letter, or by letter and octave marks
         self._event = _Signs()  # of the last note or chord, by letter and octave marks
-        self._tied = _Signs()  # of the last note or chord, if it is tied to what comes
+        self._tied = _Signs()  # the same, of notes that are tied to the next one
+        self._joined = _Signs()  # the same, of notes with a tie within the chord that is being read
 
     def rewrite(self, body: str) -> str:
         """Rewrite lines of music and fields; every field becomes a line of its own."""
@@ -158,7 +159,7 @@ class _Voice:
             case "note" | "chord" | "rest":
                 self._event = {}
                 word = "z" + token[1:] if kind == "rest" else _NOTE.sub(self._note, _SIGNS.sub("", token))
-                self._tied = self._event if "-" in token else {}
+                self._tied, self._joined = self._joined, {}
                 return word
             case "grace":
                 return _NOTE.sub(self._note, token.replace("{/", "{"))
@@ -181,6 +182,8 @@ class _Voice:
             self._altered[place] = accidental
         sign = accidental or self._tied.get(letter + octave) or self._altered.get(place, "")
         self._event[letter + octave] = sign
+        if match.string.startswith("-", match.end()):
+            self._joined[letter + octave] = sign
         return sign + letter + octave + length_text(read_length(length))
 
     def _rest_measures(self, count: int) -> str:

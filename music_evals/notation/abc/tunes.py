@@ -40,7 +40,7 @@ _TOKEN: Final = re.compile(
     "|".join(
         f"(?P<{kind}>{pattern})"
         for kind, pattern in {
-            "space": r"[ \t\n\r\f\v`\\$#*;?@]+|y[0-9]*|!(?![^!\s|]{1,30}!)",
+            "space": r"[ \t\n\r\f\v`\\$#*;]+|y[0-9]*|!(?![^!\s|]{1,30}!)",
             "text": r'"[^"\n]*"',
             "field": r"\[[A-Za-z]:[^\]\n]*\]",
             "grace": r"\{[^{}\n]*\}",
