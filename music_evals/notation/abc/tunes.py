@@ -33,7 +33,7 @@ _METER: Final = re.compile(r"([1-9][0-9]?) ?/ ?(1|2|4|8|16|32)")
 _UNIT: Final = re.compile(r"1/(1|2|4|8|16|32|64)|1")
 
 _NOTE: Final = r"(?:\^\^?|__?|=)?[A-Ga-g][,']{0,5}"
-_LENGTH: Final = r"[0-9]{0,3}(?:/[0-9]{1,3}|/{0,6})"
+_LENGTH: Final = r"(?:[0-9]{0,4}/[0-9]{1,4}|[0-9]{0,3}/{0,6})"
 # Each alternative matches or fails within its own line, and reading ends where all of them fail. So no part of a text
 # is scanned repeatedly.
 _TOKEN: Final = re.compile(
