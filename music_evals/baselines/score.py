@@ -30,7 +30,7 @@ _VALUES: Final = {
     **{"breve": "Double whole", "16th": "Sixteenth", "32nd": "Thirty-second", "64th": "Sixty-fourth"},
 }
 _DOTS: Final = ("", "Dotted ", "Double-dotted ")
-_UNPRINTED_REST: Final = "=C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
+_UNPRINTED_REST: Final = "C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
 
 
 _Voices = dict[str, tuple[str, list[re.Match[str]]]]  # name → its definition and its lines

@@ -16,7 +16,7 @@ from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, D
 from music_evals.datasets_builders.progress import OnPiece
 
 NAME: Final = "lilybench"
-VERSION: Final = "3.2.1"
+VERSION: Final = "3.2.2"
 DEFAULT_SEED: Final = 1234
 
 TaskName = Literal[

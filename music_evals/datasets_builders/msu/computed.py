@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,7 @@ from music_evals.notation.abc.writing import score_to_abc
 from music_evals.notation.extras import MissingLibraryError
 from music_evals.notation.scores.pages import shown_text
 from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, score_to_musicxml
+from music_evals.notation.scores.reading import count_tunes
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 OWN_SCORES: Final = "own-scores"
@@ -48,7 +50,8 @@ def build_generated(
 def build_own(folder: Path, seed: int = DEFAULT_SEED, *, on_score: OnPiece = lambda *_: None) -> Plan:
     """Compute questions on the scores of a folder: MusicXML, MXL, MIDI, ABC or kern files, at any depth.
 
-    `Plan.left_out` names the files that cannot be read or do not give twelve questions. DatasetError if none is left.
+    Every tune of an ABC file is a score. `Plan.left_out` names the scores that cannot be read or do not give
+    twelve questions. DatasetError if none is left.
     """
     folder = folder.expanduser()
     if not folder.is_dir():
@@ -56,8 +59,16 @@ def build_own(folder: Path, seed: int = DEFAULT_SEED, *, on_score: OnPiece = lam
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
     if not paths:
         raise DatasetError(f"{folder} holds no scores; files are read that end in {', '.join(sorted(SUFFIXES))}")
-    works = [Work(path.relative_to(folder).as_posix(), str(path)) for path in paths]
+    works = list(chain.from_iterable(_works(path, path.relative_to(folder).as_posix()) for path in paths))
     return _compute(works, seed, OWN_SCORES, on_score)
+
+
+def _works(path: Path, name: str) -> list[Work]:
+    """The score of a file, or the tunes of an ABC file of several."""
+    count = count_tunes(path)
+    if count < 2:
+        return [Work(name, str(path))]
+    return [Work(f"{name}#{tune}", str(path), tune=tune) for tune in range(1, count + 1)]
 
 
 def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -> Plan:

@@ -19,6 +19,7 @@ class Work(NamedTuple):
     path: str  # of its file; for a default work, in the corpus
     composer: str = ""  # full name
     title: str = ""  # without the key, which questions ask for
+    tune: int = 0  # place in an ABC file of several tunes, from 1
 
     @property
     def source(self) -> str:
@@ -28,7 +29,7 @@ class Work(NamedTuple):
     def load(self) -> "Score":
         """Read the score and prepare it with `prepare_score`."""
         if not self.title:
-            return prepare_score(read_score(Path(self.path)), in_place=True)
+            return prepare_score(read_score(Path(self.path), self.tune), in_place=True)
         score = prepare_score(read_corpus(self.path), in_place=True)
         score.metadata.composer = self.composer
         score.metadata.title = self.title

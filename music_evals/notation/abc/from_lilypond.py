@@ -4,7 +4,7 @@ The ABC says what the LilyPond says and no more: one measure per line without it
 grace notes, clefs, keys and metres. Section numbers are those of https://abcnotation.com/wiki/abc:standard:v2.1.
 
 - A note has an accidental if the key does not imply its alteration, or if its step had an accidental earlier in the
-  measure. Without a key (``K:none``) every altered note has one.
+  measure, or in a note before the measure that has a tie. Without a key (``K:none``) every altered note has one.
 - A word that is no LilyPond becomes a word that is no ABC. A wrong mode is written backwards, because ABC reads only
   three letters of a mode (3.1.14). A wrong note has ``@`` ahead, which is reserved (8.1).
 - What is masked in LilyPond, ``\key ?`` or ``\time ?``, is ``K:?`` or ``M:?``.
@@ -104,9 +104,10 @@ def _alterations(key: str) -> dict[str, int]:
 def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
     """The measures of a voice; the key and metre of its beginning are written elsewhere."""
     implied = _alterations(key)
+    tied = ""  # the last note, if a tie follows, whether or not the tie ends at a note of the same pitch
     for measure in voice:
         texts: list[str] = []
-        altered: set[str] = set()
+        altered = {letter.upper() for letter in re.findall(r"[\^_=]([A-Ga-g])", tied)}
         tuplets = _tuplets(measure.words)
         graces = ""
         for number, word in enumerate(measure.words):
@@ -127,6 +128,7 @@ def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
                 length = {"1": "", "1/2": "/"}.get(str(units), str(units).removeprefix("1" * (units < 1)))
                 texts += [part for part in (mark, f"{{{graces}}}" if graces else "") if part]
                 texts.append(text + length + ("-" if word.match["tie"] else ""))
+                tied = text if word.match["tie"] else ""
                 graces = ""
             elif word.kind == "unknown":
                 raise ValueError(f"{word.match[0]!r:.40} cannot be written as ABC")

@@ -33,14 +33,14 @@ _METER: Final = re.compile(r"([1-9][0-9]?) ?/ ?(1|2|4|8|16|32)")
 _UNIT: Final = re.compile(r"1/(1|2|4|8|16|32|64)|1")
 
 _NOTE: Final = r"(?:\^\^?|__?|=)?[A-Ga-g][,']{0,5}"
-_LENGTH: Final = r"[0-9]{0,3}(?:/[0-9]{1,3}|/{0,6})"
+_LENGTH: Final = r"(?:[0-9]{0,4}/[0-9]{1,4}|[0-9]{0,3}/{0,6})"
 # Each alternative matches or fails within its own line, and reading ends where all of them fail. So no part of a text
 # is scanned repeatedly.
 _TOKEN: Final = re.compile(
     "|".join(
         f"(?P<{kind}>{pattern})"
         for kind, pattern in {
-            "space": r"[ \t\n\r\f\v`\\]+|y[0-9]*|!(?![^!\s|]{1,30}!)",
+            "space": r"[ \t\n\r\f\v`\\$#*;]+|y[0-9]*|!(?![^!\s|]{1,30}!)",
             "text": r'"[^"\n]*"',
             "field": r"\[[A-Za-z]:[^\]\n]*\]",
             "grace": r"\{[^{}\n]*\}",
@@ -54,10 +54,14 @@ _TOKEN: Final = re.compile(
             "broken": r">{1,3}|<{1,3}",
             "tie": r"-",
             "slur": r"[()]",
-            "decoration": r"![^!\s|]{1,30}!|[.~H-Wh-w]",
+            "decoration": r"![^!\s|]{1,30}!|\+[^+\s|]{1,30}\+|[.~H-Wh-w]",
         }.items()
     )
 )
+_NOT_READ: Final = {
+    "&": ": voice overlays (&) are not accepted",
+    **dict.fromkeys("^_=", ": microtones and accidentals without a note are not accepted"),
+}
 _IN_CHORD: Final = re.compile(rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1,30}}!|[-.~()H-Wh-w ]')
 
 
@@ -155,7 +159,7 @@ def split_measures(body: str) -> Iterator[Measure]:
     fields: list[tuple[str, str]] = []
     ending = ""
     has_music = False
-    for kind, token in _body_tokens(body):
+    for kind, token in body_tokens(body):
         if kind == "field":
             fields.append((token[0], token[2:].strip()))
         elif kind in ("bar", "ending"):
@@ -216,8 +220,7 @@ def parse_key(value: str) -> Key:
 def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0) -> tuple[Event, ...]:
     """Read the notes, chords and rests of music without bar lines (4.1 to 4.17).
 
-    An accidental holds in its octave to the end of the measure, as in print, because the collections were typed from
-    print. By section 11.3 of ABC 2.1 it would hold in all octaves.
+    An accidental holds in all octaves to the end of the measure (11.3).
 
     Args:
         text: the music.
@@ -228,7 +231,7 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
     Raises:
         ValueError: the text is no ABC, has a bar line, or a broken rhythm or tuplet lacks notes.
     """
-    altered: dict[tuple[str, int], int] = {}  # letter and octave → accidental so far, in semitones
+    altered: dict[str, int] = {}  # letter → accidental so far, in semitones
     events: list[Event] = []  # up to the last step with durations in unit notes, as written
     units: list[Fraction] = []  # the length of a unit note for each event, shorter in tuplets
     mark, ratio, lacking = "", Fraction(1), 0  # of a tuplet; `lacking` counts the notes to come
@@ -245,10 +248,12 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
         elif kind == "broken":
             if not events or broken is not None:
                 raise ValueError(f"broken rhythm {token} has no note before it")
-            less = Fraction(1, 2 ** len(token))
-            first, second = (2 - less, less) if token[0] == ">" else (less, 2 - less)
+            first, broken = broken_factors(token)
             events[-1].duration *= first
-            broken = second
+        elif kind == "grace":
+            for match in _IN_CHORD.finditer(token):
+                if match["note"]:
+                    _pitch(split_length(match[0])[0], sharps, altered)
         elif kind == "tie":
             if events:
                 events[-1].is_tied = True
@@ -267,7 +272,7 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
     if broken is not None:
         raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
     for event, length in zip(events, units, strict=True):
-        event.text += _length(event.duration)
+        event.text += length_text(event.duration)
         event.duration *= length
     return tuple(events)
 
@@ -303,8 +308,8 @@ def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fra
     return " ".join(words)
 
 
-def _body_tokens(body: str) -> Iterator[tuple[str, str]]:
-    """Kind and text of the tokens of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
+def body_tokens(body: str) -> Iterator[tuple[str, str]]:
+    """Yield kind and text of the tokens of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
     _check_length(body)
     for line in body.split("\n"):
         bare = _COMMENT.sub("", line)
@@ -323,47 +328,47 @@ def tokens(music: str) -> Iterator[tuple[str, str]]:
     while place < len(music):
         match = _TOKEN.match(music, place)
         if match is None or match.lastgroup is None or match[0] == ":":
-            raise ValueError(f"cannot read {_shown(music[place : place + 50])} as ABC music")
+            construct = _NOT_READ.get(music[place], "")
+            raise ValueError(f"cannot read {_shown(music[place : place + 50])} as ABC music{construct}")
         yield match.lastgroup, match[0]
         place = match.end()
 
 
 def _event(
-    kind: str, token: str, unit: Fraction, meter: tuple[int, int], sharps: int, altered: dict[tuple[str, int], int]
+    kind: str, token: str, unit: Fraction, meter: tuple[int, int], sharps: int, altered: dict[str, int]
 ) -> Event:
     """Read a note, chord or rest, with its duration in unit notes; `altered` holds the accidentals so far."""
     if kind == "measures":
         return Event((), Fraction(*meter) * int(token[1:] or 1) / unit, "z")
     if kind == "rest":
-        return Event((), _read_length(token[1:]), "z")
+        return Event((), read_length(token[1:]), "z")
     if kind == "note":
-        note, length = _split_length(token)
+        note, length = split_length(token)
         return Event((_pitch(note, sharps, altered),), length, note)
     inner, outer = token[1:].rsplit("]", 1)
     matches = list(_IN_CHORD.finditer(inner))
     if sum(len(match[0]) for match in matches) < len(inner):
         raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
-    notes = [_split_length(match[0]) for match in matches if match["note"]]
+    notes = [split_length(match[0]) for match in matches if match["note"]]
     if not notes:
         raise ValueError(f"chord {_shown(token)} has no notes")
     names, lengths = zip(*notes, strict=True)
     pitches = tuple(_pitch(name, sharps, altered) for name in names)
     # The length of the first note counts for all (4.17).
     spelling = names[0] if len(names) == 1 else f"[{''.join(names)}]"
-    return Event(pitches, lengths[0] * _read_length(outer), spelling, is_tied="-" in inner)
+    return Event(pitches, lengths[0] * read_length(outer), spelling, is_tied="-" in inner)
 
 
-def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
+def _pitch(note: str, sharps: int, altered: dict[str, int]) -> int:
     """MIDI pitch of a note without its length; adds its accidental to `altered`."""
     accidental = note.rstrip("ABCDEFGabcdefg,'")
-    letter = note[len(accidental)]
-    octave = 5 + letter.islower() + note.count("'") - note.count(",")
-    place = (letter.upper(), octave)
+    octave = 5 + note[len(accidental)].islower() + note.count("'") - note.count(",")
+    letter = note[len(accidental)].upper()
     if accidental:
-        altered[place] = ALTERATIONS[accidental]
-    order = FIFTHS.index(letter.upper())
+        altered[letter] = ALTERATIONS[accidental]
+    order = FIFTHS.index(letter)
     signed = 1 if order < sharps else -1 if 6 - order < -sharps else 0
-    return 12 * octave + 7 * (order - 1) % 12 + altered.get(place, signed)
+    return 12 * octave + 7 * (order - 1) % 12 + altered.get(letter, signed)
 
 
 def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
@@ -377,17 +382,23 @@ def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
     return mark, Fraction(time, notes), count
 
 
+def broken_factors(token: str) -> tuple[Fraction, Fraction]:
+    """Return the factors of both lengths in a broken rhythm (4.4)."""
+    less = Fraction(1, 2 ** len(token))
+    return (2 - less, less) if token[0] == ">" else (less, 2 - less)
+
+
 # Tunes have few different notes and lengths, and fractions are slow.
 @lru_cache(maxsize=1024)
-def _split_length(note: str) -> tuple[str, Fraction]:
-    """A note without its length, and the length."""
+def split_length(note: str) -> tuple[str, Fraction]:
+    """Return a note without its length, and the length."""
     bare = note.rstrip("0123456789/")
-    return bare, _read_length(note[len(bare) :])
+    return bare, read_length(note[len(bare) :])
 
 
 @lru_cache(maxsize=1024)
-def _read_length(text: str) -> Fraction:
-    """A length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
+def read_length(text: str) -> Fraction:
+    """Read a length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
     over, slash, under = text.partition("/")
     # One slash means half, two slashes a quarter.
     below = int(under) if under.strip("/") else 2 ** len(slash + under)
@@ -397,8 +408,8 @@ def _read_length(text: str) -> Fraction:
     return Fraction(above, below)
 
 
-def _length(value: Fraction) -> str:
-    """The shortest common spelling of a length."""
+def length_text(value: Fraction) -> str:
+    """Return the shortest common spelling of a length."""
     over = "" if value.numerator == 1 else str(value.numerator)
     return over if value.denominator == 1 else f"{over}/{value.denominator}"
 

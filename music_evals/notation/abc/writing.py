@@ -4,7 +4,7 @@ The text is ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section num
 cannot express something, or where readers differ, the text is written so that all readers find the same notes:
 
 - Every altered note of a measure has its accidental. After an alteration, its step has an accidental to the end of the
-  measure, a natural too (4.2 and 11.3 leave open how far accidentals reach).
+  measure, a natural too (4.2 and 11.3 leave open how far accidentals reach). The same holds after a tie.
 - A second voice on a staff is a voice of its own, ``V:1b`` beside ``V:1``; ``%%score`` joins them to one staff. music21
   and verovio do not read overlays with ``&`` (7.4). Where such a voice is silent it has invisible rests, ``x``.
 - Clefs with an octave sign are written without it, and notes at their sounding pitch (4.6 leaves open who transposes).
@@ -332,10 +332,12 @@ class _Writer:
     _tempi: dict[int, str]
     _endings: dict[int, str]
     _altered: set[str] = field(default_factory=set)  # steps that had an accidental in the measure
+    _tied: set[str] = field(default_factory=set)  # such steps of the last note or chord, if a tie follows
 
     def measure(self, bar: _Bar, layer: int, index: int, is_last: bool) -> str:
         """Write a measure of a layer with its bar line and number; `index` is its position in the part, from 0."""
-        self._altered.clear()
+        # A tie can lead to another voice: the next note of the step is not tied.
+        self._altered = self._tied
         changes = [
             (_fraction(element.getOffsetInHierarchy(bar.measure)), kind, element)
             for kind in _CHANGES
@@ -417,6 +419,8 @@ class _Writer:
             ties = [_is_tied(element)] * len(notes)
         spelled = [(self._pitch(note), tie) for note, tie in zip(notes, ties, strict=True)]
         spelled.sort(key=lambda entry: entry[0][1])
+        tied = [name for (name, _), tie in spelled if tie and name[0] in "^_="]
+        self._tied = {name.strip("^_=/,'").upper() for name in tied}
         text = "".join(name + "-" * (tie and not all(ties)) for (name, _), tie in spelled)
         return f"{text if len(spelled) == 1 else f'[{text}]'}{length}{'-' * all(ties)}"
 

@@ -36,14 +36,16 @@ _MUSICXML_VALUES: Final = {
     **dict.fromkeys(("staves", "staff", "staff-lines", "slash-dots"), r"\d{0,2}"),
     **dict.fromkeys(("multiple-rest", "measure-repeat"), r"\d{0,3}"),
 }
+_TUNE: Final = re.compile(rb"^X:", re.MULTILINE)
 # Text that would make music21 create measures without end, and the like.
 _ABSURD_FIELD: Final = r"(?:^|\[)[MLQ]:[^\]\n]{0,80}?[0-9]{4,}"
-_ABSURD_ABC: Final = r"[0-9]{4,}|[',]{8,}|/{8,}|[<>]{5,}"
 _ABSURD_KERN: Final = r"^[^!\n*=][^\n]*(?:%\d{4}|(?:\d{4}|\.{8})\.{0,9}[A-Ga-gr])|(?:^|\t)\*M[^\t\n]{0,40}?\d{4,}"
 
 
-def read_score(path: Path) -> "Score":
+def read_score(path: Path, tune: int = 0) -> "Score":
     """Read a score file with music21, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score uniform.
+
+    An ABC file may hold several tunes: `tune` is the place of the tune to read, from 1.
 
     ScoreError if the file is missing, too large, damaged, hostile or of another format, or if it holds several pieces
     or no notes.
@@ -60,10 +62,12 @@ def read_score(path: Path) -> "Score":
         raise ScoreError(f"{path}: more than {MAX_BYTES:,} bytes; a score file may have no more")
     if not data.strip():
         raise ScoreError(f"{path}: the file is empty; {_ACCEPTED}")
+    if tune:
+        data = _tune(data, tune)
     kind, check = _FORMATS[suffix]
     try:
         return _parse(check(data), kind)
-    except ScoreError as error:
+    except ValueError as error:
         raise ScoreError(f"{path}: {error}") from error
 
 
@@ -218,22 +222,38 @@ def _check_midi(data: bytes) -> bytes:
     return data
 
 
+def count_tunes(path: Path) -> int:
+    """Count the tunes of an ABC file; 0 for other files, and for files that cannot be opened."""
+    if path.suffix.lower() != ".abc":
+        return 0
+    try:
+        with path.open("rb") as file:
+            return len(_TUNE.findall(file.read(MAX_BYTES)))
+    except OSError:
+        return 0
+
+
+def _tune(data: bytes, place: int) -> bytes:
+    """A tune of an ABC file, up to an empty line, with the directives at the head of the file (2.2)."""
+    head, *tunes = _TUNE.split(data)
+    directives = re.findall(rb"^(?:%|I:).*\n", head, re.MULTILINE)
+    return b"".join(directives) + b"X:" + re.split(rb"\n[ \t\r]*\n", tunes[place - 1])[0]
+
+
 def _check_abc(data: bytes) -> str:
     """Check fields and lengths, and write the tune so that music21 reads all of it."""
     text = _decode(data)
-    tunes = len(re.findall(r"^X:", text, re.MULTILINE))
+    tunes = len(_TUNE.findall(data))
     if tunes > 1:
-        raise ScoreError(f"it holds {tunes} tunes; a file may hold one")
+        raise ScoreError(f"it holds {tunes} tunes; they are read one by one")
     if not re.search(r"^K:", text, re.MULTILINE):
         raise ScoreError("it has no K: field, which every ABC tune needs (ABC 2.1, 3.1.14)")
     _refuse_absurd(text, _ABSURD_FIELD)
     voices = len(set(re.findall(r"(?:^|\[)V:\s*([^\s\]]+)", text, re.MULTILINE)))
     if voices > _MAX_VOICES:
         raise ScoreError(f"it has {voices:,} voices; a tune may have {_MAX_VOICES}")
-    music = "\n".join(line for line in text.split("\n") if not re.match(r"[A-Za-z]:(?![|:])|%", line))
-    music = re.sub(r'"[^"\n]*"|\[[A-Za-z]:[^\]\n]{0,300}\]|%.*', "", music)
-    _refuse_absurd(music, _ABSURD_ABC)
-    lengths = re.findall(r"[A-Ga-gxz][,']*([0-9]*)|Z([0-9]*)", music)
+    music = re.sub(r"^[A-Za-z]:(?![|:]).*|%.*", "", text, flags=re.MULTILINE)
+    lengths = re.findall(r"[A-Ga-gxz][,']*([0-9]{0,9})|[ZX]([0-9]{0,9})", music)
     _check_notes(len(lengths) or 1)
     units = re.findall(r"(?:^|\[)L:\s*([0-9]+)(?:/([0-9]+))?", text, re.MULTILINE)
     unit = max((4 * int(number) / max(int(part or 1), 1) for number, part in units), default=0.5)

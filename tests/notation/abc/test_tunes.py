@@ -52,7 +52,7 @@ def test_pitches_follow_signature_and_accidentals_of_the_measure() -> None:
     assert pitches("C D E F G A B c c' C,", 0) == [60, 62, 64, 65, 67, 69, 71, 72, 84, 48]
     assert pitches("F C G B", 2) == [66, 61, 67, 71]
     assert pitches("B E A", -2) == [70, 63, 69]
-    assert pitches("=F F ^G G g", 1) == [65, 65, 68, 68, 79]
+    assert pitches("=F F ^G G g", 1) == [65, 65, 68, 68, 80]  # in all octaves (11.3)
     assert [event.pitches for event in read_measure("[CEG]", EIGHTH, COMMON)] == [(60, 64, 67)]
 
 

@@ -108,6 +108,17 @@ def test_sizes_beyond_the_limit_and_headers_that_lie_about_them(
         read_score(tmp_path / "b.xml")
 
 
+def test_the_tunes_of_an_abc_file_are_read_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "book.abc"
+    head = "Tunes of the village\n%%propagate-accidentals octave\n\n"
+    path.write_text(f"{head}X:7\nL:1/4\nK:C\nC D |\n\nRemarks\n\nX:9\nL:1/4\nK:C\n^F f |\n\nMore remarks\n")
+    assert [reading.count_tunes(path), reading.count_tunes(tmp_path / "no.abc")] == [2, 0]
+    tunes = [[note.pitch.midi for note in read_score(path, tune).recurse().notes] for tune in (1, 2)]
+    assert tunes == [[60, 62], [66, 77]]
+    with pytest.raises(ScoreError, match="2 tunes"):
+        read_score(path)
+
+
 def test_measures_are_numbered_from_0_after_a_pickup() -> None:
     tune = converter.parse("X:1\nL:1/4\nM:3/4\nK:G\nD | G A B | d3 |]\n", format="abc")
     prepared = prepare_score(tune)
