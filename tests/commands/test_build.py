@@ -42,7 +42,7 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
     [
         (["muse", "--source", "nowhere"], 1, "dataset 'nowhere' does not exist; accepted: 'generated', 'published'"),
         (["muse", "--chord-quality", "1585"], 1, "chord_quality: 1585 test rows asked for; possible are 0 to 1584"),
-        (["muse", "--syncopation", "-1"], 1, "syncopation: -1 test rows asked for; a count is 0 or more"),
+        (["muse", "--syncopation", "-1"], 2, "Invalid value for '--syncopation'"),
         (["muse", "--soundfont", "nowhere.sf2"], 1, "the soundfont cannot be read"),
         (["muse", "--allow-partial"], 2, "only recordings can be partial"),
         (["muse", "--source", ".", "--seed", "1"], 2, "are for generated stimuli"),
