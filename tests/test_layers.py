@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "notation": set(),
     "encoders": {"notation"},
     "datasets_builders": {"benchmarks", "notation", "encoders"},
-    "solvers": {"notation", "scorers.readers"},
+    "solvers": {"notation", "scorers.readers.cleaning"},  # whoever takes a reply cleans it
     "scorers": {"notation", "encoders"},
     "rewards": {"benchmarks", "notation", "scorers.readers", "scorers.metrics"},
     "baselines": {"notation", "solvers.symbolic"},

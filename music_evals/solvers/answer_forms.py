@@ -1,111 +1,18 @@
-"""How a model gives its answer: as free text, in a form that its server guarantees, or by probabilities of tokens.
+"""The form of a model's answers: free text, an object by a schema, or the probabilities of the options.
 
-- ``text``: the prompt asks for a form, and rules read the reply.
-- ``schema``: the request carries a JSON schema of the answer, by Inspect's ``response_schema``; in the object a model
-  that may reason does so first.
-- ``likelihood``: the prompt is one text that ends just ahead of the answer, and one token is generated. The
-  probabilities of the tokens that could begin it are the answer.
+A sample's metadata say which, under ``answer_form``, and hold its JSON schema under ``answer_schema``; see
+`music_evals.evals.shared.answers`.
 """
 
-from collections.abc import Mapping, Sequence
-from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
-from inspect_ai.dataset import Sample
-from inspect_ai.model import (
-    ChatMessageUser,
-    Content,
-    ContentText,
-    GenerateConfig,
-    ResponseSchema,
-    get_model,
-)
+from inspect_ai.model import ResponseSchema, get_model
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema
 
-from music_evals.scorers.readers.fields import ANSWER, FORM, SCHEMA, answer_schema
 from music_evals.solvers.abilities import check_answer_form
-from music_evals.solvers.stimulus import parts_of, question_message
 
 AnswerForm = Literal["text", "schema", "likelihood"]
-
-SCHEMA_TOKENS: Final = 64  # new tokens that the object takes besides what the task allows
-PROBABILITIES: Final = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=True, top_logprobs=20)
-"""Settings of ``likelihood``: 20 tokens are the most that most servers tell."""
-_LEAD: Final = "Answer:"  # ahead of the answer, if the task's form of a reply has nothing ahead of it
-
-
-def ask_for_object(sample: Sample, wording: Mapping[str, Any], *, reasons: bool) -> Sample:
-    """Return a sample that also asks for a JSON object, the form of which `reply_config` sends along.
-
-    Args:
-        sample: of a task.
-        wording: the texts ``single``, ``reasoned``, ``batch`` and ``values`` in a language.
-        reasons: whether the model may reason ahead of its answer.
-    """
-    message, facts = question_message(sample)
-    metadata = sample.metadata or {}
-    answers = facts.get("answers", ())
-    types = ["choice" if answers else facts.get("answer_type", "text")]
-    kind = "reasoned" if reasons else "single"
-    if "questions" in metadata:
-        types = [question["answer_type"] for question in metadata["questions"]]
-    if len(types) > 1:
-        kind = "batch"
-    value = Template(wording["values"].get(types[0], wording["values"]["text"]))
-    listed = ", ".join(f'"{answer}"' for answer in answers)
-    text = Template(wording[kind]).substitute(value=value.substitute(answers=listed), count=len(types))
-    extended = message.model_copy(update={"content": _join([*parts_of(message), ContentText(text=text)])})
-    messages = [extended if other is message else other for other in sample.input]
-    metadata = {**metadata, FORM: "schema", SCHEMA: answer_schema(types, answers, reasons=reasons)}
-    return sample.model_copy(update={"input": messages, "metadata": metadata})
-
-
-def end_ahead_of_answer(sample: Sample) -> Sample:
-    """Return a sample with one message, whose text ends where the answer begins.
-
-    Worked examples that were earlier turns become part of the text. A model needs no chat template for such a prompt.
-
-    Raises:
-        ValueError: the question has no options, or some that begin with the same word.
-    """
-    message, facts = question_message(sample)
-    answers: list[str] = facts.get("answers") or []
-    if len(answers) < 2:
-        raise ValueError("answer=likelihood needs options to choose from; valid for this task are text, schema")
-    if len({answer.split()[0] for answer in answers}) < len(answers):
-        raise ValueError(
-            f"answer=likelihood compares first words, and options of {sample.id} begin alike; valid are text, schema, "
-            "and prompts that give the options letters"
-        )
-    lead = facts.get("form", "$answer").partition("$answer")[0].strip() or _LEAD
-    parts = [part for other in sample.input for part in _shown(other, lead)]
-    if not message.text.rstrip().endswith((":", "：")):
-        parts.append(ContentText(text=lead))
-    asks = {name: fact for name, fact in facts.items() if name != "music"}  # its places were in the shorter text
-    metadata = {**(sample.metadata or {}), FORM: "likelihood"}
-    prompt = ChatMessageUser(content=_join(parts), metadata={"asks": asks})
-    return sample.model_copy(update={"input": [prompt], "metadata": metadata})
-
-
-def _shown(message: Any, lead: str) -> list[Content]:
-    """The parts of a message; the answer of a worked example stands behind the same words as the one to give."""
-    if message.role != "assistant":
-        return parts_of(message)
-    return [ContentText(text=f"{lead} {message.text.removeprefix(lead).strip()}")]
-
-
-def _join(parts: Sequence[Content]) -> str | list[Content]:
-    """Join texts that follow each other, by blank lines; a text alone is no list."""
-    joined: list[Content] = []
-    for part in parts:
-        last = joined[-1] if joined else None
-        if isinstance(part, ContentText) and isinstance(last, ContentText):
-            joined[-1] = ContentText(text=f"{last.text.rstrip()}\n\n{part.text.strip()}")
-        else:
-            joined.append(part)
-    only = joined[0] if len(joined) == 1 else None
-    return only.text if isinstance(only, ContentText) else joined
 
 
 def reply_config(state: TaskState) -> dict[str, Any]:
@@ -114,11 +21,11 @@ def reply_config(state: TaskState) -> dict[str, Any]:
     Raises:
         AbilityError: the model's provider cannot give such answers.
     """
-    form = state.metadata.get(FORM, "text")
+    form = state.metadata.get("answer_form", "text")
     if form == "text":
         return {}
     check_answer_form(get_model(), form)
     if form == "likelihood":
         return {}
-    schema = JSONSchema.model_validate(state.metadata[SCHEMA])
-    return {"response_schema": ResponseSchema(name=ANSWER, json_schema=schema, strict=True)}
+    schema = JSONSchema.model_validate(state.metadata["answer_schema"])
+    return {"response_schema": ResponseSchema(name="answer", json_schema=schema, strict=True)}
