@@ -8,10 +8,11 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from music_evals.notation.abc.plain import plain_abc
+from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, prepare_score
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
@@ -90,8 +91,9 @@ def _parse(content: Any, kind: str) -> "Score":
     """Have music21 read checked content, from memory, so that the file cannot change in between."""
     from music21 import converter, stream
 
+    read = parse_plain if kind == "abc" else partial(converter.parseData, format=kind)
     try:
-        score = converter.parseData(content, format=kind)
+        score = read(content)
     except MemoryError:
         raise
     # music21's readers raise exceptions of any class.
