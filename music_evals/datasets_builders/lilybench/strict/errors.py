@@ -14,6 +14,10 @@ The strict rows keep to these definitions:
 A chord counts by its lowest note, and grace notes do not count. A corruption replaces one word. It is taken only if
 `find_errors` finds this kind in this measure and nothing else. Since every word of a canonical text has its own octave
 and duration, no other note changes.
+
+The scores are written as ABC, too, and there an error has one trace as well. An accidental in ABC lasts to the end of the
+measure, so a foreign note is the last on its step in its measure: a later one would be marked as natural. Without a mode,
+ABC takes a key for major, so a wrong mode replaces *major* alone: in minor, many notes would be marked.
 """
 
 import random
@@ -75,7 +79,7 @@ def find_errors(text: str) -> dict[Corruption, list[int]]:
             measure.number
             for measure in measures
             for word in measure.words
-            if word.kind == "unknown" or (word.kind in ("note", "grace") and not all(map(pitch_of, _names(word))))
+            if word.kind == "unknown" or (word.kind in ("note", "grace") and not all(map(pitch_of, names_in(word))))
         },
         "invalid_bar_duration": set(_unfilled(measures)),
         "melodic_leap": set(_leaps(measures)),
@@ -104,6 +108,16 @@ def signature_of(tonic: NoteName, mode: str) -> int:
     return int(_FIFTHS[tonic.step] + 7 * tonic.alteration) + MODES[mode]
 
 
+def alteration_in(signature: int, step: int) -> int:
+    """Return the alteration of a step of the staff by a signature, given by its number of sharps or -flats.
+
+    Example:
+        >>> [alteration_in(2, step) for step in range(7)]  # D major: C sharp to B
+        [1, 0, 0, 1, 0, 0, 0]
+    """
+    return -((_FIFTHS[step] - signature + 1) // 7)
+
+
 # --- finding ---
 
 
@@ -113,7 +127,8 @@ def _is_invalid(word: Word) -> bool:
     return word.kind == "clef" and word.match["clef"] not in _CLEFS
 
 
-def _names(word: Word) -> list[str]:
+def names_in(word: Word) -> list[str]:
+    """Return the names of a word's notes, without octaves."""
     written = word.match["chord"].split() if word.match["chord"] else [word.match["name"]]
     return [name.rstrip("',") for name in written]
 
@@ -155,16 +170,16 @@ def _degree(word: Word) -> int | None:
 def _foreign_notes(measures: Sequence[MeasureText]) -> Iterator[int]:
     if any(word.kind == "key" and _is_invalid(word) for measure in measures for word in measure.words):
         return  # if a key cannot be read, nobody can say which notes are outside of it
-    signatures = _Signatures(measures)
+    signatures = Signatures(measures)
     for measure in measures:
         for word in measure.words:
             if word.kind in ("note", "grace"):
-                pitches = filter(None, map(pitch_of, _names(word)))
+                pitches = filter(None, map(pitch_of, names_in(word)))
                 if any(is_foreign(signatures.at(measure, word), pitch) for pitch in pitches):
                     yield measure.number
 
 
-class _Signatures:
+class Signatures:
     """The key signatures of each staff; they are written in its first voice."""
 
     def __init__(self, measures: Sequence[MeasureText]) -> None:
@@ -191,7 +206,7 @@ def _candidates(
     """Start and end of a passage, the text that replaces it, and the number of its measure."""
     places = [(measure, word) for measure in measures for word in measure.words if measure.number]
     if kind == "invalid_metadata":
-        commands = [(measure, word) for measure, word in places if word.kind in ("key", "clef")]
+        commands = [two for two in places if two[1].kind == "clef" or two[1].match["mode"] == "major"]
         draw.shuffle(commands)
         # Most scores have key and clef in measure 1 and nowhere else, so other measures are preferred.
         for measure, word in sorted(commands, key=lambda command: command[0].number == 1):
@@ -200,7 +215,7 @@ def _candidates(
         return
     notes = list(_plain_notes(measures))
     draw.shuffle(notes)
-    signatures = _Signatures(measures)
+    signatures = Signatures(measures)
     for measure, word in notes:
         for group, new in _replacements(signatures, measure, word, kind, draw):
             start, end = word.match.span(group)
@@ -220,8 +235,15 @@ def _plain_notes(measures: Sequence[MeasureText]) -> Iterator[tuple[MeasureText,
                 before = word
 
 
+def _has_later(measure: MeasureText, note: Word, step: int) -> bool:
+    """Whether a measure has a note on a step after a note."""
+    later = (word for word in measure.words if word.match.start() > note.match.start())
+    names = [name for word in later if word.kind in ("note", "grace") for name in names_in(word)]
+    return any(pitch is None or pitch.step == step for pitch in map(pitch_of, names))
+
+
 def _replacements(
-    signatures: _Signatures, measure: MeasureText, note: Word, kind: Corruption, draw: random.Random
+    signatures: Signatures, measure: MeasureText, note: Word, kind: Corruption, draw: random.Random
 ) -> Iterator[tuple[str, str]]:
     """Groups of the note's match, and their new texts."""
     if kind == "invalid_content":
@@ -237,7 +259,7 @@ def _replacements(
     else:
         pitch = pitch_of(note.match["name"])
         signature = signatures.at(measure, note)
-        if pitch is not None:
+        if pitch is not None and not _has_later(measure, note, pitch.step):
             others = (pitch._replace(alteration=pitch.alteration + change) for change in (-1, 1))
             foreign = [other for other in others if abs(other.alteration) <= 1 and is_foreign(signature, other)]
             if foreign:
