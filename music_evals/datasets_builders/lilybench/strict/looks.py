@@ -21,7 +21,6 @@ from music_evals.datasets_builders.lilybench.rows import TaskRow
 MARGIN: Final = 0.03  # above chance, from which on a dataset is refused
 _Z: Final = 1.96  # of a 95% interval
 _FINENESS: Final = 2  # steps in which a number doubles
-_VALUES: Final = 4  # numbers that a mark may have in an option's examples, for smoothing
 _MARK: Final = re.compile(r"\\[A-Za-z]+|\\\\|\"[^\"\n]*\"|[#$%|]|\n[ \t]*\n")
 _MUSIC: Final = frozenset(
     {
@@ -47,16 +46,6 @@ def looks(text: str) -> Looks:
     return {mark: 1 + round(_FINENESS * math.log2(count)) for mark, count in counts.items()}
 
 
-def difference(own: Looks, other: Looks) -> int:
-    """Return in how many steps two texts differ.
-
-    Example:
-        >>> difference({"|": 3, "length": 12}, {"|": 4, "length": 12, "%": 1})
-        2
-    """
-    return sum(abs(own.get(mark, 0) - other.get(mark, 0)) for mark in {*own, *other})
-
-
 def attack(rows: Sequence[TaskRow]) -> list[float]:
     """Return, for each row, the chance that a classifier finds its answer by looks; ties count as guesses.
 
@@ -72,7 +61,7 @@ def attack(rows: Sequence[TaskRow]) -> list[float]:
             if other_group != group and answer in examples:
                 examples[answer].append(other)
         if all(examples.values()):
-            scores = {option: _likelihood(own, known) for option, known in examples.items()}
+            scores = _likelihoods(own, examples)
             ties = [option for option, score in scores.items() if math.isclose(score, max(scores.values()))]
             chances.append((right in ties) / len(ties))
     return chances
@@ -86,11 +75,20 @@ def _group(row: TaskRow) -> str:
     return row["piece"].partition("/")[0]
 
 
-def _likelihood(own: Looks, examples: Sequence[Looks]) -> float:
-    """The logarithm of how likely the looks of a row are, by those of the examples of an option."""
-    marks = own.keys() | {mark for example in examples for mark in example}
-    counts = (sum(example.get(mark, 0) == own.get(mark, 0) for example in examples) for mark in marks)
-    return sum(math.log((count + 1) / (len(examples) + _VALUES)) for count in counts)
+def _likelihoods(own: Looks, examples: Mapping[str, Sequence[Looks]]) -> dict[str, float]:
+    """Option → the logarithm of how likely the looks of a row are, by those of its examples.
+
+    Shares are smoothed by those of all examples, so that it makes no difference how many an option has.
+    """
+    known = [example for group in examples.values() for example in group]
+    scores = dict.fromkeys(examples, 0.0)
+    for mark in own.keys() | {mark for example in known for mark in example}:
+        number = own.get(mark, 0)
+        share = (sum(example.get(mark, 0) == number for example in known) + 1) / (len(known) + 1)
+        for option, group in examples.items():
+            count = sum(example.get(mark, 0) == number for example in group)
+            scores[option] += math.log((count + share) / (len(group) + 1))
+    return scores
 
 
 def check_looks(task: str, rows: Sequence[TaskRow]) -> None:

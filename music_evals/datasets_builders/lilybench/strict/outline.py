@@ -1,7 +1,7 @@
-r"""Eight measures of a score's outer voices, which questions on composers and styles show instead of the score.
+r"""Six measures of a score's outer voices, which questions on composers and styles show instead of the score.
 
 How many staves and voices there are gives these answers away: a quartet is Classical, and a chorale is by Bach. So all
-scores are shown in the same form, by which only their notes can tell them apart: the first eight measures on end
+scores are shown in the same form, by which only their notes can tell them apart: the first six measures on end
 that have no tuplet, grace note or change of key or metre, of the first voice of the highest staff and of the lowest staff (or of the first and the
 last voice of a single staff), in treble and bass clef. Of a chord the outer note is shown.
 """
@@ -12,11 +12,11 @@ from typing import Final
 
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 
-_MEASURES: Final = 8
+_MEASURES: Final = 6
 
 
 def outline(score: str) -> str | None:
-    r"""Return eight measures of a canonical score's outer voices; None if it has one voice, or no such measures.
+    r"""Return six measures of a canonical score's outer voices; None if it has one voice, or no such measures.
 
     Example:
         >>> voice = "{\n" + "".join(f"    {note}'2 <d' {note}'>4 |\n" for note in "cdefgabc") + "  }"
