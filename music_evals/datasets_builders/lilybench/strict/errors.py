@@ -15,20 +15,22 @@ A chord counts by its lowest note, and grace notes do not count. A corruption re
 `find_errors` finds this kind in this measure and nothing else. Since every word of a canonical text has its own octave
 and duration, no other note changes.
 
-The scores are written as ABC, too, and there an error has one trace as well. An accidental in ABC lasts to the end of the
-measure, so a foreign note is the last on its step in its measure: a later one would be marked as natural. Without a mode,
-ABC takes a key for major, so a wrong mode replaces *major* alone: in minor, many notes would be marked.
+The scores are written as ABC, too (`music_evals.notation.abc.from_lilypond`), and there an error has one trace as well: one
+word is another, or new. So a foreign note is the last on its step in its measure, because a later one would be marked as
+natural; and a wrong mode replaces *minor* hardly ever, because ABC then reads a major key, in which many notes are marked.
 """
 
 import random
+import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Corruption
+from music_evals.notation.abc.from_lilypond import lilypond_to_abc
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
 
@@ -49,6 +51,7 @@ _OTHER_DURATIONS: Final = {
     "16": ("8", "32"),
     "32": ("16", "8"),
 }
+_ABC_WORD: Final = re.compile(r"\[K:[^\]]*\]|\S+")
 _LEAP: Final = 2  # octaves: the smallest number that is a leap from any note of a melody
 _TRIES: Final = 12
 
@@ -65,7 +68,7 @@ def corrupt(text: str, kind: Corruption, *, seed: int) -> Corrupted | None:
     draw = random.Random(f"{seed} {kind} {text}")
     for start, end, new, number in islice(_candidates(read_measures(text), kind, draw), _TRIES):
         corrupted = f"{text[:start]}{new}{text[end:]}"
-        if find_errors(corrupted) == {kind: [number]}:
+        if find_errors(corrupted) == {kind: [number]} and _has_one_trace(text, corrupted):
             return Corrupted(corrupted, number)
     return None
 
@@ -200,13 +203,22 @@ class Signatures:
 # --- corrupting ---
 
 
+def _has_one_trace(text: str, corrupted: str) -> bool:
+    """Whether one word alone differs between two scores as ABC, or ABC cannot express them."""
+    try:
+        before, after = (Counter(_ABC_WORD.findall(lilypond_to_abc(score))) for score in (text, corrupted))
+    except ValueError:
+        return True
+    return (after - before).total() == 1 and (before - after).total() <= 1
+
+
 def _candidates(
     measures: Sequence[MeasureText], kind: Corruption, draw: random.Random
 ) -> Iterator[tuple[int, int, str, int]]:
     """Start and end of a passage, the text that replaces it, and the number of its measure."""
     places = [(measure, word) for measure in measures for word in measure.words if measure.number]
     if kind == "invalid_metadata":
-        commands = [two for two in places if two[1].kind == "clef" or two[1].match["mode"] == "major"]
+        commands = [(measure, word) for measure, word in places if word.kind in ("key", "clef")]
         draw.shuffle(commands)
         # Most scores have key and clef in measure 1 and nowhere else, so other measures are preferred.
         for measure, word in sorted(commands, key=lambda command: command[0].number == 1):
@@ -235,13 +247,6 @@ def _plain_notes(measures: Sequence[MeasureText]) -> Iterator[tuple[MeasureText,
                 before = word
 
 
-def _has_later(measure: MeasureText, note: Word, step: int) -> bool:
-    """Whether a measure has a note on a step after a note."""
-    later = (word for word in measure.words if word.match.start() > note.match.start())
-    names = [name for word in later if word.kind in ("note", "grace") for name in names_in(word)]
-    return any(pitch is None or pitch.step == step for pitch in map(pitch_of, names))
-
-
 def _replacements(
     signatures: Signatures, measure: MeasureText, note: Word, kind: Corruption, draw: random.Random
 ) -> Iterator[tuple[str, str]]:
@@ -259,7 +264,7 @@ def _replacements(
     else:
         pitch = pitch_of(note.match["name"])
         signature = signatures.at(measure, note)
-        if pitch is not None and not _has_later(measure, note, pitch.step):
+        if pitch is not None:
             others = (pitch._replace(alteration=pitch.alteration + change) for change in (-1, 1))
             foreign = [other for other in others if abs(other.alteration) <= 1 and is_foreign(signature, other)]
             if foreign:

@@ -1,10 +1,10 @@
 r"""Questions on measures of one voice that have one defensible answer, each by a rule that a program checks.
 
-*Order*, see `orders`. Nine measures are cut inside the third, the fifth and the seventh, each at another distance from
-its bar line. The four passages begin and end without a bar line, and each has two of them inside, with a complete measure
-between. Two passages can follow one another only if they fill the measure that they share: the beats that one ends with
-and the other begins with must be those of one cut. As all cuts differ, one order alone fills all measures and begins and
-ends at a bar line, which the question says. Melodies are not judged.
+*Order*, see `orders`. A passage of nine measures is cut inside every second one, from the first to the last, each time
+at another distance from the bar line. The four parts begin and end without a bar line, and each has two of them inside,
+with a complete measure between. Two parts can follow one another only if they fill the measure that they share: the beats
+that one ends with and the other begins with must be those of one cut. As all five cuts differ, there is one order that
+fills all measures. Melodies are not judged.
 
 *Next measure*, see `continuations`. The wrong options are the right measure moved by steps of the key, so that rhythm,
 contour and register are alike. Only measures are asked for which one of these rules decides:
@@ -12,8 +12,9 @@ contour and register are alike. Only measures are asked for which one of these r
 - ``tie``: the voice is tied over the bar line, and a tie leads to the same pitch;
 - ``repeat``: the last two measures, which differ, repeat two measures that are shown before, and the right measure is
   the one that followed these; the question says that the voice repeats itself;
-- ``final``: the measure ends the piece, which the question says, on the tonic of a piece in one major or minor key. The
-  leading note is shown before. The wrong options end on the second, fourth or seventh degree, which no tonic chord has.
+- ``final``: the measure ends the piece, which the question says, with one note, the tonic of a piece in one major or minor
+  key. The leading note is shown before. The wrong options are the second, fourth and seventh degree, which no tonic chord
+  has.
 
 From the wrong options nothing follows: the right measure is the highest, second, third or lowest of four equally often.
 """
@@ -21,7 +22,8 @@ From the wrong options nothing follows: the right measure is the highest, second
 import random
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, product
+from fractions import Fraction
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Continuation
@@ -30,11 +32,11 @@ from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
 
-_CUT: Final = (2, 4, 6)  # indices of the measures that are cut
 _SPAN: Final = 9  # measures that are put in order
 _SHOWN: Final = range(4, 9)  # measures ahead of the one that is asked for
-_MOVES: Final = ((1, 3, 6), (-1, 1, 3), (-4, -1, 1), (-6, -4, -1))
-"""Steps of the key from the right measure to the wrong ones, which are on the second, fourth and seventh degree."""
+_HEIGHTS: Final = (0, 1, 3, 4)  # of the four options in steps of the key; each is the right one's equally often
+_FINALS: Final = ((1, 3, 6), (-1, 1, 3), (-4, -1, 1), (-6, -4, -1))
+"""Steps of the key from the tonic to wrong last notes, which are on the second, fourth and seventh degree."""
 _COMMANDS: Final = ("key", "clef", "metre")
 _LINE_END: Final = re.compile(r" \|\s+")
 
@@ -67,12 +69,15 @@ def orders(piece: Usable, draw: random.Random) -> Iterator[tuple[list[str], int]
     spans = [run[start : start + _SPAN] for run in _runs(piece) for start in range(len(run) - _SPAN + 1)]
     draw.shuffle(spans)
     for span in spans:
-        choices = product(*(_cuts(span[index]) for index in _CUT))
-        cuts = [words for words in choices if len({word.position for word in words}) == len(_CUT)]
-        if cuts and all(shown.measure.closed for shown in span):
-            places = [word.match.start() for word in draw.choice(cuts)]
-            ends = [span[0].start, *places, span[-1].measure.end]
-            texts = (piece.score[start:end].strip() for start, end in pairwise(ends))
+        places: dict[Fraction, int] = {}  # distance from the bar line → place in the text
+        for shown in span[::2]:
+            choices = [word for word in _cuts(shown) if word.position not in places]
+            if choices:
+                word = draw.choice(choices)
+                places[word.position] = word.match.start()
+        # A change of metre is written in the first voice of a staff alone.
+        if len(places) == len(span[::2]) and len({shown.measure.length for shown in span}) == 1:
+            texts = (piece.score[start:end].strip() for start, end in pairwise(places.values()))
             yield [_LINE_END.sub(" |\n", text) for text in texts], span[0].measure.number
 
 
@@ -89,7 +94,11 @@ def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
             shown, right = run[max(0, index - _SHOWN[-1]) : index], run[index]
             if rules[kind](piece, shown, right):
                 signature = signatures.at(right.measure, right.words[0])
-                wrong = [_moved(piece.score, right, steps, signature) for steps in draw.choice(_MOVES)]
+                own = draw.choice(_HEIGHTS)
+                moves = [height - own for height in _HEIGHTS if height != own]
+                if kind == "final":
+                    moves = [*draw.choice(_FINALS)]
+                wrong = [_moved(piece.score, right, steps, signature) for steps in moves]
                 texts = " |\n".join(measure.text for measure in shown)
                 if all(wrong):
                     yield Question(kind, f"{texts} |", right.text, wrong, right.measure.number)
@@ -117,7 +126,7 @@ def _runs(piece: Usable) -> Iterator[list[_Shown]]:
 
 
 def _cuts(shown: _Shown) -> list[Word]:
-    """The words of a measure that a passage may begin with; none if it has tuplets or grace notes."""
+    """The words inside a measure that a passage may begin with; none if it has tuplets or grace notes."""
     if any(word.kind not in ("note", "rest") for word in shown.words):
         return []
     return [word for word in shown.words if word.position]
@@ -142,10 +151,10 @@ def _is_repeat(_: Usable, shown: Sequence[_Shown], right: _Shown) -> bool:
 def _is_final(piece: Usable, shown: Sequence[_Shown], right: _Shown) -> bool:
     keys = {(key.step, key.alteration, key.mode) for key in piece.structure.keys}
     notes = [word for word in right.words if word.kind == "note"]
-    if not right.is_last or len(keys) != 1 or notes[-1].match["name"] is None:
+    if not right.is_last or len(keys) != 1 or len(notes) != 1 or notes[0].match["name"] is None:
         return False
     ((step, alteration, mode),) = keys
-    if mode not in ("major", "minor") or pitch_of(notes[-1].match["name"]) != (step, alteration):
+    if mode not in ("major", "minor") or pitch_of(notes[0].match["name"]) != (step, alteration):
         return False
     sharps = signature_of(NoteName(step, alteration), mode)
     below = (step - 1) % 7
