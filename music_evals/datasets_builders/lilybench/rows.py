@@ -82,8 +82,8 @@ class TaskRow(TypedDict):
     - `kind` is a `Field` for the two tasks on metadata, a `Corruption` or `CLEAN` for `error_detection`, a
       `Continuation` for strict `next_bar_prediction`, else empty.
     - `score` is the LilyPond text to show: for `next_bar_prediction` the measures ahead, for `bar_sequencing` nothing.
-    - `options` holds four texts to choose from, for `bar_sequencing` the four measures or passages in shuffled order. It
-      is empty for `bar_count` and `error_detection`.
+    - `options` holds four texts to choose from, for `bar_sequencing` the four measures or passages in shuffled order.
+      It is empty for `bar_count` and `error_detection`.
     - `answer` is a number of measures; the index of an option, 0 to 3; the indices of the options in playing order as
       four digits; or the numbers of the wrong measures, ascending, separated by spaces, or ``none``.
     """

@@ -54,7 +54,6 @@ from music_evals.datasets_builders.lilybench.strict.errors import (
 )
 from music_evals.datasets_builders.lilybench.strict.looks import check_looks
 from music_evals.datasets_builders.lilybench.strict.options import (
-    OPTIONS,
     Grouping,
     collection_ranks,
     draw_questions,
