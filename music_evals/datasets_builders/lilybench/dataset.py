@@ -202,9 +202,9 @@ def _plan(
     plan = Plan(rows, [row for row, _ in surveyed], provenance, left_out)
     anomalies = {f"not usable by strict tasks: {reason}": count for reason, count in plan.unusable.most_common()}
     anomalies |= refusals(left_out)
-    for task, by_protocol in rows.items():
-        if lacking := sizes[task] - len(by_protocol["paper"]):
-            anomalies[f"{task}, paper: rows that the pieces do not give"] = lacking
+    for task, protocol in product(rows, PROTOCOLS):
+        if (lacking := sizes[task] - len(rows[task][protocol])) > 0:
+            anomalies[f"{task}, {protocol}: rows that the pieces do not give"] = lacking
     return replace(plan, provenance=replace(provenance, anomalies=anomalies))
 
 

@@ -2,8 +2,8 @@ r"""An attack that sees how a score is written and not its notes: no strict opti
 
 It sees all of a text that is no pitch and no duration: every command and sign with its number, and so the staves,
 voices and clefs, tuplets, grace notes, a pickup; the measures, and the length. It does not see pitches, durations with
-their ties and rests, keys and metres: by these a person may rightly know a composer or a style. Tuplets, grace notes and
-staves are music as well, and so is the number of measures. But who counts them has not read a note.
+their ties and rests, keys and metres: by these a person may rightly know a composer or a style. Tuplets, grace notes,
+staves and the number of measures are music as well. But who counts them has not read a note.
 
 A naive Bayes classifier learns which of these numbers go with which right option. For each row it learns from rows of
 other composers, which are other folders too, since pieces of one folder are often by one editor. Where a composer is

@@ -102,7 +102,7 @@ def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
 
 
 def runs(score: str) -> Iterator[list[Place]]:
-    """Yield the measures of one voice that follow one another, with a note each, without a change of clef, key or metre."""
+    """Yield measures of one voice that follow one another, with a note each, up to a change of clef, key or metre."""
     run: list[Place] = []
     for measure in read_measures(score):
         written = score[measure.start : measure.end]
