@@ -16,9 +16,9 @@ A chord counts by its lowest note, and grace notes do not count. A corruption re
 and duration, no other note changes.
 
 The scores are written as ABC, too (`music_evals.notation.abc.from_lilypond`), and there an error has one trace as
-well: one word is another, or new. So a foreign note is the last on its step in its measure, because a later one would be
-marked as natural. A wrong mode hardly ever replaces *minor*, because ABC then reads a major key, in which many notes are
-marked.
+well: one word is another, or new. So a foreign note is the last on its step in its measure, because a later one would
+be marked as natural. A wrong mode hardly ever replaces *minor*, because ABC then reads a major key, in which many notes
+are marked.
 """
 
 import random

@@ -72,7 +72,8 @@ _MASKED: Final[Mapping[str, re.Pattern[str]]] = {
 }
 _NOTE_LENGTHS: Final = ("2", "4", "8", "16")
 _ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
-_FEWER: Final = ("next_bar_prediction", "composer_recognition", "genre_recognition")  # asked of suitable pieces alone
+_FEWER: Final = ("bar_sequencing", "next_bar_prediction", "composer_recognition", "genre_recognition")
+"""Tasks with fewer rows than asked for if the pieces give no more, because not every piece suits them."""
 _PER_OPUS: Final = 2  # most pieces of an opus in a task; an id without an opus has two parts
 
 
@@ -81,7 +82,7 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
 
     The draws of a task do not depend on the other tasks. For ``error_detection`` the size is the number of corrupted
     rows, a fifth of each kind; in addition there are as many clean rows as of a kind. ValueError if the pieces give
-    fewer than `size`, except for the next measure, composers and styles, or if `check_looks` refuses the rows.
+    fewer than `size` (tasks of `_FEWER` then have fewer), or if `check_looks` refuses the rows.
     """
     salt = f"{seed} strict {task}"
     ranks = collection_ranks(pieces, salt)
