@@ -35,4 +35,4 @@ def _convert(conversion: Conversion) -> Provenance:
 FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
     task: task_features(task, AbcRow, most_options=6, no_kind=True) for task in TASKS
 }
-BENCHMARK: Final = DatasetSpec("abc_eval", "1.1.2", DEFAULT_SEED, FEATURES, _generate, _convert)
+BENCHMARK: Final = DatasetSpec("abc_eval", "1.2.0", DEFAULT_SEED, FEATURES, _generate, _convert)

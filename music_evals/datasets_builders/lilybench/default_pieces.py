@@ -82,9 +82,10 @@ def default_sources() -> tuple[Source, ...]:
     return tuple(sorted(sources, key=lambda source: source.id))
 
 
-def first_sources() -> tuple[Source, ...]:
-    """Return the sources of a first run, which ``names/first_run.toml`` lists."""
-    names = read_table("names/first_run.toml")["lilybench"]
+def first_sources(lists: Sequence[str] = ("lilybench", "lilybench_further")) -> tuple[Source, ...]:
+    """Return the sources of a first run, which these lists of ``names/first_run.toml`` name."""
+    table = read_table("names/first_run.toml")
+    names = [name for key in lists for name in table[key]]
     return tuple(source for source in default_sources() if source.id in names)
 
 

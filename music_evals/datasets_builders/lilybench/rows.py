@@ -16,7 +16,7 @@ from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, D
 from music_evals.datasets_builders.progress import OnPiece
 
 NAME: Final = "lilybench"
-VERSION: Final = "3.2.2"
+VERSION: Final = "3.3.0"
 DEFAULT_SEED: Final = 1234
 
 TaskName = Literal[
@@ -53,6 +53,10 @@ Field = Literal["key", "metre", "note_length"]
 FIELDS: Final[tuple[Field, ...]] = get_args(Field)
 """The questions of `metadata_qa` and `metadata_prediction`; the note length is the denominator of the metre."""
 
+Continuation = Literal["tie", "repeat", "final"]
+CONTINUATIONS: Final[tuple[Continuation, ...]] = get_args(Continuation)
+"""What decides on the next measure in strict rows, see `strict.passages`."""
+
 Corruption = Literal[
     "invalid_metadata", "invalid_content", "invalid_bar_duration", "melodic_leap", "accidental_outside_key"
 ]
@@ -75,10 +79,11 @@ class TaskRow(TypedDict):
     - `id` is ``TASK.PROTOCOL.PIECE``. If a task asks several questions on a piece, ``.KIND`` and the number of a
       measure, ``.m12``, follow.
     - `piece` is the id of the piece in the corpus.
-    - `kind` is a `Field` for the two tasks on metadata, a `Corruption` or `CLEAN` for `error_detection`, else empty.
-    - `score` is the LilyPond text to show: for `next_bar_prediction` four measures, for `bar_sequencing` nothing.
-    - `options` holds four texts to choose from, for `bar_sequencing` the four measures in shuffled order. It is empty
-      for `bar_count` and `error_detection`.
+    - `kind` is a `Field` for the two tasks on metadata, a `Corruption` or `CLEAN` for `error_detection`, a
+      `Continuation` for strict `next_bar_prediction`, else empty.
+    - `score` is the LilyPond text to show: for `next_bar_prediction` the measures ahead, for `bar_sequencing` nothing.
+    - `options` holds four texts to choose from, for `bar_sequencing` the four measures or passages in shuffled order.
+      It is empty for `bar_count` and `error_detection`.
     - `answer` is a number of measures; the index of an option, 0 to 3; the indices of the options in playing order as
       four digits; or the numbers of the wrong measures, ascending, separated by spaces, or ``none``.
     """
@@ -158,6 +163,8 @@ def task_features(task: TaskName, columns: type = TaskRow, most_options: int = 4
     kinds: Sequence[str] = FIELDS if task in ("metadata_qa", "metadata_prediction") else ("",)
     if task == "error_detection":
         kinds = (*CORRUPTIONS, CLEAN, *[""] * no_kind)
+    elif task == "next_bar_prediction":
+        kinds = ("", *CONTINUATIONS)
     is_open = task in ("bar_count", "error_detection")
     numbers = range(4, most_options + 1) if task == "bar_sequencing" else (0 if is_open else 4,)
     answer_form = re.compile(_ANSWERS.get(task, "[0-3]"), re.ASCII)

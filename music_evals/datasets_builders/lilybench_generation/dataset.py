@@ -262,4 +262,4 @@ def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
 
 def write_generated(out: Path, on_piece: OnPiece) -> None:
     """Write the default dataset, which has fewer pieces than `build_generated` makes."""
-    write(build_generated(sources=first_sources(), on_piece=on_piece), out, overwrite=True)
+    write(build_generated(sources=first_sources(["lilybench"]), on_piece=on_piece), out, overwrite=True)

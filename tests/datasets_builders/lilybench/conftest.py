@@ -14,7 +14,10 @@ PIECES = Path(__file__).parents[2] / "golden" / "data" / "mutopia" / "ftp"
 
 
 def make_piece(number: int) -> Piece:
-    """A tune of 9 measures and its number; from 8 on another one backwards, with its first measures turned after it."""
+    """A tune of 9 measures and its number, doubled by a lower staff.
+
+    From 8 on it is another one backwards, with its first measures turned after it.
+    """
     (path,) = PIECES.glob(f"*/piece{number % 8}/*.ly")
     text = path.read_text(encoding="utf-8")
     if number >= 8:
@@ -22,6 +25,7 @@ def make_piece(number: int) -> Piece:
         bars = [bar.split() for bar in music.split(" | ")]
         other = [bar[::-1] for bar in bars[::-1]] + [bar[1:] + bar[:1] for bar in bars[:8]]
         text = text.replace(music, " | ".join(map(" ".join, other))).replace(f"No. {number - 8} ", f"No. {number} ")
+    text = re.sub(r"(\\new Staff )(\\\w+Melody)", r"<< \1\2 \1\\transpose c c, \2 >>", text)
     return Piece(f"{path.parts[-3]}/piece{number}", text, read_header(text))
 
 

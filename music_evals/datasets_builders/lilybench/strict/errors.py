@@ -14,17 +14,24 @@ The strict rows keep to these definitions:
 A chord counts by its lowest note, and grace notes do not count. A corruption replaces one word. It is taken only if
 `find_errors` finds this kind in this measure and nothing else. Since every word of a canonical text has its own octave
 and duration, no other note changes.
+
+The scores are written as ABC, too (`music_evals.notation.abc.from_lilypond`), and there an error has one trace as
+well: one word is another, or new. So a foreign note is the last on its step in its measure, because a later one would
+be marked as natural. A wrong mode hardly ever replaces *minor*, because ABC then reads a major key, in which many notes
+are marked.
 """
 
 import random
+import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Corruption
+from music_evals.notation.abc.from_lilypond import lilypond_to_abc
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
 
@@ -45,6 +52,7 @@ _OTHER_DURATIONS: Final = {
     "16": ("8", "32"),
     "32": ("16", "8"),
 }
+_ABC_WORD: Final = re.compile(r"\[K:[^\]]*\]|\S+")
 _LEAP: Final = 2  # octaves: the smallest number that is a leap from any note of a melody
 _TRIES: Final = 12
 
@@ -61,7 +69,7 @@ def corrupt(text: str, kind: Corruption, *, seed: int) -> Corrupted | None:
     draw = random.Random(f"{seed} {kind} {text}")
     for start, end, new, number in islice(_candidates(read_measures(text), kind, draw), _TRIES):
         corrupted = f"{text[:start]}{new}{text[end:]}"
-        if find_errors(corrupted) == {kind: [number]}:
+        if find_errors(corrupted) == {kind: [number]} and _has_one_trace(text, corrupted):
             return Corrupted(corrupted, number)
     return None
 
@@ -75,7 +83,7 @@ def find_errors(text: str) -> dict[Corruption, list[int]]:
             measure.number
             for measure in measures
             for word in measure.words
-            if word.kind == "unknown" or (word.kind in ("note", "grace") and not all(map(pitch_of, _names(word))))
+            if word.kind == "unknown" or (word.kind in ("note", "grace") and not all(map(pitch_of, names_in(word))))
         },
         "invalid_bar_duration": set(_unfilled(measures)),
         "melodic_leap": set(_leaps(measures)),
@@ -104,6 +112,16 @@ def signature_of(tonic: NoteName, mode: str) -> int:
     return int(_FIFTHS[tonic.step] + 7 * tonic.alteration) + MODES[mode]
 
 
+def alteration_in(signature: int, step: int) -> int:
+    """Return the alteration of a step of the staff by a signature, given by its number of sharps or -flats.
+
+    Example:
+        >>> [alteration_in(2, step) for step in range(7)]  # D major: C sharp to B
+        [1, 0, 0, 1, 0, 0, 0]
+    """
+    return -((_FIFTHS[step] - signature + 1) // 7)
+
+
 # --- finding ---
 
 
@@ -113,7 +131,8 @@ def _is_invalid(word: Word) -> bool:
     return word.kind == "clef" and word.match["clef"] not in _CLEFS
 
 
-def _names(word: Word) -> list[str]:
+def names_in(word: Word) -> list[str]:
+    """Return the names of a word's notes, without octaves."""
     written = word.match["chord"].split() if word.match["chord"] else [word.match["name"]]
     return [name.rstrip("',") for name in written]
 
@@ -155,16 +174,16 @@ def _degree(word: Word) -> int | None:
 def _foreign_notes(measures: Sequence[MeasureText]) -> Iterator[int]:
     if any(word.kind == "key" and _is_invalid(word) for measure in measures for word in measure.words):
         return  # if a key cannot be read, nobody can say which notes are outside of it
-    signatures = _Signatures(measures)
+    signatures = Signatures(measures)
     for measure in measures:
         for word in measure.words:
             if word.kind in ("note", "grace"):
-                pitches = filter(None, map(pitch_of, _names(word)))
+                pitches = filter(None, map(pitch_of, names_in(word)))
                 if any(is_foreign(signatures.at(measure, word), pitch) for pitch in pitches):
                     yield measure.number
 
 
-class _Signatures:
+class Signatures:
     """The key signatures of each staff; they are written in its first voice."""
 
     def __init__(self, measures: Sequence[MeasureText]) -> None:
@@ -185,6 +204,15 @@ class _Signatures:
 # --- corrupting ---
 
 
+def _has_one_trace(text: str, corrupted: str) -> bool:
+    """Whether one word alone differs between two scores as ABC, or ABC cannot express them."""
+    try:
+        before, after = (Counter(_ABC_WORD.findall(lilypond_to_abc(score))) for score in (text, corrupted))
+    except ValueError:
+        return True
+    return (after - before).total() == 1 and (before - after).total() <= 1
+
+
 def _candidates(
     measures: Sequence[MeasureText], kind: Corruption, draw: random.Random
 ) -> Iterator[tuple[int, int, str, int]]:
@@ -200,7 +228,7 @@ def _candidates(
         return
     notes = list(_plain_notes(measures))
     draw.shuffle(notes)
-    signatures = _Signatures(measures)
+    signatures = Signatures(measures)
     for measure, word in notes:
         for group, new in _replacements(signatures, measure, word, kind, draw):
             start, end = word.match.span(group)
@@ -221,7 +249,7 @@ def _plain_notes(measures: Sequence[MeasureText]) -> Iterator[tuple[MeasureText,
 
 
 def _replacements(
-    signatures: _Signatures, measure: MeasureText, note: Word, kind: Corruption, draw: random.Random
+    signatures: Signatures, measure: MeasureText, note: Word, kind: Corruption, draw: random.Random
 ) -> Iterator[tuple[str, str]]:
     """Groups of the note's match, and their new texts."""
     if kind == "invalid_content":

@@ -8,6 +8,11 @@ long, composers born about the same time, or titles of the same kind of piece. C
 two names are not options together. Neither are titles that differ only in numbers and keys (``Étude No. 4``, ``Étude
 No. 7``), or of which one contains the other. Titles that name a key are left out.
 
+*Metres* among the options have measures of different lengths, because beams are not written: nothing but taste decides
+between 3/4 and 6/8, or 4/4 and 2/2. For the same reason note lengths are not asked of scores with a masked metre.
+
+*Measures* in order, and the next one, see `passages`.
+
 *Genres* are periods with periods, and forms with forms, so that one option alone is right. A period is asked for only
 if the composer was born in its years (`PERIODS`).
 
@@ -26,7 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache as cached
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from typing import Any, Final
 
 from music_evals.datasets_builders.lilybench import facts
@@ -49,15 +54,15 @@ from music_evals.datasets_builders.lilybench.strict.errors import (
 )
 from music_evals.datasets_builders.lilybench.strict.looks import check_looks
 from music_evals.datasets_builders.lilybench.strict.options import (
-    OPTIONS,
     Grouping,
     collection_ranks,
     draw_questions,
     fixed_options,
     near_fours,
 )
+from music_evals.datasets_builders.lilybench.strict.outline import outline
+from music_evals.datasets_builders.lilybench.strict.passages import continuations, orders
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
-from music_evals.notation.lilypond.canonical import MeasureText, read_measures
 from music_evals.notation.lilypond.syntax.languages import NoteName
 
 MASK: Final = "?"  # replaces a masked key or metre
@@ -66,8 +71,9 @@ _MASKED: Final[Mapping[str, re.Pattern[str]]] = {
     "\\time": re.compile(r"(?<=\\time )\S+"),
 }
 _NOTE_LENGTHS: Final = ("2", "4", "8", "16")
-_SHOWN: Final = 4  # measures in the two tasks on measures
 _ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
+_FEWER: Final = ("bar_sequencing", "next_bar_prediction", "composer_recognition", "genre_recognition")
+"""Tasks with fewer rows than asked for if the pieces give no more, because not every piece suits them."""
 _PER_OPUS: Final = 2  # most pieces of an opus in a task; an id without an opus has two parts
 
 
@@ -76,7 +82,7 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
 
     The draws of a task do not depend on the other tasks. For ``error_detection`` the size is the number of corrupted
     rows, a fifth of each kind; in addition there are as many clean rows as of a kind. ValueError if the pieces give
-    fewer than `size`, or if `check_looks` refuses the rows.
+    fewer than `size` (tasks of `_FEWER` then have fewer), or if `check_looks` refuses the rows.
     """
     salt = f"{seed} strict {task}"
     ranks = collection_ranks(pieces, salt)
@@ -85,6 +91,8 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
         return sorted(_error_detection(pieces, salt, seed, size), key=lambda row: row["id"])
     if task in ("metadata_qa", "metadata_prediction"):
         rows = _metadata_rows(task, pieces, salt, size)
+    elif task in _FEWER:
+        rows = [*islice(_MAKERS[task](pieces, salt), size)]
     else:
         rows = _take(task, _MAKERS[task](pieces, salt), size)
     if task not in ("bar_count", "bar_sequencing"):
@@ -129,8 +137,8 @@ def _choice_rows(
     kind: str = "",
     scores: Mapping[str, str] | None = None,
 ) -> Iterator[TaskRow]:
-    """Rows that ask for a value; `values` and `scores` are by id, and pieces without a value are left out."""
-    with_value = [piece for piece in pieces if piece.id in values]
+    """Rows that ask for a value; `values` and `scores` are by id, and pieces without one of them are left out."""
+    with_value = [piece for piece in pieces if piece.id in values and (scores is None or piece.id in scores)]
     for piece, choices, place in draw_questions(with_value, values, salt, grouping):
         right = values[piece.id]
         options, _ = _shuffled(right, (value for value in choices if value != right), _draw(salt, piece))
@@ -166,15 +174,19 @@ def _signature(key: str) -> int:
 
 _GROUPINGS: Final[Mapping[Field, Grouping]] = {
     "key": near_fours(lambda key, other: abs(_signature(key) - _signature(other))),
-    "metre": near_fours(lambda metre, other: max(Fraction(metre) / Fraction(other), Fraction(other) / Fraction(metre))),
+    "metre": near_fours(
+        lambda metre, other: max(Fraction(metre) / Fraction(other), Fraction(other) / Fraction(metre)),
+        lambda metre, other: Fraction(metre) == Fraction(other),
+    ),
     "note_length": fixed_options(_NOTE_LENGTHS),
 }
 
 
 def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: int) -> list[TaskRow]:
     rows: list[TaskRow] = []
-    for index, field in enumerate(FIELDS):
-        share = size // len(FIELDS) + (index < size % len(FIELDS))
+    fields = FIELDS if task == "metadata_qa" else FIELDS[:2]
+    for index, field in enumerate(fields):
+        share = size // len(fields) + (index < size % len(fields))
         shown = {piece.id: piece.score if task == "metadata_qa" else _masked(piece, field) for piece in pieces}
         scores = {name: text for name, text in shown.items() if text is not None}
         values = {piece.id: value for piece in pieces if piece.id in scores and (value := _metadata(piece, field))}
@@ -194,58 +206,20 @@ def _masked(piece: Usable, field: Field) -> str | None:
 # --- measures ---------------------------------------------------------------------------------------------------------
 
 
-def _phrases(piece: Usable, measures: int) -> Iterator[list[MeasureText]]:
-    """Runs of complete consecutive measures of one voice that can be shown by themselves."""
-    run: list[MeasureText] = []
-    for measure in read_measures(piece.score):
-        kinds = [word.kind for word in measure.words]
-        is_good = measure.closed and measure.number and len(kinds) > 1 and "note" in kinds
-        if not is_good or {"key", "clef", "metre"} & set(kinds):
-            run = []
-            continue
-        run = [*run, measure] if run and run[-1].voice == measure.voice else [measure]
-        if len(run) >= measures:
-            yield run[-measures:]
-
-
-def _text(piece: Usable, measure: MeasureText) -> str:
-    return piece.score[measure.start : measure.end]
-
-
 def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
-    phrases = list(_phrases(piece, _SHOWN))
-    draw.shuffle(phrases)
-    for phrase in phrases:
-        texts = [_text(piece, measure) for measure in phrase]
-        # Two equal measures would have two right places.
-        if len(set(texts)) < _SHOWN:
-            continue
-        order = list(range(_SHOWN))
+    for passages, number in orders(piece, draw):
+        order = list(range(len(passages)))
         while order == sorted(order):
             draw.shuffle(order)
-        answer = "".join(str(order.index(place)) for place in range(_SHOWN))
-        options = [texts[place] for place in order]
-        yield _row("bar_sequencing", piece, answer, "", options=options, measure=phrase[0].number)
+        answer = "".join(str(order.index(place)) for place in range(len(passages)))
+        options = [passages[place] for place in order]
+        yield _row("bar_sequencing", piece, answer, "", options=options, measure=number)
 
 
 def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
-    phrases = list(_phrases(piece, _SHOWN + 1))
-    draw.shuffle(phrases)
-    pairs = {(_text(piece, earlier), _text(piece, later)) for phrase in phrases for earlier, later in pairwise(phrase)}
-    for phrase in phrases:
-        *context, right = [_text(piece, measure) for measure in phrase]
-        wrong = dict.fromkeys(
-            text
-            for other in phrases
-            for measure in other
-            if measure.voice == phrase[0].voice and measure.length == phrase[-1].length
-            # A measure that follows the same measure elsewhere in the piece is no wrong answer.
-            if (text := _text(piece, measure)) not in (right, *context) and (context[-1], text) not in pairs
-        )
-        if len(wrong) >= OPTIONS - 1 and right not in context:
-            score = " |\n".join(context) + " |"
-            options, answer = _shuffled(right, draw.sample(list(wrong), OPTIONS - 1), draw)
-            yield _row("next_bar_prediction", piece, answer, score, options=options, measure=phrase[-1].number)
+    for kind, shown, right, wrong, number in continuations(piece, draw):
+        options, answer = _shuffled(right, wrong, draw)
+        yield _row("next_bar_prediction", piece, answer, shown, kind=kind, options=options, measure=number)
 
 
 def _per_piece(
@@ -292,7 +266,7 @@ def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
         lambda name, other: facts.may_be_one(by_name[name], by_name[other]),
     )
     names = {name: composer.name for name, composer in dated.items()}
-    return _choice_rows("composer_recognition", pieces, names, salt, grouping)
+    return _choice_rows("composer_recognition", pieces, names, salt, grouping, scores=_outlines(pieces))
 
 
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
@@ -302,7 +276,11 @@ def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
         if style in facts.FORMS or (composer is not None and composer.born in facts.PERIODS.get(style, ())):
             styles[piece.id] = style
     grouping = near_fours(lambda *_: 0, lambda style, other: (style in facts.PERIODS) != (other in facts.PERIODS))
-    return _choice_rows("genre_recognition", pieces, styles, salt, grouping)
+    return _choice_rows("genre_recognition", pieces, styles, salt, grouping, scores=_outlines(pieces))
+
+
+def _outlines(pieces: Iterable[Usable]) -> dict[str, str]:
+    return {piece.id: text for piece in pieces if (text := outline(piece.score)) is not None}
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

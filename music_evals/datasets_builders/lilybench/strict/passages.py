@@ -1,0 +1,160 @@
+r"""Questions on measures of one voice that have one defensible answer, each by a rule that a program checks.
+
+*Order*, see `orders`. A passage of nine measures is cut inside every second one, from the first to the last, each
+time at another distance from the bar line. The four parts begin and end without a bar line, and each has two of them
+inside, with a complete measure between. Two parts can follow one another only if they fill the measure that they
+share: the beats that one ends with and the other begins with must be those of one cut. As all five cuts differ, there
+is one order that fills all measures. Melodies are not judged.
+
+*Next measure*, see `continuations`. The wrong options are the right measure moved by steps of the key, so that rhythm,
+contour and register are alike. Only measures are asked for which one of these rules decides:
+
+- ``tie``: the voice is tied over the bar line, and a tie leads to the same pitch;
+- ``repeat``: the last two measures, which differ, repeat two measures that are shown before, and the right measure is
+  the one that followed these; the question says that the voice repeats itself;
+- ``final``: the measure ends the piece, which the question says, with one note, the tonic of its major or minor key.
+  The leading note is shown before. The wrong options are the second, fourth and seventh degree, which no tonic chord
+  has.
+
+From the wrong options nothing follows: the right measure is the highest, second, third or lowest of four equally often.
+Pieces with several keys are left out.
+"""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from music_evals.datasets_builders.lilybench.rows import Continuation
+from music_evals.datasets_builders.lilybench.strict.errors import alteration_in, signature_of
+from music_evals.datasets_builders.lilybench.strict.survey import Usable
+from music_evals.notation.lilypond.canonical import MeasureText, read_measures
+from music_evals.notation.lilypond.syntax.languages import name_of, pitch_of
+
+_SPAN: Final = 9  # measures that are put in order
+_FEWEST: Final = 4  # measures ahead of the one that is asked for
+_MOST: Final = 8
+_HEIGHTS: Final = (0, 1, 3, 4)  # of the four options in steps of the key; each is the right one's equally often
+_FINALS: Final = ((1, 3, 6), (-1, 1, 3), (-4, -1, 1), (-6, -4, -1))
+"""Steps of the key from the tonic to wrong last notes, which are on the second, fourth and seventh degree."""
+_KEY: Final = re.compile(r"\\key (\S+) \\(\w+)")
+_COMMANDS: Final = re.compile(r'(?:\\clef "\w+" |\\key \S+ \\\w+ |\\time \S+ )*')
+_NOTE: Final = re.compile(r"(?<![\\a-z])([a-g][a-z]*)([',]*)")
+_TIE: Final = re.compile(r"(?:^|\s)([a-g][a-z]*[',]*)\d+\.*~\n\1\d")
+_ONE_NOTE: Final = re.compile(r"(?:r\S+ )*([a-g][a-z]*)[',]*\d+\.*(?: [rs]\S+)*")
+_LINE_END: Final = re.compile(r" \|\s+")
+Place = tuple[MeasureText, str]
+"""A measure, and its text without a clef, key and metre ahead of its notes."""
+
+
+class Question(NamedTuple):
+    """What decides and is shown, the right option, the wrong ones, and the number of the measure."""
+
+    kind: Continuation
+    shown: str
+    right: str
+    wrong: Sequence[str]
+    number: int
+
+
+def orders(piece: Usable, draw: random.Random) -> Iterator[tuple[list[str], int]]:
+    """Yield four passages in their order, and the number of the first measure, in an order that is drawn."""
+    measures = [[measure for measure, _ in run] for run in runs(piece.score)]
+    spans = [run[start : start + _SPAN] for run in measures for start in range(len(run) - _SPAN + 1)]
+    draw.shuffle(spans)
+    for span in spans:
+        cuts: dict[Fraction, int] = {}  # distance from the bar line → place in the text
+        for measure in span[::2]:
+            is_plain = all(word.kind in ("note", "rest", "clef", "key", "metre") for word in measure.words)
+            choices = [word for word in measure.words if word.position and word.position not in cuts]
+            if is_plain and choices:
+                word = draw.choice(choices)
+                cuts[word.position] = word.match.start()
+        # A change of metre is written in the first voice of a staff alone.
+        if len(cuts) == len(span[::2]) and len({measure.length for measure in span}) == 1:
+            texts = (piece.score[start:end].strip() for start, end in pairwise(cuts.values()))
+            yield [_LINE_END.sub(" |\n", text) for text in texts], span[0].number
+
+
+def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
+    """Yield questions on the measure after four to eight others; the rules take turns in an order that is drawn."""
+    keys = set(_KEY.findall(piece.score))
+    if len(keys) != 1:
+        return
+    ((tonic, mode),) = keys
+    places = [(run, index) for run in runs(piece.score) for index in range(_FEWEST, len(run))]
+    draw.shuffle(places)
+    kinds: list[Continuation] = ["tie", "repeat", "final"]
+    draw.shuffle(kinds)
+    for kind in kinds:
+        for run, index in places:
+            texts = [text for _, text in run[max(0, index - _MOST) : index]]
+            measure, right = run[index]
+            if kind != "final":
+                decides = (_is_tied if kind == "tie" else _is_repeat)(texts, right)
+            else:
+                decides = measure.number == piece.structure.measures and _is_final(texts, right, tonic, mode)
+            wrong = _moved(right, kind, tonic, mode, draw) if decides else []
+            if wrong:
+                yield Question(kind, " |\n".join([*texts, ""]).strip(), right, wrong, measure.number)
+
+
+def runs(score: str) -> Iterator[list[Place]]:
+    """Yield measures of one voice that follow one another, with a note each, up to a change of clef, key or metre."""
+    run: list[Place] = []
+    for measure in read_measures(score):
+        written = score[measure.start : measure.end]
+        text = _COMMANDS.sub("", written, count=1)
+        if run and (measure.voice != run[-1][0].voice or text != written):
+            yield run
+            run = []
+        if measure.number and _NOTE.search(text) and not _KEY.search(text):
+            run = [*run, (measure, text)]
+        elif run:
+            yield run
+            run = []
+    yield run
+
+
+def _is_tied(shown: Sequence[str], right: str) -> bool:
+    return _TIE.search(f"{shown[-1]}\n{right}") is not None
+
+
+def _is_repeat(shown: Sequence[str], right: str) -> bool:
+    pair = [*shown[-2:]]
+    following = {shown[place + 2] for place in range(len(shown) - 3) if [*shown[place : place + 2]] == pair}
+    return following == {right} and len({*pair, right}) == 3
+
+
+def _is_final(shown: Sequence[str], right: str, tonic: str, mode: str) -> bool:
+    last, pitch = _ONE_NOTE.fullmatch(right), pitch_of(tonic)
+    if last is None or last[1] != tonic or pitch is None or mode not in ("major", "minor"):
+        return False
+    below = (pitch.step - 1) % 7
+    leading = name_of(below, alteration_in(signature_of(pitch, mode), below) + (mode == "minor"))
+    return any(leading == name for name, _ in _NOTE.findall(" ".join(shown)))
+
+
+def _moved(right: str, kind: Continuation, tonic: str, mode: str, draw: random.Random) -> list[str]:
+    """The wrong options; none if one takes a double sharp or flat."""
+    own = draw.choice(_HEIGHTS)
+    moves = draw.choice(_FINALS) if kind == "final" else [height - own for height in _HEIGHTS if height != own]
+    pitch = pitch_of(tonic)
+    assert pitch is not None
+    signature = signature_of(pitch, mode)
+
+    def move(note: re.Match[str], steps: int) -> str:
+        pitch = pitch_of(note[1])
+        assert pitch is not None
+        octaves, step = divmod(pitch.step + steps, 7)
+        change = alteration_in(signature, step) - alteration_in(signature, pitch.step)
+        octaves += note[2].count("'") - note[2].count(",")
+        return name_of(step, pitch.alteration + change) + ("'" * octaves or "," * -octaves)
+
+    try:
+        wrong = [_NOTE.sub(lambda note, steps=steps: move(note, steps), right) for steps in moves]  # type: ignore[misc]
+    except ValueError:
+        return []
+    return [] if re.search("isis|eses", "".join(wrong)) else wrong
