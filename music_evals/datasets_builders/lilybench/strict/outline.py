@@ -8,39 +8,58 @@ after a change of key or metre. Pieces with one voice are left out.
 """
 
 import re
+from math import inf
 from typing import Final
 
 from music_evals.datasets_builders.lilybench.strict.passages import runs
 from music_evals.notation.lilypond.canonical import read_measures
 
 _MEASURES: Final = 6
+_HIGHEST: Final = re.compile(r"<[^>]*?(\S+)>")  # note of a chord
+_LOWEST: Final = re.compile(r"<(\S+)[^>]*>")
 _HEAD: Final = re.compile(r"\\(?:key \S+ \\\w+|time \S+)")
 
 
 def outline(score: str) -> str | None:
     r"""Return six measures of a canonical score's outer voices; None if it has one voice, or no such measures."""
+    upper, lower = _outer_voices(_plain_measures(score))
+    shown = upper.keys() & lower.keys()
+    starts = [n for n in sorted(shown) if shown.issuperset(range(n, n + _MEASURES))]
+    if not starts:
+        return None
     head = _HEAD.findall(next(line for line in score.splitlines() if "\\time " in line))
+    numbers = range(starts[0], starts[0] + _MEASURES)
+    staves = []
+    for voice, clef, outer in ((upper, "treble", _HIGHEST), (lower, "bass", _LOWEST)):
+        lines = [outer.sub(r"\1", voice[number]) + " |" for number in numbers]
+        first = " ".join([f'\\clef "{clef}"', *head, lines[0]])
+        text = "\n    ".join([first, *lines[1:]])
+        staves.append(f"  \\new Staff {{\n    {text}\n  }}")
+    return "\n".join(["<<", *staves, ">>", ""])
+
+
+def _plain_measures(score: str) -> dict[tuple[int, int], dict[int, str]]:
+    """Staff and voice → numbers and texts of its complete measures without commands, up to a change of key or metre."""
     changes = [
         measure.number
         for measure in read_measures(score)
         if measure.number > 1 and _HEAD.search(score, measure.start, measure.end)
     ]
+    end = min(changes, default=inf)
     voices: dict[tuple[int, int], dict[int, str]] = {}
     for run in runs(score):
         for measure, text in run:
-            if measure.closed and "\\" not in text and measure.number < min(changes, default=measure.number + 1):
+            if measure.closed and measure.number < end and "\\" not in text:
                 voices.setdefault((measure.staff, measure.voice), {})[measure.number] = text
-    last_staff = max(voices, default=(0, 0))[0]
-    upper = voices.pop(min(voices), {}) if voices else {}
-    last = [voice for voice in voices if voice[0] == last_staff]
-    lower = voices[min(last) if last_staff else max(last)] if last else {}
-    shown = upper.keys() & lower.keys()
-    numbers = next((range(n, n + _MEASURES) for n in sorted(shown) if shown >= {*range(n, n + _MEASURES)}), None)
-    if numbers is None:
-        return None
-    staves = []
-    for voice, clef, outer in ((upper, "treble", r"<[^>]*?(\S+)>"), (lower, "bass", r"<(\S+)[^>]*>")):
-        lines = [re.sub(outer, r"\1", voice[number]) + " |" for number in numbers]
-        text = "\n    ".join([" ".join([f'\\clef "{clef}"', *head, lines[0]]), *lines[1:]])
-        staves.append(f"  \\new Staff {{\n    {text}\n  }}")
-    return "\n".join(["<<", *staves, ">>", ""])
+    return voices
+
+
+def _outer_voices(voices: dict[tuple[int, int], dict[int, str]]) -> tuple[dict[int, str], dict[int, str]]:
+    """The first voice of the first staff, and of the last one; the last voice of a single staff."""
+    if len(voices) < 2:
+        return {}, {}
+    first, last = min(voices), max(voices)
+    if first[0] == last[0]:
+        return voices[first], voices[last]
+    lower = min(place for place in voices if place[0] == last[0])
+    return voices[first], voices[lower]

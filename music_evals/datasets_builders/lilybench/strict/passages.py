@@ -45,6 +45,7 @@ _NOTE: Final = re.compile(r"(?<![\\a-z])([a-g][a-z]*)([',]*)")
 _TIE: Final = re.compile(r"(?:^|\s)([a-g][a-z]*[',]*)\d+\.*~\n\1\d")
 _ONE_NOTE: Final = re.compile(r"(?:r\S+ )*([a-g][a-z]*)[',]*\d+\.*(?: [rs]\S+)*")
 _LINE_END: Final = re.compile(r" \|\s+")
+_PLAIN: Final = {"note", "rest", "clef", "key", "metre"}  # kinds of words that a passage may be cut between
 Place = tuple[MeasureText, str]
 """A measure, and its text without a clef, key and metre ahead of its notes."""
 
@@ -61,21 +62,30 @@ class Question(NamedTuple):
 
 def orders(piece: Usable, draw: random.Random) -> Iterator[tuple[list[str], int]]:
     """Yield four passages in their order, and the number of the first measure, in an order that is drawn."""
-    measures = [[measure for measure, _ in run] for run in runs(piece.score)]
-    spans = [run[start : start + _SPAN] for run in measures for start in range(len(run) - _SPAN + 1)]
+    spans: list[Sequence[MeasureText]] = []
+    for run in runs(piece.score):
+        measures = [measure for measure, _ in run]
+        spans += [measures[start : start + _SPAN] for start in range(len(run) - _SPAN + 1)]
     draw.shuffle(spans)
     for span in spans:
-        cuts: dict[Fraction, int] = {}  # distance from the bar line → place in the text
-        for measure in span[::2]:
-            is_plain = all(word.kind in ("note", "rest", "clef", "key", "metre") for word in measure.words)
-            choices = [word for word in measure.words if word.position and word.position not in cuts]
-            if is_plain and choices:
-                word = draw.choice(choices)
-                cuts[word.position] = word.match.start()
+        cuts = _cuts(span, draw)
         # A change of metre is written in the first voice of a staff alone.
-        if len(cuts) == len(span[::2]) and len({measure.length for measure in span}) == 1:
-            texts = (piece.score[start:end].strip() for start, end in pairwise(cuts.values()))
+        is_regular = len({measure.length for measure in span}) == 1
+        if len(cuts) == len(span[::2]) and is_regular:
+            texts = [piece.score[start:end].strip() for start, end in pairwise(cuts)]
             yield [_LINE_END.sub(" |\n", text) for text in texts], span[0].number
+
+
+def _cuts(span: Sequence[MeasureText], draw: random.Random) -> list[int]:
+    """Where every second measure is cut, each at another distance from the bar line; fewer if that cannot be."""
+    cuts: dict[Fraction, int] = {}  # distance from the bar line → place in the text
+    for measure in span[::2]:
+        kinds = {word.kind for word in measure.words}
+        choices = [word for word in measure.words if word.position and word.position not in cuts]
+        if choices and kinds <= _PLAIN:
+            word = draw.choice(choices)
+            cuts[word.position] = word.match.start()
+    return list(cuts.values())
 
 
 def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
