@@ -167,7 +167,7 @@ class _Voice:
                 return self._rest_measures(int(token[1:] or 1))
             case "bar" | "ending":
                 self._altered = {}
-                return _ENDINGS.sub("", token).replace("::", ":| |:")
+                return _ENDINGS.sub("", token).replace("::", ":| |:").replace("[|]", "|")
             case "field":
                 self._fields[token[0]] = token
                 return f"\n{_plain_field(token)}\n" if token[0] in "KMLQ" else ""

@@ -83,7 +83,10 @@ def read_corpus(path: str) -> "Score":
     """
     from music21 import converter, corpus
 
-    return cast("Score", converter.parse(corpus.getWork(path), forceSource=True, storePickle=False))
+    score = cast("Score", converter.parse(corpus.getWork(path), forceSource=True, storePickle=False))
+    if path.endswith(".krn"):
+        _drop_empty_end(score)
+    return score
 
 
 def _parse(content: Any, kind: str) -> "Score":
@@ -103,9 +106,19 @@ def _parse(content: Any, kind: str) -> "Score":
         part, score = score, stream.Score()
         score.insert(0, part)
         score.metadata = part.metadata
+    if kind == "humdrum":
+        _drop_empty_end(score)
     _check_notes(len(score.recurse().notes))
     _check_measures([len(part.getElementsByClass("Measure")) for part in score.parts])
     return score
+
+
+def _drop_empty_end(score: Any) -> None:
+    """Drop the measure that music21 adds behind a last bar line of kern."""
+    ends = [part.getElementsByClass("Measure").last() for part in score.parts]
+    if all(end is not None and not end.recurse().notesAndRests for end in ends):
+        for part, end in zip(score.parts, ends, strict=True):
+            part.remove(end)
 
 
 def _check_notes(count: int) -> None:
@@ -164,7 +177,45 @@ def _check_musicxml(data: bytes) -> str:
                 quarters += float(element.text or 0) / divisions
         if quarters > _MAX_QUARTERS:
             raise ScoreError(f"a part lasts {quarters:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
+        measures = part.findall("measure")
+        for measure in measures:
+            _join_chords(measure)
+        # Finale fills the last measure, which a pickup shortens.
+        for measure in measures[:-1]:
+            _write_out_last_forward(measure)
     return tostring(root, encoding="unicode")
+
+
+def _join_chords(measure: Any) -> None:
+    """Move what stands between the notes of a chord behind it: music21 would end the chord there."""
+    ordered: list[Any] = []
+    waiting: list[Any] = []
+    for element in measure:
+        if element.tag != "note":
+            waiting.append(element)
+            continue
+        if element.find("chord") is None:
+            ordered += waiting
+            waiting = []
+        ordered.append(element)
+    measure[:] = ordered + waiting
+
+
+def _write_out_last_forward(measure: Any) -> None:
+    """Make a rest that is not printed of a ``<forward>`` at the end of a measure: music21 would shorten the measure."""
+    now, end, last = 0.0, 0.0, None
+    for element in measure:
+        duration = float(element.findtext("duration") or 0)
+        if element.tag == "backup":
+            now -= duration
+        elif element.tag in ("note", "forward") and element.find("chord") is None:
+            now += duration
+            if now > end:
+                end, last = now, element
+    if last is not None and last.tag == "forward":
+        last.tag = "note"
+        last.set("print-object", "no")
+        last.insert(0, last.makeelement("rest", {}))
 
 
 def _check_mxl(data: bytes) -> str:
