@@ -20,7 +20,9 @@ _FIELD: Final = re.compile(r"\[([KM]):([^\[\]\n]*)\]")
 _CLEF: Final = re.compile(r"(?:^|[ =])((?:treble|bass|tenor|alto|perc)[0-9]?)(?=$| )")
 _SIGN: Final = r'"[^"\n]*"|![^!\s]{1,30}!'
 _MARKS: Final = re.compile(rf"{_SIGN}|\.(?![|:])")
-_TOKENS: Final = re.compile(rf"{_SIGN}|\[[A-Za-z]:[^\[\]\n]*\]|\{{[^{{}}\n]*\}}|(?P<note>[A-Ga-gxz])|(?P<bar>[:.\[]?\|[|:\]]?)")
+_TOKENS: Final = re.compile(
+    rf"{_SIGN}|\[[A-Za-z]:[^\[\]\n]*\]|\{{[^{{}}\n]*\}}|(?P<note>[A-Ga-gxz])|(?P<bar>[:.\[]?\|[|:\]]?)"
+)
 _CLEFS: Final = {
     **{name: f"{name.capitalize()} clef" for name in ("treble", "bass", "alto", "tenor")},
     **{"alto1": "Soprano clef", "alto2": "Mezzo-soprano clef", "alto4": "Tenor clef"},

@@ -54,7 +54,7 @@ def number_measures(score: Any) -> None:
         if groups and not is_ending and _continues(groups[-1], column):
             if not _is_divided(groups[-1][-1], column):
                 for measure in groups[-1][-1].measures:
-                    measure.rightBarline = Barline("none")
+                    measure.rightBarline = Barline("none")  # type: ignore[no-untyped-call]
             groups[-1].append(column)
         else:
             groups.append([column])
@@ -100,6 +100,6 @@ def _first_number(groups: Sequence[Sequence[_Column]]) -> int:
     is_sound = len(groups) > 1 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
     full = groups[0][0].full
     is_pickup = full is not None and len(groups) > 1 and sum(piece.length for piece in groups[0]) < full
-    if is_sound and numbers[0] != 1 or numbers[0] == 0 and groups[0][0].is_hidden:
-        return numbers[0]
+    if (is_sound and numbers[0] != 1) or (numbers[0] == 0 and groups[0][0].is_hidden):
+        return int(numbers[0])
     return 0 if is_pickup else 1

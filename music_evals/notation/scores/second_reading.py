@@ -14,7 +14,7 @@ import re
 import tempfile
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
@@ -34,6 +34,9 @@ _GRID: Final = 96  # steps of a quarter note
 _NAMES: Final = ("C", "C#", "D", "E-", "E", "F", "F#", "G", "A-", "A", "B-", "B")
 _ACCIDENTALS: Final[Mapping[int | None, str]] = {-2: "--", -1: "-", 1: "#", 2: "##"}
 _NOT_IN_NAME: Final = re.compile(r"[0-9/]+")
+
+_Place = tuple[int, int, str]  # measure, onset, pitch
+_AbcEvent = tuple[tuple[int, ...], Fraction, bool]  # pitches, duration in quarter notes, whether it is tied to the next
 
 
 class ReadNote(NamedTuple):
@@ -126,7 +129,8 @@ def _compare(first: _Contents, second: _Contents) -> None:
     for number, other in zip(first.numbers, second.numbers, strict=True):
         if number != other and number.isdigit() and other.isdigit():
             raise ScoreError(f"music21 reads the number {number} at a measure, partitura reads {other}")
-    compare_notes(_join_ties(first), _join_ties(second), first.numbers, "partitura")
+    tied = first.tied | second.tied
+    compare_notes(_join_ties(first, tied), _join_ties(second, tied), first.numbers, "partitura")
     for measure, kind in sorted({*first.signatures, *second.signatures}):
         ours, theirs = (contents.signatures.get((measure, kind), set()) for contents in (first, second))
         # partitura reads one key for all staves of a part.
@@ -136,24 +140,26 @@ def _compare(first: _Contents, second: _Contents) -> None:
             raise ScoreError(f"{place}: music21 reads the {kind} {texts[0]}, partitura reads {texts[1]}")
 
 
-def _join_ties(contents: _Contents) -> Iterator[ReadNote]:
-    """Join tied notes; voices in unison have their ties in common."""
-    waiting: dict[tuple[int, int, str], list[list[ReadNote]]] = defaultdict(list)
+def _join_ties(contents: _Contents, tied: Set[ReadNote]) -> Iterator[ReadNote]:
+    """Join tied notes, where it is certain which notes: not where two of `tied` lead to the same pitch."""
+    beginnings = Counter(note[:3] for note in contents.notes if note.duration)
+
+    def following(note: ReadNote) -> _Place:
+        place = (note.measure, note.onset + note.duration, note.pitch)
+        return place if place in beginnings else (note.measure + 1, 0, note.pitch)
+
+    endings = Counter(following(note) for note in contents.notes if note in tied)
     chains: list[list[ReadNote]] = []
+    waiting: dict[_Place, list[ReadNote]] = {}
     for note in sorted(contents.notes):
-        chain: list[ReadNote] = []
-        before = waiting[note[:3]] if note in contents.continued else []
-        while before and not chain:
-            candidate = before.pop()
-            # A chain waits at two places, and goes on at one of them.
-            is_free = candidate[-1].measure < note.measure or candidate[-1].onset < note.onset
-            chain = candidate if is_free and candidate[-1] in contents.tied else []
-        if not chain:
+        is_certain = beginnings[note[:3]] == endings[note[:3]] == 1
+        chain = waiting.pop(note[:3], None) if is_certain and note in contents.continued else None
+        if chain is None:
+            chain = []
             chains.append(chain)
         chain.append(note)
         if note in contents.tied:
-            waiting[note.measure, note.onset + note.duration, note.pitch].append(chain)
-            waiting[note.measure + 1, 0, note.pitch].append(chain)
+            waiting[following(note)] = chain
     for chain in chains:
         yield chain[0]._replace(duration=sum(note.duration for note in chain))
 
@@ -168,11 +174,11 @@ def _music21_contents(score: "Score") -> _Contents:
         if len(measures) > len(contents.numbers):
             contents.numbers = [f"{measure.number}{measure.numberSuffix or ''}" for measure in measures]
         for place, measure in enumerate(measures):
-            _add_measure(contents, place, measure)
+            _add_measure(contents, place, measure, is_last=measure is measures[-1])
     return contents
 
 
-def _add_measure(contents: _Contents, place: int, measure: Any) -> None:
+def _add_measure(contents: _Contents, place: int, measure: Any, *, is_last: bool) -> None:
     end = _on_grid(measure.highestTime)
     for element in measure.recurse():
         if "KeySignature" in element.classes:
@@ -184,7 +190,7 @@ def _add_measure(contents: _Contents, place: int, measure: Any) -> None:
             is_grace = element.duration.isGrace
             duration = 0 if is_grace else _on_grid(element.quarterLength)
             # A grace note at the end of a measure belongs to the next note.
-            at = (place + 1, 0) if is_grace and onset == end else (place, onset)
+            at = (place + 1, 0) if is_grace and onset == end and not is_last else (place, onset)
             for note in getattr(element, "notes", [element]):
                 pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
                 tie = "" if note.tie is None or is_grace else note.tie.type
@@ -270,7 +276,7 @@ def _abc_measures(header: Sequence[str], lines: Sequence[str]) -> Iterator[tuple
     tied: Event | None = None
     for measure in split_measures("\n".join(lines)):
         fields |= dict(measure.fields)
-        meter = (4, 4) if fields.get("M", "none") == "none" else parse_meter(fields["M"])
+        meter = _meter(fields.get("M", ""))
         key = plain_field(f"K:{fields.get('K', '')}")[2:].strip()
         sharps = parse_key(key).sharps if key not in ("", "none") else 0
         events = read_measure(measure.text, parse_unit(fields.get("L"), meter), meter, sharps)
@@ -281,6 +287,13 @@ def _abc_measures(header: Sequence[str], lines: Sequence[str]) -> Iterator[tuple
         yield events
 
 
+def _meter(value: str) -> tuple[int, int]:
+    try:
+        return parse_meter(value)
+    except ValueError:  # free metre
+        return 4, 4
+
+
 def _name(text: str) -> str:
     return _NOT_IN_NAME.sub("", text)
 
@@ -288,24 +301,34 @@ def _name(text: str) -> str:
 def _compare_voice(part: Any, measures: Sequence[Sequence[Event]]) -> None:
     lengths = [sum((event.duration * 4 for event in events), Fraction(0)) for events in measures]
     starts = list(accumulate(lengths, initial=Fraction(0)))[:-1]
-    second = ((event.pitches, event.duration * 4) for events in measures for event in events)
-    first = (
-        (tuple(round(pitch.ps) for pitch in getattr(element, "pitches", ())), Fraction(element.quarterLength))
-        for element in part.recurse().notesAndRests
-        if "Harmony" not in element.classes and not element.duration.isGrace
-    )
+    second = ((event.pitches, event.duration * 4, event.is_tied) for events in measures for event in events)
     numbers = [str(number) for number in range(1, len(starts) + 1)]
-    compare_notes(_in_measures(first, starts), _in_measures(second, starts), numbers, "our reader")
+    compare_notes(_in_measures(_music21_events(part), starts), _in_measures(second, starts), numbers, "our reader")
 
 
-def _in_measures(
-    events: Iterable[tuple[Sequence[int], Fraction]], starts: Sequence[Fraction]
-) -> Iterator[ReadNote]:
-    """The notes of events, which follow each other."""
+def _music21_events(part: Any) -> Iterator[_AbcEvent]:
+    for element in part.recurse().notesAndRests:
+        if "Harmony" not in element.classes and not element.duration.isGrace:
+            pitches = tuple(round(pitch.ps) for pitch in getattr(element, "pitches", ()))
+            is_tied = element.tie is not None and element.tie.type != "stop"
+            yield pitches, Fraction(element.quarterLength), is_tied
+
+
+def _in_measures(events: Iterable[_AbcEvent], starts: Sequence[Fraction]) -> Iterator[ReadNote]:
+    """The notes of events, which follow each other; music21 divides notes at the end of a measure by ties."""
+    joined: list[tuple[Fraction, tuple[int, ...], Fraction]] = []  # onset, pitches, duration
     now = Fraction(0)
-    for pitches, duration in events:
-        place = max(bisect_right(starts, now) - 1, 0)
+    tied: tuple[int, ...] = ()
+    for pitches, duration, is_tied in events:
+        if pitches and pitches == tied:
+            onset, _, before = joined.pop()
+            joined.append((onset, pitches, before + duration))
+        else:
+            joined.append((now, pitches, duration))
+        now += duration
+        tied = pitches if is_tied else ()
+    for onset, pitches, duration in joined:
+        place = max(bisect_right(starts, onset) - 1, 0)
         for pitch in pitches:
             name = f"{_NAMES[pitch % 12]}{pitch // 12 - 1}"
-            yield ReadNote(place, _on_grid(now - starts[place]), name, _on_grid(duration))
-        now += duration
+            yield ReadNote(place, _on_grid(onset - starts[place]), name, _on_grid(duration))
