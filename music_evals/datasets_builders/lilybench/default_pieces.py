@@ -186,8 +186,8 @@ def _music_alone(musicxml: str) -> str:
     """MusicXML without what is not music.
 
     musicxml2ly fails on page layout. Texts and lyrics are often badly scanned, and make up half of some files. Random
-    identifiers of parts are replaced. Only measure 0, the pickup (see `numbering`), is marked as one that is not counted,
-    because musicxml2ly fills up any other short measure. So each piece of a divided measure has a number of its own.
+    identifiers of parts are replaced. Only measure 0, the pickup (see `numbering`), is marked as one that is not
+    counted, because musicxml2ly fills up any other short measure. So each piece of a divided measure has a number.
     """
     root = ElementTree.fromstring(musicxml)
     for element in list(root.iter()):

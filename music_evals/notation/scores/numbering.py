@@ -24,7 +24,8 @@ class _Column:
     @property
     def number(self) -> int:
         """The number in the source; 0 if it has none."""
-        return max(measure.number for measure in self.measures)
+        number: int = max(measure.number for measure in self.measures)
+        return number
 
     @property
     def is_hidden(self) -> bool:
@@ -92,7 +93,8 @@ def _is_divided(before: _Column, column: _Column) -> bool:
     """Whether there is a bar line between two columns that is not a plain one."""
     lines = [measure.rightBarline for measure in before.measures]
     lines += [measure.leftBarline for measure in column.measures]
-    return any(line and (line.type not in ("regular", "none") or "Repeat" in line.classes) for line in lines)
+    special = [line for line in lines if line and line.type not in ("regular", "none")]
+    return bool(special) or any("Repeat" in line.classes for line in lines if line)
 
 
 def _first_number(groups: Sequence[Sequence[_Column]]) -> int:
@@ -101,5 +103,5 @@ def _first_number(groups: Sequence[Sequence[_Column]]) -> int:
     full = groups[0][0].full
     is_pickup = full is not None and len(groups) > 1 and sum(piece.length for piece in groups[0]) < full
     if (is_sound and numbers[0] != 1) or (numbers[0] == 0 and groups[0][0].is_hidden):
-        return int(numbers[0])
+        return numbers[0]
     return 0 if is_pickup else 1

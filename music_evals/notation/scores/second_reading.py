@@ -109,17 +109,17 @@ def compare_notes(
     only_first, only_second = sorted(first - second), sorted(second - first)
     if not only_first and not only_second:
         return
-    measure, onset = min(note[:2] for note in (*only_first[:1], *only_second[:1]))
-    ours, theirs = (
-        next((note for note in notes[:1] if note[:2] == (measure, onset)), None) for notes in (only_first, only_second)
-    )
-    number = numbers[measure] if measure < len(numbers) else "after the last"
-    raise ScoreError(f"measure {number}: music21 reads {_shown(ours)}, {reader} reads {_shown(theirs)}")
+    place = min(note[:2] for note in (*only_first[:1], *only_second[:1]))
+    number = numbers[place[0]] if place[0] < len(numbers) else "after the last"
+    ours, theirs = _shown(only_first, place), _shown(only_second, place)
+    raise ScoreError(f"measure {number}: music21 reads {ours}, {reader} reads {theirs}")
 
 
-def _shown(note: ReadNote | None) -> str:
-    if note is None:
+def _shown(notes: Sequence[ReadNote], place: tuple[int, int]) -> str:
+    """The first note, if it is at that measure and onset."""
+    if not notes or notes[0][:2] != place:
         return "nothing there"
+    note = notes[0]
     return f"{note.pitch} for {Fraction(note.duration, _GRID)}" if note.duration else f"the grace note {note.pitch}"
 
 
