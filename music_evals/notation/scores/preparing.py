@@ -12,6 +12,7 @@ SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
 """Suffixes of the score files that `read_score` accepts."""
 NO_NAME: Final = "MusicXML Part"  # music21's name for a part without a name
 _PLACEHOLDER: Final = re.compile(r"@\{[^{}]*\}[ .,:]*")  # for values of other records, in titles of Humdrum
+_RANDOM_ID: Final = re.compile(r'"([A-Z])[0-9a-f]{32}"')
 _DATE: Final = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
 
 
@@ -86,7 +87,7 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
 
 
 def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:
-    """Write a prepared score as MusicXML, without the date of writing.
+    """Write a prepared score as MusicXML, without the date of writing and random identifiers.
 
     Args:
         score: from `prepare_score`.
@@ -104,9 +105,11 @@ def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:
         if in_place:
             _complete_measures(score)
             exporter.makeNotation = False
-        return _DATE.sub("", bytes(exporter.parse()).decode())
+        text = _DATE.sub("", bytes(exporter.parse()).decode())
     except Music21Exception as error:
         raise ScoreError(f"cannot be written as MusicXML: {error}") from error
+    names: dict[str, str] = {}
+    return _RANDOM_ID.sub(lambda match: names.setdefault(match[0], f'"{match[1]}id{len(names) + 1}"'), text)
 
 
 def _complete_measures(score: Any) -> None:
