@@ -16,7 +16,7 @@ from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, D
 from music_evals.datasets_builders.progress import OnPiece
 
 NAME: Final = "lilybench"
-VERSION: Final = "3.2.2"
+VERSION: Final = "3.2.3"
 DEFAULT_SEED: Final = 1234
 
 TaskName = Literal[
