@@ -20,7 +20,9 @@ _FIELD: Final = re.compile(r"\[([KM]):([^\[\]\n]*)\]")
 _CLEF: Final = re.compile(r"(?:^|[ =])((?:treble|bass|tenor|alto|perc)[0-9]?)(?=$| )")
 _SIGN: Final = r'"[^"\n]*"|![^!\s]{1,30}!'
 _MARKS: Final = re.compile(rf"{_SIGN}|\.(?![|:])")
-_TOKENS: Final = re.compile(rf"{_SIGN}|\[[A-Za-z]:[^\[\]\n]*\]|\{{[^{{}}\n]*\}}|(?P<note>[A-Ga-gxz])")
+_TOKENS: Final = re.compile(
+    rf"{_SIGN}|\[[A-Za-z]:[^\[\]\n]*\]|\{{[^{{}}\n]*\}}|(?P<note>[A-Ga-gxz])|(?P<bar>[:.\[]?\|[|:\]]?)"
+)
 _CLEFS: Final = {
     **{name: f"{name.capitalize()} clef" for name in ("treble", "bass", "alto", "tenor")},
     **{"alto1": "Soprano clef", "alto2": "Mezzo-soprano clef", "alto4": "Tenor clef"},
@@ -180,8 +182,7 @@ def _events(header: dict[str, str], voices: _Voices) -> Iterator[list[list[Event
     # Without metres music21 keeps the bar lines, and does not divide measures that it finds too long.
     tune = ["X:1", f"L:{header.get('L', '1/8')}", f"K:{header.get('K', 'C')}"]
     for number, (_, lines) in enumerate(voices.values(), 1):
-        music = (re.sub(r"\[M:[^\]]*\]", "", line[1]) for line in lines)
-        music = (_TOKENS.sub(lambda token: _UNPRINTED_REST if token[0] == "x" else token[0], text) for text in music)
+        music = (_music(re.sub(r"\[M:[^\]]*\]", "", line[1])) for line in lines)
         # music21 makes measures only of voices with several bar lines.
         tune += [f"V:{number}", *music, "z | z | z |"]
     try:
@@ -193,6 +194,18 @@ def _events(header: dict[str, str], voices: _Voices) -> Iterator[list[list[Event
             yield [list(_events_of(measure)) for measure in measures]
     except (Music21Exception, ArithmeticError, AttributeError, LookupError, TypeError, RecursionError) as error:
         raise ValueError(f"music21 cannot read the score: {error}") from error
+
+
+def _music(text: str) -> str:
+    """The text of a measure without bar lines within, and with `_UNPRINTED_REST`."""
+    last = max((token.start() for token in _TOKENS.finditer(text) if token["note"]), default=0)
+
+    def replace(token: re.Match[str]) -> str:
+        if token["bar"] and token.start() < last:
+            return " "
+        return _UNPRINTED_REST if token[0] == "x" else token[0]
+
+    return _TOKENS.sub(replace, text)
 
 
 def _events_of(measure: Any) -> Iterator[Event]:

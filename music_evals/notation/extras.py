@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 EXTRAS: Final = {
-    "scores": ("converter21", "matplotlib", "openpyxl", "resvg_py", "verovio"),
+    "scores": ("converter21", "matplotlib", "openpyxl", "partitura", "resvg_py", "verovio"),
     "plots": ("matplotlib",),
     "hf": ("accelerate", "torch", "transformers"),
     "vllm": ("vllm",),

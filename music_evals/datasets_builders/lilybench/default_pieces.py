@@ -187,8 +187,8 @@ def _music_alone(musicxml: str) -> str:
     """MusicXML without what is not music.
 
     musicxml2ly fails on page layout. Texts and lyrics are often badly scanned, and make up half of some files. Random
-    identifiers of parts are replaced. Only measure 0, the pickup (see `prepare_score`), is marked as one that is not
-    counted, because musicxml2ly fills up any other short measure.
+    identifiers of parts are replaced. Only measure 0, the pickup (see `numbering`), is marked as one that is not
+    counted, because musicxml2ly fills up any other short measure. So each piece of a divided measure has a number.
     """
     root = ElementTree.fromstring(musicxml)
     for element in list(root.iter()):
@@ -200,8 +200,15 @@ def _music_alone(musicxml: str) -> str:
     names = {part.attrib["id"]: f"P{number}" for number, part in enumerate(root.iter("score-part"), 1)}
     for part in [*root.iter("score-part"), *root.findall("part")]:
         part.attrib["id"] = names[part.attrib["id"]]
-    for measure in root.iter("measure"):
-        measure.attrib["implicit"] = "yes" if measure.attrib["number"] == "0" else "no"
+    for part in root.findall("part"):
+        measures = part.findall("measure")
+        before = measures[0]
+        for number, measure in enumerate(measures, 0 if before.attrib["number"] == "0" else 1):
+            if not measure.attrib["number"].isdigit():
+                for line in before.findall("barline[bar-style='none']"):
+                    before.remove(line)
+            measure.attrib |= {"number": str(number), "implicit": "no" if number else "yes"}
+            before = measure
     return ElementTree.tostring(root, encoding="unicode")
 
 

@@ -29,7 +29,7 @@ from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 NAME: Final = "msu"
-VERSION: Final = "2.7.1"
+VERSION: Final = "2.8.0"
 DEFAULT_SEED: Final = 1
 
 Split = Literal["train", "validation", "test"]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from music_evals.datasets_builders import read_table
 from music_evals.notation.scores.preparing import prepare_score
-from music_evals.notation.scores.reading import read_corpus, read_score
+from music_evals.notation.scores.reading import read_corpus, read_score_data
+from music_evals.notation.scores.second_reading import check_by_second_reader
 
 if TYPE_CHECKING:
     from music21.stream import Score
@@ -27,9 +28,11 @@ class Work(NamedTuple):
         return self.name if not self.title else f"music21 corpus: {self.path}"
 
     def load(self) -> "Score":
-        """Read the score and prepare it with `prepare_score`."""
+        """Read the score and prepare it with `prepare_score`; a file is also read by a second program."""
         if not self.title:
-            return prepare_score(read_score(Path(self.path), self.tune), in_place=True)
+            score, data, kind = read_score_data(Path(self.path), self.tune)
+            check_by_second_reader(score, data, kind)
+            return prepare_score(score, in_place=True)
         score = prepare_score(read_corpus(self.path), in_place=True)
         score.metadata.composer = self.composer
         score.metadata.title = self.title

@@ -90,7 +90,7 @@ def plain_abc(abc: str) -> str:
             raise ValueError(f"{name} cannot be read; write the notes out")
     header, voices = split_voices(abc)
     lines = [line for line in header if line[:2] not in ("L:", "M:", "K:")]
-    fields = {line[0]: _plain_field(line) for line in header if line not in lines}
+    fields = {line[0]: plain_field(line) for line in header if line not in lines}
     # By 3.1.7, which music21 applies to the first voice only.
     is_short = (_measure_length(fields.get("M", "")) or 1) < Fraction(3, 4)
     fields = {"L": "L:1/16" if is_short else "L:1/8"} | fields
@@ -159,7 +159,7 @@ def _notes_of(element: Any) -> Sequence[Any]:
     return element.notes if element.isChord else [element]
 
 
-def _plain_field(line: str) -> str:
+def plain_field(line: str) -> str:
     """A field without clefs and other properties of a staff; a key without a tonic is empty."""
     if not line.startswith("K:"):
         return line
@@ -225,10 +225,10 @@ class _Voice:
                 return self._rest_measures(int(token[1:] or 1))
             case "bar" | "ending":
                 self._altered = {}
-                return _ENDINGS.sub("", token).replace("::", ":| |:")
+                return _ENDINGS.sub("", token).replace("::", ":| |:").replace("[|]", "|")
             case "field":
                 self._fields[token[0]] = token
-                return f"\n{_plain_field(token)}\n" if token[0] in "KMLQ" else ""
+                return f"\n{plain_field(token)}\n" if token[0] in "KMLQ" else ""
             case "tie":
                 self._tied = self._event
         return token if _KEPT.match(token) else " "

@@ -1,4 +1,4 @@
-"""Writes a score as ABC text: voice by voice, with one numbered measure per line.
+"""Writes a score as ABC text: voice by voice, with one numbered measure per line, also if a bar line divides it.
 
 The text is ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are from it). Where ABC 2.1
 cannot express something, or where readers differ, the text is written so that all readers find the same notes:
@@ -35,7 +35,7 @@ _CLEFS: Final[dict[tuple[str, int | None], str]] = {
     **{("G", 2): "treble", ("G", 1): "treble1", ("F", 4): "bass", ("F", 3): "bass3", ("percussion", None): "perc"},
     **{("C", 1): "alto1", ("C", 2): "alto2", ("C", 3): "alto", ("C", 4): "tenor"},
 }
-_BARS: Final = {"final": "|]", "double": "||", "heavy-light": "[|", "dotted": ".|", "dashed": ".|"}
+_BARS: Final = {"none": "[|]", "final": "|]", "double": "||", "heavy-light": "[|", "dotted": ".|", "dashed": ".|"}
 _CHANGES: Final = ("TimeSignature", "KeySignature", "Clef", "MetronomeMark")  # in the order of their fields
 _DYNAMICS: Final = frozenset(("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz"))
 # Classes of music21 by name, subclasses first. The decorations are from 4.14, but marcato is from ABC 2.2.
@@ -113,8 +113,11 @@ def score_to_abc(score: "Score") -> str:
             # The first voice of a part has its tempi.
             texts = (marks, {} if layer else tempi, endings)
             writer = _Writer(unit * 4, meter, key, _alterations(sharps), _first_clef(bars[0].measure), *texts)
-            measures = (writer.measure(bar, layer, index, bar is bars[-1]) for index, bar in enumerate(bars))
-            body += [f"V:{voice}", *measures]
+            texts_by_number: dict[int, list[str]] = defaultdict(list)
+            for index, bar in enumerate(bars):
+                texts_by_number[bar.measure.number].append(writer.measure(bar, layer, index, bar is bars[-1]))
+            body.append(f"V:{voice}")
+            body += [f"{' '.join(pieces)} %{measure}" for measure, pieces in texts_by_number.items()]
     return "\n".join(lines + body) + "\n"
 
 
@@ -335,9 +338,9 @@ class _Writer:
     _tied: set[str] = field(default_factory=set)  # such steps of the last note or chord, if a tie follows
 
     def measure(self, bar: _Bar, layer: int, index: int, is_last: bool) -> str:
-        """Write a measure of a layer with its bar line and number; `index` is its position in the part, from 0."""
+        """Write a measure of a layer with its bar line; `index` is its position in the part, from 0."""
         # A tie can lead to another voice: the next note of the step is not tied.
-        self._altered = self._tied
+        self._altered = self._altered | self._tied if bar.measure.numberSuffix else self._tied
         changes = [
             (_fraction(element.getOffsetInHierarchy(bar.measure)), kind, element)
             for kind in _CHANGES
@@ -371,7 +374,7 @@ class _Writer:
         bar_line = _BARS.get(kind, "|]" if is_last and kind in ("", "regular") else "|")
         if getattr(right, "direction", None) == "end":
             bar_line = ":|"
-        return f"{start}{ending}{text.strip()} {bar_line} %{bar.measure.number}"
+        return f"{start}{ending}{text.strip()} {bar_line}"
 
     def _due_fields(self, changes: list[tuple[Fraction, str, Any]], now: Fraction) -> str:
         """Take the changes up to a time from the list, and write them as inline fields (3.2)."""

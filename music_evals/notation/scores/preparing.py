@@ -3,12 +3,16 @@
 import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from music_evals.notation.scores.numbering import number_measures
+
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
 
 SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
 """Suffixes of the score files that `read_score` accepts."""
 NO_NAME: Final = "MusicXML Part"  # music21's name for a part without a name
+_PLACEHOLDER: Final = re.compile(r"@\{[^{}]*\}[ .,:]*")  # for values of other records, in titles of Humdrum
+_RANDOM_ID: Final = re.compile(r'"([A-Z])[0-9a-f]{32}"')
 _DATE: Final = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
 
 
@@ -19,7 +23,7 @@ class ScoreError(ValueError):
 def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
     """Bring a music21 score or part into the uniform form.
 
-    - The measures of all parts have the same consecutive numbers: from 1, or from 0 if the first one is a pickup.
+    - The measures of all parts have the same numbers, those of print: see `numbering`.
     - Parts that end early are filled with rests.
     - A note that no single note value can show is split into tied notes.
     - Page layout is dropped, and so are notes that are not printed, such as those that play a trill.
@@ -70,9 +74,11 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
         if any(element.duration.type == "complex" for element in container.getElementsByClass("GeneralNote")):
             container.splitAtDurations()
     _fill_parts(prepared)
+    number_measures(prepared)
 
     old = source.metadata or metadata.Metadata()
-    title, composer = (" ".join(text.split()) for text in (old.title or old.movementName or "", old.composer or ""))
+    title = _PLACEHOLDER.sub("", old.title or old.movementName or "").rstrip(" ,")
+    title, composer = (" ".join(text.split()) for text in (title, old.composer or ""))
     prepared.metadata = metadata.Metadata()
     # music21 takes the name of a file without a title as its title.
     prepared.metadata.title = "" if title.lower().endswith(SUFFIXES) else title
@@ -81,7 +87,7 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
 
 
 def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:
-    """Write a prepared score as MusicXML, without the date of writing.
+    """Write a prepared score as MusicXML, without the date of writing and random identifiers.
 
     Args:
         score: from `prepare_score`.
@@ -99,9 +105,11 @@ def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:
         if in_place:
             _complete_measures(score)
             exporter.makeNotation = False
-        return _DATE.sub("", bytes(exporter.parse()).decode())
+        text = _DATE.sub("", bytes(exporter.parse()).decode())
     except Music21Exception as error:
         raise ScoreError(f"cannot be written as MusicXML: {error}") from error
+    names: dict[str, str] = {}
+    return _RANDOM_ID.sub(lambda match: names.setdefault(match[0], f'"{match[1]}id{len(names) + 1}"'), text)
 
 
 def _complete_measures(score: Any) -> None:
@@ -136,7 +144,7 @@ def _drop_unprinted_notes(measure: Any) -> None:
 
 
 def _fill_parts(score: Any) -> None:
-    """Give all parts as many measures as the longest part has, with the same numbers."""
+    """Give all parts as many measures as the longest part has."""
     from music21 import note, stream
 
     parts: list[list[Any]] = [list(part.getElementsByClass("Measure")) for part in score.parts]
@@ -146,11 +154,3 @@ def _fill_parts(score: Any) -> None:
             filler: Any = stream.Measure()
             filler.append(note.Rest(quarterLength=model.duration.quarterLength or 4.0))
             part.insert(part.highestTime, filler)
-            measures.append(filler)
-    openings = [measures[0] for measures in parts]
-    full = [measure.timeSignature.barDuration.quarterLength for measure in openings if measure.timeSignature]
-    is_pickup = len(longest) > 1 and full and max(measure.highestTime for measure in openings) < full[0]
-    for measures in parts:
-        for number, measure in enumerate(measures, 0 if is_pickup else 1):
-            measure.number = number
-            measure.numberSuffix = None

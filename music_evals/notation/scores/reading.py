@@ -51,6 +51,11 @@ def read_score(path: Path, tune: int = 0) -> "Score":
     ScoreError if the file is missing, too large, damaged, hostile or of another format, or if it holds several pieces
     or no notes.
     """
+    return read_score_data(path, tune)[0]
+
+
+def read_score_data(path: Path, tune: int = 0) -> tuple["Score", bytes, str]:
+    """Read a score as `read_score` does; also return the contents of the file or of the tune, and their format."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ScoreError(f"{path}: {suffix or 'no suffix'} is no score format; {_ACCEPTED}")
@@ -67,7 +72,7 @@ def read_score(path: Path, tune: int = 0) -> "Score":
         data = _tune(data, tune)
     kind, check = _FORMATS[suffix]
     try:
-        return _parse(check(data), kind)
+        return _parse(check(data), kind), data, kind
     except ValueError as error:
         raise ScoreError(f"{path}: {error}") from error
 
@@ -84,7 +89,10 @@ def read_corpus(path: str) -> "Score":
     """
     from music21 import converter, corpus
 
-    return cast("Score", converter.parse(corpus.getWork(path), forceSource=True, storePickle=False))
+    score = cast("Score", converter.parse(corpus.getWork(path), forceSource=True, storePickle=False))
+    if path.endswith(".krn"):
+        _mend_kern(score)
+    return score
 
 
 def _parse(content: Any, kind: str) -> "Score":
@@ -105,9 +113,22 @@ def _parse(content: Any, kind: str) -> "Score":
         part, score = score, stream.Score()
         score.insert(0, part)
         score.metadata = part.metadata
+    if kind == "humdrum":
+        _mend_kern(score)
     _check_notes(len(score.recurse().notes))
     _check_measures([len(part.getElementsByClass("Measure")) for part in score.parts])
     return score
+
+
+def _mend_kern(score: Any) -> None:
+    """Undo what music21 does at the ends of kern: an empty measure at the end, and 1 as the first number."""
+    rows = [list(part.getElementsByClass("Measure")) for part in score.parts]
+    if all(row and not row[-1].recurse().notesAndRests for row in rows):
+        for part, row in zip(score.parts, rows, strict=True):
+            part.remove(row.pop())
+    for row in rows:
+        if len(row) > 1 and row[1].number > row[0].number + 1:
+            row[0].number = row[1].number - 1
 
 
 def _check_notes(count: int) -> None:
@@ -166,25 +187,84 @@ def _check_musicxml(data: bytes) -> str:
                 quarters += float(element.text or 0) / divisions
         if quarters > _MAX_QUARTERS:
             raise ScoreError(f"a part lasts {quarters:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
+        _add_defaults(part)
+        measures = part.findall("measure")
+        for measure in measures:
+            _join_chords(measure)
+        # Finale fills the last measure, which a pickup shortens.
+        for measure in measures[:-1]:
+            _write_out_last_forward(measure)
     return tostring(root, encoding="unicode")
 
 
+def _add_defaults(part: Any) -> None:
+    """Write out two defaults: music21 gives a note without a staff to all staves, and knows no default of divisions."""
+    from xml.etree.ElementTree import SubElement
+
+    if any((staves.text or "1").strip() != "1" for staves in part.iter("staves")):
+        for note in part.iter("note"):
+            if note.find("staff") is None:
+                SubElement(note, "staff").text = "1"
+    first = part.find("measure")
+    if first is not None and next(part.iter("divisions"), None) is None:
+        attributes = first.makeelement("attributes", {})
+        SubElement(attributes, "divisions").text = "1"
+        first.insert(0, attributes)
+
+
+def _join_chords(measure: Any) -> None:
+    """Move what stands between the notes of a chord behind it: music21 would end the chord there."""
+    ordered: list[Any] = []
+    waiting: list[Any] = []
+    for element in measure:
+        if element.tag != "note":
+            waiting.append(element)
+            continue
+        if element.find("chord") is None:
+            ordered += waiting
+            waiting = []
+        ordered.append(element)
+    measure[:] = ordered + waiting
+
+
+def _write_out_last_forward(measure: Any) -> None:
+    """Make a rest that is not printed of a ``<forward>`` at the end of a measure: music21 would shorten the measure."""
+    now, end, last = 0.0, 0.0, None
+    for element in measure:
+        duration = float(element.findtext("duration") or 0)
+        if element.tag == "backup":
+            now -= duration
+        elif element.tag in ("note", "forward") and element.find("chord") is None:
+            now += duration
+            if now > end:
+                end, last = now, element
+    if last is not None and last.tag == "forward":
+        last.tag = "note"
+        last.set("print-object", "no")
+        last.insert(0, last.makeelement("rest", {}))
+
+
 def _check_mxl(data: bytes) -> str:
-    """Take the MusicXML out of its archive, without writing anything to disk."""
+    return _check_musicxml(musicxml_bytes(data))
+
+
+def musicxml_bytes(data: bytes) -> bytes:
+    """Take the MusicXML out of its archive, if it is in one, without writing anything to disk."""
     from defusedxml.ElementTree import fromstring
 
+    if not data.startswith(b"PK"):
+        return data
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             container = _unpack(archive, "META-INF/container.xml")
             root = fromstring(container, forbid_entities=True, forbid_external=True)
             paths = [element.get("full-path") or "" for element in root.iter() if element.tag.endswith("rootfile")]
-            text = _unpack(archive, paths[0] if paths else "")
+            return _unpack(archive, paths[0] if paths else "")
     except ScoreError:
         raise
     # zipfile, zlib and defusedxml raise exceptions of many classes.
     except Exception as error:
         raise ScoreError(f"it is a damaged archive ({type(error).__name__}: {str(error)[:200]})") from error
-    return _check_musicxml(text)
 
 
 def _unpack(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -244,7 +324,7 @@ def _tune(data: bytes, place: int) -> bytes:
 
 def _check_abc(data: bytes) -> str:
     """Check fields and lengths, and write the tune so that music21 reads all of it."""
-    text = _decode(data)
+    text = decode_text(data)
     tunes = len(_TUNE.findall(data))
     if tunes > 1:
         raise ScoreError(f"it holds {tunes} tunes; they are read one by one")
@@ -266,7 +346,7 @@ def _check_abc(data: bytes) -> str:
 
 
 def _check_kern(data: bytes) -> str:
-    text = _decode(data)
+    text = decode_text(data)
     if "**kern" not in text:
         raise ScoreError("it has no **kern spine")
     _refuse_absurd(text, _ABSURD_KERN)
@@ -279,7 +359,7 @@ def _refuse_absurd(text: str, pattern: str) -> None:
         raise ScoreError(f"{match[0][-20:]!r} is no sensible note length, octave or metre")
 
 
-def _decode(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """Decode text as UTF-8, or else as Latin-1: many collections are older than UTF-8."""
     try:
         text = data.decode("utf-8-sig")

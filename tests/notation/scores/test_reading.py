@@ -145,3 +145,6 @@ def test_the_same_score_is_the_same_musicxml_on_another_day() -> None:
     score = prepare_score(converter.parse("tinyNotation: 4/4 c1"))
     assert "<encoding-date>" in GeneralObjectExporter(score).parse().decode()
     assert "encoding-date" not in score_to_musicxml(score)
+    trios = (prepare_score(corpus.parse("corelli/opus3no1/1grave", forceSource=True)) for _ in range(2))
+    first, second = map(score_to_musicxml, trios)
+    assert first == second

@@ -111,7 +111,7 @@ def _anacrusis(reading: Reading, rng: Random) -> Answers:
     is_short = opening.length < opening.full
     starts = reading.onsets[0]
     # Not everybody calls a measure that is filled with rests a pickup.
-    if starts and (is_short or starts[0] == 0) and not (is_short and opening.number > 0):
+    if starts and (is_short or starts[0] == 0) and is_short == (opening.number == 0):
         yield ("Yes" if is_short else "No",)
 
 

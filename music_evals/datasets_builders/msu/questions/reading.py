@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from music21 import bar, chord, clef, expressions, harmony, key, meter, note, pitch, spanner, stream
@@ -11,6 +12,7 @@ from music21 import bar, chord, clef, expressions, harmony, key, meter, note, pi
 from music_evals.datasets_builders import read_table
 
 _TERMS: Final[Mapping[str, Mapping[str, str]]] = read_table("msu/questions/terms.toml")
+_Pieces = list[tuple[Fraction, Any]]  # of a measure that bar lines divide: their starts, and music21's measures
 _DOTS: Final = ("", "Dotted ", "Double-dotted ")
 # Beginnings of part names that programs invent.
 _INVENTED: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track", "untitled", "p1")
@@ -188,19 +190,43 @@ def read(score: stream.Score) -> Reading:
         raise ValueError("the score has no measures")
     if any([measure.number for measure in row] != [measure.number for measure in rows[0]] for row in rows):
         raise ValueError("the parts have different measures")
+    pieces = _pieces(rows)
     names = [" ".join((part.partName or "").split()) for part in parts]
     voices = tuple(
         Voice("" if _is_invented(name) else name, _label(names, index), _is_pitched(part), tuple(_cells(part, row)))
-        for index, (name, part, row) in enumerate(zip(names, parts, rows, strict=True))
+        for index, (name, part, row) in enumerate(zip(names, parts, pieces, strict=True))
     )
     metadata = score.metadata
     return Reading(
         title=" ".join(((metadata and (metadata.title or metadata.movementName)) or "").split()),
         composer=" ".join(((metadata and metadata.composer) or "").split()),
         voices=voices,
-        measures=tuple(_measures(rows, voices)),
+        measures=tuple(_measures(pieces, voices)),
         source=score,
     )
+
+
+def _pieces(rows: list[list[Any]]) -> list[list[_Pieces]]:
+    """Join the measures of music21 that have the same number, for each part."""
+    joined: list[list[_Pieces]] = [[] for _ in rows]
+    start = length = Fraction(0)
+    number = None
+    for measures in zip(*rows, strict=True):
+        start = start + length if measures[0].number == number else Fraction(0)
+        for pieces, measure in zip(joined, measures, strict=True):
+            if not start:
+                pieces.append([])
+            pieces[-1].append((start, measure))
+        length = max(_time(measure.highestTime) for measure in measures)
+        number = measures[0].number
+    return joined
+
+
+def _elements(pieces: _Pieces) -> Iterator[tuple[Fraction, Any]]:
+    """The elements of a measure and their starts."""
+    for start, measure in pieces:
+        for element in measure.recurse():
+            yield start + _time(element.getOffsetInHierarchy(measure)), element
 
 
 def _is_invented(name: str) -> bool:
@@ -222,7 +248,7 @@ def _is_pitched(part: Any) -> bool:
     return not unpitched and all(instrument.transposition is None for instrument in instruments)
 
 
-def _cells(part: Any, row: list[Any]) -> Iterator[Cell]:
+def _cells(part: Any, row: list[_Pieces]) -> Iterator[Cell]:
     octave_signs: set[int] = set()  # numbers of the measures under an octave sign
     for sign in part[spanner.Ottava]:
         numbers = [element.measureNumber for element in sign.getSpannedElements() if element.measureNumber is not None]
@@ -231,8 +257,9 @@ def _cells(part: Any, row: list[Any]) -> Iterator[Cell]:
     fifths = 0
     clef_names = _TERMS["clefs"]
     current: clef.Clef | None = None
-    for measure in row:
-        elements = [(_time(element.getOffsetInHierarchy(measure)), element) for element in measure.recurse()]
+    for pieces in row:
+        measure = pieces[0][1]
+        elements = list(_elements(pieces))
         signatures = [(start, sign) for start, sign in elements if isinstance(sign, key.KeySignature)]
         clefs = [(start, sign) for start, sign in elements if isinstance(sign, clef.Clef)]
         before = current
@@ -307,19 +334,21 @@ def _time(value: Any) -> Fraction:
     return Fraction(value).limit_denominator(100_000)
 
 
-def _measures(rows: list[list[Any]], voices: tuple[Voice, ...]) -> Iterator[Measure]:
+def _measures(rows: list[list[_Pieces]], voices: tuple[Voice, ...]) -> Iterator[Measure]:
     metre = "4/4"
     full = Fraction(4)
     before: list[int] | None = None
-    for index, measure in enumerate(rows[0]):
-        signs = list(measure.getElementsByClass(meter.TimeSignature))
-        is_new = bool(signs) and signs[-1].ratioString != metre and index > 0
-        if signs:
-            metre, full = signs[-1].ratioString, _time(signs[-1].barDuration.quarterLength)
+    for index, column in enumerate(zip(*rows, strict=True)):
+        is_new = False
+        for _, measure in column[0]:
+            for sign in measure.getElementsByClass(meter.TimeSignature):
+                is_new |= sign.ratioString != metre and index > 0
+                metre, full = sign.ratioString, _time(sign.barDuration.quarterLength)
         fifths = [voice.cells[index].fifths for voice in voices]
         ends = [event.end for voice in voices for event in voice.cells[index].events]
+        measures = [measure for _, measure in chain.from_iterable(column)]
         yield Measure(
-            number=measure.number,
+            number=measures[0].number,
             length=max(ends, default=full),
             full=full,
             metre=metre,
@@ -328,8 +357,8 @@ def _measures(rows: list[list[Any]], voices: tuple[Voice, ...]) -> Iterator[Meas
             is_new_key=before is not None and all(a != b for a, b in zip(before, fifths, strict=True)),
             has_repeat=any(
                 isinstance(line, bar.Repeat)
-                for row in rows
-                for line in (row[index].leftBarline, row[index].rightBarline)
+                for measure in measures
+                for line in (measure.leftBarline, measure.rightBarline)
             ),
         )
         before = fifths

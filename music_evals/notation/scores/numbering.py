@@ -1,0 +1,107 @@
+"""Numbers the measures of a score as an engraver does.
+
+A pickup is measure 0. A measure that a repeat sign or a double bar divides is one measure, although files have its
+pieces one by one: the further pieces get the number of the first one and a letter (4, 4a), and pages leave it out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from string import ascii_lowercase
+from typing import Any, Final
+
+_IMPRECISION: Final = Fraction(1, 96)  # quarter notes
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The measures of all parts that sound together."""
+
+    measures: Sequence[Any]
+    length: Fraction
+    full: Fraction | None  # length by the time signature
+
+    @property
+    def number(self) -> int:
+        """The number in the source; 0 if it has none."""
+        number: int = max(measure.number for measure in self.measures)
+        return number
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the source leaves the number out on pages, or gives it a letter."""
+        return any(measure.numberSuffix or measure.showNumber.name == "NEVER" for measure in self.measures)
+
+    @property
+    def is_short(self) -> bool:
+        return self.full is not None and 0 < self.length < self.full - _IMPRECISION
+
+
+def number_measures(score: Any) -> None:
+    """Number the measures of a score of music21 whose parts have equally many measures.
+
+    The numbers of the source are kept if they are consecutive. Otherwise the first measure is 1, or 0 if it is a
+    pickup. Pieces belong to one measure if they are not longer than a measure together and the source does not number
+    the second piece, or if they are exactly as long and a repeat sign or a double bar divides them. A plain bar line
+    between pieces is hidden.
+    """
+    from music21.bar import Barline
+    from music21.stream.enums import ShowNumber
+
+    endings = {id(bracket.getFirst()) for bracket in score.recurse().getElementsByClass("RepeatBracket")}
+    groups: list[list[_Column]] = []
+    for column in _columns(score):
+        is_ending = any(id(measure) in endings for measure in column.measures)
+        if groups and not is_ending and _continues(groups[-1], column):
+            if not _is_divided(groups[-1][-1], column):
+                for measure in groups[-1][-1].measures:
+                    measure.rightBarline = Barline("none")  # type: ignore[no-untyped-call]
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    for number, group in enumerate(groups, _first_number(groups)):
+        for suffix, column in zip(["", *ascii_lowercase], group, strict=False):
+            for measure in column.measures:
+                measure.number = number
+                measure.numberSuffix = suffix or None
+                if number:
+                    measure.showNumber = ShowNumber.NEVER if suffix else ShowNumber.DEFAULT
+
+
+def _columns(score: Any) -> Iterator[_Column]:
+    full = None
+    for measures in zip(*(part.getElementsByClass("Measure") for part in score.parts), strict=True):
+        metre = next((measure.timeSignature for measure in measures if measure.timeSignature), None)
+        full = Fraction(metre.barDuration.quarterLength) if metre else full
+        yield _Column(measures, Fraction(max(measure.highestTime for measure in measures)), full)
+
+
+def _continues(group: Sequence[_Column], column: _Column) -> bool:
+    """Whether a column is a further piece of a measure."""
+    last = group[-1]
+    if not (last.is_short and column.is_short and last.full is not None and len(group) < len(ascii_lowercase)):
+        return False
+    missing = last.full - sum(piece.length for piece in group) - column.length
+    if missing < -_IMPRECISION:
+        return False
+    if column.is_hidden or column.number in (0, last.number):
+        return True
+    return _is_divided(last, column) and column.full == last.full and missing < _IMPRECISION
+
+
+def _is_divided(before: _Column, column: _Column) -> bool:
+    """Whether there is a bar line between two columns that is not a plain one."""
+    lines = [measure.rightBarline for measure in before.measures]
+    lines += [measure.leftBarline for measure in column.measures]
+    special = [line for line in lines if line and line.type not in ("regular", "none")]
+    return bool(special) or any("Repeat" in line.classes for line in lines if line)
+
+
+def _first_number(groups: Sequence[Sequence[_Column]]) -> int:
+    numbers = [group[0].number for group in groups]
+    is_sound = len(groups) > 1 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
+    full = groups[0][0].full
+    is_pickup = full is not None and len(groups) > 1 and sum(piece.length for piece in groups[0]) < full
+    if (is_sound and numbers[0] != 1) or (numbers[0] == 0 and groups[0][0].is_hidden):
+        return numbers[0]
+    return 0 if is_pickup else 1

@@ -1,0 +1,335 @@
+"""Checks the score that music21 read from a file against what a second program reads from the same file.
+
+| file | second reader | what is compared |
+|---|---|---|
+| MusicXML, kern | partitura | measures with their numbers, notes, grace notes, key signatures, metres |
+| ABC | `abc.tunes` | notes of each voice in order |
+
+Notes are the same if measure, onset, pitch and duration agree to 1/96 of a quarter note, with ties joined. Metres such
+as 3/8+2/8 and keys of unusual accidentals are not compared: partitura does not read them.
+"""
+
+import io
+import re
+import tempfile
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from music_evals.notation.abc.plain import plain_field, split_voices
+from music_evals.notation.abc.tunes import Event, parse_key, parse_meter, parse_unit, read_measure, split_measures
+from music_evals.notation.extras import require
+from music_evals.notation.scores.preparing import ScoreError
+from music_evals.notation.scores.reading import decode_text, musicxml_bytes
+
+if TYPE_CHECKING:
+    from music21.stream import Score
+
+_GRID: Final = 96  # steps of a quarter note
+_NAMES: Final = ("C", "C#", "D", "E-", "E", "F", "F#", "G", "A-", "A", "B-", "B")
+_ACCIDENTALS: Final[Mapping[int | None, str]] = {-2: "--", -1: "-", 1: "#", 2: "##"}
+_NOT_IN_NAME: Final = re.compile(r"[0-9/]+")
+
+_Place = tuple[int, int, str]  # measure, onset, pitch
+_AbcEvent = tuple[tuple[int, ...], Fraction, bool]  # pitches, duration in quarter notes, whether it is tied to the next
+
+
+class ReadNote(NamedTuple):
+    """A note as a program reads it; times are in 1/96 of a quarter note."""
+
+    measure: int  # place of its measure, from 0
+    onset: int  # in the measure
+    pitch: str  # such as C#4 or E-3
+    duration: int  # 0 for a grace note
+
+
+@dataclass(slots=True)
+class _Contents:
+    """What a program reads of a file."""
+
+    numbers: list[str] = field(default_factory=list)  # of the measures
+    notes: list[ReadNote] = field(default_factory=list)  # before ties are joined
+    tied: set[ReadNote] = field(default_factory=set)  # notes with a tie to the next note
+    continued: set[ReadNote] = field(default_factory=set)  # notes with a tie to the note before
+    signatures: dict[tuple[int, str], set[str]] = field(default_factory=lambda: defaultdict(set))  # measure, kind
+
+    def add(self, note: ReadNote, is_tied: bool, is_continued: bool) -> None:
+        """Add a note."""
+        self.notes.append(note)
+        if is_tied:
+            self.tied.add(note)
+        if is_continued:
+            self.continued.add(note)
+
+
+def check_by_second_reader(score: "Score", data: bytes, kind: str) -> None:
+    """Check a score against a second reading of its file; files of other kinds than those above pass.
+
+    Args:
+        score: from `read_score`.
+        data: the contents of the file; of an ABC file with several tunes, the tune.
+        kind: the format, as music21 names it.
+
+    Raises:
+        ScoreError: the programs read different scores, or the second one cannot read the file.
+        MissingLibraryError: partitura is not installed.
+    """
+    if kind == "abc":
+        _check_abc(score, decode_text(data))
+    elif kind in ("musicxml", "humdrum"):
+        _compare(_music21_contents(score), _partitura_contents(data, kind))
+
+
+def compare_notes(
+    score_notes: Iterable[ReadNote], second_notes: Iterable[ReadNote], numbers: Sequence[str], reader: str
+) -> None:
+    """Compare the notes that music21 and a second program read.
+
+    Args:
+        score_notes: the notes of music21.
+        second_notes: the notes of the second program.
+        numbers: the numbers of the measures.
+        reader: the name of the second program.
+
+    Raises:
+        ScoreError: the notes differ; it names the first measure that differs, and both readings.
+
+    Example:
+        >>> compare_notes([ReadNote(0, 0, "C4", 96)], [ReadNote(0, 0, "C#4", 96)], ["7"], "partitura")
+        Traceback (most recent call last):
+        music_evals.notation.scores.preparing.ScoreError: measure 7: music21 reads C4 for 1, partitura reads C#4 for 1
+    """
+    first, second = Counter(score_notes), Counter(second_notes)
+    # Sorted by measure and onset.
+    only_first, only_second = sorted(first - second), sorted(second - first)
+    if not only_first and not only_second:
+        return
+    place = min(note[:2] for note in (*only_first[:1], *only_second[:1]))
+    number = numbers[place[0]] if place[0] < len(numbers) else "after the last"
+    ours, theirs = _shown(only_first, place), _shown(only_second, place)
+    raise ScoreError(f"measure {number}: music21 reads {ours}, {reader} reads {theirs}")
+
+
+def _shown(notes: Sequence[ReadNote], place: tuple[int, int]) -> str:
+    """The first note, if it is at that measure and onset."""
+    if not notes or notes[0][:2] != place:
+        return "nothing there"
+    note = notes[0]
+    return f"{note.pitch} for {Fraction(note.duration, _GRID)}" if note.duration else f"the grace note {note.pitch}"
+
+
+def _compare(first: _Contents, second: _Contents) -> None:
+    if len(first.numbers) != len(second.numbers):
+        raise ScoreError(f"music21 reads {len(first.numbers)} measures, partitura reads {len(second.numbers)}")
+    for number, other in zip(first.numbers, second.numbers, strict=True):
+        if number != other and number.isdigit() and other.isdigit():
+            raise ScoreError(f"music21 reads the number {number} at a measure, partitura reads {other}")
+    tied = first.tied | second.tied
+    compare_notes(_join_ties(first, tied), _join_ties(second, tied), first.numbers, "partitura")
+    for measure, kind in sorted({*first.signatures, *second.signatures}):
+        ours, theirs = (contents.signatures.get((measure, kind), set()) for contents in (first, second))
+        # partitura reads one key for all staves of a part.
+        if "" not in ours and not (theirs <= ours and bool(theirs) == bool(ours)):
+            texts = ["/".join(sorted(texts)) or "none" for texts in (ours, theirs)]
+            place = f"measure {first.numbers[measure]}"
+            raise ScoreError(f"{place}: music21 reads the {kind} {texts[0]}, partitura reads {texts[1]}")
+
+
+def _join_ties(contents: _Contents, tied: Set[ReadNote]) -> Iterator[ReadNote]:
+    """Join tied notes, where it is certain which notes: not where two of `tied` lead to the same pitch."""
+    beginnings = Counter(note[:3] for note in contents.notes if note.duration)
+
+    def following(note: ReadNote) -> _Place:
+        place = (note.measure, note.onset + note.duration, note.pitch)
+        return place if place in beginnings else (note.measure + 1, 0, note.pitch)
+
+    endings = Counter(following(note) for note in contents.notes if note in tied)
+    chains: list[list[ReadNote]] = []
+    waiting: dict[_Place, list[ReadNote]] = {}
+    for note in sorted(contents.notes):
+        is_certain = beginnings[note[:3]] == endings[note[:3]] == 1
+        chain = waiting.pop(note[:3], None) if is_certain and note in contents.continued else None
+        if chain is None:
+            chain = []
+            chains.append(chain)
+        chain.append(note)
+        if note in contents.tied:
+            waiting[following(note)] = chain
+    for chain in chains:
+        yield chain[0]._replace(duration=sum(note.duration for note in chain))
+
+
+# --- MusicXML and kern ---
+
+
+def _music21_contents(score: "Score") -> _Contents:
+    contents = _Contents()
+    for part in score.parts:
+        measures = list(part.getElementsByClass("Measure"))
+        if len(measures) > len(contents.numbers):
+            contents.numbers = [f"{measure.number}{measure.numberSuffix or ''}" for measure in measures]
+        for place, measure in enumerate(measures):
+            _add_measure(contents, place, measure, is_last=measure is measures[-1])
+    return contents
+
+
+def _add_measure(contents: _Contents, place: int, measure: Any, *, is_last: bool) -> None:
+    end = _on_grid(measure.highestTime)
+    for element in measure.recurse():
+        if "KeySignature" in element.classes:
+            contents.signatures[place, "key"].add("" if element.sharps is None else str(element.sharps))
+        elif "TimeSignature" in element.classes:
+            contents.signatures[place, "metre"].add("" if "+" in element.ratioString else element.ratioString)
+        elif "NotRest" in element.classes and "Harmony" not in element.classes:
+            onset = _on_grid(element.getOffsetInHierarchy(measure))
+            is_grace = element.duration.isGrace
+            duration = 0 if is_grace else _on_grid(element.quarterLength)
+            # A grace note at the end of a measure belongs to the next note.
+            at = (place + 1, 0) if is_grace and onset == end and not is_last else (place, onset)
+            for note in getattr(element, "notes", [element]):
+                pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
+                tie = "" if note.tie is None or is_grace else note.tie.type
+                read = ReadNote(*at, pitch.nameWithOctave, duration)
+                contents.add(read, tie in ("start", "continue"), tie in ("stop", "continue"))
+
+
+def _partitura_contents(data: bytes, kind: str) -> _Contents:
+    try:
+        contents = _Contents()
+        for part in _partitura_score(data, kind).parts:
+            _add_part(contents, part, is_kern=kind == "humdrum")
+    except (ScoreError, ImportError, MemoryError):
+        raise
+    # partitura raises exceptions of any class.
+    except Exception as error:
+        reason = f"{type(error).__name__}: {str(error)[:200]}"
+        raise ScoreError(f"partitura, which checks what music21 reads, cannot read it ({reason})") from error
+    return contents
+
+
+def _partitura_score(data: bytes, kind: str) -> Any:
+    if kind == "musicxml":
+        reader = require("partitura.io.importmusicxml", "scores")
+        return reader.load_musicxml(io.BytesIO(musicxml_bytes(data)), quiet=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "score.krn")
+        path.write_bytes(data)
+        return require("partitura.io.importkern", "scores").load_kern(str(path), quiet=True)
+
+
+def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
+    classes = require("partitura.score", "scores")
+    measures = list(part.iter_all(classes.Measure))
+    notes = list(part.iter_all(classes.GenericNote, include_subclasses=True))
+    # It makes a measure behind the last bar line of kern.
+    if is_kern and all(note.start.t < measures[-1].start.t for note in notes):
+        measures.pop()
+    if len(measures) > len(contents.numbers):
+        contents.numbers = [str(measure.name) for measure in measures]
+    starts = [measure.start.t for measure in measures]
+    quarters = part.quarter_map
+    for note in notes:
+        if isinstance(note, classes.Rest):
+            continue
+        place = bisect_right(starts, note.start.t) - 1
+        times = (float(quarters(time)) for time in (starts[place], note.start.t, note.end.t))
+        measure_start, start, end = times
+        duration = 0 if isinstance(note, classes.GraceNote) else _on_grid(end - start)
+        pitch = f"{note.step}{_ACCIDENTALS.get(getattr(note, 'alter', 0), '')}{note.octave}"
+        read = ReadNote(place, _on_grid(start - measure_start), pitch, duration)
+        contents.add(read, note.tie_next is not None, note.tie_prev is not None)
+    for signature in part.iter_all(classes.KeySignature):
+        contents.signatures[bisect_right(starts, signature.start.t) - 1, "key"].add(str(signature.fifths))
+    for signature in part.iter_all(classes.TimeSignature):
+        text = f"{signature.beats}/{signature.beat_type}"
+        contents.signatures[bisect_right(starts, signature.start.t) - 1, "metre"].add(text)
+
+
+def _on_grid(time: Any) -> int:
+    return round(float(time) * _GRID)
+
+
+# --- ABC ---
+
+
+def _check_abc(score: "Score", text: str) -> None:
+    try:
+        header, voices = split_voices(text)
+        second = [list(_abc_measures(header, lines)) for lines in voices.values()]
+    except ValueError as error:
+        raise ScoreError(f"the second reading of the tune fails: {error}") from error
+    parts = list(score.parts)
+    if len(parts) != len(second):
+        raise ScoreError(f"music21 reads {len(parts)} voices; there are {len(second)}")
+    for part, measures in zip(parts, second, strict=True):
+        _compare_voice(part, measures)
+
+
+def _abc_measures(header: Sequence[str], lines: Sequence[str]) -> Iterator[tuple[Event, ...]]:
+    """The events of the measures of a voice."""
+    fields = {line[0]: line[2:].strip() for line in header}
+    tied: Event | None = None
+    for measure in split_measures("\n".join(lines)):
+        fields |= dict(measure.fields)
+        meter = _meter(fields.get("M", ""))
+        key = plain_field(f"K:{fields.get('K', '')}")[2:].strip()
+        sharps = parse_key(key).sharps if key not in ("", "none") else 0
+        events = read_measure(measure.text, parse_unit(fields.get("L"), meter), meter, sharps)
+        # A tie carries an accidental over the bar line.
+        if events and tied and _name(tied.text).lstrip("^_=") == _name(events[0].text):
+            events[0].pitches = tied.pitches
+        tied = events[-1] if events and events[-1].is_tied else None
+        yield events
+
+
+def _meter(value: str) -> tuple[int, int]:
+    try:
+        return parse_meter(value)
+    except ValueError:  # free metre
+        return 4, 4
+
+
+def _name(text: str) -> str:
+    return _NOT_IN_NAME.sub("", text)
+
+
+def _compare_voice(part: Any, measures: Sequence[Sequence[Event]]) -> None:
+    lengths = [sum((event.duration * 4 for event in events), Fraction(0)) for events in measures]
+    starts = list(accumulate(lengths, initial=Fraction(0)))[:-1]
+    second = ((event.pitches, event.duration * 4, event.is_tied) for events in measures for event in events)
+    numbers = [str(number) for number in range(1, len(starts) + 1)]
+    compare_notes(_in_measures(_music21_events(part), starts), _in_measures(second, starts), numbers, "our reader")
+
+
+def _music21_events(part: Any) -> Iterator[_AbcEvent]:
+    for element in part.recurse().notesAndRests:
+        if "Harmony" not in element.classes and not element.duration.isGrace:
+            pitches = tuple(round(pitch.ps) for pitch in getattr(element, "pitches", ()))
+            notes = getattr(element, "notes", [element])
+            is_tied = any(note.tie is not None and note.tie.type != "stop" for note in notes)
+            yield pitches, Fraction(element.quarterLength), is_tied
+
+
+def _in_measures(events: Iterable[_AbcEvent], starts: Sequence[Fraction]) -> Iterator[ReadNote]:
+    """The notes of events, which follow each other; music21 divides notes at the end of a measure by ties."""
+    joined: list[tuple[Fraction, tuple[int, ...], Fraction]] = []  # onset, pitches, duration
+    now = Fraction(0)
+    tied: tuple[int, ...] = ()
+    for pitches, duration, is_tied in events:
+        if pitches and pitches == tied:
+            onset, _, before = joined.pop()
+            joined.append((onset, pitches, before + duration))
+        else:
+            joined.append((now, pitches, duration))
+        now += duration
+        tied = pitches if is_tied else ()
+    for onset, pitches, duration in joined:
+        place = max(bisect_right(starts, onset) - 1, 0)
+        for pitch in pitches:
+            name = f"{_NAMES[pitch % 12]}{pitch // 12 - 1}"
+            yield ReadNote(place, _on_grid(onset - starts[place]), name, _on_grid(duration))
