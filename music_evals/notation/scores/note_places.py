@@ -70,7 +70,7 @@ def written_notes(parts: Iterable[Any], starts: Sequence[int]) -> Notes:
                 onset = starts[index] + _on_grid(element.getOffsetInHierarchy(measure))
                 end = onset + _on_grid(element.duration.quarterLength)
                 for note in getattr(element, "notes", [element]):
-                    tie = note.tie or element.tie
+                    tie = note.tie
                     written.append((onset, round(note.pitch.ps), end, tie is not None and tie.type != "stop"))
         for onset, pitch, duration in _join_ties(written):
             durations[onset, pitch].append(duration)
