@@ -88,6 +88,7 @@ def run(
     from inspect_ai import eval_set
     from inspect_ai.model import get_model
 
+    from music_evals.evals.shared.tasks import error_limit
     from music_evals.shards.processes import run_processes
     from music_evals.shards.sharded_run import Settings
     from music_evals.solvers.abilities import made_for, provider_problem
@@ -133,6 +134,9 @@ def run(
         else:
             if not options.get("debug_errors"):
                 _shorten_tracebacks()
+            for _, task in tasks:
+                asked = len(task.dataset) if limit is None else min(limit, len(task.dataset))
+                task.fail_on_error = error_limit(asked)
             defaults = {"retry_attempts": 0, "retry_immediate": False, "score_display": False, "log_level": "error"}
             success, _ = eval_set(
                 [task for _, task in tasks],
