@@ -82,17 +82,23 @@ def make_replies_valid(provider: Any, count: Callable[[], None] = lambda: None) 
         try:
             answer = await generate(*arguments, **options)
         except Exception as error:
-            if (text := str(error)) == valid_unicode(text):
+            if (valid_error := _valid_error(error)) is error:
                 raise
-            raise RuntimeError(f"{type(error).__name__}: {valid_unicode(text)}") from None
+            raise valid_error from None
         parts = answer if isinstance(answer, tuple) else (answer,)
-        valid = [part if isinstance(part, Exception) else _valid(part) for part in parts]
+        valid = [_valid_error(part) if isinstance(part, Exception) else _valid(part) for part in parts]
         if any(new is not part for new, part in zip(valid, parts, strict=True)):
             count()
         return tuple(valid) if isinstance(answer, tuple) else valid[0]
 
     setattr(generate_valid, _IS_VALID, True)
     provider.generate = generate_valid
+
+
+def _valid_error(error: Exception) -> Exception:
+    text = str(error)
+    valid = valid_unicode(text)
+    return error if valid == text else RuntimeError(f"{type(error).__name__}: {valid}")
 
 
 def _valid(model: Any) -> Any:
