@@ -352,7 +352,8 @@ def _check_usable(log: EvalLog) -> None:
     """Raise a ValueError for a log that cannot be used."""
     about = log.eval.metadata or {}
     if log.status != "success":
-        raise ValueError(f"its status is {log.status}, not success")
+        cause = f" ({log.error.message.strip()})" if log.error else ""
+        raise ValueError(f"its status is {log.status}, not success{cause}")
     if log.invalidated:
         raise ValueError("it was invalidated")
     if about.get("benchmark") not in names() or about.get("config") not in load(about["benchmark"]).tasks:

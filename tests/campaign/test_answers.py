@@ -36,7 +36,9 @@ MALFORMED: dict[str, Any] = {
     "no message": {"choices": [{"index": 0, "finish_reason": "stop", "message": None}]},
     "no choice": {"choices": [None]},
     "half a character": {"content": "Final Answer: A \ud834"},
-    "half a character in a call": {"tool_calls": [{**CALL, "function": {"name": "f", "arguments": '{"x": "\\ud800"}'}}]},
+    "half a character in a call": {
+        "tool_calls": [{**CALL, "function": {"name": "f", "arguments": '{"x": "\\ud800"}'}}]
+    },
     "null": {"body": b"null"},
     "a list": {"body": b"[]"},
     "a number": {"body": b"3"},

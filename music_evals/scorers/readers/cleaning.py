@@ -103,7 +103,7 @@ def _valid_error(error: Exception) -> Exception:
 
 def _valid(model: Any) -> Any:
     """A pydantic model without lone surrogates."""
-    fields = model.model_dump()
+    fields = model.model_dump(warnings=False)
     valid = valid_unicode(fields)
     return model if valid == fields else type(model).model_validate(valid)
 
