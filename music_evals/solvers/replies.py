@@ -11,7 +11,8 @@ it cannot be sent back to the model, and Inspect cannot log it. Such surrogates 
 Inspect's logs (``\\ud83d``) before Inspect sees them.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -19,6 +20,7 @@ import click
 from inspect_ai.model import (
     CachePolicy,
     ChatMessage,
+    Model,
     ModelOutput,
     get_model,
     model_roles,
@@ -67,9 +69,8 @@ async def ask_model(messages: list[ChatMessage], **arguments: Any) -> ModelOutpu
 
 async def _readable(ask: Callable[[], Awaitable[_T]]) -> _T:
     """Ask until the provider can read the answer, or the attempts are used up."""
-    for models in (get_model(), *model_roles().values()):
-        for model in models if isinstance(models, list) else [models]:
-            make_replies_valid(model.api, _count)
+    for model in _models():
+        make_replies_valid(model.api, _count)
     for attempt in range(ATTEMPTS):
         if attempt:
             await anyio.sleep(PAUSE * 2 ** (attempt - 1))
@@ -83,6 +84,14 @@ async def _readable(ask: Callable[[], Awaitable[_T]]) -> _T:
             tries, cause = error.last_attempt.attempt_number, error.last_attempt.exception()
             raise NoReplyError(f"no reply in {tries} tries: {type(cause).__name__}: {cause}") from cause
     raise AssertionError
+
+
+def _models() -> Iterator[Model]:
+    """The model of the run and those in roles."""
+    with suppress(ValueError):  # a person's page shows questions without a model
+        yield get_model()
+    for models in model_roles().values():
+        yield from models if isinstance(models, list) else [models]
 
 
 def _count() -> None:
