@@ -3,6 +3,7 @@
 import webbrowser
 from inspect import signature
 from pathlib import Path
+from secrets import token_urlsafe
 from socket import create_server
 from typing import Annotated, Final
 
@@ -51,11 +52,12 @@ def listen(
                 listener = create_server((HOST, port))
             except OSError as error:
                 raise ValueError(f"port {port} cannot be used: {error.strerror}; take another --port") from None
-            say(f"Open http://{HOST}:{port}/ (Ctrl-C: stop and write the log)")
+            token = token_urlsafe(12)
+            say(f"Open http://{HOST}:{port}/{token} (Ctrl-C: stop and write the log)")
             if open_page:
-                webbrowser.open(f"http://{HOST}:{port}/")
+                webbrowser.open(f"http://{HOST}:{port}/{token}")
             with listener:
-                serve(session, listener)
+                serve(session, listener, token)
         if len(session.unanswered) == total:
             raise ValueError("no question was answered, so there is no log")
         log = session.write_log()

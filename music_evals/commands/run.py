@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 Options = dict[str, Any]
+_INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
 
 
 def run(
@@ -88,11 +89,13 @@ def run(
     from inspect_ai import eval_set
     from inspect_ai.model import get_model
 
+    from music_evals.evals.shared.tasks import error_limit
     from music_evals.shards.processes import run_processes
     from music_evals.shards.sharded_run import Settings
     from music_evals.solvers.abilities import made_for, provider_problem
 
     names, options = _inspect_options(names)
+    is_interrupted = False
     options["max_tasks"] = max_tasks
     arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
     if published:
@@ -133,8 +136,12 @@ def run(
         else:
             if not options.get("debug_errors"):
                 _shorten_tracebacks()
+            _claim_no_success_after_an_interrupt()
+            for _, task in tasks:
+                asked = len(task.dataset) if limit is None else min(limit, len(task.dataset))
+                task.fail_on_error = error_limit(asked)
             defaults = {"retry_attempts": 0, "retry_immediate": False, "score_display": False, "log_level": "error"}
-            success, _ = eval_set(
+            success, ended = eval_set(
                 [task for _, task in tasks],
                 log_dir=logs,
                 model=subject,
@@ -143,6 +150,7 @@ def run(
                 **{**defaults, **options},
             )
             errors = [] if success else ["Not every task ended in success"]
+            is_interrupted = len(ended) < len(tasks) or any(log.status == "cancelled" for log in ended)
     except (typer.Exit, typer.BadParameter):
         raise
     except Exception as error:
@@ -158,6 +166,10 @@ def run(
     if _exists(logs):
         show_scores(logs, limit)
     say(f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
+    if is_interrupted:
+        done = _successes(logs)
+        say(f"Interrupted: {done} of {len(tasks)} tasks are done; the same command takes up where it stopped")
+        raise typer.Exit(_INTERRUPTED)
     if errors:
         raise failed(ValueError(f"{'; '.join(errors)}; the same command takes up where it stopped"))
 
@@ -194,6 +206,15 @@ def _shorten_tracebacks() -> None:
 
     shown: Any = results
     shown.rich_traceback = lambda kind, value, _: Text(f"{kind.__name__}: {str(value).strip().rpartition(chr(10))[2]}")
+
+
+def _claim_no_success_after_an_interrupt() -> None:
+    """Have Inspect not say that all tasks succeeded where none has ended."""
+    from inspect_ai._eval import evalset
+
+    inspect_evalset: Any = evalset
+    all_succeeded = inspect_evalset.all_evals_succeeded
+    inspect_evalset.all_evals_succeeded = lambda logs: bool(logs) and all_succeeded(logs)
 
 
 def folder_problem(logs: str) -> str:
@@ -328,6 +349,14 @@ def conditions(
     for why, conditions in left_out.items():
         Console().print(Text(f"Left out: {', '.join(conditions)}: {why}", style="yellow"), soft_wrap=True)
     return tasks
+
+
+def _successes(folder: str) -> int:
+    """The number of tasks that a log in a folder says to have ended in success."""
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    headers = [read_eval_log(log, header_only=True) for log in list_eval_logs(folder)]
+    return len({header.eval.task_id for header in headers if header.status == "success"})
 
 
 def _exists(folder: str) -> bool:

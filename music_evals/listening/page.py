@@ -1,7 +1,8 @@
 """The page of a session: one question at a time, from this machine for this machine.
 
-Only requests to 127.0.0.1 or localhost are answered, and only answers that the page itself sends are taken. The page
-loads nothing and runs no script but its own, and all text is escaped.
+Only requests to 127.0.0.1 or localhost are answered, at an address with a token that other users of the machine do
+not know, and only answers that the page itself sends are taken. The page loads nothing and runs no script but its own,
+and all text is escaped.
 """
 
 from importlib.resources import files
@@ -23,14 +24,15 @@ from starlette.routing import Route
 from music_evals.listening.session import LONGEST, Session
 
 HOST: Final = "127.0.0.1"
+_MOST_BYTES: Final = 20 * LONGEST  # of an answer with its id; a character has up to 12 in a form
 _POLICY: Final = (
     "default-src 'none'; img-src data:; media-src data:; script-src 'nonce-{0}'; style-src 'nonce-{0}'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
 
-def serve(session: Session, listener: socket) -> None:
-    """Serve the page on a socket until all questions are answered, or until Ctrl-C."""
+def serve(session: Session, listener: socket, token: str) -> None:
+    """Serve the page ``/TOKEN`` on a socket until all questions are answered, or until Ctrl-C."""
     text = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
     first = session.unanswered[0]
@@ -39,13 +41,16 @@ def serve(session: Session, listener: socket) -> None:
         if request.method == "POST":
             if request.headers.get("origin") != f"http://{request.headers['host']}":
                 return PlainTextResponse("Only this page can send answers.", 403)
-            fields = dict(parse_qsl((await request.body()).decode(errors="replace")))
+            body = await _body(request)
+            if body is None:
+                return PlainTextResponse(f"An answer has at most {LONGEST} characters.", 413)
+            fields = dict(parse_qsl(body.decode(errors="replace")))
             try:
                 session.keep(fields.get("id", ""), fields.get("answer", ""))
             except ValueError as error:
                 return PlainTextResponse(f"Error: {error}", 422)
             if session.unanswered:
-                return RedirectResponse("/", 303)
+                return RedirectResponse(f"/{token}", 303)
         nonce, sample = token_urlsafe(), next(iter(session.unanswered), None)
         html = template.render(
             {"nonce": nonce, "name": session.model.name, "longest": LONGEST, "is_first": sample is first},
@@ -59,9 +64,19 @@ def serve(session: Session, listener: socket) -> None:
         )
 
     only_here = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"], www_redirect=False)
-    app = Starlette(routes=[Route("/", page, methods=["GET", "POST"])], middleware=[only_here])
+    app = Starlette(routes=[Route(f"/{token}", page, methods=["GET", "POST"])], middleware=[only_here])
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2))
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
         return
+
+
+async def _body(request: Request) -> bytes | None:
+    """The body of a request; None if it is longer than any answer."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _MOST_BYTES:
+            return None
+    return body

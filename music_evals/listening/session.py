@@ -4,6 +4,7 @@ The file is JSON lines beside the logs: what the session is of, then a line per 
 task, its parameters and its data, so that other parameters or other data begin another session.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
 from string import Template, ascii_uppercase
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
@@ -30,6 +31,7 @@ from music_evals.solvers.media import MEDIA
 from music_evals.solvers.stimulus import question_message
 
 LONGEST: Final = 2000  # characters of an answer in words
+_LOCKS: Final[dict[Path, IO[bytes]]] = {}  # files that this process has open
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ class Session:
 def open_session(task: Task, model: Model, folder: Path, limit: int | None = None) -> Session:
     """Begin the session of ``human/NAME`` with the first samples of a task, or go on with it.
 
-    ValueError: the name is not valid, or the task wants more than one answer per sample.
+    ValueError: the name is not valid, the task wants more than one answer per sample, or another process has the
+    session open.
     """
     samples, about = list(task.dataset), task.metadata or {}
     if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,39}", model.name):
@@ -117,6 +120,7 @@ def open_session(task: Task, model: Model, folder: Path, limit: int | None = Non
     checksum = sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
     path = folder / f"human-{model.name}-{about['benchmark']}-{about['config']}-{checksum}.jsonl"
     folder.mkdir(parents=True, exist_ok=True)
+    _lock(path)
     *lines, cut = (path.read_bytes() if path.exists() else b"").split(b"\n")
     if cut:  # by a kill while it was written; the page had not gone on
         os.truncate(path, path.stat().st_size - len(cut))
@@ -124,6 +128,20 @@ def open_session(task: Task, model: Model, folder: Path, limit: int | None = Non
         _append(path, identity)
     rows = [*map(json.loads, lines[1:])]
     return Session(model, task, samples[:limit], path, {row["id"]: row["reply"] for row in reversed(rows)})
+
+
+def _lock(path: Path) -> None:
+    """Keep a file for this process, to its end."""
+    if path in _LOCKS:
+        return
+    file = path.open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ValueError(f"another process writes answers to {path}; stop it, or take another --name") from None
+    except OSError:
+        pass  # a file system without locks
+    _LOCKS[path] = file
 
 
 def _append(path: Path, row: dict[str, Any]) -> None:

@@ -63,6 +63,9 @@ _COMMIT: Final = re.compile("[0-9a-f]{40}")
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _HEADER_BYTES: Final = 1 << 26
 _SAMPLE_BYTES: Final = 1 << 28
+_ELEMENT_BYTES: Final = 1 << 22  # of the summary of a sample
+_ELEMENT: Final = re.compile(r"[\s,]*([^\s,\]])")
+_MOST_VALUES: Final = 2_000_000  # of a header, or of a sample
 _JSON_BYTES: Final = 1 << 29  # of a log in JSON, or of the summaries of all samples
 _LARGEST: Final = 1e20  # above all seeds of 64 bits
 _LONGEST: Final = 1000  # characters of a text in a header, or in metadata
@@ -275,10 +278,12 @@ def read_header(path: Path) -> EvalLog:
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
                 if entry.filename in _HEADERS:
-                    _check_size(f"its {entry.filename}", entry.file_size, _HEADER_BYTES)
+                    _read_entry(archive, entry.filename, _HEADER_BYTES)
     else:
         _check_size("it", path.stat().st_size, _JSON_BYTES)
-        json.loads(path.read_bytes())  # Inspect's reader needs memory by the square of the depth of lists
+        data = path.read_bytes()
+        _check_values("it", data)
+        json.loads(data)  # Inspect's reader needs memory by the square of the depth of lists
     log = read_eval_log(str(path), header_only=True)
     header = EvalLog.model_validate(_plain_values(log.model_dump(exclude={"samples", "reductions"}), "it"))
     header.location = log.location
@@ -293,14 +298,50 @@ def _samples(path: Path, header: EvalLog) -> Iterator[_Sample]:
         return
     scorers = [score.name for score in (header.results.scores if header.results else [])]
     with zipfile.ZipFile(path) as archive:
-        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+        names = archive.namelist()
         if any(name.startswith(_WITH_DETAILS) for name in scorers):
-            for name in sorted(name for name in sizes if name.startswith("samples/")):
-                _check_size(f"its {name}", sizes[name], _SAMPLE_BYTES)
-                yield _Sample.model_validate(json.loads(archive.read(name)))
-        elif "summaries.json" in sizes:
-            _check_size("its summaries.json", sizes["summaries.json"], _JSON_BYTES)
-            yield from map(_Sample.model_validate, json.loads(archive.read("summaries.json")))
+            for name in sorted(name for name in names if name.startswith("samples/")):
+                yield _Sample.model_validate(json.loads(_read_entry(archive, name, _SAMPLE_BYTES)))
+        elif "summaries.json" in names:
+            _check_size("its summaries.json", archive.getinfo("summaries.json").file_size, _JSON_BYTES)
+            text = archive.read("summaries.json").decode()
+            yield from map(_Sample.model_validate, _elements(text))
+
+
+def _read_entry(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    _check_size(f"its {name}", archive.getinfo(name).file_size, most)
+    data = archive.read(name)
+    _check_values(f"its {name}", data)
+    return data
+
+
+def _elements(text: str) -> Iterator[Any]:
+    """The elements of a list in JSON, one at a time: a list of empty lists needs 30 times its text."""
+    decoder = json.JSONDecoder()
+    if not text.lstrip().startswith("["):
+        raise ValueError("its summaries.json holds no list")
+    place = text.index("[") + 1
+    while match := _ELEMENT.search(text, place):
+        place = match.start(1)
+        for size in (_ELEMENT_BYTES >> 6, _ELEMENT_BYTES):
+            try:
+                element, end = decoder.raw_decode(text[place : place + size])
+            except json.JSONDecodeError:
+                if place + size >= len(text):
+                    raise
+            else:
+                break
+        else:
+            raise ValueError(f"a summary in its summaries.json has over {_ELEMENT_BYTES:,} characters")
+        yield element
+        place += end
+
+
+def _check_values(what: str, data: bytes) -> None:
+    """Check what JSON will cost: a value costs up to 100 bytes, whatever is written of it."""
+    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    if values > _MOST_VALUES:
+        raise ValueError(f"{what} has {values:,} values; at most {_MOST_VALUES:,} are read")
 
 
 def _check_size(what: str, size: int, most: int) -> None:
@@ -352,7 +393,8 @@ def _check_usable(log: EvalLog) -> None:
     """Raise a ValueError for a log that cannot be used."""
     about = log.eval.metadata or {}
     if log.status != "success":
-        raise ValueError(f"its status is {log.status}, not success")
+        cause = f" ({log.error.message.strip()})" if log.error else ""
+        raise ValueError(f"its status is {log.status}, not success{cause}")
     if log.invalidated:
         raise ValueError("it was invalidated")
     if about.get("benchmark") not in names() or about.get("config") not in load(about["benchmark"]).tasks:

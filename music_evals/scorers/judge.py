@@ -33,6 +33,7 @@ from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
 from music_evals.scorers.metrics.accuracy import joint_agreement
 from music_evals.scorers.metrics.estimates import flatten
+from music_evals.scorers.readers.cleaning import make_replies_valid
 from music_evals.scorers.readers.fields import FORM, judge_fields
 from music_evals.scorers.readers.verdicts import judge_open
 from music_evals.scorers.readers.votes import read_vote
@@ -157,6 +158,8 @@ def judged(
         questions = _questions(state)
         with setting_up():
             models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
+        for model in models.values():
+            make_replies_valid(model.api)
         judge = judge_fields if state.metadata.get(FORM) == "schema" else judge_open
         verdicts = await run_in_thread(judge, state.output.completion, questions)
         entries = [_entry(question, one, labels) for question, one in zip(questions, verdicts, strict=True)]

@@ -88,13 +88,24 @@ def read_part(location: str) -> Part:
     return Part(location, header, frozenset(errors), failed)
 
 
-def read_parts(place: str) -> list[Part]:
-    """Read a log, or the logs below a folder, the oldest first; MergeError if a log cannot be read."""
+def read_parts(place: str, damaged: list[str] | None = None) -> list[Part]:
+    """Read a log, or the logs below a folder, the oldest first.
+
+    MergeError if a log cannot be read; with a list `damaged`, such a log goes into it.
+    """
     files, path = fsspec.core.url_to_fs(place)
     if files.isfile(path):
         return [read_part(place)]
     logs = list_eval_logs(place, formats=["eval"], recursive=True)
-    return [read_part(info.name) for info in sorted(logs, key=lambda info: (info.mtime or 0, info.name))]
+    parts = []
+    for info in sorted(logs, key=lambda info: (info.mtime or 0, info.name)):
+        try:
+            parts.append(read_part(info.name))
+        except MergeError:
+            if damaged is None:
+                raise
+            damaged.append(info.name)
+    return parts
 
 
 def choose(parts: Sequence[Part], *, first: bool = False) -> dict[str, Part]:

@@ -6,9 +6,11 @@ a log for each task.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
+from zipfile import BadZipFile
 
 import fsspec
 from inspect_ai import Task
@@ -89,7 +91,8 @@ def run_in_shards(
     place.claim(settings)
     merged = place.merged()
     todo = [plan for plan in plans if plan.asked.key not in merged]
-    parts = read_parts(place.shards)
+    damaged: list[str] = []  # logs of shards that were killed; their samples are asked again
+    parts = read_parts(place.shards, damaged)
     left = [plan.asked.unfinished(plan.ids, plan.epochs, parts) for plan in todo]
     total = sum(len(plan.ids) * plan.epochs for plan in plans)
     report = begin(total)
@@ -107,7 +110,7 @@ def run_in_shards(
                 Shard(first + index, where, settings.model, settings.model_args, server, settings.options, samples)
             )
     errors = engine(jobs, report)
-    parts = read_parts(place.shards)
+    parts = read_parts(place.shards, damaged)
     for plan in todo:
         logs = plan.asked.parts(parts)
         if not plan.asked.unfinished(plan.ids, plan.epochs, logs):
@@ -134,7 +137,13 @@ class _Place:
             self.files.makedirs(self.path, exist_ok=True)
             self.files.pipe_file(path, json.dumps(identity, indent=1).encode())
             return
-        before = json.loads(self.files.cat_file(path))
+        try:
+            before = dict(json.loads(self.files.cat_file(path)))
+        except (ValueError, TypeError) as error:
+            if self.files.exists(f"{self.path}/{SHARDS}"):
+                raise RunError(f"{self.folder}/{RUN} cannot be read ({error}); remove it to go on") from None
+            before = identity  # the first start was stopped while it wrote the file
+            self.files.pipe_file(path, json.dumps(identity, indent=1).encode())
         for name, value in identity.items():
             if before.get(name) != value:
                 raise RunError(
@@ -145,8 +154,13 @@ class _Place:
     def merged(self) -> set[str]:
         """The keys of tasks that have their merged log."""
         logs = list_eval_logs(self.folder, formats=["eval"], recursive=False)
-        headers = [read_eval_log(info, header_only=True) for info in logs]
-        return {key_of(header) for header in headers if header.status == "success"}
+        keys = set()
+        for info in logs:
+            with suppress(OSError, ValueError, KeyError, BadZipFile):  # no log, or one that was cut
+                header = read_eval_log(info, header_only=True)
+                if header.status == "success":
+                    keys.add(key_of(header))
+        return keys
 
     def next_number(self) -> int:
         """A number after those of all shards so far: a shard never writes where another did."""
@@ -162,5 +176,5 @@ class _Place:
             files.rm_file(path)
         self.files.invalidate_cache()
         exists = self.files.exists(f"{self.path}/{SHARDS}")  # an object store has no folder without files
-        if exists and not list_eval_logs(self.shards, recursive=True):
+        if exists and not read_parts(self.shards, []):
             self.files.rm(f"{self.path}/{SHARDS}", recursive=True)

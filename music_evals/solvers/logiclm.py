@@ -89,7 +89,7 @@ def logiclm(
         closing = {"asks": {"answer_type": "choice"}} if trial.question_metadata else None
         state.messages.append(ChatMessageUser(content=trial.closing_question(), metadata=closing))
         # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
-        state.output = await ask_model(state, state.messages, tools=offered, tool_choice="none")
+        state.output = await ask_model(state.messages, tools=offered, tool_choice="none")
         state.messages.append(state.output.message)
         # Not in the store: Inspect compares it around every span and logs each change.
         state.metadata[ATTEMPTS] = [asdict(attempt) for attempt in trial.attempts]
@@ -133,7 +133,7 @@ class _Trial:
         return Template(self.prompts["final"]).substitute({**self.prompts, "finding": finding})
 
     async def _turn(self, config: GenerateConfig) -> None:
-        output = await ask_model(self.state, self.state.messages, tools=self.tools, config=config)
+        output = await ask_model(self.state.messages, tools=self.tools, config=config)
         self.state.output = output
         self.state.messages.append(output.message)
         if not self.tools:
@@ -167,7 +167,7 @@ class _Trial:
             request = Template(self.prompts["refine"]).substitute(facts)
             asks = {key: fact for key, fact in self.question_metadata.items() if key != "music"} | {"refused": text}
             message = ChatMessageUser(content=request, metadata={"asks": asks} if self.question_metadata else None)
-            await self._call_solver(_lines(await ask_model(self.state, [message], config=self.refinement_config)))
+            await self._call_solver(_lines(await ask_model([message], config=self.refinement_config)))
 
     def _return_from_calls(self, text: str) -> bool:
         """Have all calls of the last reply return a text; False if it has none."""

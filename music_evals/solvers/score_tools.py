@@ -42,7 +42,7 @@ def score_tools() -> Solver:
         for turn in range(MAX_TURNS + 1):
             # A chat with tool calls must list its tools again; the choice "none" forbids further calls.
             choice: Literal["auto", "none"] = "auto" if turn < MAX_TURNS else "none"
-            state.output = await ask_model(state, state.messages, tools=tools, tool_choice=choice)
+            state.output = await ask_model(state.messages, tools=tools, tool_choice=choice)
             state.messages.append(state.output.message)
             if not state.output.message.tool_calls or choice == "none":
                 break

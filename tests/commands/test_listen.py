@@ -32,6 +32,13 @@ from music_evals.scorers.explanations import WHY
 from tests.commands.cli import run
 from tests.commands.test_run import RUN
 
+TOKEN = "token"
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("music_evals.commands.listen.token_urlsafe", lambda _: TOKEN)
+
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Chrome]:
@@ -57,7 +64,7 @@ def wait_for(port: int) -> str:
     """The address of the page, once it is served."""
     for _ in range(1200):
         with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return f"http://127.0.0.1:{port}"
+            return f"http://127.0.0.1:{port}/{TOKEN}"
         time.sleep(0.05)
     raise TimeoutError(f"port {port}")
 
@@ -114,7 +121,15 @@ def test_a_task_is_answered_to_its_end(name: str, chromium: Chrome, port: int, t
     chosen: dict[str, str] = {}
     if name == "muse_oddball":  # with a kill after two answers
         words = [name, "--name", "ANNA", "--limit", "4", "--port", str(port), "--no-open", "--log-dir", str(tmp_path)]
-        with subprocess.Popen([sys.executable, "-c", RUN, "listen", *words]) as process:
+        with subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                f"import secrets\nsecrets.token_urlsafe = lambda *_: {TOKEN!r}\n{RUN}",
+                "listen",
+                *words,
+            ]
+        ) as process:
             chosen |= answer_in_browser(chromium, wait_for(port), 2)
             process.kill()
         assert "3 of 4" in chromium.page_source
@@ -142,22 +157,25 @@ def test_a_person_may_stop_and_nobody_else_may_answer(port: int, tmp_path: Path)
     statuses: list[int] = []
 
     def user() -> None:
-        own = {"origin": (address := wait_for(port))}
+        address = wait_for(port)
+        own = {"origin": address.removesuffix(f"/{TOKEN}")}
         sample = httpx.get(address).text.partition('name="id" value="')[2].partition('"')[0]
         for headers, data in (
             ({"host": f"evil.example:{port}", "origin": f"http://evil.example:{port}"}, {"id": sample, "answer": "A"}),
             ({"origin": "https://evil.example"}, {"id": sample, "answer": "A"}),
             ({}, {"id": sample, "answer": "A"}),
+            (own, {"id": sample, "answer": "x" * 60_000}),
             (own, {"id": sample, "answer": "<script>"}),
             (own, {"id": "nothing", "answer": "A"}),
             (own, {"id": sample, "answer": "B"}),
             (own, {"id": sample, "answer": "C"}),  # as after the browser's Back: the first answer counts
         ):
             statuses.append(httpx.post(address, headers=headers, data=data).status_code)
+        statuses.append(httpx.get(own["origin"]).status_code)
         os.kill(os.getpid(), signal.SIGINT)
 
     log, output = listen(port, tmp_path, user, "ziqi_comprehension", "-T", "language=en", "--limit", "3")
-    assert statuses == [400, 403, 403, 422, 422, 303, 303]
+    assert statuses == [400, 403, 403, 413, 422, 422, 303, 303, 404]
     assert "2 questions are not answered" in output
     (sample,) = log.samples or []
     assert (log.eval.config.sample_id, sample.output.completion) == ([sample.id], "[[answer: B]]")
@@ -180,6 +198,13 @@ def test_a_session_is_one_of_its_parameters_and_data(tmp_path: Path) -> None:
     assert session(tmp_path, shots="five").replies == {}
     rows = [json.loads(line) for line in first.path.read_text().splitlines()]
     assert [row.get("reply") for row in rows] == [None, "Final Answer: B", "Final Answer: C"]
+
+
+def test_two_processes_do_not_write_one_session(tmp_path: Path) -> None:
+    path = session(tmp_path).path
+    program = "import sys; from tests.commands.test_listen import Path, session; session(Path(sys.argv[1]))"
+    second = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
+    assert f"another process writes answers to {path}" in second.stderr
 
 
 @pytest.mark.parametrize(

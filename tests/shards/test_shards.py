@@ -187,6 +187,28 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     assert (code, "holds a run with model 'baseline/chance', not 'baseline/majority'" in output) == (1, True), output
 
 
+def test_damaged_files_do_not_block_a_run(tmp_path: Path) -> None:
+    (tmp_path / "run.json").touch()
+    (tmp_path / "foreign.eval").write_bytes(b"PK")
+    asked = Asked("ziqi", "generation", {})
+
+    def cut(shards: Sequence[Shard], report: Report) -> list[str]:
+        in_this_process(shards, report)
+        (log,) = list_eval_logs(shards[0].folder)
+        path = Path(log.name.removeprefix("file://"))
+        path.write_bytes(path.read_bytes()[:1000])
+        return ["shard 1: killed"]
+
+    settings = Settings("baseline/chance", {}, 4, {})
+    tasks = [(asked, asked.make())]
+    errors = run_in_shards(tasks, settings, str(tmp_path), 2, cut, lambda _: lambda _: None)
+    assert errors == ["shard 1: killed"]
+    errors = run_in_shards(tasks, settings, str(tmp_path), 2, in_this_process, lambda _: lambda _: None)
+    assert errors == []
+    (merged,) = [path for path in tmp_path.iterdir() if path.name not in ("foreign.eval", "run.json")]
+    assert len(read_eval_log(merged).samples or []) == 4
+
+
 def check_that_errors_are_returned(engine: Engine, folder: Path) -> None:
     settings = Settings("baseline/chance", {"error_rate": "much"}, 4, {})
     asked = Asked("ziqi", "generation", {})

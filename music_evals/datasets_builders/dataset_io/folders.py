@@ -69,6 +69,9 @@ def replace_folder(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = 
     check_target(path, kind, overwrite=overwrite)
     with locked_folder(path.with_name(f".{path.name}.partial")) as partial:
         new, old = partial / "new", partial / "old"
+        if old.exists() and not path.exists():  # a process was killed between the two renamings below
+            old.rename(path)
+            check_target(path, kind, overwrite=overwrite)
         for leftover in (new, old):
             shutil.rmtree(leftover, ignore_errors=True)
         new.mkdir()

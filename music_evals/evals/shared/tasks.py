@@ -42,13 +42,13 @@ from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.chats import continued, one_chat
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
 from music_evals.solvers.media import limit_media, with_media
-from music_evals.solvers.replies import reply
+from music_evals.solvers.replies import MAX_RETRIES, reply
 from music_evals.solvers.stimulus import Stimulus, apply_stimulus, messages_of
 
 P = TypeVar("P")
 VERSION = "1.2.0"  # of all tasks; a change that alters scores changes it
-MOST_ERRORS: Final = 0.1
-"""The share of samples with errors, such as a response that cannot be parsed, at which a run stops."""
+_TOLERATED_SHARE: Final = 0.1
+_TOLERATED_ERRORS: Final = 4  # which small tasks survive too
 
 _NO_CONDITION: Final = ("dataset", "media", "allow_partial")
 
@@ -252,9 +252,9 @@ def declared_task(
         dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),
         solver=with_media(solver) if media else solver,
         scorer=scorer,
-        config=config,
+        config=GenerateConfig(max_retries=MAX_RETRIES).merge(config),
         version=VERSION,
-        fail_on_error=MOST_ERRORS,
+        fail_on_error=error_limit(len(samples)),
         metadata={
             "benchmark": benchmark,
             "config": name,
@@ -269,6 +269,21 @@ def declared_task(
         },
         viewer=viewer or samples_view(about.title),
     )
+
+
+def error_limit(samples: int) -> float:
+    """Return the share of samples with errors at which a run of a task stops, as Inspect's `fail_on_error`.
+
+    A run goes on with errors in a tenth of its samples, and with four errors in any case; a run
+    without any score stops.
+
+    Example:
+        >>> error_limit(20), error_limit(3)
+        (0.25, 0.99)
+    """
+    least = (_TOLERATED_ERRORS + 1) / max(samples, 1)
+    # Inspect stops at the share itself, and takes 1 for a number of samples.
+    return min(max(_TOLERATED_SHARE + 1e-9, least), 0.99)
 
 
 def condition(params: Any) -> dict[str, Any]:

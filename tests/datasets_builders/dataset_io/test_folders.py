@@ -67,6 +67,22 @@ def test_a_folder_replaces_another_and_nothing_else_stays(tmp_path: Path) -> Non
     assert os.listdir(path.parent) == ["out"]
 
 
+def test_a_kill_between_the_renamings_loses_nothing(tmp_path: Path) -> None:
+    path, partial = tmp_path / "out", tmp_path / ".out.partial"
+    write(path, "a")
+    partial.mkdir()
+    path.rename(partial / "old")
+    with pytest.raises(DatasetError, match="already holds letters"):
+        write(path, "b", overwrite=False)
+    assert letters(path) == {"a"}
+    partial.mkdir()
+    path.rename(partial / "old")
+    with pytest.raises(TypeError):
+        write(path, None)  # type: ignore[arg-type]
+    assert letters(path) == {"a"}
+    assert os.listdir(tmp_path) == ["out"]
+
+
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     """No file may grow beyond 10 kB, which a process learns by the same kind of error as of a full disk."""
     path = tmp_path / "out"
