@@ -43,7 +43,7 @@ _FIFTHS: Final = (0, 2, 4, -1, 1, 3, 5)  # step (0 = C to 6 = B) → fifths abov
 # Letters that begin no note name, rest or articulation in any of LilyPond's languages.
 _NONSENSE: Final = ("zq", "xj", "qz", "jx", "zv", "vz", "wq", "zk")
 _WRONG_MODES: Final = ("majeur", "mayor", "minur", "dorien", "nonsense", "tonic")
-_WRONG_CLEFS: Final = ("trebel", "bas", "tenner", "sopran", "highest", "violine")
+_WRONG_CLEFS: Final = ("trebel", "bas", "tenner", "sopran", "highest", "vioin")
 _OTHER_DURATIONS: Final = {
     "1": ("2", "2."),
     "2": ("4", "2.", "4."),
@@ -90,6 +90,22 @@ def find_errors(text: str) -> dict[Corruption, list[int]]:
         "accidental_outside_key": set(_foreign_notes(measures)),
     }
     return {kind: sorted(numbers) for kind, numbers in errors.items() if numbers}
+
+
+def has_false_tie(text: str) -> bool:
+    """Whether a tie in a canonical score leads to other pitches, as a slur does that a source has as a tie."""
+    tied: set[str] = set()
+    voice = 0
+    for measure in read_measures(text):
+        for word in measure.words:
+            if word.kind not in ("note", "rest"):
+                continue
+            names = set(names_in(word))
+            if measure.voice == voice and tied.isdisjoint(names) and tied:
+                return True
+            tied = names if word.match["tie"] else set()
+            voice = measure.voice
+    return False
 
 
 def later_commands(text: str) -> bool:

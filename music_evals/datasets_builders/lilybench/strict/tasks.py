@@ -49,6 +49,7 @@ from music_evals.datasets_builders.lilybench.rows import (
 from music_evals.datasets_builders.lilybench.strict.errors import (
     corrupt,
     find_errors,
+    has_false_tie,
     later_commands,
     signature_of,
 )
@@ -294,7 +295,7 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     """
     share = size // len(CORRUPTIONS)
     by_id = {piece.id: piece for piece in pieces}
-    is_clean = cached(lambda name: not find_errors(by_id[name].score))
+    is_clean = cached(lambda name: not find_errors(by_id[name].score) and not has_false_tie(by_id[name].score))
 
     rows: list[TaskRow] = []
     for kind in CORRUPTIONS:
