@@ -11,11 +11,20 @@ from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, Proto
 from music_evals.notation.abc.from_lilypond import lilypond_to_abc
 from tests import lilybench_dataset
 
-NOTES = ("CDE", "FGA", "Bcd", "efg", "agf", "GEC", "DFA")
+# In eighths, so that measures can be cut at five places.
+NOTES = (
+    "C/D/E/F/G/E/",
+    "F/G/A/B/c/A/",
+    "B/c/d/e/f/d/",
+    "e/f/g/e/d/c/",
+    "a/g/f/e/d/c/",
+    "G/E/C/E/D/B,/",
+    "D/F/A/F/E/G/",
+)
 HEADER = "M:3/4\nL:1/4\nK:C\n"
 TUNES = {
     f"Tune {letter}": f"{HEADER.replace('K:C', f'K:{key}')}"
-    + "|".join(NOTES[(n + 2 * place) % 7] for n in range(8))
+    + "|".join(NOTES[(n + 2 * place) % 7] for n in range(11))
     + "|"
     for place, (letter, key) in enumerate(zip("ABCDEFGH", ("C", "G", "D", "F", "Am", "Em", "Dm", "Bb"), strict=True))
 }

@@ -46,7 +46,8 @@ def test_the_authors_folder_is_a_dataset_and_its_answers_are_read_as_published(t
     folder = str(write_files(tmp_path / "csv"))
     order, errors = (make(name, folder, protocol="paper") for name in ("bar_sequencing", "error_detection"))
     assert prompt(order, 0).startswith(
-        "Input: M:3/4\nL:1/4\nK:C\nCDE|FGA|Bcd\n0. agf\n1. efg\n2. DFA\n3. GEC\n\nA task.\n\nTemplate: "
+        "Input: M:3/4\nL:1/4\nK:C\nC/D/E/F/G/E/|F/G/A/B/c/A/|B/c/d/e/f/d/\n"
+        "0. a/g/f/e/d/c/\n1. e/f/g/e/d/c/\n2. D/F/A/F/E/G/\n3. G/E/C/E/D/B,/\n\nA task.\n\nTemplate: "
     )
     assert "Template: the indices as one string of digits" in prompt(order)
     replies = {"bar_sequencing": ["1032", "The order is 01234."], "error_detection": ["257", "bars 610", "0"]}

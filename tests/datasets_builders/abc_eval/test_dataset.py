@@ -30,7 +30,7 @@ def test_rows_are_as_published(tmp_path: Path) -> None:
     made = {task: paper_rows(task, tables[task]) for task in TASKS}
     assert [row["answer"] for row in made["bar_sequencing"]] == ["1032", "01234"]  # read as text
     assert made["bar_sequencing"][1]["options"] == ['d\\\n"G"e', "P:B\nf", "g", "a", "b"]
-    assert made["bar_sequencing"][0]["score"].startswith("M:3/4\nL:1/4\nK:C\nCDE|")
+    assert made["bar_sequencing"][0]["score"].startswith("M:3/4\nL:1/4\nK:C\nC/D/E/F/G/E/|")
     # The column error names other bars; 10 is one bar, and 0 the header.
     assert [row["answer"] for row in made["error_detection"]] == ["2 5 7", "6 10", "0"]
     assert [row["kind"] for row in (*made["metadata_qa"], *made["metadata_prediction"])] == ["key", "key"]
@@ -58,7 +58,7 @@ def test_the_command_builds_both_splits_and_licences_forbid_publishing(tmp_path:
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     for row in rows(out, "bar_count", "strict"):
-        assert row["answer"] == "8" == str(read_abc(row["score"]).length)
+        assert row["answer"] == "11" == str(read_abc(row["score"]).length)
         assert row["licence"] == "MIT"
     kinds = Counter(row["kind"] for row in rows(out, "error_detection", "strict"))
     assert len(kinds) == 6  # five kinds of errors, and clean scores

@@ -113,7 +113,7 @@ def test_bad_requests_are_rejected(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=f"seconds is {seconds}"):
             render_wav(note_midi(), seconds=seconds)
     silence, too_long = write_midi(Performance((), 120, (4, 4), None)), note_midi(ticks=960 * 601)
-    for midi, problem in ((b"MThd", "header of a MIDI file"), (silence, "no notes"), (too_long, "than 600 s")):
+    for midi, problem in ((b"MThd", "no MIDI file"), (silence, "no notes"), (too_long, "than 600 s")):
         with pytest.raises(ValueError, match=problem):
             render_wav(midi)
     with pytest.raises(FileNotFoundError, match="does not exist"):
