@@ -28,10 +28,10 @@ _CYRILLIC: Final = re.compile(r"(?<!\w)[АВСЕНавсе](?=[ \t]*(?:$|[.):\]}
 _LATIN: Final = str.maketrans("АВСЕНавсе", "ABCEHabce")
 
 
-def clean_reply(reply: str) -> str:
+def clean_reply(reply: str, *, keep_tags: bool = False) -> str:
     """Return what a reply says to the user: no thinking, no tokens of a chat template, no tags around the whole.
 
-    Nothing remains of a reply that was cut within its thinking.
+    Nothing remains of a reply that was cut within its thinking. `keep_tags` keeps tags such as ``<answer>``.
 
     Example:
         >>> clean_reply("<think>A or B?</think>B</s>"), clean_reply("<think>A or"), clean_reply("A<|im_end|>")
@@ -43,7 +43,8 @@ def clean_reply(reply: str) -> str:
     if _HARMONY in text:
         text = text.rpartition(_FINAL)[2] if _FINAL in text else ""
         text = text.partition("<|end|>")[0]
-    return _WRAPPER.sub("", _TOKEN.sub("", text))
+    text = _TOKEN.sub("", text)
+    return text if keep_tags else _WRAPPER.sub("", text)
 
 
 def _without_thinking(text: str) -> str:

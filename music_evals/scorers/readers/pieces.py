@@ -43,7 +43,7 @@ class Piece(TypedDict):
 
 def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> Piece:
     """Compile, describe and draw the piece in a reply, without embeddings."""
-    stated = clean_reply(reply) if protocol == "strict" else reply  # published code reads thinking too
+    stated = clean_reply(reply, keep_tags=True) if protocol == "strict" else reply  # published code reads thinking too
     written = compile_reply(stated, protocol)
     piece: Piece = {
         "reply": digest, "code": written.code, "problem": written.problem, "messages": written.messages,
