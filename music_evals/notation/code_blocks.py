@@ -49,13 +49,13 @@ _FORMS: Final[Mapping[Notation, _Form]] = {
             re.MULTILINE,
         ),
         holds=(re.compile(r"\\(?:score|book|bookpart)\b"), re.compile(r"\{|<<|^\#\(", re.MULTILINE)),
-        ends=re.compile(r".*(?:\}|>>)[ \t]*\n(?=[^\\#{}]*\Z)", re.DOTALL),
+        ends=re.compile(r".*(?:\}|>>)[ \t]*\n(?=[^\\#{}<>]*\Z)", re.DOTALL),
     ),
     "abc": _Form(
         tag=re.compile(r"\W*abc", re.IGNORECASE),
         begins=re.compile(r"^(?:%|[A-Z]:)", re.MULTILINE),
         holds=(re.compile(r"^K:", re.MULTILINE),),
-        ends=re.compile(r".*?^K:.*?\n(?=[ \t]*(?:\n|\Z))", re.DOTALL | re.MULTILINE),
+        ends=re.compile(r"(?>.*?^K:).*?\n(?=[ \t]*(?:\n|\Z))", re.DOTALL | re.MULTILINE),
     ),
 }
 

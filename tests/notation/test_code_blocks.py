@@ -34,12 +34,12 @@ def test_names_are_unlike_and_texts_are_used() -> None:
     assert {entry["piece"] for entry in REPLIES} <= {*TEXTS, ""}
 
 
-PARTS = ("<answer>", "</answer>", "~~~\n", "```ly\n", "```\n", "```ly ", "``", "{", "}\n", "X:1\n", "K:\n", "x =\n", "\n%", " \n")
+PARTS = ("<answer>", "</answer>", "~~~\n", "```ly\n", "```\n", "```ly ", "``", ">>\n", "{", "}\n", "X:1\n", "K:\n", "x =\n", " \n")
 
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("start", ["", "{ c4 }\n", "```ly\n", "K:C\n", "x"])
 def test_hostile_replies_take_linear_time(part: str, start: str) -> None:
-    reply = start + part * (MAX_CHARACTERS // len(part))
+    reply = f"{start}{part * (MAX_CHARACTERS // len(part) - 9)}\\"
     assert len(extract_code(reply)) <= MAX_CHARACTERS
     assert len(extract_code(reply, "abc")) <= MAX_CHARACTERS
