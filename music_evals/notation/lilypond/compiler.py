@@ -41,18 +41,19 @@ NOT_MEASURED: Final = "not_measured"
 _TEXT: Final = "score.ly"
 _SETTINGS: Final = "settings.ly"
 _MIDI_ONLY: Final = files(__package__).joinpath("settings/midi.ly")
-_CACHE_FORMAT: Final = 5
+_CACHE_FORMAT: Final = 6
 _MAX_ENTRY: Final = 128 << 20  # bytes of an entry of the cache
 _AHEAD: Final = 16  # texts per worker that may be under way while the first of them is not done
 _TOGETHER: Final = 16  # texts for one LilyPond process
 _TOGETHER_BYTES: Final = 200_000  # size of these texts together
+_NAME_BYTES: Final = 8  # random bytes in the name of each of them
 
 # Code that could affect other texts in the same LilyPond process: names of files, and Scheme other than literals,
 # names and three harmless calls.
 _CALL: Final = r"""\((?:ly:make-moment|set-global-staff-size|set-default-paper-size)[\w\s'"./+-]*\)"""
 _PROGRAM: Final = re.compile(
     rf"""#(?!'[\w(]|\#(?:[tf]|x[0-9A-F])|-?\.?[0-9]|"|[A-Za-z]|{_CALL})|\$"""
-    rf"""|\\(?:include\b(?!\s*"(?:{"|".join(LANGUAGES)})\.ly")|bookOutput|sourcefile|maininput)""",
+    rf"""|\\(?:include\b(?!\s*"(?:{"|".join(LANGUAGES)})\.ly")|bookOutput|sourcefile|maininput)|output-filename""",
     re.ASCII,
 )
 _FAILED: Final = re.compile(r'fatal error: failed files: "(?P<names>[^\n"]*)"\n?\Z')
@@ -65,7 +66,7 @@ _OUT_OF_MEMORY: Final = re.compile(
 _ERROR: Final = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE | re.IGNORECASE)
 
 
-Stopped = Literal["time", "idle", "output", "input", "broken", "clock"] | None  # None if LilyPond ended by itself
+Stopped = Literal["time", "slow", "output", "input", "broken", "clock"] | None  # None if LilyPond ended by itself
 
 
 class LilyPondError(RuntimeError):
@@ -77,7 +78,7 @@ class Compiled:
     """The result of compiling a text."""
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
-    # "time": it used up its CPU time. "idle": it did nothing for as long. "output": its messages or files were too
+    # "time": it used up its CPU time. "slow": it took longer, on other grounds than a busy machine. "output": its messages or files were too
     # large. "input": the text was too large, and LilyPond was not started. "clock": the clock ran out twice, through no
     # fault of the text.
     stopped: Stopped
@@ -119,7 +120,7 @@ def stop_reason(stopped: str, limits: Limits) -> str:
     output, scratch = format_size(limits.output_bytes), format_size(limits.scratch_bytes)
     reasons = {
         "time": f"stopped after {limits.seconds} s of CPU time",
-        "idle": f"stopped after doing nothing for {limits.seconds} s",
+        "slow": f"takes longer than {limits.seconds} s",
         "broken": "ended the sandbox that it ran in",
         "clock": f"did not end in {limits.patience * limits.seconds} s, of which LilyPond got too few",
         "output": f"stopped: more than {output} of messages or {scratch} of files",
@@ -205,7 +206,7 @@ class _Job:
         shared = self.run_together({n: content for n, content in new.items() if not _PROGRAM.search(texts[n])})
         for number, content in new.items():
             compiled = shared[number] if number in shared else self.run(content)
-            if self.cache and compiled.stopped not in ("time", "idle", "clock") and compiled.status != -signal.SIGKILL:
+            if self.cache and compiled.stopped not in ("time", "slow", "clock") and compiled.status != -signal.SIGKILL:
                 files = {name: b64encode(file).decode() for name, file in compiled.files.items()}
                 midi = [b64encode(file).decode() for file in compiled.midi]
                 entry = [compiled.status, compiled.stopped, compiled.messages, midi, files]
@@ -244,9 +245,11 @@ class _Job:
         mark = secrets.token_hex(16)
         show = f'(format port "~a~a\\n" "{mark[:16]}" "{mark[16:]}") (force-output port)'
         settings = f"{self.settings}\n#(let ((port (current-error-port))) {show})\n"
-        names = {number: f"{number:02d}{_TEXT}" for number in contents}
+        # No text knows the name of another one, so that none can write a file under it.
+        names = {number: f"{secrets.token_hex(_NAME_BYTES)}{_TEXT}" for number in contents}
         texts = {names[number]: content for number, content in contents.items()}
-        ended = self.lilypond(texts, settings, [f"??{pattern}" for pattern in self.collect])
+        start = 2 * _NAME_BYTES
+        ended = self.lilypond(texts, settings, [f"{'?' * start}{pattern}" for pattern in self.collect])
         before, *messages = self.messages(ended).split(f"{mark}\n")
         if ended.stopped or ended.status not in (0, 1) or before or len(messages) != len(contents):
             return {}
@@ -255,11 +258,13 @@ class _Job:
             messages[-1], failed = messages[-1][: summary.start()], summary["names"].split()
         if bool(failed) != bool(ended.status) or not {*failed} <= texts.keys():
             return {}
+        if not {path[:start] for path in ended.files} <= {name[:start] for name in texts}:
+            return {}
         results = {}
         for text_messages, (number, name) in zip(messages, names.items(), strict=True):
             status = int(name in failed)
             text_messages = text_messages.replace(name, _TEXT) + f'fatal error: failed files: "{_TEXT}"\n' * status
-            outputs = {path[2:]: file for path, file in ended.files.items() if path[:2] == name[:2]}
+            outputs = {path[start:]: file for path, file in ended.files.items() if path[:start] == name[:start]}
             results[number] = self.compiled(status, None, text_messages, outputs)
         return results
 

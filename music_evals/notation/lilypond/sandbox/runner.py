@@ -6,8 +6,9 @@ of system calls that allows no new process and no socket. Its file system holds 
 program's own folder and an empty scratch folder in memory. CPU time, memory, files and output are bounded. When the
 program ends, or its caller does, nothing of it is left running or on disk. `launcher` is the part that runs inside.
 
-The result does not depend on other work of the machine. CPU time is what counts, no more programs run than there are
-cores (`slots`), and a program that only the clock stopped runs again, alone.
+The result does not depend on other work of the machine. CPU time is what counts, and no more programs run than there
+are cores (`slots`). A program that sleeps is told from one that the machine keeps waiting: it takes longer than another
+one, started beside it, that computes. A program that only the clock stopped runs again, alone.
 
 There are two confinements, equally tight: bubblewrap where it is installed, and Linux's name spaces by util-linux's
 ``unshare``. If neither works, `run_confined` refuses.
@@ -18,6 +19,7 @@ import io
 import json
 import os
 import platform
+import re
 import selectors
 import shutil
 import signal
@@ -45,6 +47,8 @@ _REPORT_TIME: Final = 5.0  # seconds for the rest of a report that has begun, af
 _END_TIME: Final = 1.0  # seconds for all processes to end after the report
 _CHECK_EVERY: Final = 0.2  # seconds between two checks whether to stop
 _CHUNK: Final = 1 << 16
+# Characters that change how a terminal shows the messages in which they are, such as escape and changes of direction.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class SandboxError(RuntimeError):
@@ -62,8 +66,10 @@ class Confinement(StrEnum):
 class Limits:
     """What a program may use up."""
 
-    seconds: int = 15  # of CPU time; the clock stops a program only after `patience` times as many
-    patience: int = 10
+    # Of CPU time. A program that has not ended by then is given as long as a program that computes without pause needs
+    # for as much beside it; the clock stops it after `patience` times as many seconds.
+    seconds: int = 15
+    patience: int = 60
     memory: int = 1 << 30  # bytes of address space
     file_bytes: int = 32 << 20  # size of a single file that it writes
     scratch_bytes: int = 64 << 20  # size of all its files together, which are in memory too
@@ -76,12 +82,12 @@ class Ended:
     """How a program ended; bytes of its output that are not UTF-8 are replaced."""
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
-    # "time": it used up its CPU time. "idle": it did nothing for as long. "output": it made too much output, too many
+    # "time": it used up its CPU time. "slow": it took longer, on other grounds than a busy machine. "output": it made too much output, too many
     # files or too many threads. "broken": the sandbox ended while it ran. "clock": the clock ran out or the caller
     # stopped it, through no fault of the program.
-    stopped: Literal["time", "idle", "output", "broken", "clock"] | None
+    stopped: Literal["time", "slow", "output", "broken", "clock"] | None
     stdout: str  # up to the limit
-    stderr: str
+    stderr: str  # control characters but tabs and line feeds are replaced too
     files: Mapping[str, bytes] = field(default_factory=dict)  # the files that match `collect`, oldest first
 
 
@@ -182,7 +188,7 @@ def run_confined(
                 os.lseek(request_file.fileno(), 0, os.SEEK_SET)
                 ended = _serve(outer, request_file.fileno(), limits, stop)
             # A program that was killed, for example because the machine was out of memory, gets a second chance too.
-            if ended.stopped not in ("clock", "idle") and ended.status != -signal.SIGKILL:
+            if ended.stopped != "clock" and ended.status != -signal.SIGKILL:
                 break
         return ended
 
@@ -216,6 +222,7 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
     stdout, stderr = (streams[stream].decode(errors="replace") for stream in (process.stdout, process.stderr))
+    stderr = _CONTROL.sub("\ufffd", stderr)
     if stopped is not None:
         return Ended(None, stopped, stdout, stderr)
     content = io.BytesIO(streams[report_stream])

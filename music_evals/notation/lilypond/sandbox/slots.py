@@ -1,21 +1,39 @@
 """Limits how many confined programs run at a time: one per core, over all threads and processes of a user.
 
-A slot is a locked file. The kernel drops the lock when the process that holds it ends, however it ends.
+A slot is a locked file, which holds the number of the process. The kernel drops the lock when that process ends,
+however it ends.
+
+Processes share: a free slot goes to the waiting process that has the fewest, and of several to the one that waits for
+longest. Each process that waits has a ticket, a file that it touches at every try; the threads of a process wait in
+line for the ticket. A process that waits for others says so. It goes on without a slot if a process that holds one was
+suspended meanwhile, or if it waited for longer than any program may run.
 """
 
 import fcntl
+import logging
 import os
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 _RETRY_EVERY: Final = 0.02  # seconds between two tries to get a slot
-_DOOR: Final = "door"  # the lock of a process that waits to be alone; nobody else gets a slot meanwhile
+_DOOR: Final = "door"  # the lock of a process that looks for a slot, or waits to be alone; nobody else gets one meanwhile
+_TICKET: Final = "ticket"
+_TICKET_TIME: Final = 5.0  # seconds after which a ticket that nobody touches counts no more
+_NOTICE_AFTER: Final = 5.0  # seconds of waiting for other processes
+_SUSPENDED_AFTER: Final = 30.0  # seconds of waiting for a process that is suspended
+_STALE_AFTER: Final = 3600.0  # seconds of waiting for any process
+_WHERE: Final = "one text per core runs at a time, by locks in {}; another TMPDIR has locks of its own"
+
+_given_up: Final[set[int]] = set()  # suspended processes that this one does not wait for any more
+_warned: Final[set[str]] = set()
+_line: Final = threading.Lock()  # held by the thread that has the ticket of this process
 
 
 def cores() -> int:
@@ -27,14 +45,9 @@ def cores() -> int:
 def slot(stop: threading.Event | None = None) -> Iterator[bool]:
     """Wait for a free slot and hold it; the value is False if `stop` is set before."""
     stop = stop or threading.Event()
-    with _opened(_DOOR) as (door,), _opened(*map(str, range(cores()))) as slots:
-        has_slot = False
-        while not has_slot and not stop.is_set():
-            if _lock(door, fcntl.LOCK_SH):
-                has_slot = any(map(_lock, slots))
-                fcntl.flock(door, fcntl.LOCK_UN)
-            if not has_slot:
-                time.sleep(_RETRY_EVERY)
+    with _opened(_DOOR, *map(str, range(cores()))) as (door, *slots):
+        with _ticket(stop) as ticket:
+            has_slot = _wait(lambda: _take_one(door, slots, ticket), [door, *slots], stop)
         yield has_slot
 
 
@@ -42,12 +55,90 @@ def slot(stop: threading.Event | None = None) -> Iterator[bool]:
 def every_slot(stop: threading.Event | None = None) -> Iterator[bool]:
     """Wait for the end of all running programs and hold all slots; the value is False if `stop` is set before."""
     stop = stop or threading.Event()
-    names = {path.name for path in _folder().iterdir()} | set(map(str, range(cores())))
-    with _opened(_DOOR, *sorted(names - {_DOOR})) as files:
-        for file in files:
-            while not stop.is_set() and not _lock(file):
-                time.sleep(_RETRY_EVERY)
-        yield not stop.is_set()
+    names = {path.name for path in _folder().iterdir() if path.name.isdecimal()} | set(map(str, range(cores())))
+    with _opened(_DOOR, *sorted(names)) as files:
+        yield all([_wait(lambda file=file: _lock(file), [file], stop) for file in files])
+
+
+def _wait(take: Callable[[], bool], files: Sequence[int], stop: threading.Event) -> bool:
+    """Try until a lock is taken, or its holders are not worth waiting for; False if `stop` is set before."""
+    began = time.monotonic()
+    while not stop.is_set():
+        if take():
+            return True
+        waited = time.monotonic() - began
+        others = {holder for holder in map(_holder, files) if _state(holder) and holder != os.getpid()}
+        if others and waited >= _NOTICE_AFTER:
+            _warn_once(f"LilyPond waits for {_names(others)}: {_WHERE.format(_folder())}", "waits")
+        suspended = {other for other in others if _state(other) in ("T", "t")}
+        if waited >= _patience(suspended):
+            _given_up.update(suspended)
+            _warn_once(f"LilyPond waits no longer for {_names(suspended or others)}: {_WHERE.format(_folder())}", "ends")
+            return True
+        time.sleep(_RETRY_EVERY)
+    return False
+
+
+def _patience(suspended: set[int]) -> float:
+    """Seconds to wait for the holders of slots, of which some are suspended."""
+    if suspended & _given_up:
+        return 0.0
+    return _SUSPENDED_AFTER if suspended else _STALE_AFTER
+
+
+def _names(processes: set[int]) -> str:
+    marks = {process: ", suspended" if _state(process) in ("T", "t") else "" for process in sorted(processes)}
+    return "process " + " and ".join(f"{process}{mark}" for process, mark in marks.items())
+
+
+def _warn_once(message: str, kind: str) -> None:
+    if kind not in _warned:
+        _warned.add(kind)
+        logging.getLogger(__name__).warning(message)
+
+
+def _take_one(door: int, slots: Sequence[int], ticket: Path) -> bool:
+    """Take a free slot if it is this process's turn."""
+    with suppress(OSError):
+        ticket.touch()
+    if not _lock(door):
+        return False
+    free = [file for file in slots if _lock(file)]
+    holders = Counter(_holder(file) for file in slots if file not in free)
+    is_our_turn = _place_in_line(ticket, holders) < len(free)
+    for file in free[1:] if is_our_turn else free:
+        _unlock(file)
+    _unlock(door)
+    return is_our_turn
+
+
+def _place_in_line(ticket: Path, holders: Counter[int]) -> int:
+    """How many of the processes that wait come before the one with this ticket."""
+    line = []
+    for path in _folder().glob(f"{_TICKET}-*"):
+        with suppress(FileNotFoundError):
+            age = time.time() - path.stat().st_mtime
+            process = int(path.name.rpartition("-")[2])
+            if age < _TICKET_TIME:
+                line.append((holders[process], path.name))
+            elif not _state(process):
+                path.unlink()
+    own = (holders[os.getpid()], ticket.name)
+    return sum(entry < own for entry in line)
+
+
+@contextmanager
+def _ticket(stop: threading.Event) -> Iterator[Path]:
+    """Wait in line for the ticket of this process and hold it; if `stop` is set before, the ticket is worth nothing."""
+    path = _folder() / f"{_TICKET}-{time.time_ns():020d}-{os.getpid()}"
+    while not (is_first := _line.acquire(timeout=_RETRY_EVERY)) and not stop.is_set():
+        pass
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+        if is_first:
+            _line.release()
 
 
 @contextmanager
@@ -57,16 +148,34 @@ def _opened(*names: str) -> Iterator[list[int]]:
         yield files
     finally:
         for file in files:
-            fcntl.flock(file, fcntl.LOCK_UN)  # closing does not release the lock if a process was forked meanwhile
+            _unlock(file)  # closing does not release the lock if a process was forked meanwhile
             os.close(file)
 
 
-def _lock(file: int, kind: int = fcntl.LOCK_EX) -> bool:
+def _lock(file: int) -> bool:
     try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    os.pwrite(file, b"%-20d" % os.getpid(), 0)
     return True
+
+
+def _unlock(file: int) -> None:
+    fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _holder(file: int) -> int:
+    """The process that had a lock last; 0 if there was none."""
+    return int(os.pread(file, 20, 0) or 0)
+
+
+def _state(process: int) -> str:
+    """The state of a process, as Linux has it, such as ``T`` for a suspended one; nothing if there is no such process."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2][1]
+    except OSError:
+        return ""
 
 
 @cache

@@ -1,12 +1,15 @@
 """Slots: one program per core, over threads and processes; one program alone; and a second run after the clock."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +65,76 @@ def test_slots_are_shared_with_other_processes_and_come_back_when_they_are_kille
             other.communicate()
 
 
+BUSY = """
+import sys, threading, time
+from pathlib import Path
+from music_evals.notation.lilypond.sandbox import slots
+slots._folder, slots.cores = lambda: Path(sys.argv[1]), lambda: 2
+def work():
+    while True:
+        with slots.slot():
+            print("x", end="", flush=True)
+            time.sleep(0.05)
+for _ in range(8):
+    threading.Thread(target=work).start()
+"""
+
+
+def test_a_run_that_just_started_gets_its_share_beside_a_busy_one(folder: Path) -> None:
+    other = subprocess.Popen([sys.executable, "-c", BUSY, str(folder)], stdout=subprocess.PIPE)
+    try:
+        assert other.stdout
+        other.stdout.read(4)
+        for _ in range(20):
+            with slot() as has_slot:
+                assert has_slot
+                threading.Event().wait(0.05)
+        other.kill()
+        # Its threads are eight times as many, and after each of our turns two of theirs may end before the next.
+        assert len(other.stdout.read()) < 100
+    finally:
+        other.kill()
+        other.communicate()
+    assert not list(folder.glob("ticket-*" + str(os.getpid())))
+
+
+@pytest.mark.parametrize("wait", [slot, every_slot])
+def test_a_suspended_holder_is_named_and_not_waited_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, wait: Callable[..., Any]
+) -> None:
+    monkeypatch.setattr(slots, "_NOTICE_AFTER", 0)
+    monkeypatch.setattr(slots, "_SUSPENDED_AFTER", 0)
+    monkeypatch.setattr(slots, "_warned", set())
+    monkeypatch.setattr(slots, "_given_up", set())
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    others = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    stop = threading.Event()
+    try:
+        for other in others:
+            assert other.stdout
+            other.stdout.readline()
+        waiting = threading.Thread(target=lambda: wait(stop).__enter__())
+        waiting.start()
+        while not caplog.records:
+            stop.wait(0.01)
+        assert waiting.is_alive(), "processes at work are waited for"
+        for other in others:
+            other.send_signal(signal.SIGSTOP)
+        waiting.join()
+        with wait() as has_slot:
+            assert has_slot
+    finally:
+        stop.set()
+        for other in others:
+            other.kill()
+            other.communicate()
+    waits, ends = [record.message for record in caplog.records]
+    assert str(folder) in waits
+    assert "TMPDIR" in waits
+    assert all(str(other.pid) in waits for other in others if wait is slot)
+    assert any(f"{other.pid}, suspended" in ends for other in others)
+
+
 def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
     lock, running, most, alone = threading.Lock(), 0, 0, []
 
@@ -90,7 +163,7 @@ def test_a_program_that_the_clock_stopped_runs_again_and_is_not_measured(monkeyp
     served = iter(ends)
     monkeypatch.setattr(runner, "_serve", lambda *_: next(served))
     stopped = compile_text("{ c4 }", limits=Limits(seconds=2))
-    assert (stopped.problem, stopped.is_measured) == ("did not end in 20 s, of which LilyPond got too few", False)
+    assert (stopped.problem, stopped.is_measured) == ("did not end in 120 s, of which LilyPond got too few", False)
     again = compile_text("{ c4 }")
     assert (again.status, again.is_measured) == (0, True)
     assert next(served, None) is None
