@@ -25,9 +25,7 @@ _OPENING: Final = re.compile(
 )
 _ONE_WORD: Final = re.compile(r"[ \t]*[\w.+-]*[ \t]*")
 _TAGGED: Final = r"^[ \t]*+(?:`{3,}|~{3,})[ \t]*[\w.{]"
-_ANSWER: Final = re.compile(
-    r"<(?:final_)?answer>(.*?)(?:</(?:final_)?answer>|\Z)", re.DOTALL | re.IGNORECASE
-)
+_ANSWER: Final = re.compile(r"<(?:final_)?answer>(.*?)(?:</(?:final_)?answer>|\Z)", re.DOTALL | re.IGNORECASE)
 _WRAPPER: Final = re.compile(r"</?(?:(?:final_)?answer|final|response|output)>", re.IGNORECASE)
 
 
@@ -98,7 +96,7 @@ def _best_code(text: str, form: _Form) -> str:
     best = max(candidates, default=(0, ""))
     if best[0]:
         return str(best[-1])
-    outside = "\n".join(block.ahead for block in (*blocks, last))
+    outside = "".join(block.ahead for block in (*blocks, last))
     return _music_in(outside, form) or str(best[-1])
 
 

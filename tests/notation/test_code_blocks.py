@@ -34,7 +34,22 @@ def test_names_are_unlike_and_texts_are_used() -> None:
     assert {entry["piece"] for entry in REPLIES} <= {*TEXTS, ""}
 
 
-PARTS = ("<answer>", "</answer>", "~~~\n", "```ly\n", "```\n", "```ly ", "``", ">>\n", "{", "}\n", "X:1\n", "K:\n", "x =\n", " \n")
+PARTS = (
+    "<answer>",
+    "</answer>",
+    "~~~\n",
+    "```ly\n",
+    "```\n",
+    "```ly ",
+    "``",
+    ">>\n",
+    "{",
+    "}\n",
+    "X:1\n",
+    "K:\n",
+    "x =\n",
+    " \n",
+)
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -78,9 +78,9 @@ class Compiled:
     """The result of compiling a text."""
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
-    # "time": it used up its CPU time. "slow": it took longer, on other grounds than a busy machine. "output": its messages or files were too
-    # large. "input": the text was too large, and LilyPond was not started. "clock": the clock ran out twice, through no
-    # fault of the text.
+    # "time": it used up its CPU time. "slow": it took longer, and not because the machine is busy.
+    # "output": its messages or files were too large. "input": the text was too large, and LilyPond
+    # was not started. "clock": the clock ran out twice, through no fault of the text.
     stopped: Stopped
     messages: str  # warnings and errors, in which the text is called score.ly
     midi: tuple[bytes, ...] = ()  # in the order in which LilyPond wrote them

@@ -66,8 +66,8 @@ class Confinement(StrEnum):
 class Limits:
     """What a program may use up."""
 
-    # Of CPU time. A program that has not ended by then is given as long as a program that computes without pause needs
-    # for as much beside it; the clock stops it after `patience` times as many seconds.
+    # Of CPU time. A program that has not ended by then gets the time in which a rival, which computes
+    # beside it, uses as much; the clock stops it after `patience` times as many seconds.
     seconds: int = 15
     patience: int = 60
     memory: int = 1 << 30  # bytes of address space
@@ -82,9 +82,10 @@ class Ended:
     """How a program ended; bytes of its output that are not UTF-8 are replaced."""
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
-    # "time": it used up its CPU time. "slow": it took longer, on other grounds than a busy machine. "output": it made too much output, too many
-    # files or too many threads. "broken": the sandbox ended while it ran. "clock": the clock ran out or the caller
-    # stopped it, through no fault of the program.
+    # "time": it used up its CPU time. "slow": it took longer, and not because the machine is busy.
+    # "output": it made too much output, too many files or too many threads. "broken": the sandbox
+    # ended while it ran. "clock": the clock ran out or the caller stopped it, through no fault of
+    # the program.
     stopped: Literal["time", "slow", "output", "broken", "clock"] | None
     stdout: str  # up to the limit
     stderr: str  # control characters but tabs and line feeds are replaced too

@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Final
 
 _RETRY_EVERY: Final = 0.02  # seconds between two tries to get a slot
-_DOOR: Final = "door"  # the lock of a process that looks for a slot, or waits to be alone; nobody else gets one meanwhile
+_DOOR: Final = (
+    "door"  # the lock of a process that looks for a slot, or waits to be alone; nobody else gets one meanwhile
+)
 _TICKET: Final = "ticket"
 _TICKET_TIME: Final = 5.0  # seconds after which a ticket that nobody touches counts no more
 _NOTICE_AFTER: Final = 5.0  # seconds of waiting for other processes
@@ -73,7 +75,9 @@ def _wait(take: Callable[[], bool], files: Sequence[int], stop: threading.Event)
         suspended = {other for other in others if _state(other) in ("T", "t")}
         if waited >= _patience(suspended):
             _given_up.update(suspended)
-            _warn_once(f"LilyPond waits no longer for {_names(suspended or others)}: {_WHERE.format(_folder())}", "ends")
+            _warn_once(
+                f"LilyPond waits no longer for {_names(suspended or others)}: {_WHERE.format(_folder())}", "ends"
+            )
             return True
         time.sleep(_RETRY_EVERY)
     return False
