@@ -16,22 +16,18 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
 _RETRY_EVERY: Final = 0.02  # seconds between two tries to get a slot
-_DOOR: Final = (
-    "door"  # the lock of a process that looks for a slot, or waits to be alone; nobody else gets one meanwhile
-)
-_TICKET: Final = "ticket"
+_DOOR: Final = "door"  # the lock of a process that looks for a slot, or waits to be alone
 _TICKET_TIME: Final = 5.0  # seconds after which a ticket that nobody touches counts no more
 _NOTICE_AFTER: Final = 5.0  # seconds of waiting for other processes
 _SUSPENDED_AFTER: Final = 30.0  # seconds of waiting for a process that is suspended
 _STALE_AFTER: Final = 3600.0  # seconds of waiting for any process
-_WHERE: Final = "one text per core runs at a time, by locks in {}; another TMPDIR has locks of its own"
 
 _given_up: Final[set[int]] = set()  # suspended processes that this one does not wait for any more
 _warned: Final[set[str]] = set()
@@ -59,7 +55,7 @@ def every_slot(stop: threading.Event | None = None) -> Iterator[bool]:
     stop = stop or threading.Event()
     names = {path.name for path in _folder().iterdir() if path.name.isdecimal()} | set(map(str, range(cores())))
     with _opened(_DOOR, *sorted(names)) as files:
-        yield all([_wait(lambda file=file: _lock(file), [file], stop) for file in files])
+        yield all(_wait(partial(_lock, file), [file], stop) for file in files)
 
 
 def _wait(take: Callable[[], bool], files: Sequence[int], stop: threading.Event) -> bool:
@@ -69,36 +65,28 @@ def _wait(take: Callable[[], bool], files: Sequence[int], stop: threading.Event)
         if take():
             return True
         waited = time.monotonic() - began
-        others = {holder for holder in map(_holder, files) if _state(holder) and holder != os.getpid()}
+        holders = {process: _state(process) for process in map(_holder, files)}
+        others = {process: state for process, state in holders.items() if state and process != os.getpid()}
+        suspended = {process for process, state in others.items() if state in "Tt"}
         if others and waited >= _NOTICE_AFTER:
-            _warn_once(f"LilyPond waits for {_names(others)}: {_WHERE.format(_folder())}", "waits")
-        suspended = {other for other in others if _state(other) in ("T", "t")}
-        if waited >= _patience(suspended):
+            _warn_once("waits for", others)
+        is_suspended = suspended and (waited >= _SUSPENDED_AFTER or suspended & _given_up)
+        if is_suspended or waited >= _STALE_AFTER:
             _given_up.update(suspended)
-            _warn_once(
-                f"LilyPond waits no longer for {_names(suspended or others)}: {_WHERE.format(_folder())}", "ends"
-            )
+            _warn_once("waits no longer for", others)
             return True
         time.sleep(_RETRY_EVERY)
     return False
 
 
-def _patience(suspended: set[int]) -> float:
-    """Seconds to wait for the holders of slots, of which some are suspended."""
-    if suspended & _given_up:
-        return 0.0
-    return _SUSPENDED_AFTER if suspended else _STALE_AFTER
-
-
-def _names(processes: set[int]) -> str:
-    marks = {process: ", suspended" if _state(process) in ("T", "t") else "" for process in sorted(processes)}
-    return "process " + " and ".join(f"{process}{mark}" for process, mark in marks.items())
-
-
-def _warn_once(message: str, kind: str) -> None:
-    if kind not in _warned:
-        _warned.add(kind)
-        logging.getLogger(__name__).warning(message)
+def _warn_once(what: str, processes: Mapping[int, str]) -> None:
+    """Say once what LilyPond does because of other processes, where, and how to change it."""
+    if what not in _warned:
+        _warned.add(what)
+        names = ", ".join(f"{process} (state {state})" for process, state in processes.items())
+        where = f"one text per core runs at a time, by locks in {_folder()}"
+        advice = "another TMPDIR has locks of its own"
+        logging.getLogger(__name__).warning(f"LilyPond {what} process {names}: {where}; {advice}")
 
 
 def _take_one(door: int, slots: Sequence[int], ticket: Path) -> bool:
@@ -119,22 +107,19 @@ def _take_one(door: int, slots: Sequence[int], ticket: Path) -> bool:
 def _place_in_line(ticket: Path, holders: Counter[int]) -> int:
     """How many of the processes that wait come before the one with this ticket."""
     line = []
-    for path in _folder().glob(f"{_TICKET}-*"):
+    for path in _folder().glob("ticket-*"):
         with suppress(FileNotFoundError):
-            age = time.time() - path.stat().st_mtime
-            process = int(path.name.rpartition("-")[2])
-            if age < _TICKET_TIME:
-                line.append((holders[process], path.name))
-            elif not _state(process):
+            if time.time() - path.stat().st_mtime > _TICKET_TIME:
                 path.unlink()
-    own = (holders[os.getpid()], ticket.name)
-    return sum(entry < own for entry in line)
+            else:
+                line.append((holders[int(path.name.rpartition("-")[2])], path.name))
+    return sum(entry < (holders[os.getpid()], ticket.name) for entry in line)
 
 
 @contextmanager
 def _ticket(stop: threading.Event) -> Iterator[Path]:
     """Wait in line for the ticket of this process and hold it; if `stop` is set before, the ticket is worth nothing."""
-    path = _folder() / f"{_TICKET}-{time.time_ns():020d}-{os.getpid()}"
+    path = _folder() / f"ticket-{time.time_ns():020d}-{os.getpid()}"
     while not (is_first := _line.acquire(timeout=_RETRY_EVERY)) and not stop.is_set():
         pass
     try:
@@ -175,11 +160,10 @@ def _holder(file: int) -> int:
 
 
 def _state(process: int) -> str:
-    """The state of a process, as Linux has it, such as ``T`` for a suspended one; nothing if there is no such process."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2][1]
-    except OSError:
-        return ""
+    """The letter of a process's state, as ``ps`` shows it; nothing if there is no such process."""
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(") ")[2][:1]
+    return ""
 
 
 @cache

@@ -132,7 +132,7 @@ def test_a_suspended_holder_is_named_and_not_waited_for(
     assert str(folder) in waits
     assert "TMPDIR" in waits
     assert all(str(other.pid) in waits for other in others if wait is slot)
-    assert any(f"{other.pid}, suspended" in ends for other in others)
+    assert any(f"{other.pid} (state T)" in ends for other in others)
 
 
 def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
