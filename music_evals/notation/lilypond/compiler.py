@@ -219,10 +219,9 @@ class _Job:
         if len(content) > max_input_bytes(self.limits):
             return Compiled(None, "input", "", limits=self.limits)
         entry = cache_get(self.cache, self.entry(content), _MAX_ENTRY) if self.cache else None
-        try:
-            status, stopped, messages, midi, files = json.loads(entry or b"")
-        except ValueError:  # there is no entry, or it is damaged
+        if entry is None:
             return None
+        status, stopped, messages, midi, files = json.loads(entry)
         files = {name: b64decode(file) for name, file in files.items()}
         return Compiled(status, stopped, messages, tuple(map(b64decode, midi)), files, self.limits)
 

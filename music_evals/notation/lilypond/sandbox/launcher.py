@@ -250,7 +250,7 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
     Return why it has to be ended, or nothing.
 
     The reason is ``output`` if it made too many files or threads. It is ``slow`` if it has not ended in its time, nor
-    in the time that a rival then needed to use as much CPU time.
+    in the time that a rival then needed to use twice as much CPU time.
     """
     if not hasattr(os, "pidfd_open"):
         return ""
@@ -267,7 +267,8 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
         if has_too_many_files or not 0 <= threads <= THREADS:
             reason = "output"
         if rival < 0 and time.monotonic() - began >= request["seconds"]:
-            rival = _start_rival(request["seconds"])
+            # It needs twice as much, and a program that ignores its limit is killed a second later.
+            rival = _start_rival(2 * request["seconds"] + 1)
             poll.register(rival, select.POLLIN)
     if rival in events and process not in events:
         reason = "slow"

@@ -67,7 +67,7 @@ class Limits:
     """What a program may use up."""
 
     # Of CPU time. A program that has not ended by then gets the time in which a rival, which computes
-    # beside it, uses as much; the clock stops it after `patience` times as many seconds.
+    # beside it, uses twice as much; the clock stops it after `patience` times as many seconds.
     seconds: int = 15
     patience: int = 60
     memory: int = 1 << 30  # bytes of address space
