@@ -25,7 +25,7 @@ def written(entry: dict[str, str]) -> str:
 
 @pytest.mark.parametrize("entry", REPLIES, ids=lambda entry: entry["name"])
 def test_which_text_is_the_piece(entry: dict[str, str]) -> None:
-    code = extract_code(clean_reply(written(entry), keep_tags=True), entry["notation"])
+    code = extract_code(clean_reply(written(entry), keep_tags=True))
     assert code.strip() == TEXTS.get(entry["piece"], "").strip()
 
 
@@ -45,16 +45,13 @@ PARTS = (
     ">>\n",
     "{",
     "}\n",
-    "X:1\n",
-    "K:\n",
     "x =\n",
     " \n",
 )
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("start", ["", "{ c4 }\n", "```ly\n", "K:C\n", "x"])
+@pytest.mark.parametrize("start", ["", "{ c4 }\n", "```ly\n", "x", "x ```"])
 def test_hostile_replies_take_linear_time(part: str, start: str) -> None:
     reply = f"{start}{part * (MAX_CHARACTERS // len(part) - 9)}\\"
     assert len(extract_code(reply)) <= MAX_CHARACTERS
-    assert len(extract_code(reply, "abc")) <= MAX_CHARACTERS
