@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
 from music_evals.notation.lilypond.sandbox import launcher
-from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
+from music_evals.notation.lilypond.sandbox.slots import slot
 from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 
 _SYSTEM_LIBRARIES: Final = tuple(f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32"))
@@ -182,8 +182,8 @@ def run_confined(
         request_file.write(launcher.pack(request, files.values()))
         request_file.flush()
         outer = [*_outer_command(confinement, limits, readable), confinement.value, str(request_file.fileno())]
-        for wait in (slot, every_slot):
-            with wait(stop) as is_our_turn:
+        for alone in (False, True):
+            with slot(stop, alone=alone) as is_our_turn:
                 if not is_our_turn:
                     return Ended(None, "clock", "", "")
                 os.lseek(request_file.fileno(), 0, os.SEEK_SET)

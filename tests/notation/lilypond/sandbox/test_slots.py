@@ -6,17 +6,15 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.sandbox import Limits, runner, slots
 from music_evals.notation.lilypond.sandbox.runner import Ended
-from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
+from music_evals.notation.lilypond.sandbox.slots import slot
 
 
 @pytest.fixture
@@ -95,17 +93,16 @@ def test_a_run_that_just_started_gets_its_share_beside_a_busy_one(folder: Path) 
     finally:
         other.kill()
         other.communicate()
-    assert not list(folder.glob("ticket-*" + str(os.getpid())))
 
 
-@pytest.mark.parametrize("wait", [slot, every_slot])
-def test_a_suspended_holder_is_named_and_not_waited_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, wait: Callable[..., Any]
+@pytest.mark.parametrize("alone", [False, True])
+def test_holders_are_named_and_not_waited_for_without_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, alone: bool
 ) -> None:
+    """A suspended process keeps its slot."""
     monkeypatch.setattr(slots, "_NOTICE_AFTER", 0)
-    monkeypatch.setattr(slots, "_SUSPENDED_AFTER", 0)
-    monkeypatch.setattr(slots, "_warned", set())
-    monkeypatch.setattr(slots, "_given_up", set())
+    monkeypatch.setattr(slots, "_has_noticed", threading.Event())
+    monkeypatch.setattr(slots, "_has_given_up", threading.Event())
     command = [sys.executable, "-c", HOLDER, str(folder)]
     others = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
     stop = threading.Event()
@@ -113,26 +110,29 @@ def test_a_suspended_holder_is_named_and_not_waited_for(
         for other in others:
             assert other.stdout
             other.stdout.readline()
-        waiting = threading.Thread(target=lambda: wait(stop).__enter__())
+            other.send_signal(signal.SIGSTOP)
+        waiting = threading.Thread(target=lambda: slot(stop, alone=alone).__enter__())
         waiting.start()
         while not caplog.records:
             stop.wait(0.01)
-        assert waiting.is_alive(), "processes at work are waited for"
-        for other in others:
-            other.send_signal(signal.SIGSTOP)
-        waiting.join()
-        with wait() as has_slot:
-            assert has_slot
+        assert waiting.is_alive()
+        with monkeypatch.context() as patch:
+            patch.setattr(slots, "_GIVE_UP_AFTER", 0)
+            waiting.join()
+        with slot(alone=alone) as has_slot:
+            assert has_slot, "nobody waits as long once more"
     finally:
         stop.set()
         for other in others:
             other.kill()
             other.communicate()
-    waits, ends = [record.message for record in caplog.records]
-    assert str(folder) in waits
-    assert "TMPDIR" in waits
-    assert all(str(other.pid) in waits for other in others if wait is slot)
-    assert any(f"{other.pid} (state T)" in ends for other in others)
+    with slot() as has_slot:
+        assert has_slot
+    assert not slots._has_given_up.is_set()
+    (message,) = [record.message for record in caplog.records]
+    assert str(folder) in message
+    assert "TMPDIR" in message
+    assert all(str(other.pid) in message for other in others)
 
 
 def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
@@ -140,15 +140,15 @@ def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
 
     def work(number: int) -> None:
         nonlocal running, most
-        wait = every_slot if number % 10 == 5 else slot
-        with wait() as has_slot:
+        is_alone = number % 10 == 5
+        with slot(alone=is_alone) as has_slot:
             assert has_slot
             with lock:
                 running += 1
                 most = max(most, running)
             threading.Event().wait(0.01)
             with lock:
-                if wait is every_slot:
+                if is_alone:
                     alone.append(running)
                 running -= 1
 
