@@ -47,7 +47,7 @@ def limit_bytes() -> int:
 
 
 def cache_get(folder: Path, name: str, max_bytes: int) -> bytes | None:
-    """Return an entry; None if there is no such entry, it is larger than `max_bytes`, damaged, or cannot be read."""
+    """Return an entry; None if it is missing, larger than `max_bytes`, damaged, or not readable."""
     path = folder / name
     try:
         with path.open("rb") as stream:

@@ -1,12 +1,14 @@
 r"""The piece in a reply: which of its code blocks is LilyPond, or which lines if no block is.
 
-As in CommonMark, a fence is a line of three or more backticks or tildes, perhaps with a tag. Beyond CommonMark it may
-be indented by any white space, and backticks may follow other text if the tag is one word. A block ends at the next
-such fence, also within a line, at the next fence with a tag, or at the end of the reply.
+As in CommonMark, a fence is a line of three or more backticks or tildes, perhaps with a tag. Beyond
+CommonMark it may be indented by any white space, and backticks may follow other text if the tag is
+one word. A block ends at the next such fence, also within a line, at the next fence with a tag, or
+at the end of the reply.
 
-A block is music by its tag, or because it begins like music and holds some. The most complete block counts: a file
-before a passage, one with LilyPond's tag before others, a closed one before one that was cut, the last one before
-earlier ones. If no block holds music, the lines outside of blocks that begin like music are the piece.
+A block is music by its tag, or because it begins like music and holds some. The most complete block
+counts: a file before a passage, one with LilyPond's tag before others, a closed one before one that
+was cut, the last one before earlier ones. If no block holds music, the lines outside of blocks that
+begin like music are the piece.
 
 ``<answer>`` tags come first: if the last ones hold a piece, nothing outside of them counts.
 """
@@ -19,23 +21,22 @@ from typing import Final, NamedTuple
 MAX_CHARACTERS: Final = 200_000  # characters of a reply that are read
 
 _BLOCK: Final = re.compile(
-    r"(?:^[ \t]*+|(?<=[\s:])(?=`{3,}+[ \t]*+[\w.+-]*+[ \t]*+$))"
+    r"(?ms)(?:^[ \t]*+|(?<=[\s:])(?=`{3,}+[ \t]*+[\w.+-]*+[ \t]*+$))"
     r"(?P<fence>`{3,}+|~{3,}+)(?P<tag>[^`\n]*)(?:\n|\Z)(?P<code>.*?)"
-    r"(?:(?P<end>(?=^[ \t]*+(?:`{3,}|~{3,})[ \t]*[\w.{])|(?P=fence)[`~]*)|\Z)",
-    re.DOTALL | re.MULTILINE,
+    r"(?:(?P<end>(?=^[ \t]*+(?:`{3,}|~{3,})[ \t]*[\w.{])|(?P=fence)[`~]*)|\Z)"
 )
-_TAG: Final = re.compile(r"\W*(?:lilypond|ly)\b", re.IGNORECASE)
+_TAG: Final = re.compile(r"(?i)\W*(?:lilypond|ly)\b")
 # From a line that begins like music, without other text behind the last brace.
 _MUSIC: Final = re.compile(
-    r"""^[ \t]*+(?:%|<<|\#[({]|\{(?!\s*["'}])|\\(?!documentclass|usepackage|begin|end)[a-zA-Z]"""
+    r"""(?m)^[ \t]*+(?:%|<<|\#[({]|\{(?!\s*["'}])"""
+    r"""|\\(?!documentclass|usepackage|begin|end)[a-zA-Z]"""
     r"""|"?[A-Za-z][\w.-]{0,99}"?[ \t]*=\s*(?:\\[a-zA-Z]|<<|\#|\{(?!\s*["'\d}])))"""
-    r"""(?s:.*(?:\}|>>)[ \t]*(?:\n|(?=`))(?=[^\\#{}<>]*\Z)|.*)""",
-    re.MULTILINE,
+    r"""(?s:.*(?:\}|>>)[ \t]*(?:\n|(?=`))(?=[^\\#{}<>]*\Z)|.*)"""
 )
-_PASSAGE: Final = re.compile(r"\{|<<|^\#\(", re.MULTILINE)
+_PASSAGE: Final = re.compile(r"(?m)\{|<<|^\#\(")
 _FILE: Final = re.compile(r"\\(?:score|book|bookpart)\b")
-_ANSWER: Final = re.compile(r"<(?:final_)?answer>(.*?)(?:</(?:final_)?answer>|\Z)", re.DOTALL | re.IGNORECASE)
-_WRAPPER: Final = re.compile(r"</?(?:(?:final_)?answer|final|response|output)>", re.IGNORECASE)
+_ANSWER: Final = re.compile(r"(?is)<(?:final_)?answer>(.*?)(?:</(?:final_)?answer>|\Z)")
+_WRAPPER: Final = re.compile(r"(?i)</?(?:(?:final_)?answer|final|response|output)>")
 
 
 class _Candidate(NamedTuple):
@@ -50,7 +51,7 @@ class _Candidate(NamedTuple):
 
 
 def extract_code(reply: str) -> str:
-    r"""Return the LilyPond code in a reply, or nothing if there is none; at most `MAX_CHARACTERS` are read.
+    r"""Return the LilyPond code in a reply, or nothing; at most `MAX_CHARACTERS` are read.
 
     Example:
         >>> extract_code("```bash\nlilypond a.ly\n```\nHere it is: ```\n{ c4 }\n```\nEnjoy.")

@@ -14,7 +14,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import compile_reply
 from music_evals.notation.midi.descriptors import Protocol
-from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.cleaning import visible_reply
 from music_evals.solvers.replies import append_reply
 
 SEED: Final = 1234  # for sampling on the first prompt; every further prompt has the next seed
@@ -41,9 +41,10 @@ def write_music(attempts: int = 1, repair: str = "$problem", protocol: Protocol 
             state = await append_reply(state, generate, seed=seed)
             if attempt == attempts:
                 break
-            completion = state.output.completion
-            stated = clean_reply(completion, keep_tags=True) if protocol == "strict" else completion  # as the scorer
-            written = await anyio.to_thread.run_sync(compile_reply, stated, protocol, limiter=limiter)
+            reply = state.output.completion
+            stated = visible_reply(reply) if protocol == "strict" else reply  # as the scorer does
+            run_in_thread = anyio.to_thread.run_sync
+            written = await run_in_thread(compile_reply, stated, protocol, limiter=limiter)
             if written.problem is None or not written.is_measured:
                 break
             problem = written.messages.strip()[:_MAX_PROBLEM]

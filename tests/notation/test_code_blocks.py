@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 
 from music_evals.notation.code_blocks import MAX_CHARACTERS, extract_code
-from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.cleaning import visible_reply
 
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 TEXTS, REPLIES = TABLE["texts"], TABLE["reply"]
@@ -25,7 +25,7 @@ def written(entry: dict[str, str]) -> str:
 
 @pytest.mark.parametrize("entry", REPLIES, ids=lambda entry: entry["name"])
 def test_which_text_is_the_piece(entry: dict[str, str]) -> None:
-    code = extract_code(clean_reply(written(entry), keep_tags=True))
+    code = extract_code(visible_reply(written(entry)))
     assert code.strip() == TEXTS.get(entry["piece"], "").strip()
 
 

@@ -5,14 +5,14 @@ two fences, or else the reply without a line that opens a fence, or else the who
 ``\language "nederlands"``, each on a line of its own, are put ahead of code in which these words do not occur. A piece
 counts as compiled if LilyPond ends with status 0 within 15 seconds and leaves a MIDI file, whatever is in it.
 
-``strict`` takes the piece by `code_blocks`, and puts the two commands into the first line. The MIDI file must be
-readable and hold a note. A ``\score`` without ``\midi`` fails under both protocols. If there are several MIDI files,
-the first one is the piece.
+``strict`` takes the piece by `code_blocks`, and puts the two commands into the first line. The MIDI
+file must be readable and hold a note. A ``\score`` without ``\midi`` fails under both protocols. If
+there are several MIDI files, the first one is the piece.
 
-The LilyPond of this package is 2.24.3, and refuses a text that states a later version. So 2.24.4 is replaced by
-`VERSION`: within a stable series the language stays the same. ``strict`` replaces any later version, and says so if the
-piece then fails; ``paper`` does not, since the authors' LilyPond refuses them too. The seconds are of CPU time, so that
-no score depends on the load of the machine.
+The LilyPond of this package is 2.24.3, and refuses a text that states a later version. So 2.24.4 is
+replaced by `VERSION`: within a stable series the language stays the same. ``strict`` replaces any
+later version, and says so if the piece then fails; ``paper`` does not, since the authors' LilyPond
+refuses them too. The seconds are of CPU time, so that no score depends on the load of the machine.
 
 Source: arXiv 2606.08722, section 3.3, and the code published with it.
 """
@@ -63,9 +63,10 @@ def compile_reply(reply: str, protocol: Protocol = "strict") -> Written:
         return Written(code.strip(), None, "the reply holds no LilyPond", "")
     compiled = compile_text(complete_code(code, protocol), limits=LIMITS, cache=lilypond_cache())
     strict_problem = why_not(compiled)
-    problem = None if protocol == "paper" and compiled.succeeded and compiled.midi else strict_problem
-    if problem and protocol == "strict":
-        problem = f"{_version_note(code)}{problem}"
+    if protocol == "paper":
+        problem = None if compiled.succeeded and compiled.midi else strict_problem
+    else:
+        problem = strict_problem and f"{_version_note(code)}{strict_problem}"
     if problem and len(reply) > MAX_CHARACTERS:
         problem = f"the reply was cut after {MAX_CHARACTERS} characters; {problem}"
     midi = None if problem else compiled.midi[0]
@@ -131,17 +132,19 @@ def published_text(code: str) -> str:
 
 
 def complete_code(code: str, protocol: Protocol = "strict") -> str:
-    """Add the version and the language of note names to code that does not state them; lower a version that is newer.
+    """Add the version and the language of note names if they are not stated; lower a newer version.
 
-    Both go into the first line of the code, so that LilyPond's messages keep the numbers of its lines. ``paper`` lowers
-    a version of 2.24.4 only.
+    Both go into the first line of the code, so that LilyPond's messages keep the numbers of its
+    lines. ``paper`` lowers a version of 2.24.4 only.
     """
     commands = {token.text for token in tokenize(code) if token.kind is Kind.COMMAND}
     for version, stated in [*_versions(code)][::-1]:
         if stated == PUBLISHED_VERSION or (protocol == "strict" and _is_newer(stated)):
             code = f'{code[: version.start]}"{VERSION}"{code[version.end :]}'
-    stated_here = (("\\version", VERSION), ("\\language", LANGUAGE))
-    return "".join([*(f'{command} "{value}" ' for command, value in stated_here if command not in commands), code])
+    for command, value in (("\\language", LANGUAGE), ("\\version", VERSION)):
+        if command not in commands:
+            code = f'{command} "{value}" {code}'
+    return code
 
 
 def _versions(code: str) -> Iterator[tuple[Token, str]]:
@@ -152,15 +155,16 @@ def _versions(code: str) -> Iterator[tuple[Token, str]]:
 
 
 def _is_newer(version: str) -> bool:
-    numbers = [int(number) for number in version.split(".")] if _VERSION_FORM.fullmatch(version) else []
-    return numbers > [int(number) for number in VERSION.split(".")]
+    if not _VERSION_FORM.fullmatch(version):
+        return False
+    return [*map(int, version.split("."))] > [*map(int, VERSION.split("."))]
 
 
 def _version_note(code: str) -> str:
-    """What a version that a code states has to do with its failure; nothing for an installed or older version."""
+    """What the stated version has to do with a failure; nothing if it is not newer."""
     for _, stated in _versions(code):
         if not _VERSION_FORM.fullmatch(stated):
             return f"the version that it states, {stated[:40]!r}, is none of LilyPond; "
         if _is_newer(stated) and stated != PUBLISHED_VERSION:
-            return f"it says that it is of LilyPond {stated}, newer than the {VERSION} that judged it; "
+            return f"it states LilyPond {stated}, newer than the {VERSION} that judged it; "
     return ""

@@ -28,10 +28,10 @@ _CYRILLIC: Final = re.compile(r"(?<!\w)[АВСЕНавсе](?=[ \t]*(?:$|[.):\]}
 _LATIN: Final = str.maketrans("АВСЕНавсе", "ABCEHabce")
 
 
-def clean_reply(reply: str, *, keep_tags: bool = False) -> str:
+def clean_reply(reply: str) -> str:
     """Return what a reply says to the user: no thinking, no tokens of a chat template, no tags around the whole.
 
-    Nothing remains of a reply that was cut within its thinking. `keep_tags` keeps tags such as ``<answer>``.
+    Nothing remains of a reply that was cut within its thinking.
 
     Example:
         >>> clean_reply("<think>A or B?</think>B</s>"), clean_reply("<think>A or"), clean_reply("A<|im_end|>")
@@ -39,12 +39,16 @@ def clean_reply(reply: str, *, keep_tags: bool = False) -> str:
         >>> clean_reply("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B")
         'B'
     """
+    return _WRAPPER.sub("", visible_reply(reply))
+
+
+def visible_reply(reply: str) -> str:
+    """Return a reply without thinking and tokens of a chat template, but with all tags."""
     text = _without_thinking(reply)
     if _HARMONY in text:
         text = text.rpartition(_FINAL)[2] if _FINAL in text else ""
         text = text.partition("<|end|>")[0]
-    text = _TOKEN.sub("", text)
-    return text if keep_tags else _WRAPPER.sub("", text)
+    return _TOKEN.sub("", text)
 
 
 def _without_thinking(text: str) -> str:

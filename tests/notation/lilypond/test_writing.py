@@ -108,7 +108,7 @@ def test_later_versions_are_lowered(protocol: Protocol) -> None:
 @pytest.mark.parametrize(
     ("version", "note"),
     [
-        ("2.26.0", "it says that it is of LilyPond 2.26.0, newer than the 2.24.3 that judged it; exit status 1: "),
+        ("2.26.0", "it states LilyPond 2.26.0, newer than the 2.24.3 that judged it; exit status 1: "),
         ("latest\x1b", "the version that it states, 'latest\\x1b', is none of LilyPond; exit status 1: "),
         ("2.24.4", "exit status 1: "),
         ("2.18.2", "exit status 1: "),

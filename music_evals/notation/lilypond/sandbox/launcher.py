@@ -24,7 +24,6 @@ import signal
 import stat
 import struct
 import sys
-import time
 
 TYPE_CHECKING = False  # the script starts for every text, and importing `typing` would take a fifth of that time
 if TYPE_CHECKING:
@@ -231,9 +230,9 @@ def _newest_process() -> int:
 
 
 def _start_rival(seconds: int) -> int:
-    """Start a process that computes until it has used so much CPU time; return a descriptor that tells its end.
+    """Start a process that computes until it has used so much CPU time; return a descriptor of it.
 
-    In a session of its own, as the program is, it gets as much of a busy machine as a program that computes.
+    In a session of its own, as the program is, it gets as much of a busy machine as the program.
     """
     rival = os.fork()
     if rival == 0:
@@ -249,32 +248,34 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
 
     Return why it has to be ended, or nothing.
 
-    The reason is ``output`` if it made too many files or threads. It is ``slow`` if it has not ended in its time, nor
-    in the time that a rival then needed to use twice as much CPU time.
+    The reason is ``output`` if it made too many files or threads. It is ``slow`` if it has not
+    ended in its time, nor in the time that a rival then needed to use twice as much CPU time.
     """
     if not hasattr(os, "pidfd_open"):
         return ""
-    reason, began, checks, rival = "", time.monotonic(), 0, -1
+    reason, checks, rival = "", 0, -1
     process = os.pidfd_open(child)
     poll = select.poll()
     poll.register(process, select.POLLIN)
     poll.register(0, select.POLLIN)
     while not reason and not (events := dict(poll.poll(_CHECK_EVERY * 1000))):
         checks += 1
-        counts = os.fstatvfs(folder)
-        has_too_many_files = counts.f_files - counts.f_ffree > request["scratch_files"]
         threads = _newest_process() - child - checks - (rival >= 0)
-        if has_too_many_files or not 0 <= threads <= THREADS:
+        if _has_too_many_files(folder, request["scratch_files"]) or not 0 <= threads <= THREADS:
             reason = "output"
-        if rival < 0 and time.monotonic() - began >= request["seconds"]:
+        elif rival < 0 and checks * _CHECK_EVERY >= request["seconds"]:
             # It needs twice as much, and a program that ignores its limit is killed a second later.
             rival = _start_rival(2 * request["seconds"] + 1)
             poll.register(rival, select.POLLIN)
-    if rival in events and process not in events:
-        reason = "slow"
-    if reason or process not in events:
-        os.kill(child, signal.SIGKILL)
-    return reason
+    if process in events:
+        return ""
+    os.kill(child, signal.SIGKILL)
+    return reason or ("slow" if rival in events else "")
+
+
+def _has_too_many_files(folder: int, most: int) -> bool:
+    counts = os.fstatvfs(folder)
+    return counts.f_files - counts.f_ffree > most
 
 
 def _wait(child: int, ended: int, folder: int, request: Mapping[str, Any]) -> tuple[int, float, str]:

@@ -6,9 +6,10 @@ of system calls that allows no new process and no socket. Its file system holds 
 program's own folder and an empty scratch folder in memory. CPU time, memory, files and output are bounded. When the
 program ends, or its caller does, nothing of it is left running or on disk. `launcher` is the part that runs inside.
 
-The result does not depend on other work of the machine. CPU time is what counts, and no more programs run than there
-are cores (`slots`). A program that sleeps is told from one that the machine keeps waiting: it takes longer than another
-one, started beside it, that computes. A program that only the clock stopped runs again, alone.
+The result does not depend on other work of the machine. CPU time is what counts, and no more
+programs run than there are cores (`slots`). A program that sleeps is told from one that the machine
+keeps waiting: it takes longer than another one, started beside it, that computes. A program that
+only the clock stopped runs again, alone.
 
 There are two confinements, equally tight: bubblewrap where it is installed, and Linux's name spaces by util-linux's
 ``unshare``. If neither works, `run_confined` refuses.
@@ -47,7 +48,7 @@ _REPORT_TIME: Final = 5.0  # seconds for the rest of a report that has begun, af
 _END_TIME: Final = 1.0  # seconds for all processes to end after the report
 _CHECK_EVERY: Final = 0.2  # seconds between two checks whether to stop
 _CHUNK: Final = 1 << 16
-# Characters that change how a terminal shows the messages in which they are, such as escape and changes of direction.
+# Characters that steer a terminal, such as escape and changes of direction.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -66,8 +67,8 @@ class Confinement(StrEnum):
 class Limits:
     """What a program may use up."""
 
-    # Of CPU time. A program that has not ended by then gets the time in which a rival, which computes
-    # beside it, uses twice as much; the clock stops it after `patience` times as many seconds.
+    # Of CPU time. A program that has not ended by then gets the time in which a rival, which
+    # computes beside it, uses twice as much. The clock stops it after `patience` times as many.
     seconds: int = 15
     patience: int = 60
     memory: int = 1 << 30  # bytes of address space

@@ -1,11 +1,12 @@
 """Limits how many confined programs run at a time: one per core, over all threads and processes of a user.
 
-A slot is a locked file, which holds the number of the process. The kernel drops the lock when that process ends,
-however it ends.
+A slot is a locked file, which holds the number of the process. The kernel drops the lock when that
+process ends, however it ends.
 
-Processes share evenly: the threads of one try as often together as those of another, and while others wait, a thread
-that comes for its next slot waits too. After `_NOTICE_AFTER` a process says for whom it waits. After `_GIVE_UP_AFTER`
-it goes on without a slot, since the others may be suspended, and waits no more until a slot is free.
+Processes share evenly: the threads of one together try as often as those of another, and while
+others wait, a thread that comes for its next slot waits too. After `_NOTICE_AFTER` a process says
+for whom it waits. After `_GIVE_UP_AFTER` it goes on without a slot, since the others may be
+suspended, and does not wait any more until it gets one.
 """
 
 import fcntl
@@ -38,7 +39,7 @@ def cores() -> int:
 
 @contextmanager
 def slot(stop: threading.Event | None = None, *, alone: bool = False) -> Iterator[bool]:
-    """Wait for a free slot, or to be `alone` for all, and hold it; the value is False if `stop` is set before."""
+    """Wait for a slot, or for all to be `alone`, and hold it; False if `stop` is set before."""
     with _opened(*map(str, range(cores()))) as slots:
         with _opened(_DOOR) as (door,):
             _waiting.append(door)
@@ -76,8 +77,8 @@ def _notice(slots: Sequence[int]) -> None:
     if others and not _has_noticed.is_set():
         _has_noticed.set()
         logging.getLogger(__name__).warning(
-            f"waiting for LilyPond: the {len(slots)} slots in {_folder()} are taken, by processes {others}; "
-            f"after {_GIVE_UP_AFTER:.0f} s it runs without a slot; another TMPDIR has slots of its own"
+            f"waiting for LilyPond: {len(slots)} slots in {_folder()} are taken, by processes "
+            f"{others} (up to {_GIVE_UP_AFTER:.0f} s; another TMPDIR has slots of its own)"
         )
 
 

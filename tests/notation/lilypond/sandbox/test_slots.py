@@ -88,7 +88,7 @@ def test_a_run_that_just_started_gets_its_share_beside_a_busy_one(folder: Path) 
                 assert has_slot
                 threading.Event().wait(0.05)
         other.kill()
-        # Its threads are eight times as many, and after each of our turns two of theirs may end before the next.
+        # Its threads are eight times as many, and two of their turns may end between two of ours.
         assert len(other.stdout.read()) < 100
     finally:
         other.kill()
