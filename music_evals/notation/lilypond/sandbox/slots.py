@@ -27,6 +27,7 @@ _DOOR: Final = "door"  # the file that those who wait have locked
 _NOTICE_AFTER: Final = 5.0  # seconds of waiting
 _GIVE_UP_AFTER: Final = 300.0  # seconds of waiting
 
+_random: Final = random.Random()  # not the one of the caller, which may have a seed
 _waiting: Final[list[int]] = []  # the threads of this process that wait, by their files of the door
 _has_noticed: Final = threading.Event()
 _has_given_up: Final = threading.Event()
@@ -55,7 +56,7 @@ def _wait(slots: Sequence[int], door: int, stop: threading.Event, alone: bool) -
     began = time.monotonic()
     enough = all if alone else any
     pause = not _lock(door)  # others wait
-    while not stop.wait(pause * random.uniform(0, 2 * _RETRY_EVERY * len(_waiting))):
+    while not stop.wait(pause * _random.uniform(0, 2 * _RETRY_EVERY * len(_waiting))):
         if enough(map(_lock, slots)):
             _has_given_up.clear()
             return True
