@@ -42,9 +42,8 @@ def write_music(attempts: int = 1, repair: str = "$problem", protocol: Protocol 
             if attempt == attempts:
                 break
             reply = state.output.completion
-            stated = visible_reply(reply) if protocol == "strict" else reply  # as the scorer does
-            run_in_thread = anyio.to_thread.run_sync
-            written = await run_in_thread(compile_reply, stated, protocol, limiter=limiter)
+            text = visible_reply(reply) if protocol == "strict" else reply  # as the scorer does
+            written = await anyio.to_thread.run_sync(compile_reply, text, protocol, limiter=limiter)
             if written.problem is None or not written.is_measured:
                 break
             problem = written.messages.strip()[:_MAX_PROBLEM]

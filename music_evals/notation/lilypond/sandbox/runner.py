@@ -227,19 +227,20 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
     stderr = _CONTROL.sub("\ufffd", stderr)
     if stopped is not None:
         return Ended(None, stopped, stdout, stderr)
-    content = io.BytesIO(streams[report_stream])
-    has_started = content.read(1) == launcher.STARTED
-    if not has_started:
-        content.seek(0)
+    return _read_report(bytes(streams[report_stream]), stdout, stderr, limits)
+
+
+def _read_report(report_bytes: bytes, stdout: str, stderr: str, limits: Limits) -> Ended:
+    """How the program ended, as the launcher says."""
+    has_started = report_bytes.startswith(launcher.STARTED)
+    content = io.BytesIO(report_bytes.removeprefix(launcher.STARTED))
     try:
         report = launcher.unpack_header(content)
     except (struct.error, ValueError):
+        report = {"error": f"the sandbox ended without a report: {stderr.strip() or 'no message'}"}
+    if "error" in report:
         if has_started:
             return Ended(None, "broken", stdout, stderr)
-        raise SandboxError(f"{outer[0]} ended without a report: {stderr.strip() or 'no message'}") from None
-    if "error" in report and has_started:
-        return Ended(None, "broken", stdout, stderr)
-    if "error" in report:
         raise SandboxError(report["error"])
     has_used_up = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
     reason: Any = report["stopped"] or ("time" if has_used_up or report["status"] == -signal.SIGXCPU else None)
