@@ -104,13 +104,10 @@ class Encoder:
         vectors: Vectors = {}
         if self.cache is None:
             return vectors
-        size = 4 * self.dimension
         for pooling in poolings:
-            content = cache_get(self.cache, self._entry_name(pooling, text), size + 1)
-            if content is not None and len(content) == size:
-                vector = np.frombuffer(content, "<f4").astype(np.float32)
-                if np.isfinite(vector).all():
-                    vectors[pooling] = vector
+            content = cache_get(self.cache, self._entry_name(pooling, text), 4 * self.dimension)
+            if content is not None:
+                vectors[pooling] = np.frombuffer(content, "<f4").astype(np.float32)
         return vectors
 
     def _compute(self, texts: Sequence[str], poolings: Sequence[Pooling]) -> Iterator[tuple[str, Vectors]]:

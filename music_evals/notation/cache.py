@@ -4,6 +4,7 @@ Everything in it can be made again. Except for datasets, old entries are removed
 cache cannot be read or written, a warning says so once, and the program works without it.
 """
 
+import hashlib
 import logging
 import os
 import tempfile
@@ -19,6 +20,7 @@ FOLDERS: Final = ("datasets", "published", "lilypond", "embeddings", "renderings
 LIMIT: Final = "MUSIC_EVALS_CACHE_GB"
 """Environment variable: the most gigabytes of each folder, except for datasets."""
 
+_CHECKSUM_BYTES: Final = 32  # at the beginning of an entry
 _GIGABYTES: Final = 5.0
 _AFTER_EVICTION: Final = 0.9  # share of the limit that remains in use
 _CHECK_EVERY: Final = 0.05  # share of the limit that this process writes between two checks of the size
@@ -45,11 +47,11 @@ def limit_bytes() -> int:
 
 
 def cache_get(folder: Path, name: str, max_bytes: int) -> bytes | None:
-    """Return the first `max_bytes` of an entry; None if there is no such entry or it cannot be read."""
+    """Return an entry; None if it is missing, larger than `max_bytes`, damaged, or not readable."""
     path = folder / name
     try:
         with path.open("rb") as stream:
-            content = stream.read(max_bytes)
+            checksum, content = stream.read(_CHECKSUM_BYTES), stream.read(max_bytes + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -57,14 +59,14 @@ def cache_get(folder: Path, name: str, max_bytes: int) -> bytes | None:
         return None
     with suppress(OSError):  # a cache that is not writable evicts nothing
         os.utime(path)
-    return content
+    return content if len(content) <= max_bytes and checksum == _checksum(content) else None
 
 
 def cache_put(folder: Path, name: str, content: bytes) -> None:
     """Store an entry if possible; over the limit, the least recently used entries are removed."""
     limit = limit_bytes()
     try:
-        write_atomically(folder / name, content)
+        write_atomically(folder / name, _checksum(content) + content)
         written = _written.get(folder, limit) + len(content)  # the first entry causes a check
         if written >= _CHECK_EVERY * limit:
             _evict(folder, limit)
@@ -83,6 +85,10 @@ def entries(folder: Path) -> list[tuple[float, int, Path]]:
             if not path.is_dir():
                 files.append((status.st_mtime, status.st_size, path))
     return files
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
 
 
 def _evict(folder: Path, limit: int) -> None:

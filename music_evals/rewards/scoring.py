@@ -174,9 +174,7 @@ def _written_music(pieces: Pieces, row: Row, reply: str) -> Reward:
         copied = max(nearest.share, contained.share if contained else 0.0)
     is_new = copied is not None and copied < NEAR_COPY
     text = clean_reply(reply).strip()
-    is_fenced = (
-        piece["code"].strip() and re.match(r"```\w*\n", text) and text.endswith("\n```") and text.count("```") == 2
-    )
+    is_fenced = piece["code"].strip() and re.fullmatch(r"(?s)```\w*\n(?:(?!```).)*\n```", text)
     parts = {
         "compiles": float(compiles),
         "notes": float(bool(piece.get("has_notes"))),

@@ -14,6 +14,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import compile_reply
 from music_evals.notation.midi.descriptors import Protocol
+from music_evals.scorers.readers.cleaning import visible_reply
 from music_evals.solvers.replies import append_reply
 
 SEED: Final = 1234  # for sampling on the first prompt; every further prompt has the next seed
@@ -40,7 +41,9 @@ def write_music(attempts: int = 1, repair: str = "$problem", protocol: Protocol 
             state = await append_reply(state, generate, seed=seed)
             if attempt == attempts:
                 break
-            written = await anyio.to_thread.run_sync(compile_reply, state.output.completion, protocol, limiter=limiter)
+            reply = state.output.completion
+            text = visible_reply(reply) if protocol == "strict" else reply  # as the scorer does
+            written = await anyio.to_thread.run_sync(compile_reply, text, protocol, limiter=limiter)
             if written.problem is None or not written.is_measured:
                 break
             problem = written.messages.strip()[:_MAX_PROBLEM]

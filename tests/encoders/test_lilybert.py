@@ -133,7 +133,7 @@ def test_kept_vectors_are_taken_without_the_model(
     (path,) = set(tmp_path.glob("??/*.f32")) - paths
     content = path.read_bytes()
     (both,) = encoder.embed([SHORT + OTHER])
-    assert both["first_token"].tobytes() == head["first_token"].tobytes() == content
+    assert both["first_token"].tobytes() == head["first_token"].tobytes() == content[32:]  # behind a checksum
     for damaged in (b"", content[:-20], content + b"1", np.full(32, np.nan, np.float32).tobytes()):
         path.write_bytes(damaged)
         assert_close(encoder.embed([SHORT + OTHER])[0], both)

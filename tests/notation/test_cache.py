@@ -14,10 +14,10 @@ from tests.commands.cli import run
 def test_entries_that_were_not_used_for_longest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.LIMIT, "0.00001")  # 10,000 bytes
     for number in range(5):
-        cache_put(tmp_path, f"a/{number}", bytes(2000))
+        cache_put(tmp_path, f"a/{number}", bytes(1968))
         os.utime(tmp_path / "a" / str(number), (number, number))
-    assert cache_get(tmp_path, "a/0", 10) == bytes(10)  # and so it was used last
-    cache_put(tmp_path, "b/5", bytes(2000))
+    assert cache_get(tmp_path, "a/0", 1968) == bytes(1968)  # and so it was used last
+    cache_put(tmp_path, "b/5", bytes(1968))
     assert sorted(path.name for _, _, path in entries(tmp_path)) == ["0", "3", "4", "5"]
     assert cache_get(tmp_path, "a/1", 10) is None
 
@@ -32,6 +32,20 @@ def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(
     messages = [record.message for record in caplog.records]
     assert len(messages) == len(set(messages)) == 2  # that it cannot be written to, and that it cannot be read
     assert all(f"the cache {tmp_path / 'file'} is not used" in message for message in messages)
+
+
+@pytest.mark.parametrize("place", [0, 31, 32, -1])
+def test_a_damaged_entry_is_none(tmp_path: Path, place: int) -> None:
+    cache_put(tmp_path, "x", b"MThd and more")
+    assert cache_get(tmp_path, "x", 13) == b"MThd and more"
+    assert cache_get(tmp_path, "x", 12) is None, "it is larger"
+    content = bytearray((tmp_path / "x").read_bytes())
+    content[place] ^= 1
+    (tmp_path / "x").write_bytes(content)
+    assert cache_get(tmp_path, "x", 13) is None
+    for damage in (b"", bytes(content[:-1]), b"[0, null, 3, [], {}]"):
+        (tmp_path / "x").write_bytes(damage)
+        assert cache_get(tmp_path, "x", 100) is None
 
 
 @pytest.mark.parametrize("limit", ["much", "-1", "nan", "inf"])

@@ -17,7 +17,7 @@ import signal
 import threading
 from base64 import b64decode, b64encode
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import astuple, dataclass, field
@@ -41,18 +41,21 @@ NOT_MEASURED: Final = "not_measured"
 _TEXT: Final = "score.ly"
 _SETTINGS: Final = "settings.ly"
 _MIDI_ONLY: Final = files(__package__).joinpath("settings/midi.ly")
-_CACHE_FORMAT: Final = 5
+_CACHE_FORMAT: Final = 6
 _MAX_ENTRY: Final = 128 << 20  # bytes of an entry of the cache
 _AHEAD: Final = 16  # texts per worker that may be under way while the first of them is not done
 _TOGETHER: Final = 16  # texts for one LilyPond process
 _TOGETHER_BYTES: Final = 200_000  # size of these texts together
+_RANDOM: Final = 8  # random bytes with which the name of each of them begins
+_START: Final = 2 * _RANDOM  # hexadecimal digits
 
 # Code that could affect other texts in the same LilyPond process: names of files, and Scheme other than literals,
 # names and three harmless calls.
 _CALL: Final = r"""\((?:ly:make-moment|set-global-staff-size|set-default-paper-size)[\w\s'"./+-]*\)"""
 _PROGRAM: Final = re.compile(
     rf"""#(?!'[\w(]|\#(?:[tf]|x[0-9A-F])|-?\.?[0-9]|"|[A-Za-z]|{_CALL})|\$"""
-    rf"""|\\(?:include\b(?!\s*"(?:{"|".join(LANGUAGES)})\.ly")|bookOutput|sourcefile|maininput)""",
+    rf"""|\\(?:include\b(?!\s*"(?:{"|".join(LANGUAGES)})\.ly")|bookOutput|sourcefile|maininput)"""
+    r"|output-filename",
     re.ASCII,
 )
 _FAILED: Final = re.compile(r'fatal error: failed files: "(?P<names>[^\n"]*)"\n?\Z')
@@ -65,7 +68,8 @@ _OUT_OF_MEMORY: Final = re.compile(
 _ERROR: Final = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE | re.IGNORECASE)
 
 
-Stopped = Literal["time", "idle", "output", "input", "broken", "clock"] | None  # None if LilyPond ended by itself
+# None if LilyPond ended by itself
+Stopped = Literal["time", "slow", "output", "input", "broken", "clock"] | None
 
 
 class LilyPondError(RuntimeError):
@@ -77,9 +81,9 @@ class Compiled:
     """The result of compiling a text."""
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
-    # "time": it used up its CPU time. "idle": it did nothing for as long. "output": its messages or files were too
-    # large. "input": the text was too large, and LilyPond was not started. "clock": the clock ran out twice, through no
-    # fault of the text.
+    # "time": it used up its CPU time. "slow": it took longer, and not because the machine is busy.
+    # "output": its messages or files were too large. "input": the text was too large, and LilyPond
+    # was not started. "clock": the clock ran out twice, through no fault of the text.
     stopped: Stopped
     messages: str  # warnings and errors, in which the text is called score.ly
     midi: tuple[bytes, ...] = ()  # in the order in which LilyPond wrote them
@@ -119,7 +123,7 @@ def stop_reason(stopped: str, limits: Limits) -> str:
     output, scratch = format_size(limits.output_bytes), format_size(limits.scratch_bytes)
     reasons = {
         "time": f"stopped after {limits.seconds} s of CPU time",
-        "idle": f"stopped after doing nothing for {limits.seconds} s",
+        "slow": f"takes longer than {limits.seconds} s",
         "broken": "ended the sandbox that it ran in",
         "clock": f"did not end in {limits.patience * limits.seconds} s, of which LilyPond got too few",
         "output": f"stopped: more than {output} of messages or {scratch} of files",
@@ -204,24 +208,29 @@ class _Job:
         new = {number: content for number, content in enumerate(contents) if results[number] is None}
         shared = self.run_together({n: content for n, content in new.items() if not _PROGRAM.search(texts[n])})
         for number, content in new.items():
-            compiled = shared[number] if number in shared else self.run(content)
-            if self.cache and compiled.stopped not in ("time", "idle", "clock") and compiled.status != -signal.SIGKILL:
-                files = {name: b64encode(file).decode() for name, file in compiled.files.items()}
-                midi = [b64encode(file).decode() for file in compiled.midi]
-                entry = [compiled.status, compiled.stopped, compiled.messages, midi, files]
-                cache_put(self.cache, self.entry(content), json.dumps(entry).encode())
+            compiled = shared.get(number) or self.run(content)
+            self.keep(content, compiled)
             results[number] = compiled
         return [compiled for compiled in results if compiled]
+
+    def keep(self, content: bytes, compiled: Compiled) -> None:
+        """Put a result into the cache, unless the machine may have had a part in it."""
+        if compiled.stopped in ("time", "slow", "clock") or compiled.status == -signal.SIGKILL:
+            return
+        if self.cache:
+            files = {name: b64encode(file).decode() for name, file in compiled.files.items()}
+            midi = [b64encode(file).decode() for file in compiled.midi]
+            entry = [compiled.status, compiled.stopped, compiled.messages, midi, files]
+            cache_put(self.cache, self.entry(content), json.dumps(entry).encode())
 
     def known_result(self, content: bytes) -> Compiled | None:
         """The result without running LilyPond: from the cache, or because the text is too large."""
         if len(content) > max_input_bytes(self.limits):
             return Compiled(None, "input", "", limits=self.limits)
         entry = cache_get(self.cache, self.entry(content), _MAX_ENTRY) if self.cache else None
-        try:
-            status, stopped, messages, midi, files = json.loads(entry or b"")
-        except ValueError:  # there is no entry, or it is damaged
+        if entry is None:
             return None
+        status, stopped, messages, midi, files = json.loads(entry)
         files = {name: b64decode(file) for name, file in files.items()}
         return Compiled(status, stopped, messages, tuple(map(b64decode, midi)), files, self.limits)
 
@@ -244,23 +253,30 @@ class _Job:
         mark = secrets.token_hex(16)
         show = f'(format port "~a~a\\n" "{mark[:16]}" "{mark[16:]}") (force-output port)'
         settings = f"{self.settings}\n#(let ((port (current-error-port))) {show})\n"
-        names = {number: f"{number:02d}{_TEXT}" for number in contents}
-        texts = {names[number]: content for number, content in contents.items()}
-        ended = self.lilypond(texts, settings, [f"??{pattern}" for pattern in self.collect])
+        # No text knows the name of another one, so that none can write a file under it.
+        texts = {f"{secrets.token_hex(_RANDOM)}{_TEXT}": text for text in contents.values()}
+        patterns = [f"{'?' * _START}{pattern}" for pattern in self.collect]
+        ended = self.lilypond(texts, settings, patterns)
+        return dict(zip(contents, self.separate(ended, mark, texts.keys()), strict=False))
+
+    def separate(self, ended: Ended, mark: str, names: Collection[str]) -> list[Compiled]:
+        """The results of texts that ran together; empty if they cannot be told apart."""
         before, *messages = self.messages(ended).split(f"{mark}\n")
-        if ended.stopped or ended.status not in (0, 1) or before or len(messages) != len(contents):
-            return {}
-        failed: list[str] = []
-        if summary := _FAILED.search(messages[-1]):
-            messages[-1], failed = messages[-1][: summary.start()], summary["names"].split()
-        if bool(failed) != bool(ended.status) or not {*failed} <= texts.keys():
-            return {}
-        results = {}
-        for text_messages, (number, name) in zip(messages, names.items(), strict=True):
+        if ended.status not in (0, 1) or before or len(messages) != len(names):
+            return []
+        failed = " ".join(_FAILED.findall(messages[-1])).split()
+        messages[-1] = _FAILED.sub("", messages[-1])
+        if bool(failed) != bool(ended.status) or not {*failed} <= {*names}:
+            return []
+        if not {path[:_START] for path in ended.files} <= {name[:_START] for name in names}:
+            return []
+        results = []
+        for name, message in zip(names, messages, strict=True):
             status = int(name in failed)
-            text_messages = text_messages.replace(name, _TEXT) + f'fatal error: failed files: "{_TEXT}"\n' * status
-            outputs = {path[2:]: file for path, file in ended.files.items() if path[:2] == name[:2]}
-            results[number] = self.compiled(status, None, text_messages, outputs)
+            summary = f'fatal error: failed files: "{_TEXT}"\n' * status
+            start, outputs = name[:_START], ended.files.items()
+            own = {path[_START:]: file for path, file in outputs if path.startswith(start)}
+            results.append(self.compiled(status, None, message.replace(name, _TEXT) + summary, own))
         return results
 
     def run(self, content: bytes) -> Compiled:

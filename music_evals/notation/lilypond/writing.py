@@ -5,12 +5,13 @@ two fences, or else the reply without a line that opens a fence, or else the who
 ``\language "nederlands"``, each on a line of its own, are put ahead of code in which these words do not occur. A piece
 counts as compiled if LilyPond ends with status 0 within 15 seconds and leaves a MIDI file, whatever is in it.
 
-``strict`` accepts more forms of fences, and puts the two commands into the first line. The MIDI file must be readable
-and hold a note. A ``\score`` without ``\midi`` fails under both protocols. If there are several MIDI files, the first
-one is the piece.
+``strict`` takes the piece by `code_blocks`, and puts the two commands into the first line. The MIDI
+file must be readable and hold a note. A ``\score`` without ``\midi`` fails under both protocols. If
+there are several MIDI files, the first one is the piece.
 
-The LilyPond of this package is 2.24.3, and refuses a text that states a later version. So 2.24.4 is replaced by
-`VERSION`: within a stable series the language stays the same. Later versions are kept, since the authors' LilyPond
+The LilyPond of this package is 2.24.3, and refuses a text that states a later version. So 2.24.4 is
+replaced by `VERSION`: within a stable series the language stays the same. ``strict`` replaces any
+later version, and says so if the piece then fails; ``paper`` does not, since the authors' LilyPond
 refuses them too. The seconds are of CPU time, so that no score depends on the load of the machine.
 
 Source: arXiv 2606.08722, section 3.3, and the code published with it.
@@ -18,30 +19,28 @@ Source: arXiv 2606.08722, section 3.3, and the code published with it.
 
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 import mido
 
+from music_evals.notation.code_blocks import MAX_CHARACTERS, extract_code
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilypond_cache
 from music_evals.notation.lilypond.sandbox import Limits
-from music_evals.notation.lilypond.syntax.lexer import Kind, literal_value, tokenize
+from music_evals.notation.lilypond.syntax.lexer import Kind, Token, literal_value, tokenize
 from music_evals.notation.midi.descriptors import Protocol
 
 LIMITS: Final = Limits(seconds=15)  # of a piece
 MAX_MESSAGES: Final = 4_000  # characters of LilyPond's messages that are kept
-MAX_CHARACTERS: Final = 200_000  # characters of a reply that are read
 VERSION: Final = "2.24.3"
 PUBLISHED_VERSION: Final = "2.24.4"
 LANGUAGE: Final = "nederlands"
 
-# Fences end a line. Backticks may follow other text; tildes are on a line of their own.
-_FENCE: Final = re.compile(r"(?<!`)(`{3,})(?!`)([^`\n]*)$|^[ \t]*(~{3,})([^\n]*)$", re.MULTILINE)
-_TAG: Final = re.compile(r"[ \t]*[\w.+-]*[ \t]*")
+_VERSION_FORM: Final = re.compile(r"[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,3}){0,2}", re.ASCII)
 _PUBLISHED_FENCE: Final = re.compile(r"```[\w+-]*[^\S\n]*\n", re.ASCII)
 _PUBLISHED_FENCE_ALONE: Final = re.compile(rf"^[^\S\n]*{_PUBLISHED_FENCE.pattern}", re.ASCII | re.MULTILINE)
-_MUSIC: Final = re.compile(r"\{|<<")  # all music contains one of these
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +61,12 @@ def compile_reply(reply: str, protocol: Protocol = "strict") -> Written:
     code = published_text(extracted) if protocol == "paper" else extracted
     if not extracted.strip():
         return Written(code.strip(), None, "the reply holds no LilyPond", "")
-    compiled = compile_text(complete_code(code), limits=LIMITS, cache=lilypond_cache())
+    compiled = compile_text(complete_code(code, protocol), limits=LIMITS, cache=lilypond_cache())
     strict_problem = why_not(compiled)
-    problem = None if protocol == "paper" and compiled.succeeded and compiled.midi else strict_problem
+    if protocol == "paper":
+        problem = None if compiled.succeeded and compiled.midi else strict_problem
+    else:
+        problem = strict_problem and f"{_version_note(code)}{strict_problem}"
     if problem and len(reply) > MAX_CHARACTERS:
         problem = f"the reply was cut after {MAX_CHARACTERS} characters; {problem}"
     midi = None if problem else compiled.midi[0]
@@ -92,33 +94,6 @@ def why_not(compiled: Compiled) -> str | None:
     if not any(message.type == "note_on" and message.velocity for track in tracks for message in track):
         return "the MIDI file holds no note"
     return None
-
-
-def extract_code(reply: str) -> str:
-    """Return the first fenced block of a reply, or the whole reply if there is none; cut to `MAX_CHARACTERS`.
-
-    As in CommonMark, a fence is a line of three or more backticks or tildes, perhaps with a tag. Beyond CommonMark it
-    may be indented by any white space, and backticks may follow other text if the tag is one word. The block ends at
-    the next fence of as many of the same characters, also within a line, or at the end of the reply. A fence without a
-    tag that has music before it and none in its block closes a block whose opening is missing.
-
-    Example:
-        >>> extract_code("Here it is: ```lilypond\\n{ c4 }\\n```\\nEnjoy.")
-        '{ c4 }\\n'
-        >>> extract_code("{ c4 }\\n```\\nEnjoy.")
-        '{ c4 }\\n'
-    """
-    reply = reply[:MAX_CHARACTERS].replace("\r\n", "\n")
-    for opening in _FENCE.finditer(reply):
-        before = reply[reply.rfind("\n", 0, opening.start()) + 1 : opening.start()]
-        tag = opening[2] or opening[4] or ""
-        # With an odd number of fences ahead of it in the line, a fence closes the one before it.
-        if before.strip() and (len(re.findall("`{3,}", before)) % 2 or not _TAG.fullmatch(tag)):
-            continue
-        block, _, _ = reply[opening.end() + 1 :].partition(opening[1] or opening[3])
-        is_closing = not tag.strip() and not _MUSIC.search(block) and _MUSIC.search(reply, 0, opening.start())
-        return reply[: opening.start()] if is_closing else block
-    return reply
 
 
 def published_code(reply: str) -> str:
@@ -156,15 +131,40 @@ def published_text(code: str) -> str:
     return "".join([*(f'{word} "{value}"\n' for word, value in lines if word not in code), code]).strip()
 
 
-def complete_code(code: str) -> str:
-    """Add the version and the language of note names to code that does not state them; lower a version of 2.24.4.
+def complete_code(code: str, protocol: Protocol = "strict") -> str:
+    """Add the version and the language of note names if they are not stated; lower a newer version.
 
-    Both go into the first line of the code, so that LilyPond's messages keep the numbers of its lines.
+    Both go into the first line of the code, so that LilyPond's messages keep the numbers of its
+    lines. ``paper`` lowers a version of 2.24.4 only.
     """
-    tokens = tokenize(code)
-    commands = {token.text for token in tokens if token.kind is Kind.COMMAND}
-    for command, version in list(pairwise(tokens))[::-1]:
-        if command.text == "\\version" and literal_value(version) == PUBLISHED_VERSION:
+    commands = {token.text for token in tokenize(code) if token.kind is Kind.COMMAND}
+    for version, stated in [*_versions(code)][::-1]:
+        if stated == PUBLISHED_VERSION or (protocol == "strict" and _is_newer(stated)):
             code = f'{code[: version.start]}"{VERSION}"{code[version.end :]}'
-    stated = (("\\version", VERSION), ("\\language", LANGUAGE))
-    return "".join([*(f'{command} "{value}" ' for command, value in stated if command not in commands), code])
+    for command, value in (("\\language", LANGUAGE), ("\\version", VERSION)):
+        if command not in commands:
+            code = f'{command} "{value}" {code}'
+    return code
+
+
+def _versions(code: str) -> Iterator[tuple[Token, str]]:
+    r"""The versions that a code states by ``\version``."""
+    for command, version in pairwise(tokenize(code)):
+        if command.text == "\\version" and (stated := literal_value(version)) is not None:
+            yield version, stated
+
+
+def _is_newer(version: str) -> bool:
+    if not _VERSION_FORM.fullmatch(version):
+        return False
+    return [*map(int, version.split("."))] > [*map(int, VERSION.split("."))]
+
+
+def _version_note(code: str) -> str:
+    """What the stated version has to do with a failure; nothing if it is not newer."""
+    for _, stated in _versions(code):
+        if not _VERSION_FORM.fullmatch(stated):
+            return f"the version that it states, {stated[:40]!r}, is none of LilyPond; "
+        if _is_newer(stated) and stated != PUBLISHED_VERSION:
+            return f"it states LilyPond {stated}, newer than the {VERSION} that judged it; "
+    return ""

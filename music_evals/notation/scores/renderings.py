@@ -332,9 +332,8 @@ def _versions(rendering: Rendering) -> list[str]:
 
 
 def _unpack(content: bytes | None) -> Rendered | None:
-    """An entry of the cache; None if it is missing or truncated."""
-    try:
-        rendered: Rendered = json.loads(content or b"")
-        return {**rendered, "files": [base64.b64decode(file) for file in rendered["files"]]}
-    except (ValueError, TypeError, KeyError):
+    """An entry of the cache; None if it is missing."""
+    if content is None:
         return None
+    rendered: Rendered = json.loads(content)
+    return {**rendered, "files": [base64.b64decode(file) for file in rendered["files"]]}

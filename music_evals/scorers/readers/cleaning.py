@@ -42,11 +42,16 @@ def clean_reply(reply: str) -> str:
         >>> clean_reply("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B")
         'B'
     """
+    return _WRAPPER.sub("", visible_reply(reply))
+
+
+def visible_reply(reply: str) -> str:
+    """Return a reply without thinking and tokens of a chat template, but with all tags."""
     text = _without_thinking(reply)
     if _HARMONY in text:
         text = text.rpartition(_FINAL)[2] if _FINAL in text else ""
         text = text.partition("<|end|>")[0]
-    return _WRAPPER.sub("", _TOKEN.sub("", text))
+    return _TOKEN.sub("", text)
 
 
 def _without_thinking(text: str) -> str:

@@ -12,7 +12,7 @@ from music_evals.notation.lilypond.writing import LIMITS, compile_reply, complet
 from music_evals.notation.midi.descriptors import DescriptorError, Protocol, describe
 from music_evals.notation.midi.piano_roll import piano_roll
 from music_evals.scorers.readers import format_error
-from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.cleaning import visible_reply
 
 
 class Piece(TypedDict):
@@ -43,7 +43,8 @@ class Piece(TypedDict):
 
 def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> Piece:
     """Compile, describe and draw the piece in a reply, without embeddings."""
-    stated = clean_reply(reply) if protocol == "strict" else reply  # published code reads thinking too
+    # Published code reads thinking too.
+    stated = visible_reply(reply) if protocol == "strict" else reply
     written = compile_reply(stated, protocol)
     piece: Piece = {
         "reply": digest, "code": written.code, "problem": written.problem, "messages": written.messages,

@@ -8,18 +8,18 @@ from pathlib import Path
 import mido
 import pytest
 
+from music_evals.notation.code_blocks import MAX_CHARACTERS, extract_code
 from music_evals.notation.lilypond.compiler import Compiled, compile_texts, lilypond_version
 from music_evals.notation.lilypond.syntax.header import version_of
 from music_evals.notation.lilypond.writing import (
-    MAX_CHARACTERS,
     VERSION,
     compile_reply,
     complete_code,
-    extract_code,
     published_code,
     published_text,
     why_not,
 )
+from music_evals.notation.midi.descriptors import Protocol
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 CODE = "\\score {\n  { c'4 }\n  \\midi { }\n}\n"
@@ -27,7 +27,7 @@ WHOLE = [reply.replace("$CODE", CODE).replace("$CRLF", CODE.replace("\n", "\r\n"
 
 
 @pytest.mark.parametrize(("reply", "code"), [*((reply, CODE) for reply in WHOLE), *CASES["corners"]])
-def test_the_first_block_is_the_code(reply: str, code: str) -> None:
+def test_a_block_is_the_code(reply: str, code: str) -> None:
     assert extract_code(reply) == code
 
 
@@ -66,8 +66,8 @@ def test_the_papers_rule_takes_any_midi_file() -> None:
 
 
 def test_a_long_reply_is_cut() -> None:
-    assert extract_code("x" * (MAX_CHARACTERS + 5)) == "x" * MAX_CHARACTERS
-    assert len(extract_code("```\n" + "x" * MAX_CHARACTERS + "\n```")) == MAX_CHARACTERS - 4
+    assert extract_code("{" + "x" * (MAX_CHARACTERS + 5)) == "{" + "x" * (MAX_CHARACTERS - 1)
+    assert len(extract_code("```\n{" + "x" * MAX_CHARACTERS + "\n```")) == MAX_CHARACTERS - 4
 
 
 HOSTILE = ["x```\n", "`", "```", "```\n", " ", "\t`", "~~~ `", "\n ", '"', '\\version "', "#(", "%{", "#{", "#{ #("]
@@ -86,11 +86,39 @@ def test_missing_commands_are_added(code: str, added: str) -> None:
     assert complete_code(code) == complete_code(complete_code(code)) == added + code
 
 
-@pytest.mark.parametrize("stated", ['"2.24.4"', '#"2.24.4"', '"2.24.3"', '"2.24.5"', '"2.25.0"'])
-def test_only_the_published_version_is_lowered(stated: str) -> None:
-    states = '"2.24.3"' if "2.24.4" in stated else stated
+STATED = {
+    "paper": {'"2.24.4"': True, '#"2.24.4"': True, '"2.24.3"': False, '"2.24.5"': False, '"2.26.0"': False},
+    "strict": {
+        **{'"2.24.4"': True, '#"2.24.4"': True, '"2.24.5"': True, '"2.25.0"': True, '"2.26"': True, '#"3.0.1"': True},
+        **{'"2.24.3"': False, '"2.24"': False, '"2.18.2"': False, '"latest"': False, '"24.3"': False, '""': False},
+    },
+}
+
+
+@pytest.mark.parametrize("protocol", STATED)
+def test_later_versions_are_lowered(protocol: Protocol) -> None:
+    """Under ``paper`` only the published one: the authors' LilyPond refuses those after it."""
     code = '\\language "english" \\version {} {{ c4^"2.24.4" }} % not \\version "2.24.4"'
-    assert complete_code(code.format(stated)) == code.format(states)
+    for stated, is_lowered in STATED[protocol].items():
+        expected = '"2.24.3"' if is_lowered else stated
+        assert complete_code(code.format(stated), protocol) == code.format(expected)
+
+
+@pytest.mark.usefixtures("lilypond_runs")
+@pytest.mark.parametrize(
+    ("version", "note"),
+    [
+        ("2.26.0", "it states LilyPond 2.26.0, newer than the 2.24.3 that judged it; exit status 1: "),
+        ("latest\x1b", "the version that it states, 'latest\\x1b', is none of LilyPond; exit status 1: "),
+        ("2.24.4", "exit status 1: "),
+        ("2.18.2", "exit status 1: "),
+    ],
+)
+def test_what_a_version_has_to_do_with_a_failure_is_said(version: str, note: str) -> None:
+    wrong = compile_reply(f'```lilypond\n\\version "{version}"\n{{ \\notOfToday c4 }}\n```')
+    assert (wrong.problem or "").startswith(f"{note}score.ly:2:" if "latest" not in version else note)
+    right = compile_reply(f'```lilypond\n\\version "{version}"\n{CODE}```')
+    assert (right.problem is None) == ("latest" not in version)
 
 
 @pytest.mark.usefixtures("lilypond_runs")

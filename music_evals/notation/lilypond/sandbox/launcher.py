@@ -24,7 +24,6 @@ import signal
 import stat
 import struct
 import sys
-import time
 
 TYPE_CHECKING = False  # the script starts for every text, and importing `typing` would take a fifth of that time
 if TYPE_CHECKING:
@@ -41,8 +40,6 @@ _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_CAP_AMBIENT = 38, 22, 24, 28, 47
 _SECUREBITS = 0b11101111  # NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE, each locked, and KEEP_CAPS locked off
 _CHECK_EVERY = 0.05  # seconds between two checks of the number of files and threads
-_CHECKS = 20  # checks between two looks at the CPU time: enough for a program at work to get some, as the launcher does
-_AT_WORK = 0.01  # seconds of CPU time within `_CHECKS` from which on a program is at work
 
 # Numbers of system calls, from Linux's tables.
 _CALLS: Final = {"x86_64": (155, 442, 126, 56), "aarch64": (41, 442, 91, 220)}
@@ -232,38 +229,53 @@ def _newest_process() -> int:
     return child
 
 
+def _start_rival(seconds: int) -> int:
+    """Start a process that computes until it has used so much CPU time; return a descriptor of it.
+
+    In a session of its own, as the program is, it gets as much of a busy machine as the program.
+    """
+    rival = os.fork()
+    if rival == 0:
+        os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        while True:
+            pass
+    return os.pidfd_open(rival)
+
+
 def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
     """Watch the process that waits for the program until it ends or the caller is gone.
 
     Return why it has to be ended, or nothing.
 
-    The reason is ``output`` if it made too many files or threads, and ``idle`` if it did nothing for too long.
+    The reason is ``output`` if it made too many files or threads. It is ``slow`` if it has not
+    ended in its time, nor in the time that a rival then needed to use twice as much CPU time.
     """
     if not hasattr(os, "pidfd_open"):
         return ""
-    clock = (~(child + 1) << 3) | 2  # the clock of the CPU time of the program, as Linux numbers it
-    reason, idle, used_before, checks = "", 0.0, 0.0, 0
+    reason, checks, rival = "", 0, -1
     process = os.pidfd_open(child)
     poll = select.poll()
     poll.register(process, select.POLLIN)
     poll.register(0, select.POLLIN)
-    while not reason and not (events := poll.poll(_CHECK_EVERY * 1000)):
+    while not reason and not (events := dict(poll.poll(_CHECK_EVERY * 1000))):
         checks += 1
-        counts = os.fstatvfs(folder)
-        has_too_many_files = counts.f_files - counts.f_ffree > request["scratch_files"]
-        if has_too_many_files or not 0 <= _newest_process() - child - checks <= THREADS:
+        threads = _newest_process() - child - checks - (rival >= 0)
+        if _has_too_many_files(folder, request["scratch_files"]) or not 0 <= threads <= THREADS:
             reason = "output"
-        if checks % _CHECKS == 0:
-            try:
-                used = time.clock_gettime(clock)
-            except OSError:
-                continue  # it has just ended
-            idle += _CHECKS * _CHECK_EVERY if used - used_before < _AT_WORK else 0
-            used_before = used
-            reason = reason or ("idle" if idle >= request["seconds"] else "")
-    if reason or process not in dict(events):
-        os.kill(child, signal.SIGKILL)
-    return reason
+        elif rival < 0 and checks * _CHECK_EVERY >= request["seconds"]:
+            # It needs twice as much, and a program that ignores its limit is killed a second later.
+            rival = _start_rival(2 * request["seconds"] + 1)
+            poll.register(rival, select.POLLIN)
+    if process in events:
+        return ""
+    os.kill(child, signal.SIGKILL)
+    return reason or ("slow" if rival in events else "")
+
+
+def _has_too_many_files(folder: int, most: int) -> bool:
+    counts = os.fstatvfs(folder)
+    return counts.f_files - counts.f_ffree > most
 
 
 def _wait(child: int, ended: int, folder: int, request: Mapping[str, Any]) -> tuple[int, float, str]:

@@ -6,8 +6,10 @@ of system calls that allows no new process and no socket. Its file system holds 
 program's own folder and an empty scratch folder in memory. CPU time, memory, files and output are bounded. When the
 program ends, or its caller does, nothing of it is left running or on disk. `launcher` is the part that runs inside.
 
-The result does not depend on other work of the machine. CPU time is what counts, no more programs run than there are
-cores (`slots`), and a program that only the clock stopped runs again, alone.
+The result does not depend on other work of the machine. CPU time is what counts, and no more
+programs run than there are cores (`slots`). A program that sleeps is told from one that the machine
+keeps waiting: it takes longer than another one, started beside it, that computes. A program that
+only the clock stopped runs again, alone.
 
 There are two confinements, equally tight: bubblewrap where it is installed, and Linux's name spaces by util-linux's
 ``unshare``. If neither works, `run_confined` refuses.
@@ -18,6 +20,7 @@ import io
 import json
 import os
 import platform
+import re
 import selectors
 import shutil
 import signal
@@ -35,7 +38,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
 from music_evals.notation.lilypond.sandbox import launcher
-from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
+from music_evals.notation.lilypond.sandbox.slots import slot
 from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 
 _SYSTEM_LIBRARIES: Final = tuple(f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32"))
@@ -45,6 +48,8 @@ _REPORT_TIME: Final = 5.0  # seconds for the rest of a report that has begun, af
 _END_TIME: Final = 1.0  # seconds for all processes to end after the report
 _CHECK_EVERY: Final = 0.2  # seconds between two checks whether to stop
 _CHUNK: Final = 1 << 16
+# Characters that steer a terminal, such as escape and changes of direction.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class SandboxError(RuntimeError):
@@ -62,8 +67,10 @@ class Confinement(StrEnum):
 class Limits:
     """What a program may use up."""
 
-    seconds: int = 15  # of CPU time; the clock stops a program only after `patience` times as many
-    patience: int = 10
+    # Of CPU time. A program that has not ended by then gets the time in which a rival, which
+    # computes beside it, uses twice as much. The clock stops it after `patience` times as many.
+    seconds: int = 15
+    patience: int = 60
     memory: int = 1 << 30  # bytes of address space
     file_bytes: int = 32 << 20  # size of a single file that it writes
     scratch_bytes: int = 64 << 20  # size of all its files together, which are in memory too
@@ -76,12 +83,13 @@ class Ended:
     """How a program ended; bytes of its output that are not UTF-8 are replaced."""
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
-    # "time": it used up its CPU time. "idle": it did nothing for as long. "output": it made too much output, too many
-    # files or too many threads. "broken": the sandbox ended while it ran. "clock": the clock ran out or the caller
-    # stopped it, through no fault of the program.
-    stopped: Literal["time", "idle", "output", "broken", "clock"] | None
+    # "time": it used up its CPU time. "slow": it took longer, and not because the machine is busy.
+    # "output": it made too much output, too many files or too many threads. "broken": the sandbox
+    # ended while it ran. "clock": the clock ran out or the caller stopped it, through no fault of
+    # the program.
+    stopped: Literal["time", "slow", "output", "broken", "clock"] | None
     stdout: str  # up to the limit
-    stderr: str
+    stderr: str  # control characters but tabs and line feeds are replaced too
     files: Mapping[str, bytes] = field(default_factory=dict)  # the files that match `collect`, oldest first
 
 
@@ -175,14 +183,14 @@ def run_confined(
         request_file.write(launcher.pack(request, files.values()))
         request_file.flush()
         outer = [*_outer_command(confinement, limits, readable), confinement.value, str(request_file.fileno())]
-        for wait in (slot, every_slot):
-            with wait(stop) as is_our_turn:
+        for alone in (False, True):
+            with slot(stop, alone=alone) as is_our_turn:
                 if not is_our_turn:
                     return Ended(None, "clock", "", "")
                 os.lseek(request_file.fileno(), 0, os.SEEK_SET)
                 ended = _serve(outer, request_file.fileno(), limits, stop)
             # A program that was killed, for example because the machine was out of memory, gets a second chance too.
-            if ended.stopped not in ("clock", "idle") and ended.status != -signal.SIGKILL:
+            if ended.stopped != "clock" and ended.status != -signal.SIGKILL:
                 break
         return ended
 
@@ -216,21 +224,23 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
     stdout, stderr = (streams[stream].decode(errors="replace") for stream in (process.stdout, process.stderr))
+    stderr = _CONTROL.sub("\ufffd", stderr)
     if stopped is not None:
         return Ended(None, stopped, stdout, stderr)
-    content = io.BytesIO(streams[report_stream])
-    has_started = content.read(1) == launcher.STARTED
-    if not has_started:
-        content.seek(0)
+    return _read_report(bytes(streams[report_stream]), stdout, stderr, limits)
+
+
+def _read_report(report_bytes: bytes, stdout: str, stderr: str, limits: Limits) -> Ended:
+    """How the program ended, as the launcher says."""
+    has_started = report_bytes.startswith(launcher.STARTED)
+    content = io.BytesIO(report_bytes.removeprefix(launcher.STARTED))
     try:
         report = launcher.unpack_header(content)
     except (struct.error, ValueError):
+        report = {"error": f"the sandbox ended without a report: {stderr.strip() or 'no message'}"}
+    if "error" in report:
         if has_started:
             return Ended(None, "broken", stdout, stderr)
-        raise SandboxError(f"{outer[0]} ended without a report: {stderr.strip() or 'no message'}") from None
-    if "error" in report and has_started:
-        return Ended(None, "broken", stdout, stderr)
-    if "error" in report:
         raise SandboxError(report["error"])
     has_used_up = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
     reason: Any = report["stopped"] or ("time" if has_used_up or report["status"] == -signal.SIGXCPU else None)

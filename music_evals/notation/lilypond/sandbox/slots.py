@@ -1,21 +1,36 @@
 """Limits how many confined programs run at a time: one per core, over all threads and processes of a user.
 
-A slot is a locked file. The kernel drops the lock when the process that holds it ends, however it ends.
+A slot is a locked file, which holds the number of the process. The kernel drops the lock when that
+process ends, however it ends.
+
+Processes share evenly: the threads of one together try as often as those of another, and while
+others wait, a thread that comes for its next slot waits too. After `_NOTICE_AFTER` a process says
+for whom it waits. After `_GIVE_UP_AFTER` it goes on without a slot, since the others may be
+suspended, and does not wait any more until it gets one.
 """
 
 import fcntl
+import logging
 import os
+import random
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-_RETRY_EVERY: Final = 0.02  # seconds between two tries to get a slot
-_DOOR: Final = "door"  # the lock of a process that waits to be alone; nobody else gets a slot meanwhile
+_RETRY_EVERY: Final = 0.01  # seconds between two tries of this process to get a slot, on average
+_DOOR: Final = "door"  # the file that those who wait have locked
+_NOTICE_AFTER: Final = 5.0  # seconds of waiting
+_GIVE_UP_AFTER: Final = 300.0  # seconds of waiting
+
+_random: Final = random.Random()  # not the one of the caller, which may have a seed
+_waiting: Final[list[int]] = []  # the threads of this process that wait, by their files of the door
+_has_noticed: Final = threading.Event()
+_has_given_up: Final = threading.Event()
 
 
 def cores() -> int:
@@ -24,30 +39,48 @@ def cores() -> int:
 
 
 @contextmanager
-def slot(stop: threading.Event | None = None) -> Iterator[bool]:
-    """Wait for a free slot and hold it; the value is False if `stop` is set before."""
-    stop = stop or threading.Event()
-    with _opened(_DOOR) as (door,), _opened(*map(str, range(cores()))) as slots:
-        has_slot = False
-        while not has_slot and not stop.is_set():
-            if _lock(door, fcntl.LOCK_SH):
-                has_slot = any(map(_lock, slots))
-                fcntl.flock(door, fcntl.LOCK_UN)
-            if not has_slot:
-                time.sleep(_RETRY_EVERY)
+def slot(stop: threading.Event | None = None, *, alone: bool = False) -> Iterator[bool]:
+    """Wait for a slot, or for all to be `alone`, and hold it; False if `stop` is set before."""
+    with _opened(*map(str, range(cores()))) as slots:
+        with _opened(_DOOR) as (door,):
+            _waiting.append(door)
+            try:
+                has_slot = _wait(slots, door, stop or threading.Event(), alone)
+            finally:
+                _waiting.remove(door)
         yield has_slot
 
 
-@contextmanager
-def every_slot(stop: threading.Event | None = None) -> Iterator[bool]:
-    """Wait for the end of all running programs and hold all slots; the value is False if `stop` is set before."""
-    stop = stop or threading.Event()
-    names = {path.name for path in _folder().iterdir()} | set(map(str, range(cores())))
-    with _opened(_DOOR, *sorted(names - {_DOOR})) as files:
-        for file in files:
-            while not stop.is_set() and not _lock(file):
-                time.sleep(_RETRY_EVERY)
-        yield not stop.is_set()
+def _wait(slots: Sequence[int], door: int, stop: threading.Event, alone: bool) -> bool:
+    """Try until slots are locked or not worth waiting for; False if `stop` is set before."""
+    began = time.monotonic()
+    enough = all if alone else any
+    pause = not _lock(door)  # others wait
+    while not stop.wait(pause * _random.uniform(0, 2 * _RETRY_EVERY * len(_waiting))):
+        if enough(map(_lock, slots)):
+            _has_given_up.clear()
+            return True
+        pause = True
+        _lock(door, fcntl.LOCK_SH)
+        waited = time.monotonic() - began
+        if waited >= _NOTICE_AFTER:
+            _notice(slots)
+        if waited >= _GIVE_UP_AFTER or _has_given_up.is_set():
+            _has_given_up.set()
+            return True
+    return False
+
+
+def _notice(slots: Sequence[int]) -> None:
+    """Say once which other processes have the slots."""
+    processes = {int(os.pread(file, 20, 0) or 0) for file in slots}
+    others = ", ".join(map(str, sorted(processes - {0, os.getpid()})))
+    if others and not _has_noticed.is_set():
+        _has_noticed.set()
+        logging.getLogger(__name__).warning(
+            f"waiting for LilyPond: {len(slots)} slots in {_folder()} are taken, by processes "
+            f"{others} (up to {_GIVE_UP_AFTER:.0f} s; another TMPDIR has slots of its own)"
+        )
 
 
 @contextmanager
@@ -66,6 +99,7 @@ def _lock(file: int, kind: int = fcntl.LOCK_EX) -> bool:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    os.pwrite(file, b"%-20d" % os.getpid(), 0)
     return True
 
 

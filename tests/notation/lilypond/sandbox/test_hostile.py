@@ -161,7 +161,8 @@ def test_everything_ends(confinement: Confinement) -> None:
     stopped = compile_texts(timed.values(), limits=replace(LIMITS, seconds=1), workers=6)
     for name, end in zip(timed, stopped, strict=True):
         waits = name.startswith(("sleeps", "waits", "includes"))
-        assert end.stopped == ("idle" if waits else "time"), (name, end)
+        assert end.stopped == ("slow" if waits else "time"), (name, end)
+        assert end.is_measured, name
     ends = dict(zip(bounded, results, strict=True))
     for name, end in ends.items():
         assert sum(map(len, end.midi)) <= LIMITS.scratch_bytes, name

@@ -1,6 +1,7 @@
 """Slots: one program per core, over threads and processes; one program alone; and a second run after the clock."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -13,7 +14,7 @@ import pytest
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.sandbox import Limits, runner, slots
 from music_evals.notation.lilypond.sandbox.runner import Ended
-from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
+from music_evals.notation.lilypond.sandbox.slots import slot
 
 
 @pytest.fixture
@@ -62,20 +63,92 @@ def test_slots_are_shared_with_other_processes_and_come_back_when_they_are_kille
             other.communicate()
 
 
+BUSY = """
+import sys, threading, time
+from pathlib import Path
+from music_evals.notation.lilypond.sandbox import slots
+slots._folder, slots.cores = lambda: Path(sys.argv[1]), lambda: 2
+def work():
+    while True:
+        with slots.slot():
+            print("x", end="", flush=True)
+            time.sleep(0.05)
+for _ in range(8):
+    threading.Thread(target=work).start()
+"""
+
+
+def test_a_run_that_just_started_gets_its_share_beside_a_busy_one(folder: Path) -> None:
+    other = subprocess.Popen([sys.executable, "-c", BUSY, str(folder)], stdout=subprocess.PIPE)
+    try:
+        assert other.stdout
+        other.stdout.read(4)
+        for _ in range(20):
+            with slot() as has_slot:
+                assert has_slot
+                threading.Event().wait(0.05)
+        other.kill()
+        # Its threads are eight times as many, and two of their turns may end between two of ours.
+        assert len(other.stdout.read()) < 100
+    finally:
+        other.kill()
+        other.communicate()
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_holders_are_named_and_not_waited_for_without_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, alone: bool
+) -> None:
+    """A suspended process keeps its slot."""
+    monkeypatch.setattr(slots, "_NOTICE_AFTER", 0)
+    monkeypatch.setattr(slots, "_has_noticed", threading.Event())
+    monkeypatch.setattr(slots, "_has_given_up", threading.Event())
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    others = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    stop = threading.Event()
+    try:
+        for other in others:
+            assert other.stdout
+            other.stdout.readline()
+            other.send_signal(signal.SIGSTOP)
+        waiting = threading.Thread(target=lambda: slot(stop, alone=alone).__enter__())
+        waiting.start()
+        while not caplog.records:
+            stop.wait(0.01)
+        assert waiting.is_alive()
+        with monkeypatch.context() as patch:
+            patch.setattr(slots, "_GIVE_UP_AFTER", 0)
+            waiting.join()
+        with slot(alone=alone) as has_slot:
+            assert has_slot, "nobody waits as long once more"
+    finally:
+        stop.set()
+        for other in others:
+            other.kill()
+            other.communicate()
+    with slot() as has_slot:
+        assert has_slot
+    assert not slots._has_given_up.is_set()
+    (message,) = [record.message for record in caplog.records]
+    assert str(folder) in message
+    assert "TMPDIR" in message
+    assert all(str(other.pid) in message for other in others)
+
+
 def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
     lock, running, most, alone = threading.Lock(), 0, 0, []
 
     def work(number: int) -> None:
         nonlocal running, most
-        wait = every_slot if number % 10 == 5 else slot
-        with wait() as has_slot:
+        is_alone = number % 10 == 5
+        with slot(alone=is_alone) as has_slot:
             assert has_slot
             with lock:
                 running += 1
                 most = max(most, running)
             threading.Event().wait(0.01)
             with lock:
-                if wait is every_slot:
+                if is_alone:
                     alone.append(running)
                 running -= 1
 
@@ -90,7 +163,7 @@ def test_a_program_that_the_clock_stopped_runs_again_and_is_not_measured(monkeyp
     served = iter(ends)
     monkeypatch.setattr(runner, "_serve", lambda *_: next(served))
     stopped = compile_text("{ c4 }", limits=Limits(seconds=2))
-    assert (stopped.problem, stopped.is_measured) == ("did not end in 20 s, of which LilyPond got too few", False)
+    assert (stopped.problem, stopped.is_measured) == ("did not end in 120 s, of which LilyPond got too few", False)
     again = compile_text("{ c4 }")
     assert (again.status, again.is_measured) == (0, True)
     assert next(served, None) is None
