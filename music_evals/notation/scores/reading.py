@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from music_evals.notation.abc.plain import plain_abc
+from music_evals.notation.midi.score_reading import read_midi_score
 from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, prepare_score
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
+    from mido import MidiFile
     from music21.stream import Score
 
 MAX_BYTES: Final = 20_000_000  # largest file that is read, also after decompression
@@ -43,7 +45,7 @@ _ABSURD_KERN: Final = r"^[^!\n*=][^\n]*(?:%\d{4}|(?:\d{4}|\.{8})\.{0,9}[A-Ga-gr]
 
 
 def read_score(path: Path, tune: int = 0) -> "Score":
-    """Read a score file with music21, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score uniform.
+    """Read a score file as a score of music21, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score uniform.
 
     An ABC file may hold several tunes: `tune` is the place of the tune to read, from 1.
 
@@ -87,12 +89,15 @@ def read_corpus(path: str) -> "Score":
 
 
 def _parse(content: Any, kind: str) -> "Score":
-    """Have music21 read checked content, from memory, so that the file cannot change in between."""
+    """Read checked content, from memory, so that the file cannot change in between."""
     from music21 import converter, stream
 
     try:
-        score = converter.parseData(content, format=kind)
-    except MemoryError:
+        if kind == "midi":
+            score = read_midi_score(*content, MAX_NOTES, MAX_MEASURES)
+        else:
+            score = converter.parseData(content, format=kind)
+    except (MemoryError, ScoreError):
         raise
     # music21's readers raise exceptions of any class.
     except Exception as error:
@@ -196,8 +201,8 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> bytes:
     return content
 
 
-def _check_midi(data: bytes) -> bytes:
-    """Read the file with mido, which is stricter and faster than music21, and check its length and metres."""
+def _check_midi(data: bytes) -> tuple[bytes, "MidiFile"]:
+    """Read the file with mido, and check its length and metres."""
     import mido
 
     if not data.startswith(b"MThd"):
@@ -219,7 +224,7 @@ def _check_midi(data: bytes) -> bytes:
         if message.type == "time_signature" and not (message.numerator and message.denominator <= _MAX_DENOMINATOR):
             raise ScoreError(f"it has the metre {message.numerator}/{min(message.denominator, 10**9)}, which is none")
     _check_notes(sum(message.type == "note_on" and message.velocity > 0 for message in messages))
-    return data
+    return data, file
 
 
 def count_tunes(path: Path) -> int:
@@ -288,7 +293,7 @@ def _decode(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-_FORMATS: Final[dict[str, tuple[str, Callable[[bytes], str | bytes]]]] = {
+_FORMATS: Final[dict[str, tuple[str, Callable[[bytes], Any]]]] = {
     ".musicxml": ("musicxml", _check_musicxml),
     ".xml": ("musicxml", _check_musicxml),
     ".mxl": ("musicxml", _check_mxl),
