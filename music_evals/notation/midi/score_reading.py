@@ -1,15 +1,21 @@
 """A MIDI file as a score: measures, voices, ties and spelled pitches, checked by a second reader.
 
-- Metres and tempos of any track hold for all parts, and so do keys, unless a track has its own. A metre within a measure
-  ends it. A first measure that is all of its metre, and shorter than the next, is a pickup.
-- A part is a channel of a track. Its notes have to start on a grid: in each quarter note on equal steps of `DIVISIONS`.
-  Where a step is no whole number of ticks, a start may be up to a tick away.
-- An end that is on no grid, as in files that shorten all notes, moves to the nearest beat or step. It moves by at most a
-  sixteenth of the note's length, or of a quarter note if that is longer. Each note lasts at least a step.
-- Pitches are spelled by the key and the notes around them, as in ps13 (Meredith, "The ps13 pitch spelling algorithm",
-  Journal of New Music Research 35(2), 2006), with the tonics spelled by the key signature.
+- Metres and tempos of any track hold for all parts. So do keys, unless a track has its own.
+  A metre that begins within a measure ends that measure. A first measure is a pickup if its
+  metre is shorter than the next, and only lasts for this measure.
+- A part is a channel of a track. Within each quarter note its notes start on equal steps, as
+  many as one of `DIVISIONS`. A start may be up to a tick away if a step is no whole number of
+  ticks. Files with other starts, such as recordings, are refused.
+- An end on no step, as in files that shorten all notes, moves to the nearest beat or step. It
+  moves by at most a sixteenth of the note's length, or of a quarter note if that is longer. A
+  note that is shorter than a step lasts for the step.
+- Pitches are spelled by the key and the notes around them, as in ps13 (Meredith, "The ps13
+  pitch spelling algorithm", Journal of New Music Research 35(2), 2006). Other than there, the
+  key signature spells the tonics.
 
-A MIDI file says little more: clefs, voices and rests are chosen here, and grace notes and ornaments are as played.
+`note_arrays`, which shares no code with mido, reads the notes again. Each note of the score has
+to be the same in part, pitch, onset and end, within these tolerances. MIDI says nothing about
+clefs, voices and rests, so they are chosen here. Ornaments are as played.
 """
 
 from bisect import bisect_right
@@ -17,14 +23,14 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from math import lcm
 from typing import TYPE_CHECKING, Any, Final
 
 import mido
 import numpy as np
 
-from music_evals.notation.midi.note_arrays import PERCUSSION_CHANNEL, read_note_arrays
+from music_evals.notation.midi.note_arrays import PERCUSSION_CHANNEL, MidiError, read_note_arrays
 from music_evals.notation.scores.preparing import ScoreError
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
@@ -36,12 +42,15 @@ DIVISIONS: Final = (1, 2, 4, 3, 8, 6, 5, 16, 12, 7, 10, 9, 32, 24, 14, 20, 11, 1
 _MIN_STEP: Final = 4  # ticks, of a step that is no whole number of them
 _TOLERANCE: Final = Fraction(1, 16)  # of a note's length or a quarter note, by which its end may move
 _LEAST: Final = Fraction(1, 3)  # quarter notes: the longest step that a shorter note is written as
+_LONGEST: Final = 4 * 255  # quarter notes: the longest measure
 _MAX_VOICES: Final = 16  # of a part
 _TIES: Final = {(True, True): None, (True, False): "start", (False, True): "stop", (False, False): "continue"}
 _LENGTHS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)  # steps of a tuplet that one note value can show
 _CONTEXT: Final = 40  # notes before and after a note that tell how it is spelled
 _FLATTEST, _WIDTH = -3, 5  # on the line of fifths: tonics from the key's, and notes from a tonic
 _STEPS: Final = "FCGDAEB"  # on the line of fifths, from -1
+
+_Place = tuple[Fraction, Fraction]  # onset and end in quarter notes
 
 
 @dataclass(slots=True)
@@ -142,14 +151,12 @@ def read_midi_score(data: bytes, file: mido.MidiFile, max_notes: int, max_measur
     Raises:
         ScoreError: the notes fit no grid or no measures, or the second reader reads other notes.
     """
-    from music21 import stream
-
     content = _Content(file)
     for part in content.parts:
         _place_notes(part, content.resolution)
     measures = _measures(content, min(max_measures, max_notes // len(content.parts)))
     _spell(content)
-    score = stream.Score()
+    score = _music21().stream.Score()
     left = max_notes
     for part in content.parts:
         slices = [_slices(voice, measures, left) for voice in _voices(part)]
@@ -168,11 +175,10 @@ def _place_notes(part: _Part, resolution: int) -> None:
     for note in part.notes:
         onsets[note.onset // resolution].add(note.onset % resolution)
     for quarter, ticks in onsets.items():
-        steps = next((steps for steps in DIVISIONS if all(_fits(tick, steps, resolution) for tick in ticks)), None)
+        steps = next((steps for steps in DIVISIONS if _fit(ticks, steps, resolution)), None)
         if steps is None:
-            raise ScoreError(
-                f"its notes fit no grid of {DIVISIONS[-1]} or fewer equal steps (quarter note {quarter + 1} of {part.name})"
-            )
+            place = f"quarter note {quarter + 1} of {part.name}"
+            raise ScoreError(f"its notes fit no grid of {DIVISIONS[-1]} or fewer steps a quarter note ({place})")
         part.steps[quarter] = steps
     for note in part.notes:
         note.start = _nearest(note.onset, part.steps[note.onset // resolution], resolution)
@@ -189,6 +195,10 @@ def _fits(tick: int, steps: int, resolution: int) -> bool:
         return tick * steps % resolution == 0
     distance = abs(_nearest(tick, steps, resolution) * resolution - tick)
     return distance < 1 and resolution >= _MIN_STEP * steps
+
+
+def _fit(ticks: set[int], steps: int, resolution: int) -> bool:
+    return all(_fits(tick, steps, resolution) for tick in ticks)
 
 
 def _end(note: _Note, part: _Part, resolution: int) -> Fraction:
@@ -210,37 +220,48 @@ def _end(note: _Note, part: _Part, resolution: int) -> Fraction:
     return max(_nearest(note.end, 8, resolution), least)
 
 
-def _measures(content: _Content, max_measures: int) -> list[_Measure]:
+def _measures(content: _Content, limit: int) -> list[_Measure]:
     """The measures up to the last end of a note."""
     last = max(note.stop for part in content.parts for note in part.notes)
-    changes = [(0, (4, 4)), *sorted(content.metres.items())]
-    if 0 in content.metres:
-        del changes[0]
-    changes = [changes[0], *(after for before, after in pairwise(changes) if before[1] != after[1])]
-    starts = [Fraction(tick, content.resolution) for tick, _ in changes]
+    changes = _metre_changes(content)
+    ends = [*(start for start, _ in changes[1:]), last + _LONGEST]
     measures: list[_Measure] = []
-    for (_, (numerator, denominator)), start, end in zip(changes, starts, [*starts[1:], last], strict=True):
-        length = Fraction(4 * numerator, denominator)
-        if 32 % start.denominator:
-            raise ScoreError(f"its metre changes at quarter note {float(start):.3f}, between the steps of a grid")
-        is_last = start == starts[-1]
-        if len(measures) + (end - start) / length > max_measures:
-            raise ScoreError(f"{len(content.parts)} parts of over {max_measures:,} measures; a score may have no more")
-        first = start
-        while start < min(end, last):
-            stop = start + length if is_last else min(start + length, end)
-            measures.append(_Measure(start, stop, f"{numerator}/{denominator}", start == first))
-            start = stop
+    for (start, metre), until in zip(changes, ends, strict=True):
+        is_new = True
+        while start < min(last, until):
+            end = min(start + Fraction(4 * metre[0], metre[1]), until)
+            measures.append(_Measure(start, end, "{}/{}".format(*metre), is_new))
+            start, is_new = end, False
+            if len(measures) > limit:
+                raise ScoreError(f"{len(content.parts)} parts of over {limit:,} measures, which is too long")
     if len(measures) > 1 and measures[1].is_new and measures[0].end < measures[1].end - measures[1].start:
         measures[0] = replace(measures[0], metre=measures[1].metre)
         measures[1] = replace(measures[1], is_new=False)
     return measures
 
 
+def _metre_changes(content: _Content) -> list[tuple[Fraction, tuple[int, int]]]:
+    """Onsets of metres in quarter notes; the default is 4/4."""
+    changes: list[tuple[Fraction, tuple[int, int]]] = []
+    for tick, metre in sorted({0: (4, 4), **content.metres}.items()):
+        start = Fraction(tick, content.resolution)
+        if 32 % start.denominator:
+            raise ScoreError(f"its metre changes at quarter note {float(start):.3f}, between the steps of a grid")
+        if not changes or changes[-1][1] != metre:
+            changes.append((start, metre))
+    return changes
+
+
+def _music21() -> Any:
+    """music21, which takes a third of a second to import, without its types, which are incomplete."""
+    import music21
+
+    return music21
+
+
 def _key(name: str) -> Any:
     """A key of MIDI; most programs write major for lack of anything better, so major is a signature without mode."""
-    from music21 import key
-
+    key: Any = _music21().key
     tonic = key.Key(name.removesuffix("m").replace("b", "-"), "minor" if name.endswith("m") else "major")
     return tonic if name.endswith("m") else key.KeySignature(tonic.sharps)
 
@@ -258,7 +279,8 @@ def _spell(content: _Content) -> None:
         ticks = [tick for tick, _ in keys]
         sharps = [0, *(_key(name).sharps for _, name in keys)]
         for note in part.notes:
-            sounding.append((note.start, note.pitch, sharps[bisect_right(ticks, note.onset)], note))
+            fifths = sharps[bisect_right(ticks, note.onset)]
+            sounding += [(note.start, note.pitch, fifths, note)]
     sounding.sort(key=lambda place: place[:3])
     classes = np.array([pitch * 7 % 12 for _, pitch, _, _ in sounding], np.int64)
     for index, (_, _, sharps, note) in enumerate(sounding):
@@ -315,17 +337,18 @@ def _slices(voice: list[list[_Note]], measures: Sequence[_Measure], limit: int) 
 def _write_part(
     part: _Part, content: _Content, measures: Sequence[_Measure], slices: list[dict[int, list[_Slice]]]
 ) -> Any:
-    from music21 import clef, instrument, meter, stream
-
-    written = stream.Part()
+    music21 = _music21()
+    written = music21.stream.Part()
     is_drum = part.channel == PERCUSSION_CHANNEL
-    player: Any = instrument.UnpitchedPercussion() if is_drum else instrument.instrumentFromMidiProgram(part.program)
+    player = music21.instrument.instrumentFromMidiProgram(part.program)
+    if is_drum:
+        player = music21.instrument.UnpitchedPercussion()
     written.partName = player.partName = content.names.get(part.track) or player.instrumentName
     written.insert(0, player)
     for index, measure in enumerate(measures):
-        bar = stream.Measure(number=index + 1)
+        bar = music21.stream.Measure(number=index + 1)
         if measure.is_new:
-            bar.insert(0, meter.TimeSignature(measure.metre))
+            bar.insert(0, music21.meter.TimeSignature(measure.metre))
         voices = [(number, voice[index]) for number, voice in enumerate(slices) if index in voice]
         for number, places in voices or [(0, [])]:
             bar.insert(0, _write_voice(number, places, measure, is_drum))
@@ -335,7 +358,9 @@ def _write_part(
         written.insert(measure.start, bar)
     for tick, name in content.keys_of(part):
         _insert(written, measures, Fraction(tick, content.resolution), _key(name))
-    sign = clef.PercussionClef() if is_drum else clef.bestClef(written, recurse=True)
+    sign = music21.clef.bestClef(written, recurse=True)
+    if is_drum:
+        sign = music21.clef.PercussionClef()
     written.getElementsByClass("Measure")[0].insert(0, sign)
     return written
 
@@ -350,8 +375,7 @@ def _insert(part: Any, measures: Sequence[_Measure], onset: Fraction, element: A
 
 
 def _insert_tempos(part: Any, content: _Content, measures: Sequence[_Measure]) -> None:
-    from music21 import tempo
-
+    tempo = _music21().tempo
     last = 0.0
     for tick, microseconds in sorted(content.tempos.items()):
         number = round(60e6 / max(microseconds, 1), 2)
@@ -363,14 +387,13 @@ def _insert_tempos(part: Any, content: _Content, measures: Sequence[_Measure]) -
 
 def _write_voice(number: int, slices: list[_Slice], measure: _Measure, is_drum: bool) -> Any:
     """The notes of a voice in a measure, with rests between them and ties to what comes before and after."""
-    from music21 import note, stream
-
-    voice = stream.Voice(id=str(number + 1))
+    music21 = _music21()
+    voice = music21.stream.Voice(id=str(number + 1))
     now = Fraction(0)
     length = measure.end - measure.start
     for start, end, chord in [*slices, (length, length, [])]:
         for place, value in _values(now, start):
-            voice.insert(place, note.Rest(quarterLength=value))
+            voice.insert(place, music21.note.Rest(quarterLength=value))
         for place, value in _values(start, end):
             is_first = measure.start + place == chord[0].start
             is_last = measure.start + place + value == chord[0].stop
@@ -407,41 +430,32 @@ def _odd(number: int) -> int:
 
 
 def _write_chord(notes: list[_Note], value: Fraction, tie_type: str | None, is_drum: bool) -> Any:
-    from music21 import chord, note, percussion, tie
-
+    music21 = _music21()
     written = []
     for sounding in notes:
-        element = _drum(sounding.pitch) if is_drum else note.Note(_pitch(sounding))
+        element = _drum(sounding.pitch) if is_drum else music21.note.Note(_pitch(sounding))
         element.quarterLength = value
         if tie_type:
-            element.tie = tie.Tie(tie_type)
+            element.tie = music21.tie.Tie(tie_type)
         written.append(element)
     if len(written) == 1:
         return written[0]
     if is_drum:
-        return percussion.PercussionChord(written, quarterLength=value)
-    return chord.Chord(written, quarterLength=value)
+        return music21.percussion.PercussionChord(written, quarterLength=value)
+    return music21.chord.Chord(written, quarterLength=value)
 
 
 def _pitch(note: _Note) -> Any:
-    from music21 import pitch
-
     alter, step = divmod(note.fifths + 1, 7)
-    spelled = pitch.Pitch(_STEPS[step] + ("#" * alter or "-" * -alter), octave=4)
+    spelled = _music21().pitch.Pitch(_STEPS[step] + ("#" * alter or "-" * -alter), octave=4)
     spelled.octave = 4 + (note.pitch - spelled.midi) // 12
     return spelled
 
 
 def _drum(pitch: int) -> Any:
-    from music21 import note
-    from music21.instrument import UnpitchedPercussion
-    from music21.midi.percussion import MIDIPercussionException, PercussionMapper
-
-    drum = note.Unpitched()
-    try:
-        player = PercussionMapper().midiPitchToInstrument(pitch)
-    except MIDIPercussionException:
-        player = UnpitchedPercussion()
+    music21 = _music21()
+    drum = music21.note.Unpitched()
+    player = music21.instrument.UnpitchedPercussion()
     player.percMapPitch = pitch
     drum.storedInstrument = player
     return drum
@@ -449,26 +463,29 @@ def _drum(pitch: int) -> Any:
 
 def _check(score: "Score", data: bytes, content: _Content, measures: Sequence[_Measure]) -> None:
     """Compare the notes of the score with those that another program reads in the file."""
-    arrays = read_note_arrays(data, len(data))
-    resolution = content.resolution
+    try:
+        arrays = read_note_arrays(data, len(data))
+    except MidiError as error:
+        raise ScoreError(f"the second reader cannot read it: {error}") from error
+    ticks = np.stack([arrays.pitch, arrays.onset, arrays.end], axis=1)
     for index, part in enumerate(score.parts):
         read: dict[int, list[_Place]] = defaultdict(list)
-        columns = (arrays.pitch, arrays.onset, arrays.end)
-        for pitch, onset, end in zip(*(column[arrays.track == index].tolist() for column in columns), strict=True):
-            read[pitch].append((Fraction(onset, resolution), Fraction(end, resolution)))
-        written = _written_notes(part)
-        differing = [
-            (first or second)[0]
-            for pitch in read.keys() | written.keys()
-            for first, second in zip_longest(sorted(written[pitch]), sorted(read[pitch]))
-            if not _is_same(first, second, resolution)
-        ]
+        for pitch, onset, end in ticks[arrays.track == index].tolist():
+            read[pitch].append((Fraction(onset, arrays.resolution), Fraction(end, arrays.resolution)))
+        differing = _differing(_written_notes(part), read, arrays.resolution)
         if differing:
             place = bisect_right(measures, min(differing), key=lambda measure: measure.start)
             raise ScoreError(f"measure {place} of {content.parts[index].name} has other notes than the file")
 
 
-_Place = tuple[Fraction, Fraction]  # onset and end in quarter notes
+def _differing(written: dict[int, list[_Place]], read: dict[int, list[_Place]], resolution: int) -> list[Fraction]:
+    """Onsets of notes that are not the same in both."""
+    onsets: list[Fraction] = []
+    for pitch in written.keys() | read.keys():
+        for ours, theirs in zip_longest(sorted(written[pitch]), sorted(read[pitch])):
+            if not ours or not theirs or not _is_same(ours, theirs, resolution):
+                onsets.append((ours or theirs)[0])
+    return onsets
 
 
 def _written_notes(part: Any) -> dict[int, list[_Place]]:
@@ -490,10 +507,8 @@ def _written_notes(part: Any) -> dict[int, list[_Place]]:
     return notes
 
 
-def _is_same(written: _Place | None, read: _Place | None, resolution: int) -> bool:
+def _is_same(written: _Place, read: _Place, resolution: int) -> bool:
     """Compare by the tolerances of this module's head."""
-    if written is None or read is None:
-        return False
     if abs(written[0] - read[0]) * resolution >= 1:
         return False
     is_short = read[1] < written[1] <= written[0] + _LEAST

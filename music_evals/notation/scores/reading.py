@@ -45,7 +45,7 @@ _ABSURD_KERN: Final = r"^[^!\n*=][^\n]*(?:%\d{4}|(?:\d{4}|\.{8})\.{0,9}[A-Ga-gr]
 
 
 def read_score(path: Path, tune: int = 0) -> "Score":
-    """Read a score file as a score of music21, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score uniform.
+    """Read a score file, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score uniform.
 
     An ABC file may hold several tunes: `tune` is the place of the tune to read, from 1.
 
@@ -94,9 +94,8 @@ def _parse(content: Any, kind: str) -> "Score":
 
     try:
         if kind == "midi":
-            score = read_midi_score(*content, MAX_NOTES, MAX_MEASURES)
-        else:
-            score = converter.parseData(content, format=kind)
+            return read_midi_score(*content, MAX_NOTES, MAX_MEASURES)
+        score = converter.parseData(content, format=kind)
     except (MemoryError, ScoreError):
         raise
     # music21's readers raise exceptions of any class.
@@ -202,7 +201,7 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _check_midi(data: bytes) -> tuple[bytes, "MidiFile"]:
-    """Read the file with mido, and check its length and metres."""
+    """Read the file with mido, and check its length and metres; return its bytes and contents."""
     import mido
 
     if not data.startswith(b"MThd"):
