@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from music_evals.notation.abc.plain import plain_abc
+from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.abc.tunes import parse_key
 
 _MOST: Final = 400_000  # characters
@@ -174,7 +174,7 @@ def _sharps(value: str) -> int | None:
 
 def _events(header: dict[str, str], voices: _Voices) -> Iterator[list[list[Event]]]:
     """The events that music21 reads, by voice and measure."""
-    from music21 import converter, stream
+    from music21 import stream
     from music21.exceptions21 import Music21Exception
 
     # Without metres music21 keeps the bar lines, and does not divide measures that it finds too long.
@@ -185,7 +185,7 @@ def _events(header: dict[str, str], voices: _Voices) -> Iterator[list[list[Event
         # music21 makes measures only of voices with several bar lines.
         tune += [f"V:{number}", *music, "z | z | z |"]
     try:
-        score: Any = converter.parseData(plain_abc("\n".join(tune)), format="abc")
+        score: Any = parse_plain(plain_abc("\n".join(tune)))
         for (_, lines), part in zip(voices.values(), score.parts or [score], strict=True):
             measures = part.getElementsByClass(stream.Measure)[: len(lines)]
             if len(measures) < len(lines):

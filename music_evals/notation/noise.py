@@ -1,23 +1,20 @@
 r"""Random music to replace a stimulus, in the same notation and as long.
 
-Text has the same length to within a measure. MIDI text has as many notes in the same time, on a grid of sixteenths.
-Audio has the same length and level. The draw depends only on the stimulus, so that all questions about a score get the
-same noise. For pages it depends only on their number.
+Text is one voice of the same length to within a measure. MIDI text has as many notes in the same
+time, on a grid of sixteenths. Audio has the same length and level. The draw depends only on the
+stimulus, so that all questions about a score get the same noise. For pages it depends only on
+their number.
 
 Example:
     >>> print(noise_text("X:1\nL:1/8\nM:3/4\nK:G\nG2 AB c2 | d6 |]\n", "abc"))
     X:1
-    M:3/4
-    L:1/8
-    K:C
-    c3a2a|F4Aa|E3c'fd|F2FA2f|]
 """
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from random import Random
 from typing import Final
 
@@ -28,16 +25,74 @@ from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performa
 from music_evals.notation.scores.pages import engrave_pages
 
 _METRES: Final = {"2/4": 4, "3/4": 6, "4/4": 8, "6/8": 6}  # metre → eighths of a measure
-_KEYS: Final = {"C": "c", "G": "g", "D": "d", "A": "a", "F": "f", "Bb": "bes", "Eb": "ees"}  # ABC → LilyPond
-_LENGTHS: Final = {1: "8", 2: "4", 3: "4.", 4: "2"}  # eighths → LilyPond and kern
 _STEPS: Final = 15  # two octaves from middle C
 _PITCHES: Final = range(48, 85)
 _DRUMS: Final = (36, 38, 42)  # kick, snare, hi-hat
 _GRID: Final = TICKS_PER_BEAT // 4
-_PAGE: Final = 330  # measures that fill more than a page
+_PAGE: Final = 160_000  # characters of MusicXML that fill more than a page
 _NUMBERED: Final = re.compile(r"(?m)^( *[0-9][:.] ?\n?)")
 
-_Measure = list[tuple[int, int]]  # length in eighths, step above middle C
+
+@dataclass(frozen=True, slots=True)
+class _Notation:
+    """How a notation writes one voice in C major; braces hold the names of what is filled in."""
+
+    head: str
+    bar: str  # between measures
+    tail: str
+    note: str
+    lengths: tuple[str, str, str, str]  # of 1 to 4 eighths
+    pitches: tuple[str, ...]  # from middle C upwards
+
+
+def _octaves(*patterns: str) -> tuple[str, ...]:
+    """The pitches of two octaves and a C, written by a pattern for each octave."""
+    names = [pattern.format(letter) for pattern in patterns for letter in "cdefgab"]
+    return tuple(names[:_STEPS])
+
+
+_NOTATIONS: Final = {
+    "abc": _Notation(
+        head="X:1\nM:{metre}\nL:1/8\nK:C\n",
+        bar="|",
+        tail="|]",
+        note="{pitch}{length}",
+        lengths=("", "2", "3", "4"),
+        pitches=(*"CDEFGABcdefgab", "c'"),
+    ),
+    "kern": _Notation(
+        head="**kern\n*M{metre}\n=1\n",
+        bar="={number}\n",
+        tail="==\n*-\n",
+        note="{length}{pitch}\n",
+        lengths=("8", "4", "4.", "2"),
+        pitches=_octaves("{0}", "{0}{0}", "{0}{0}{0}"),
+    ),
+    "lilypond": _Notation(
+        head='\\version "2.24.0"\n\\score {{\n  \\new Staff {{\n    \\time {metre}\n    ',
+        bar="|\n    ",
+        tail="|\n  }\n}\n",
+        note="{pitch}{length} ",
+        lengths=("8", "4", "4.", "2"),
+        pitches=_octaves("{0}'", "{0}''", "{0}'''"),
+    ),
+    "musicxml": _Notation(
+        head='<?xml version="1.0" encoding="UTF-8"?>\n<score-partwise version="4.0"><part-list>'
+        '<score-part id="P1"><part-name/></score-part></part-list><part id="P1">'
+        '<measure number="1"><attributes><divisions>2</divisions><time><beats>{beats}</beats>'
+        "<beat-type>{unit}</beat-type></time></attributes>",
+        bar='</measure><measure number="{number}">',
+        tail="</measure></part></score-partwise>\n",
+        note="<note><pitch>{pitch}</octave></pitch>{length}</note>",
+        lengths=(
+            "<duration>1</duration><type>eighth</type>",
+            "<duration>2</duration><type>quarter</type>",
+            "<duration>3</duration><type>quarter</type><dot/>",
+            "<duration>4</duration><type>half</type>",
+        ),
+        pitches=tuple(f"<step>{'CDEFGAB'[step % 7]}</step><octave>{4 + step // 7}" for step in range(_STEPS)),
+    ),
+}
 
 
 def noise_text(text: str, notation: str, model: str = "") -> str:
@@ -46,15 +101,28 @@ def noise_text(text: str, notation: str, model: str = "") -> str:
     Args:
         text: the text to replace; it seeds the draw.
         notation: ``abc``, ``kern``, ``lilypond``, ``musicxml`` or ``midi`` (see `midi_to_text`).
-        model: a text with the length and layout to imitate, by default the text to replace. LilyPond can be a list of
-            numbered measures.
+        model: a text with the length and layout to imitate, by default the text to replace.
+            LilyPond can be a list of numbered measures.
 
     Raises:
         ValueError: another notation.
     """
-    if notation not in _TEXTS:
-        raise ValueError(f"there is no noise in the notation {notation!r}; there is in {', '.join(_TEXTS)}")
-    return _TEXTS[notation](model or text, Random(text))
+    model, rng = model or text, Random(text)
+    if notation == "midi":
+        return _midi(model, rng)
+    if notation not in _NOTATIONS:
+        names = ", ".join([*_NOTATIONS, "midi"])
+        raise ValueError(f"there is no noise in the notation {notation!r}; there is in {names}")
+    if notation != "lilypond":
+        return _piece(notation, rng, len(model))
+    opening, *numbered = _NUMBERED.split(model)
+    if numbered:
+        lists = zip(numbered[::2], numbered[1::2], strict=True)
+        return opening + "".join(mark + _bars(bars, rng) for mark, bars in lists)
+    # Measures of a voice have no braces but those of tuplets and grace notes.
+    if "{" not in re.sub(r"\\(?:tuplet \S+|grace) \{", "", model):
+        return _bars(model, rng)
+    return _piece(notation, rng, len(model))
 
 
 def noise_audio(data: bytes, model: bytes = b"") -> bytes:
@@ -80,128 +148,48 @@ def noise_pages(count: int) -> list[bytes]:
 
 @cache
 def _pages(count: int) -> list[bytes]:
-    measures = count * _PAGE
-    while len(pages := engrave_pages(_musicxml(Random(0), measures))) < count:
-        measures += count * _PAGE
+    length = count * _PAGE
+    while len(pages := engrave_pages(_piece("musicxml", Random(0), length))) < count:
+        length += count * _PAGE
     return pages
 
 
-def _measures(rng: Random, eighths: int) -> Iterator[_Measure]:
-    while True:
-        measure: _Measure = []
-        while left := eighths - sum(length for length, _ in measure):
-            length = rng.choice([length for length in _LENGTHS if length <= left])
-            measure.append((length, rng.randrange(_STEPS)))
-        yield measure
-
-
-def _write_measures(rng: Random, metre: str, write: Callable[[_Measure], str], length: int) -> list[str]:
-    """Write at least one measure, until the text has a length."""
-    measures, texts = _measures(rng, _METRES[metre]), [""]
-    while sum(map(len, texts)) < max(1, length):
-        texts.append(write(next(measures)))
-    return texts[1:]
-
-
-def _abc(text: str, rng: Random) -> str:
-    metre, key = rng.choice(list(_METRES)), rng.choice(list(_KEYS))
-    header = f"X:1\nM:{metre}\nL:1/8\nK:{key}\n"
-    voices = list(dict.fromkeys(re.findall(r"(?m)^V: ?(\S+)", text)))
-    length = (len(text) - len(header)) // max(1, len(voices))
-    if not voices:
-        return header + "|".join(_write_measures(rng, metre, _abc_measure, length)) + "|]"
-    # One numbered measure per line, as `score_to_abc` writes scores.
-    body = ""
-    for index, voice in enumerate(voices):
-        lines = _write_measures(rng, metre, lambda measure: f"{_abc_measure(measure)} | %00\n", length)
-        header += f"V:{voice} {'bass' if index and index == len(voices) - 1 else 'treble'}\n"
-        body += f"V:{voice}\n" + "".join(line.replace("%00", f"%{n}") for n, line in enumerate(lines, 1))
-    return header + body
-
-
-def _abc_measure(measure: _Measure) -> str:
-    names = [*"CDEFGABcdefgab", "c'"]
-    return "".join(f"{names[step]}{length if length > 1 else ''}" for length, step in measure)
-
-
-def _musicxml(rng: Random, count: int) -> str:
-    metre, fifths = rng.choice(list(_METRES)), rng.randint(-3, 4)
+def _piece(notation: str, rng: Random, length: int) -> str:
+    """A piece of at least one measure, of about as many characters."""
+    style, metre = _NOTATIONS[notation], rng.choice(list(_METRES))
     beats, _, unit = metre.partition("/")
-    attributes = (
-        f"<attributes><divisions>2</divisions><key><fifths>{fifths}</fifths></key>"
-        f"<time><beats>{beats}</beats><beat-type>{unit}</beat-type></time></attributes>"
-    )
-    types = {1: "eighth</type>", 2: "quarter</type>", 3: "quarter</type><dot/>", 4: "half</type>"}
-    body = ""
-    for number, measure in enumerate(islice(_measures(rng, _METRES[metre]), count), 1):
-        notes = "".join(
-            f"<note><pitch><step>{'CDEFGAB'[step % 7]}</step><octave>{4 + step // 7}</octave></pitch>"
-            f"<duration>{length}</duration><type>{types[length]}</note>"
-            for length, step in measure
-        )
-        body += f'<measure number="{number}">{attributes if number == 1 else ""}{notes}</measure>'
-    return (
-        '<score-partwise version="4.0"><part-list><score-part id="P1"><part-name/></score-part></part-list>'
-        f'<part id="P1">{body}</part></score-partwise>'
-    )
+    text = style.head.format(metre=metre, beats=beats, unit=unit)
+    for number, measure in enumerate(_measures(style, rng, metre), 2):
+        text += measure
+        if len(text) + len(style.tail) >= length:
+            break
+        text += style.bar.format(number=number)
+    return text + style.tail
 
 
-def _musicxml_of_length(text: str, rng: Random) -> str:
-    trial, seed = 16, rng.random()
-    short, long = (len(_musicxml(Random(seed), count)) for count in (trial, 2 * trial))
-    count = trial + round((len(text) - short) * trial / (long - short))
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{_musicxml(Random(seed), max(1, count))}\n'
-
-
-def _kern(text: str, rng: Random) -> str:
-    metre = rng.choice(list(_METRES))
-    spines = max(1, text.count("**kern"))
-
-    def row(*tokens: str) -> str:
-        return "\t".join(tokens if len(tokens) == spines else tokens * spines) + "\n"
-
-    def write(measure: _Measure) -> str:
-        rows = []
-        for length, step in measure:
-            steps = [step, *(rng.randrange(_STEPS) for _ in range(spines - 1))]
-            rows.append(row(*(_LENGTHS[length] + "cdefgab"[step % 7] * (1 + step // 7) for step in steps)))
-        return "".join(rows) + row("=%00")
-
-    head = row("**kern") + row(f"*M{metre}") + row("=1")
-    measures = _write_measures(rng, metre, write, len(text) - len(head))
-    numbered = (measure.replace("%00", str(number)) for number, measure in enumerate(measures, 2))
-    return head + "".join(numbered) + row("*-")
-
-
-def _lilypond(text: str, rng: Random) -> str:
-    start, *numbered = _NUMBERED.split(text)
-    if numbered:
-        measures = zip(numbered[::2], numbered[1::2], strict=True)
-        return start + "".join(mark + _lilypond_bars(bars, rng) for mark, bars in measures)
-    if "{" not in re.sub(r"\\(?:tuplet \S+|grace) \{", "", text):  # measures of a voice
-        return _lilypond_bars(text, rng)
-    metre, key = rng.choice(list(_METRES)), rng.choice(list(_KEYS.values()))
-    version = re.search(r'\\version "[^"\n]*"', text)
-    head = (f"{version[0]}\n" if version else "") + "\\score {\n  <<\n"
-    staves = max(1, text.count(r"\new Staff"))
-    length = (len(text) - len(head)) // staves - 60
-    for _ in range(staves):
-        bars = _write_measures(rng, metre, lambda measure: f"      {_lilypond_measure(measure)} |\n", length)
-        head += f"    \\new Staff {{\n      \\key {key} \\major \\time {metre}\n{''.join(bars)}    }}\n"
-    return head + "  >>\n}\n"
-
-
-def _lilypond_bars(text: str, rng: Random) -> str:
-    """Measures without a header, with the line breaks and indentation of the text."""
+def _bars(text: str, rng: Random) -> str:
+    """LilyPond measures without a header, with the line breaks and indentation of the text."""
     music = text.strip()
-    indent, end = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    metre = rng.choice(list(_METRES))
-    bars = _write_measures(rng, metre, lambda measure: f"{_lilypond_measure(measure)} |", len(music))
-    return indent + ("\n" + indent.rpartition("\n")[2] if "\n" in music else " ").join(bars) + end
+    indent = text[: len(text) - len(text.lstrip())]
+    end = text[len(text.rstrip()) :]
+    gap = "\n" + indent.rpartition("\n")[2] if "\n" in music else " "
+    bars: list[str] = []
+    for measure in _measures(_NOTATIONS["lilypond"], rng, rng.choice(list(_METRES))):
+        bars.append(f"{measure}|")
+        if len(gap.join(bars)) >= len(music):
+            break
+    return indent + gap.join(bars) + end
 
 
-def _lilypond_measure(measure: _Measure) -> str:
-    return " ".join(f"{'cdefgab'[step % 7]}{chr(39) * (1 + step // 7)}{_LENGTHS[length]}" for length, step in measure)
+def _measures(style: _Notation, rng: Random, metre: str) -> Iterator[str]:
+    while True:
+        measure, left = "", _METRES[metre]
+        while left:
+            length = rng.randint(1, min(left, 4))
+            left -= length
+            pitch = rng.choice(style.pitches)
+            measure += style.note.format(pitch=pitch, length=style.lengths[length - 1])
+        yield measure
 
 
 def _midi(text: str, rng: Random) -> str:
@@ -216,6 +204,3 @@ def _midi(text: str, rng: Random) -> str:
     return midi_to_text(
         write_midi(Performance(notes, original.tempo, (4, 4), key, percussion=is_percussion, length=length))
     )
-
-
-_TEXTS: Final = {"abc": _abc, "kern": _kern, "lilypond": _lilypond, "midi": _midi, "musicxml": _musicxml_of_length}

@@ -41,23 +41,21 @@ def test_it_is_as_long_and_the_same_for_the_same_text(text: str, notation: str) 
 
 
 @pytest.mark.parametrize(
-    ("text", "notation", "n_parts"),
-    [(TUNE, "abc", 1), (SCORE, "abc", 2), (KERN, "kern", 2), ("<x/>" * 3000, "musicxml", 1)],
+    ("text", "notation"),
+    [(TUNE, "abc"), (SCORE, "abc"), (KERN, "kern"), ("<x/>" * 3000, "musicxml")],
 )
-def test_music21_reads_full_measures(text: str, notation: str, n_parts: int) -> None:
+def test_music21_reads_full_measures_of_one_voice(text: str, notation: str) -> None:
     drawn = noise_text(text, notation)
     score = converter.parseData(drawn, format="humdrum" if notation == "kern" else notation)
     metre = score[meter.TimeSignature].first().barDuration.quarterLength
     parts = [[measure for measure in part["Measure"] if measure.notes] for part in score.parts]
     parts = [measures for measures in parts if measures]
-    assert len(parts) == n_parts
-    for measures in parts:
-        assert len(measures) > 8
-        assert {measure.duration.quarterLength for measure in measures[:-1]} == {metre}
+    (measures,) = parts
+    assert len(measures) > 8
+    assert {measure.duration.quarterLength for measure in measures[:-1]} == {metre}
 
 
 def test_listed_measures_keep_their_numbers() -> None:
-    assert re.findall(r"% ?(\d+)$", noise_text(SCORE, "abc"), re.MULTILINE)[:3] == ["1", "2", "3"]
     drawn = noise_text(LISTED, "lilypond")
     assert re.findall(r"^(\d):", drawn, re.MULTILINE) == ["0", "1", "2", "3"]
     assert len(drawn.splitlines()[0]) > 5
@@ -96,7 +94,7 @@ def test_audio_has_the_same_length_and_level(subtype: str) -> None:
 def test_pages_are_as_many_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     (page,) = noise_pages(1)
     assert page.startswith(b"\x89PNG")
-    monkeypatch.setattr(noise, "engrave_pages", lambda text: [*range(text.count("<measure") // 400)])
+    monkeypatch.setattr(noise, "engrave_pages", lambda text: [*range(len(text) // 200_000)])
     noise._pages.cache_clear()
     assert (noise_pages(3), noise_pages(4), noise_pages(1)) == ([0, 1, 2], [0, 1, 2, 3], [0])
     noise._pages.cache_clear()

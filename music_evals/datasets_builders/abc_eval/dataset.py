@@ -44,7 +44,7 @@ from music_evals.datasets_builders.lilybench.strict import tasks as strict
 from music_evals.datasets_builders.lilybench.strict.survey import survey
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.abc.from_lilypond import lilypond_to_abc
-from music_evals.notation.abc.plain import plain_abc
+from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.lilypond.canonical import write_score
 from music_evals.notation.lilypond.structure import Structure, read_structures
 
@@ -166,11 +166,9 @@ def _confirmed(scores: Mapping[str, str], headers: Mapping[str, Sequence[str]] |
 
 def _notes(abc: str) -> Counter[tuple[Any, ...]]:
     """Onset, MIDI pitch and length of each note that music21 reads; none if it cannot read the ABC."""
-    from music21 import converter
-
     try:
         # music21 divides measures that are longer than the metre, so it is given none.
-        score: Any = converter.parseData(_METRE.sub("", plain_abc(abc)), format="abc")
+        score: Any = parse_plain(_METRE.sub("", plain_abc(abc)))
     except Exception:  # music21 passes on all errors of its code
         return Counter()
     notes = [note for note in score.recurse().notes if not note.duration.isGrace]

@@ -9,12 +9,14 @@ cannot be written for music21 is a `ValueError` that names it. Written against m
 - transposes notes in a bass clef, and keeps the last key and unit of a voice for the next voice,
 - takes a third ending for a chord, and a letter that marks a decoration for a note,
 - counts grace notes as notes of a tuplet, and leaves out a broken rhythm with a sign between its notes,
-- loses an ``E`` before ``::``.
+- loses an ``E`` before ``::``,
+- leaves out ties of chords, which `parse_plain` adds.
 """
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from music_evals.notation.abc.tunes import body_tokens, broken_factors, length_text, read_length, split_length
 
@@ -25,6 +27,7 @@ _KEPT: Final = re.compile(r'[.uvkK\-]|![^!]+!|"[^\^_<>@]')
 _ENDINGS: Final = re.compile(r"(?<=[12])[,.\-].*|\[?[3-9].*")  # further ones
 _PROPAGATION: Final = re.compile(r"^(?:%%|I:) *propagate-accidentals +(not|octave|pitch)", re.MULTILINE)
 _REFUSED: Final = {
+    "a chord of grace notes": re.compile(r"\{[^}\n\"]*\["),
     "macros (m:)": re.compile(r"^m:|\[m:", re.MULTILINE),
     "octave= and transpose=": re.compile(r"(?:^|\[)[KV]:[^\n\[\]%]*\b(?:octave|transpose)=[+-]?[1-9]", re.MULTILINE),
     "a key with accidentals of its own (K:)": re.compile(
@@ -99,6 +102,61 @@ def plain_abc(abc: str) -> str:
         rewritten = voice.rewrite("\n".join([*fields.values(), *music]).replace(".|", "|"))
         lines += [line.strip() for line in rewritten.split("\n") if line.strip()]
     return "\n".join(lines) + "\n"
+
+
+def parse_plain(plain: str) -> Any:
+    """Read a tune from `plain_abc` with music21, and tie its chords.
+
+    Raises:
+        ValueError: music21 reads other notes and chords than the text has.
+        Exception: music21's reader raises errors of many classes.
+    """
+    from music21 import converter
+
+    score: Any = converter.parseData(plain, format="abc")
+    head, *voices = re.split(r"^V:.*\n", plain, flags=re.MULTILINE)
+    for part, music in zip(list(score.parts) or [score], voices or [head], strict=True):
+        written = part.recurse().getElementsByClass(["Note", "Chord"])
+        elements = [element for element in written if not element.duration.isGrace and "Harmony" not in element.classes]
+        _tie_chords(elements, _tied_notes(music))
+    return score
+
+
+def _tied_notes(music: str) -> list[str]:
+    """For each note and chord that no grace note is: which notes of it are tied, by ``1`` and ``0``."""
+    tied: list[str] = []
+    for kind, token in body_tokens(music):
+        if kind in ("note", "chord"):
+            notes = _NOTE.finditer(token.rpartition("]")[0] or token)
+            tied.append("".join("01"[token.startswith("-", note.end())] for note in notes))
+        elif kind == "tie" and tied:
+            tied[-1] = "1" * len(tied[-1])
+    return tied
+
+
+def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
+    """Tie notes to the next note of the same pitch, where one of both is in a chord."""
+    from music21 import tie
+
+    new: Any = tie.Tie
+    if not any("1" in marks for marks in tied):
+        return
+    # music21 divides notes of measures that are longer than the metre.
+    if len(elements) != len(tied):
+        raise ValueError(f"music21 reads {len(elements)} notes and chords where the tune has {len(tied)}")
+    for element, following, marks in zip(elements, elements[1:], tied, strict=False):
+        if not (element.isChord or following.isChord):
+            continue
+        ends = {note.pitch.nameWithOctave: note for note in _notes_of(following)}
+        for note, mark in zip(_notes_of(element), marks, strict=True):
+            if mark == "1" and note.pitch.nameWithOctave in ends:
+                is_tied_before = note.tie is not None and note.tie.type != "start"
+                note.tie = new("continue" if is_tied_before else "start")
+                ends[note.pitch.nameWithOctave].tie = new("stop")
+
+
+def _notes_of(element: Any) -> Sequence[Any]:
+    return element.notes if element.isChord else [element]
 
 
 def _plain_field(line: str) -> str:

@@ -60,7 +60,7 @@ class _Note:
     pitch: int
     start: Fraction = Fraction(0)  # quarter notes
     stop: Fraction = Fraction(0)
-    fifths: int = 0  # of its spelling on the line of fifths; C is 0
+    fifths: int = 0  # of its key, then of its name on the line of fifths, where C is 0
 
 
 @dataclass(slots=True)
@@ -156,7 +156,7 @@ def read_midi_score(data: bytes, file: mido.MidiFile, max_notes: int, max_measur
         _place_notes(part, content.resolution)
     measures = _measures(content, min(max_measures, max_notes // len(content.parts)))
     _spell(content)
-    score = _music21().stream.Score()
+    score: Score = _music21().stream.Score()
     left = max_notes
     for part in content.parts:
         slices = [_slices(voice, measures, left) for voice in _voices(part)]
@@ -212,7 +212,7 @@ def _end(note: _Note, part: _Part, resolution: int) -> Fraction:
         if _fits(note.end, steps, resolution):
             return max(_nearest(note.end, steps, resolution), least)
     end = Fraction(note.end, resolution)
-    tolerance = _TOLERANCE * max(end - note.start, 1)
+    tolerance = _TOLERANCE * max(end - note.start, Fraction(1))
     for steps in (1, ending, 2, 4) if _odd(ending) > 1 else (1, 2, 4, ending):
         nearest = _nearest(note.end, steps, resolution)
         if abs(nearest - end) <= tolerance:
@@ -271,7 +271,7 @@ def _spell(content: _Content) -> None:
 
     Each pitch class around a note is a tonic, as often as it comes there. It votes for the note's name in its scale.
     """
-    sounding: list[tuple[Fraction, int, int, _Note]] = []
+    sounding: list[_Note] = []
     for part in content.parts:
         if part.channel == PERCUSSION_CHANNEL:
             continue
@@ -279,13 +279,13 @@ def _spell(content: _Content) -> None:
         ticks = [tick for tick, _ in keys]
         sharps = [0, *(_key(name).sharps for _, name in keys)]
         for note in part.notes:
-            fifths = sharps[bisect_right(ticks, note.onset)]
-            sounding += [(note.start, note.pitch, fifths, note)]
-    sounding.sort(key=lambda place: place[:3])
-    classes = np.array([pitch * 7 % 12 for _, pitch, _, _ in sounding], np.int64)
-    for index, (_, _, sharps, note) in enumerate(sounding):
+            note.fifths = sharps[bisect_right(ticks, note.onset)]
+        sounding += part.notes
+    sounding.sort(key=lambda note: (note.start, note.pitch))
+    classes = np.array([note.pitch * 7 % 12 for note in sounding], np.int64)
+    for index, note in enumerate(sounding):
         around = classes[max(0, index - _CONTEXT) : index + _CONTEXT]
-        flattest = sharps + _FLATTEST
+        flattest = note.fifths + _FLATTEST
         tonics = flattest + (around - flattest) % 12
         names = tonics - _WIDTH + (classes[index] - tonics + _WIDTH) % 12
         lowest = names.min()
@@ -512,4 +512,4 @@ def _is_same(written: _Place, read: _Place, resolution: int) -> bool:
     if abs(written[0] - read[0]) * resolution >= 1:
         return False
     is_short = read[1] < written[1] <= written[0] + _LEAST
-    return is_short or abs(written[1] - read[1]) <= _TOLERANCE * max(read[1] - read[0], 1)
+    return is_short or abs(written[1] - read[1]) <= _TOLERANCE * max(read[1] - read[0], Fraction(1))

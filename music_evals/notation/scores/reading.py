@@ -8,10 +8,11 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from music_evals.notation.abc.plain import plain_abc
+from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.midi.score_reading import read_midi_score
 from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, prepare_score
 
@@ -92,10 +93,11 @@ def _parse(content: Any, kind: str) -> "Score":
     """Read checked content, from memory, so that the file cannot change in between."""
     from music21 import converter, stream
 
+    read = parse_plain if kind == "abc" else partial(converter.parseData, format=kind)
     try:
         if kind == "midi":
-            return read_midi_score(*content, MAX_NOTES, MAX_MEASURES)
-        score = converter.parseData(content, format=kind)
+            return read_midi_score(content[0], content[1], MAX_NOTES, MAX_MEASURES)
+        score = read(content)
     except (MemoryError, ScoreError):
         raise
     # music21's readers raise exceptions of any class.

@@ -32,7 +32,7 @@ from xml.etree import ElementTree
 
 import mido
 
-from music_evals.notation.abc.plain import plain_abc, split_voices
+from music_evals.notation.abc.plain import parse_plain, plain_abc, split_voices
 from music_evals.notation.abc.writing import score_to_abc
 from music_evals.notation.audio.rendering import render_mp3
 from music_evals.notation.cache import cache_folder, cache_get, cache_put
@@ -302,7 +302,7 @@ def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:
     # music21 makes measures only for voices with several bar lines. Without metres it measures by the bar lines.
     longer = [line for name, lines in voices.items() for line in (f"V:{name}", *lines, "z | z | z |")]
     lines = [line for line in plain_abc("\n".join([*header, *longer])).splitlines() if not line.startswith("M:")]
-    return written_notes(_parse("\n".join(lines), "abc").parts, [*starts, *[starts[-1]] * 4])
+    return written_notes(parse_plain("\n".join(lines)).parts, [*starts, *[starts[-1]] * 4])
 
 
 def _verovio_notes(musicxml: str) -> Notes:

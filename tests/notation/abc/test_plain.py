@@ -38,10 +38,23 @@ def read_notes(abc: str, folder: Path) -> list[tuple[int, float, float]]:
     """MIDI pitch, onset and end of the notes, with tied notes as one, without grace notes."""
     path = folder / "tune.abc"
     path.write_text(abc)
-    score: Any = read_score(path).stripTies()
-    notes = [note for note in score.recurse().notes if "Harmony" not in note.classes and not note.duration.isGrace]
-    times = [(float(note.getOffsetInHierarchy(score)), float(note.quarterLength), note.pitches) for note in notes]
-    return sorted((pitch.midi, onset, onset + length) for onset, length, pitches in times for pitch in pitches)
+    score: Any = read_score(path)
+    notes: list[tuple[int, float, float]] = []
+    for part in score.parts:
+        tied: dict[int, float] = {}  # pitch → onset of notes with a tie
+        for element in part.recurse().notes:
+            if "Harmony" in element.classes or element.duration.isGrace:
+                continue
+            onset = float(element.getOffsetInHierarchy(score))
+            for note in getattr(element, "notes", [element]):
+                tie = note.tie.type if note.tie else ""
+                start = tied.pop(note.pitch.midi) if tie in ("stop", "continue") else onset
+                if tie in ("start", "continue"):
+                    tied[note.pitch.midi] = start
+                else:
+                    notes.append((note.pitch.midi, start, onset + float(element.quarterLength)))
+        assert not tied
+    return sorted(notes)
 
 
 def assert_same(notes: list[tuple[int, float, float]], expected: list[Any]) -> None:
