@@ -49,6 +49,7 @@ class NoteArrays:
     program: Integers  # that the channel had at the onset
     track: Integers  # numbers from 0; a channel of a track of the file is a track here
     drum: NDArray[np.bool_]
+    endless: int  # notes that are still open at the end of their track
     length: int  # ticks to the last end of a note, or to a later controller
     metres: Integers  # (metres, 3): tick, numerator and exponent of 2 in the denominator, in the order of the file
     tempos: Integers  # (tempos, 2): tick and microseconds per quarter note, in the order of the file
@@ -107,6 +108,7 @@ class _Content:
         self.notes: list[tuple[int, int, int, int, int, int]] = []
         self.metres: list[tuple[int, int, int]] = []
         self.tempos: list[tuple[int, int]] = []
+        self.endless = 0
         self.length = 0
 
     def read_track(self, track: mido.MidiTrack, number: int) -> None:
@@ -138,6 +140,7 @@ class _Content:
                 case "end_of_track":
                     break
         for (channel, pitch), starts in opened.items():
+            self.endless += len(starts)
             self.notes += [(*start, now, pitch, number << 4 | channel) for start in starts]
 
     def arrays(self, resolution: int) -> NoteArrays:
@@ -153,6 +156,7 @@ class _Content:
             program=program,
             track=track.astype(np.int64),
             drum=channel & 15 == PERCUSSION_CHANNEL,
+            endless=self.endless,
             length=max(self.length, int(end.max(initial=0))),
             metres=np.array(self.metres, np.int64).reshape(-1, 3),
             tempos=np.array(self.tempos, np.int64).reshape(-1, 2),

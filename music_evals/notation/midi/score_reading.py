@@ -1,4 +1,4 @@
-"""A MIDI file as a score: measures, voices, ties and spelled pitches, checked by a second reader.
+"""A MIDI file as a score: measures, voices, ties and spelled pitches, checked note by note.
 
 - Metres and tempos of any track hold for all parts. So do keys, unless a track has its own.
   A metre that begins within a measure ends that measure. A first measure is a pickup if its
@@ -13,13 +13,13 @@
   pitch spelling algorithm", Journal of New Music Research 35(2), 2006). Other than there, the
   key signature spells the tonics.
 
-`note_arrays`, which shares no code with mido, reads the notes again. Each note of the score has
-to be the same in part, pitch, onset and end, within these tolerances. MIDI says nothing about
-clefs, voices and rests, so they are chosen here. Ornaments are as played.
+The finished score is checked against the file: each note has to be the same in part, pitch, onset
+and end, within these tolerances. MIDI says nothing about clefs, voices and rests, so they are
+chosen here. Ornaments are as played.
 """
 
 from bisect import bisect_right
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Final
 import mido
 import numpy as np
 
-from music_evals.notation.midi.note_arrays import PERCUSSION_CHANNEL, MidiError, read_note_arrays
+from music_evals.notation.midi.note_arrays import PERCUSSION_CHANNEL, NoteArrays, read_note_arrays
 from music_evals.notation.scores.preparing import ScoreError
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
@@ -56,7 +56,7 @@ _Place = tuple[Fraction, Fraction]  # onset and end in quarter notes
 @dataclass(slots=True)
 class _Note:
     onset: int  # ticks
-    end: int  # ticks; -1 while it sounds
+    end: int  # ticks
     pitch: int
     start: Fraction = Fraction(0)  # quarter notes
     stop: Fraction = Fraction(0)
@@ -89,37 +89,25 @@ class _Measure:
 class _Content:
     """The events of a file."""
 
-    def __init__(self, file: mido.MidiFile) -> None:
+    def __init__(self, file: mido.MidiFile, arrays: NoteArrays) -> None:
         self.resolution: int = file.ticks_per_beat
-        self.parts: list[_Part] = []
         self.names: dict[int, str] = {}  # track → name
         self.metres: dict[int, tuple[int, int]] = {}  # tick → numerator and denominator
         self.tempos: dict[int, int] = {}  # tick → microseconds
         self.keys: dict[int, dict[int, str]] = {}  # track → tick → key
+        places: set[tuple[int, int]] = set()
         for number, track in enumerate(file.tracks):
-            self._read_track(track, number)
-
-    def _read_track(self, track: mido.MidiTrack, number: int) -> None:
-        parts: dict[int, _Part] = {}
-        programs: dict[int, int] = {}
-        sounding: dict[tuple[int, int], deque[_Note]] = defaultdict(deque)  # channel and pitch → notes
-        now = 0
-        for message in track:
-            now += message.time
-            if message.type == "note_on" and message.velocity:
-                channel = message.channel
-                part = parts.setdefault(channel, _Part(number, channel, programs.get(channel, 0)))
-                note = _Note(now, -1, message.note)
-                part.notes.append(note)
-                sounding[channel, message.note].append(note)
-            elif message.type in ("note_on", "note_off"):
-                if notes := sounding[message.channel, message.note]:
-                    notes.popleft().end = now
-            elif message.type == "program_change":
-                programs[message.channel] = message.program
-            else:
+            now = 0
+            for message in track:
+                now += message.time
                 self._read_meta(message, now, number)
-        self.parts += [parts[channel] for channel in sorted(parts)]
+                if message.type == "note_on" and message.velocity:
+                    places.add((number, message.channel))
+        self.parts = [_Part(*place) for place in sorted(places)]
+        columns = (arrays.track, arrays.program, arrays.onset, arrays.end, arrays.pitch)
+        for index, program, *note in zip(*(column.tolist() for column in columns), strict=True):
+            self.parts[index].program = program
+            self.parts[index].notes.append(_Note(*note))
 
     def _read_meta(self, message: Any, now: int, number: int) -> None:
         if message.type == "time_signature":
@@ -143,15 +131,19 @@ def read_midi_score(data: bytes, file: mido.MidiFile, max_notes: int, max_measur
     """Make a score of a MIDI file in format 0 or 1.
 
     Args:
-        data: the file, for the second reader.
+        data: the file.
         file: what mido read of it.
         max_notes: most notes of the score, with a note for each of several that are tied.
         max_measures: most measures of a part.
 
     Raises:
-        ScoreError: the notes fit no grid or no measures, or the second reader reads other notes.
+        ScoreError: the notes fit no grid or no measures, or the score would have other notes.
+        MidiError: the file cannot be read.
     """
-    content = _Content(file)
+    arrays = read_note_arrays(data, len(data))
+    if arrays.endless:
+        raise ScoreError(f"{arrays.endless} of its notes do not end, so that lengths are uncertain")
+    content = _Content(file, arrays)
     for part in content.parts:
         _place_notes(part, content.resolution)
     measures = _measures(content, min(max_measures, max_notes // len(content.parts)))
@@ -163,14 +155,12 @@ def read_midi_score(data: bytes, file: mido.MidiFile, max_notes: int, max_measur
         left -= sum(len(places) for voice in slices for places in voice.values())
         score.insert(0, _write_part(part, content, measures, slices))
     _insert_tempos(score.parts[0], content, measures)
-    _check(score, data, content, measures)
+    _check(score, arrays, content, measures)
     return score
 
 
 def _place_notes(part: _Part, resolution: int) -> None:
     """Find onsets and ends in quarter notes."""
-    if endless := next((note for note in part.notes if note.end < 0), None):
-        raise ScoreError(f"the note of pitch {endless.pitch} at tick {endless.onset} of {part.name} does not end")
     onsets: dict[int, set[int]] = defaultdict(set)
     for note in part.notes:
         onsets[note.onset // resolution].add(note.onset % resolution)
@@ -206,11 +196,10 @@ def _end(note: _Note, part: _Part, resolution: int) -> Fraction:
     starting = part.steps[note.onset // resolution]
     ending = part.steps.get(note.end // resolution, starting)
     least = note.start + Fraction(1, starting if _odd(starting) > 1 else max(starting, 4))
-    if note.end == note.onset:
-        return least
-    for steps in (ending, starting, 16, 12):
-        if _fits(note.end, steps, resolution):
-            return max(_nearest(note.end, steps, resolution), least)
+    for steps in (ending, starting, 32, 24):
+        nearest = _nearest(note.end, steps, resolution)
+        if nearest > note.start and _fits(note.end, steps, resolution):
+            return nearest
     end = Fraction(note.end, resolution)
     tolerance = _TOLERANCE * max(end - note.start, Fraction(1))
     for steps in (1, ending, 2, 4) if _odd(ending) > 1 else (1, 2, 4, ending):
@@ -461,12 +450,8 @@ def _drum(pitch: int) -> Any:
     return drum
 
 
-def _check(score: "Score", data: bytes, content: _Content, measures: Sequence[_Measure]) -> None:
-    """Compare the notes of the score with those that another program reads in the file."""
-    try:
-        arrays = read_note_arrays(data, len(data))
-    except MidiError as error:
-        raise ScoreError(f"the second reader cannot read it: {error}") from error
+def _check(score: "Score", arrays: NoteArrays, content: _Content, measures: Sequence[_Measure]) -> None:
+    """Compare the notes of the score with those that mido reads in the file."""
     ticks = np.stack([arrays.pitch, arrays.onset, arrays.end], axis=1)
     for index, part in enumerate(score.parts):
         read: dict[int, list[_Place]] = defaultdict(list)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from music_evals.notation.abc.plain import parse_plain, plain_abc
+from music_evals.notation.midi.note_arrays import MidiError
 from music_evals.notation.midi.score_reading import read_midi_score
 from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, prepare_score
 
@@ -98,7 +99,7 @@ def _parse(content: Any, kind: str) -> "Score":
         if kind == "midi":
             return read_midi_score(content[0], content[1], MAX_NOTES, MAX_MEASURES)
         score = read(content)
-    except (MemoryError, ScoreError):
+    except (MemoryError, ScoreError, MidiError):
         raise
     # music21's readers raise exceptions of any class.
     except Exception as error:
