@@ -234,10 +234,11 @@ def _metre_changes(content: _Content) -> list[tuple[Fraction, tuple[int, int]]]:
     changes: list[tuple[Fraction, tuple[int, int]]] = []
     for tick, metre in sorted({0: (4, 4), **content.metres}.items()):
         start = Fraction(tick, content.resolution)
+        if changes and changes[-1][1] == metre:
+            continue
         if 32 % start.denominator:
             raise ScoreError(f"its metre changes at quarter note {float(start):.3f}, between the steps of a grid")
-        if not changes or changes[-1][1] != metre:
-            changes.append((start, metre))
+        changes.append((start, metre))
     return changes
 
 
