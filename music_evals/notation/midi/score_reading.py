@@ -154,7 +154,7 @@ def read_midi_score(data: bytes, file: mido.MidiFile, max_notes: int, max_measur
         slices = [_slices(voice, measures, left) for voice in _voices(part)]
         left -= sum(len(places) for voice in slices for places in voice.values())
         score.insert(0, _write_part(part, content, measures, slices))
-    _insert_tempos(score.parts[0], content, measures)
+    _insert(score.parts[0], measures, _tempos(content), content.resolution)
     _check(score, arrays, content, measures)
     return score
 
@@ -336,18 +336,10 @@ def _write_part(
     written.partName = player.partName = content.names.get(part.track) or player.instrumentName
     written.insert(0, player)
     for index, measure in enumerate(measures):
-        bar = music21.stream.Measure(number=index + 1)
-        if measure.is_new:
-            bar.insert(0, music21.meter.TimeSignature(measure.metre))
-        voices = [(number, voice[index]) for number, voice in enumerate(slices) if index in voice]
-        for number, places in voices or [(0, [])]:
-            bar.insert(0, _write_voice(number, places, measure, is_drum))
-        for voice in list(bar.voices)[1:]:
-            for rest in voice.getElementsByClass("Rest"):
-                rest.style.hideObjectOnPrint = True
-        written.insert(measure.start, bar)
-    for tick, name in content.keys_of(part):
-        _insert(written, measures, Fraction(tick, content.resolution), _key(name))
+        voices = {number: voice[index] for number, voice in enumerate(slices) if index in voice}
+        written.insert(measure.start, _write_measure(index, measure, voices, is_drum))
+    keys = [(tick, _key(name)) for tick, name in content.keys_of(part)]
+    _insert(written, measures, keys, content.resolution)
     sign = music21.clef.bestClef(written, recurse=True)
     if is_drum:
         sign = music21.clef.PercussionClef()
@@ -355,24 +347,41 @@ def _write_part(
     return written
 
 
-def _insert(part: Any, measures: Sequence[_Measure], onset: Fraction, element: Any) -> None:
-    """Insert a sign into the measure of an onset, at the nearest sixteenth; signs after the end are left out."""
-    index = bisect_right(measures, onset, key=lambda measure: measure.start) - 1
-    measure = measures[index]
-    if onset < measure.end:
-        bar = part.getElementsByClass("Measure")[index]
-        bar.insert(Fraction(round(4 * (onset - measure.start)), 4), element)
+def _write_measure(index: int, measure: _Measure, voices: dict[int, list[_Slice]], is_drum: bool) -> Any:
+    music21 = _music21()
+    bar = music21.stream.Measure(number=index + 1)
+    if measure.is_new:
+        bar.insert(0, music21.meter.TimeSignature(measure.metre))
+    written = [_write_voice(number, places, measure, is_drum) for number, places in (voices or {0: []}).items()]
+    for voice in written:
+        bar.insert(0, voice)
+    for voice in written[1:]:
+        for rest in voice.getElementsByClass("Rest"):
+            rest.style.hideObjectOnPrint = True
+    return bar
 
 
-def _insert_tempos(part: Any, content: _Content, measures: Sequence[_Measure]) -> None:
+def _insert(part: Any, measures: Sequence[_Measure], signs: list[tuple[int, Any]], resolution: int) -> None:
+    """Insert signs at their ticks, to the nearest sixteenth of their measure; later ones are left out."""
+    bars = list(part.getElementsByClass("Measure"))
+    for tick, sign in signs:
+        onset = Fraction(tick, resolution)
+        index = bisect_right(measures, onset, key=lambda measure: measure.start) - 1
+        if onset < measures[index].end:
+            bars[index].insert(Fraction(round(4 * (onset - measures[index].start)), 4), sign)
+
+
+def _tempos(content: _Content) -> list[tuple[int, Any]]:
+    """Ticks and metronome marks."""
     tempo = _music21().tempo
-    last = 0.0
+    marks: list[tuple[int, Any]] = []
     for tick, microseconds in sorted(content.tempos.items()):
         number = round(60e6 / max(microseconds, 1), 2)
-        if number != last:
-            mark = tempo.MetronomeMark(number=int(number) if number.is_integer() else number)
-            _insert(part, measures, Fraction(tick, content.resolution), mark)
-        last = number
+        if number.is_integer():
+            number = int(number)
+        if not marks or marks[-1][1].number != number:
+            marks.append((tick, tempo.MetronomeMark(number=number)))
+    return marks
 
 
 def _write_voice(number: int, slices: list[_Slice], measure: _Measure, is_drum: bool) -> Any:
