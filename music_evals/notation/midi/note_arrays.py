@@ -2,7 +2,7 @@
 
 LilyPond text can hold a program, and a program can write anything into a file that is called MIDI.
 mido, which reads the file, is pure Python: no file can make it read foreign memory. Notes, controllers,
-programs, tempo and metre are taken, and all other events are left out.
+programs, tempo, metre, key and names of tracks are taken, and all other events are left out.
 
 Notes are paired as MusPy pairs them (Dong et al., ISMIR 2020; ``muspy.read_midi``): an end closes the oldest open note
 of its channel and pitch. A note that is still open at the end of its track closes there. An end without a start is
@@ -53,6 +53,8 @@ class NoteArrays:
     length: int  # ticks to the last end of a note, or to a later controller
     metres: Integers  # (metres, 3): tick, numerator and exponent of 2 in the denominator, in the order of the file
     tempos: Integers  # (tempos, 2): tick and microseconds per quarter note, in the order of the file
+    keys: tuple[tuple[int, str], ...]  # ticks and names such as F#m, in the order of the file
+    names: tuple[str, ...]  # of the tracks; empty where the file has none
 
     def seconds(self, ticks: Integers) -> NDArray[np.float64]:
         """Convert ticks to seconds from the start, by the tempos of the file (default: 120 per minute)."""
@@ -108,6 +110,8 @@ class _Content:
         self.notes: list[tuple[int, int, int, int, int, int]] = []
         self.metres: list[tuple[int, int, int]] = []
         self.tempos: list[tuple[int, int]] = []
+        self.keys: list[tuple[int, str]] = []
+        self.names: dict[int, str] = {}  # by the number of the track in the file
         self.endless = 0
         self.length = 0
 
@@ -137,6 +141,10 @@ class _Content:
                     self.metres.append((now, message.numerator, exponent))
                 case "set_tempo":
                     self.tempos.append((now, message.tempo))
+                case "key_signature":
+                    self.keys.append((now, message.key))
+                case "track_name":
+                    self.names.setdefault(number, " ".join(message.name.split()))
                 case "end_of_track":
                     break
         for (channel, pitch), starts in opened.items():
@@ -146,7 +154,7 @@ class _Content:
     def arrays(self, resolution: int) -> NoteArrays:
         columns = map(np.ascontiguousarray, np.array(self.notes, np.int64).reshape(-1, 6).T)
         onset, velocity, program, end, pitch, channel = columns
-        _, track = np.unique(channel, return_inverse=True)
+        places, track = np.unique(channel, return_inverse=True)
         return NoteArrays(
             resolution=resolution,
             onset=onset,
@@ -160,4 +168,6 @@ class _Content:
             length=max(self.length, int(end.max(initial=0))),
             metres=np.array(self.metres, np.int64).reshape(-1, 3),
             tempos=np.array(self.tempos, np.int64).reshape(-1, 2),
+            keys=tuple(self.keys),
+            names=tuple(self.names.get(place >> 4, "") for place in places.tolist()),
         )

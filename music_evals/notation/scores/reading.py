@@ -18,7 +18,6 @@ from music_evals.notation.midi.score_reading import read_midi_score
 from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, prepare_score
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
-    from mido import MidiFile
     from music21.stream import Score
 
 MAX_BYTES: Final = 20_000_000  # largest file that is read, also after decompression
@@ -97,7 +96,7 @@ def _parse(content: Any, kind: str) -> "Score":
     read = parse_plain if kind == "abc" else partial(converter.parseData, format=kind)
     try:
         if kind == "midi":
-            return read_midi_score(content[0], content[1], MAX_NOTES, MAX_MEASURES)
+            return read_midi_score(content, MAX_NOTES, MAX_MEASURES)
         score = read(content)
     except (MemoryError, ScoreError, MidiError):
         raise
@@ -203,8 +202,8 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> bytes:
     return content
 
 
-def _check_midi(data: bytes) -> tuple[bytes, "MidiFile"]:
-    """Read the file with mido, and check its length and metres; return its bytes and contents."""
+def _check_midi(data: bytes) -> bytes:
+    """Read the file with mido, and check its length and metres."""
     import mido
 
     if not data.startswith(b"MThd"):
@@ -226,7 +225,7 @@ def _check_midi(data: bytes) -> tuple[bytes, "MidiFile"]:
         if message.type == "time_signature" and not (message.numerator and message.denominator <= _MAX_DENOMINATOR):
             raise ScoreError(f"it has the metre {message.numerator}/{min(message.denominator, 10**9)}, which is none")
     _check_notes(sum(message.type == "note_on" and message.velocity > 0 for message in messages))
-    return data, file
+    return data
 
 
 def count_tunes(path: Path) -> int:
