@@ -53,7 +53,7 @@ class NoteArrays:
     length: int  # ticks to the last end of a note, or to a later controller
     metres: Integers  # (metres, 3): tick, numerator and exponent of 2 in the denominator, in the order of the file
     tempos: Integers  # (tempos, 2): tick and microseconds per quarter note, in the order of the file
-    keys: tuple[tuple[int, str], ...]  # ticks and names such as F#m, in the order of the file
+    keys: tuple[tuple[int, str], ...]  # ticks and names such as F#m; at a tick, that of the first track
     names: tuple[str, ...]  # of the tracks; empty where the file has none
 
     def seconds(self, ticks: Integers) -> NDArray[np.float64]:
@@ -110,7 +110,7 @@ class _Content:
         self.notes: list[tuple[int, int, int, int, int, int]] = []
         self.metres: list[tuple[int, int, int]] = []
         self.tempos: list[tuple[int, int]] = []
-        self.keys: list[tuple[int, str]] = []
+        self.keys: dict[int, str] = {}  # by tick
         self.names: dict[int, str] = {}  # by the number of the track in the file
         self.endless = 0
         self.length = 0
@@ -142,7 +142,7 @@ class _Content:
                 case "set_tempo":
                     self.tempos.append((now, message.tempo))
                 case "key_signature":
-                    self.keys.append((now, message.key))
+                    self.keys.setdefault(now, message.key)
                 case "track_name":
                     self.names.setdefault(number, " ".join(message.name.split()))
                 case "end_of_track":
@@ -168,6 +168,6 @@ class _Content:
             length=max(self.length, int(end.max(initial=0))),
             metres=np.array(self.metres, np.int64).reshape(-1, 3),
             tempos=np.array(self.tempos, np.int64).reshape(-1, 2),
-            keys=tuple(self.keys),
+            keys=tuple(sorted(self.keys.items())),
             names=tuple(self.names.get(place >> 4, "") for place in places.tolist()),
         )
