@@ -39,57 +39,47 @@ _MAX_VOICES: Final = 16  # of a part
 _LENGTHS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)  # steps of a tuplet that a note can show
 _CONTEXT: Final = 40  # notes before and after a note that tell how it is spelled
 
-_Chord = tuple[int, int, list[list[int]]]  # onset, end, and pitch and name of each note
-
 
 def read_midi_score(data: bytes, max_notes: int, max_measures: int) -> "Score":
     """Make a score of a MIDI file in format 0 or 1.
 
     Args:
         data: the file.
-        max_notes: most notes of the score, with a note for each measure that a note sounds in.
+        max_notes: most notes and measures of the score, with a note for each of several that
+            are tied.
         max_measures: most measures of a part.
 
     Raises:
         ScoreError: the notes fit no grid or no measures, or the score would have other notes.
         MidiError: the file cannot be read.
     """
-    from music21 import stream
+    import music21
 
     arrays = read_note_arrays(data, len(data))
     if arrays.endless:
         raise ScoreError(f"{arrays.endless} of its notes do not end, so that lengths are uncertain")
     onsets, ends = _quantise(arrays)
     lines, metres = _measures(arrays, int(ends.max()))
-    crossed = np.searchsorted(lines, ends) - np.searchsorted(lines, onsets)
-    if crossed.sum() + len(ends) > max_notes:
-        raise ScoreError(f"over {max_notes:,} notes, with a note for each of several that are tied")
+    tied = np.searchsorted(lines, ends) - np.searchsorted(lines, onsets)
     _, firsts = np.unique(arrays.track, return_index=True)
-    if len(lines) > min(max_measures, max_notes // len(firsts)):
+    count = tied.sum() + len(ends) + len(firsts) * len(lines)
+    if len(lines) > max_measures or count > max_notes:
         raise ScoreError(f"{len(firsts)} parts of {len(lines):,} measures, which is too long")
     notes = np.stack([onsets, ends, arrays.pitch, _spell(arrays)], axis=1)
-    score: Any = stream.Score()
+    score: Any = music21.stream.Score()
     for track, first in enumerate(firsts.tolist()):
         rows = notes[arrays.track == track].tolist()
         part = _empty_part(arrays, first, lines, metres)
+        _write_notes(rows, part, lines, bool(arrays.drum[first]))
+        _check(rows, part, lines)
         score.insert(0, part)
-        measures = list(part.getElementsByClass("Measure"))
-        for number, voice in enumerate(_voices(rows)):
-            _write_voice(number, voice, measures, lines, bool(arrays.drum[first]))
-        _check(part, rows, lines)
     return score  # type: ignore[no-any-return]
 
 
-def _nearest(ticks: Integers, steps: Integers | int, resolution: int) -> Integers:
-    """The nearest steps, in units."""
-    return np.rint(ticks * steps / resolution).astype(np.int64) * (_UNITS // steps)
-
-
-def _fits(ticks: Integers, steps: Integers | int, resolution: int) -> Integers:
-    """Whether ticks are steps, or nearest to steps that are no ticks."""
-    distance = abs(_nearest(ticks, steps, resolution) * resolution - ticks * _UNITS)
-    limit = np.where(resolution % steps, _UNITS, 1)
-    return (distance < limit) & (4 * steps * distance < resolution * _UNITS)
+def _nearest(ticks: Integers, division: Any, resolution: int) -> tuple[Integers, Any]:
+    """The nearest steps in units, and their distances in ticks."""
+    steps = np.rint(ticks * division / resolution).astype(np.int64)
+    return steps * (_UNITS // division), abs(steps * resolution / division - ticks)
 
 
 def _quantise(arrays: NoteArrays) -> tuple[Integers, Integers]:
@@ -99,25 +89,22 @@ def _quantise(arrays: NoteArrays) -> tuple[Integers, Integers]:
     quarters, group = np.unique(places, axis=1, return_inverse=True)
     fitting = np.zeros(len(quarters[0]), np.int64)
     for division in reversed(DIVISIONS):
-        misfits = np.bincount(group, ~_fits(arrays.onset, division, resolution))
-        fitting[misfits == 0] = division
+        _, distance = _nearest(arrays.onset, division, resolution)
+        misfits = (distance >= 1) | (distance * 4 * division >= resolution)
+        fitting[np.bincount(group, misfits) == 0] = division
     if not fitting.all():
         part, quarter = quarters[:, fitting.argmin()] + 1
         reason = f"its notes fit no grid of {DIVISIONS[-1]} or fewer steps a quarter note"
         raise ScoreError(f"{reason} (quarter note {quarter} of part {part})")
     steps = fitting[group]
-    onsets = _nearest(arrays.onset, steps, resolution)
-    ends = _nearest(arrays.end, 8, resolution)
-    tolerance = np.maximum(arrays.end - arrays.onset, resolution) * _UNITS / 16
-    for division in (steps, 1):
-        nearest = _nearest(arrays.end, division, resolution)
-        is_near = abs(nearest * resolution - arrays.end * _UNITS) <= tolerance
-        ends = np.where(is_near, nearest, ends)
+    onsets, _ = _nearest(arrays.onset, steps, resolution)
+    ends, _ = _nearest(arrays.end, 2 * steps, resolution)
     ends = np.maximum(ends, onsets + _UNITS // steps)
-    for division in (24, 32, steps):
-        nearest = _nearest(arrays.end, division, resolution)
-        is_exact = _fits(arrays.end, division, resolution) & (nearest > onsets)
-        ends = np.where(is_exact, nearest, ends)
+    tolerance = np.maximum(arrays.end - arrays.onset, resolution) / 16
+    choices = [(steps, tolerance), (1, tolerance), (32, 1), (24, 1), (steps, 1)]
+    for division, limit in choices:
+        nearest, distance = _nearest(arrays.end, division, resolution)
+        ends = np.where((distance < limit) & (nearest > onsets), nearest, ends)
     return onsets, ends
 
 
@@ -125,10 +112,8 @@ def _measures(arrays: NoteArrays, last: int) -> tuple[list[int], dict[int, str]]
     """Bar lines, the last of which ends the score, and metres by the index of their measure."""
     changes: dict[int, list[int]] = {}
     for tick, *metre in arrays.metres.tolist():
-        onset, rest = divmod(tick * 32, arrays.resolution)
-        if rest:
-            raise ScoreError(f"its metre changes at tick {tick}, between the steps of a grid")
-        if changes.setdefault(onset * _UNITS // 32, metre) != metre:
+        onset = round(tick * 32 / arrays.resolution) * _UNITS // 32
+        if changes.setdefault(onset, metre) != metre:
             raise ScoreError(f"its tracks have different metres at tick {tick}; a score has one")
     changes.setdefault(0, [4, 2])
     lines: list[int] = []
@@ -168,77 +153,61 @@ def _spell(arrays: NoteArrays) -> Integers:
 
 
 def _empty_part(arrays: NoteArrays, first: int, lines: list[int], metres: dict[int, str]) -> Any:
-    """The measures and signs of the part whose first note has the index `first`."""
-    from music21 import instrument, meter, stream
+    """The measures and signs of the part that has the note with the index `first`."""
+    import music21
 
-    part: Any = stream.Part()
-    player: Any = instrument.instrumentFromMidiProgram(int(arrays.program[first]))
+    part: Any = music21.stream.Part()
+    player: Any = music21.instrument.instrumentFromMidiProgram(int(arrays.program[first]))
     if arrays.drum[first]:
-        player = instrument.UnpitchedPercussion()
+        player = music21.instrument.UnpitchedPercussion()
     part.partName = player.partName = arrays.names[arrays.track[first]] or player.instrumentName
     part.insert(0, player)
+    measures: list[Any] = []
     for index, line in enumerate(lines[:-1]):
-        measure: Any = stream.Measure(number=index + 1)
-        part.insert(Fraction(line, _UNITS), measure)
-        if index in metres:
-            measure.insert(0, meter.TimeSignature(metres[index]))
-    ticks = np.array(lines) * arrays.resolution / _UNITS
-    for tick, sign in _signs(arrays, is_first=not arrays.track[first]):
-        index = np.searchsorted(ticks, tick, side="right") - 1
-        offset = round(4 * (tick - ticks[index]) / arrays.resolution) / 4
-        if tick < ticks[-1]:
-            part[stream.Measure][int(index)].insert(offset, sign)
+        measures.append(music21.stream.Measure(number=index + 1))
+        part.insert(Fraction(line, _UNITS), measures[index])
+    for index, metre in metres.items():
+        measures[index].insert(0, music21.meter.TimeSignature(metre))
+    signs = [
+        (tick, music21.key.KeySignature(KEYS.index(name) % 15 - 7)) for tick, name in arrays.keys
+    ]
+    if not arrays.track[first]:
+        for tick, microseconds in arrays.tempos.tolist():
+            number = round(60e6 / max(microseconds, 1), 2)
+            signs.append((tick, music21.tempo.MetronomeMark(number=number)))
+    for tick, sign in signs:
+        onset = tick * _UNITS // arrays.resolution
+        index = bisect_right(lines, onset) - 1
+        if index < len(measures):
+            measures[index].insert(round(4 * (onset - lines[index]) / _UNITS) / 4, sign)
     return part
 
 
-def _signs(arrays: NoteArrays, is_first: bool) -> Iterator[tuple[int, Any]]:
-    """Ticks of keys, and of the tempos for the first part."""
-    from music21 import key, tempo
+def _write_notes(notes: list[list[int]], part: Any, lines: list[int], is_drum: bool) -> None:
+    """Write notes into the first voices that are free; those that start and end together are a chord."""
+    from music21.stream import Measure, Voice
 
-    for tick, name in arrays.keys:
-        signature: Any = key.KeySignature(KEYS.index(name) % 15 - 7)
-        if name.endswith("m"):  # many programs write major for any mode
-            signature = signature.asKey("minor")
-        yield tick, signature
-    for tick, microseconds in arrays.tempos.tolist() if is_first else ():
-        yield tick, tempo.MetronomeMark(number=round(60e6 / max(microseconds, 1), 2))
-
-
-def _voices(notes: list[list[int]]) -> list[list[_Chord]]:
-    """Chords by voice, the highest first; notes are a chord if they start and end together."""
     chords: dict[tuple[int, int], list[list[int]]] = defaultdict(list)
-    for onset, end, *names in sorted(notes, key=lambda note: (note[0], -note[2])):
-        chords[onset, end].append(names)
-    voices: list[list[_Chord]] = []
-    for (onset, end), names in chords.items():
-        free = (voice for voice in voices if voice[-1][1] <= onset)
-        voice = next(free, [])
-        if not voice:
-            voices.append(voice)
-        if len(voices) > _MAX_VOICES:
+    for onset, end, *pitch in sorted(notes, key=lambda note: (note[0], -note[2])):
+        chords[onset, end].append(pitch)
+    measures = list(part[Measure])
+    ends: list[int] = []  # of the last chord of each voice
+    voices: dict[tuple[int, int], Any] = {}
+    for (onset, end), pitches in chords.items():
+        number = next((number for number, until in enumerate(ends) if until <= onset), len(ends))
+        ends[number : number + 1] = [end]
+        if number == _MAX_VOICES:
             raise ScoreError(f"a part has over {_MAX_VOICES} notes of different lengths at once")
-        voice.append((onset, end, names))
-    return voices
-
-
-def _write_voice(
-    number: int, chords: list[_Chord], measures: list[Any], lines: list[int], is_drum: bool
-) -> None:
-    """Write a voice into its measures, with ties between them, and rests."""
-    from music21 import stream
-
-    voices: dict[int, Any] = {}
-    for onset, end, names in chords:
-        chord = _write_chord(names, is_drum)
+        chord = _chord(pitches, is_drum)
         chord.quarterLength = Fraction(end - onset, _UNITS)
         for note in chord.splitByQuarterLengths(list(_lengths(onset, end, lines))):
             index = bisect_right(lines, onset) - 1
-            if index not in voices:
-                voices[index] = stream.Voice(id=str(number + 1))
-                measures[index].insert(0, voices[index])
-            voices[index].insert(Fraction(onset - lines[index], _UNITS), note)
+            if (index, number) not in voices:
+                voices[index, number] = Voice(id=str(number + 1))
+                measures[index].insert(0, voices[index, number])
+            voices[index, number].insert(Fraction(onset - lines[index], _UNITS), note)
             onset += int(note.quarterLength * _UNITS)
-    for index, voice in voices.items():
+    for (index, number), voice in voices.items():
         span = [0.0, Fraction(lines[index + 1] - lines[index], _UNITS)]
         voice.makeRests(span, fillGaps=True, inPlace=True, hideRests=number > 0)
 
@@ -255,43 +224,30 @@ def _lengths(start: int, end: int, lines: list[int]) -> Iterator[Fraction]:
         start += int(length * _UNITS)
 
 
-def _write_chord(names: list[list[int]], is_drum: bool) -> Any:
-    """A note or chord, by the pitches and names of its notes."""
-    from music21 import chord, instrument, note, percussion, pitch
+def _chord(pitches: list[list[int]], is_drum: bool) -> Any:
+    """A note or chord of MIDI pitches with their names."""
+    import music21
 
     notes: list[Any] = []
-    for midi, name in names:
+    for midi, name in pitches:
+        pitch = music21.pitch.Pitch(music21.key.sharpsToPitch(name).name)
+        pitch.octave = 4 + (midi - pitch.midi) // 12
+        note: Any = music21.note.Note(pitch)
         if is_drum:
-            drum = note.Unpitched()
-            drum.storedInstrument = instrument.UnpitchedPercussion()
-            drum.storedInstrument.percMapPitch = midi
-            notes.append(drum)
-            continue
-        alter, step = divmod(name + 1, 7)
-        written = pitch.Pitch("FCGDAEB"[step] + ("#" * alter or "-" * -alter), octave=4)
-        written.octave = 4 + (midi - written.midi) // 12
-        notes.append(note.Note(written))
+            note = music21.note.Unpitched()
+            note.storedInstrument = music21.instrument.UnpitchedPercussion()
+            note.storedInstrument.percMapPitch = midi
+        notes.append(note)
     if len(notes) == 1:
         return notes[0]
     if is_drum:
-        return percussion.PercussionChord(notes)
-    return chord.Chord(notes)
+        return music21.percussion.PercussionChord(notes)
+    return music21.chord.Chord(notes)
 
 
-def _check(part: Any, notes: list[list[int]], lines: list[int]) -> None:
+def _check(notes: list[list[int]], part: Any, lines: list[int]) -> None:
     """Compare a part with the notes of the file."""
-    read = Counter((onset, end, pitch) for onset, end, pitch, _ in notes)
-    written = Counter(_sounding(part))
-    differing = (read - written) | (written - read)
-    if differing:
-        measure = bisect_right(lines, min(differing)[0])
-        raise ScoreError(
-            f"measure {measure} of {part.partName} would have other notes than the file"
-        )
-
-
-def _sounding(part: Any) -> Iterator[tuple[int, int, int]]:
-    """Onsets, ends and pitches of the notes of a part, with ties joined."""
+    differing = Counter((onset, end, pitch) for onset, end, pitch, _ in notes)
     tied: dict[tuple[str, int], int] = {}  # voice and end of a chord → onset
     for chord in part.recurse().notes:
         onset = int(chord.getOffsetInHierarchy(part) * _UNITS)
@@ -303,4 +259,10 @@ def _sounding(part: Any) -> Iterator[tuple[int, int, int]]:
             continue
         for note in getattr(chord, "notes", [chord]):
             player = note.storedInstrument
-            yield start, end, player.percMapPitch if player else note.pitch.midi
+            differing[start, end, player.percMapPitch if player else note.pitch.midi] -= 1
+    onsets = [onset for (onset, _, _), count in differing.items() if count]
+    if onsets:
+        measure = bisect_right(lines, min(onsets))
+        raise ScoreError(
+            f"measure {measure} of {part.partName} would have other notes than the file"
+        )
