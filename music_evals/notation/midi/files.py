@@ -24,12 +24,6 @@ from mido.midifiles.meta import KeySignatureError
 from music_evals.notation.midi.note_arrays import DEFAULT_TEMPO, PERCUSSION_CHANNEL
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
-KEYS: Final = (
-    *("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#"),
-    *("Abm", "Ebm", "Bbm", "Fm", "Cm", "Gm", "Dm", "Am", "Em", "Bm", "F#m", "C#m", "G#m", "D#m", "A#m"),
-)
-"""The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to seven sharps."""
-
 _META_FIELDS: Final = {
     "set_tempo": ("tempo",),
     "time_signature": ("numerator", "denominator"),

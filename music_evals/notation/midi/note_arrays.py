@@ -25,6 +25,12 @@ MAX_BYTES: Final = 1_000_000
 PERCUSSION_CHANNEL: Final = 9
 DEFAULT_TEMPO: Final = 500_000  # microseconds per quarter note where a file names no tempo (MIDI standard)
 
+KEYS: Final = (
+    *("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#"),
+    *("Abm", "Ebm", "Bbm", "Fm", "Cm", "Gm", "Dm", "Am", "Em", "Bm", "F#m", "C#m", "G#m", "D#m", "A#m"),
+)
+"""The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to seven sharps."""
+
 _MAX_TICKS: Final = 1 << 40
 # mido reads a number of variable length up to its end, in time quadratic in its bytes; text of an
 # event may have as many bytes above 127 in a row.
@@ -53,7 +59,7 @@ class NoteArrays:
     length: int  # ticks to the last end of a note, or to a later controller
     metres: Integers  # (metres, 3): tick, numerator and exponent of 2 in the denominator, in the order of the file
     tempos: Integers  # (tempos, 2): tick and microseconds per quarter note, in the order of the file
-    keys: tuple[tuple[int, str], ...]  # ticks and names such as F#m; at a tick, that of the first track
+    keys: Integers  # (keys, 2): tick and sharps (flats: below 0), by tick; at a tick, that of the first track
     names: tuple[str, ...]  # of the tracks; empty where the file has none
 
     def seconds(self, ticks: Integers) -> NDArray[np.float64]:
@@ -110,7 +116,7 @@ class _Content:
         self.notes: list[tuple[int, int, int, int, int, int]] = []
         self.metres: list[tuple[int, int, int]] = []
         self.tempos: list[tuple[int, int]] = []
-        self.keys: dict[int, str] = {}  # by tick
+        self.keys: dict[int, int] = {}  # sharps by tick
         self.names: dict[int, str] = {}  # by the number of the track in the file
         self.endless = 0
         self.length = 0
@@ -142,7 +148,7 @@ class _Content:
                 case "set_tempo":
                     self.tempos.append((now, message.tempo))
                 case "key_signature":
-                    self.keys.setdefault(now, message.key)
+                    self.keys.setdefault(now, KEYS.index(message.key) % 15 - 7)
                 case "track_name":
                     self.names.setdefault(number, " ".join(message.name.split()))
                 case "end_of_track":
@@ -168,6 +174,6 @@ class _Content:
             length=max(self.length, int(end.max(initial=0))),
             metres=np.array(self.metres, np.int64).reshape(-1, 3),
             tempos=np.array(self.tempos, np.int64).reshape(-1, 2),
-            keys=tuple(sorted(self.keys.items())),
+            keys=np.array(sorted(self.keys.items()), np.int64).reshape(-1, 2),
             names=tuple(self.names.get(place >> 4, "") for place in places.tolist()),
         )

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from music_evals.notation.midi.files import KEYS, FileNote, midi_to_text, parse_midi_text, write_midi
-from music_evals.notation.midi.note_arrays import read_note_arrays
+from music_evals.notation.midi.files import FileNote, midi_to_text, parse_midi_text, write_midi
+from music_evals.notation.midi.note_arrays import KEYS, read_note_arrays
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 from tests.notation.midi.midi_files import read_notes, saved
 
