@@ -1,18 +1,20 @@
 """A MIDI file as a score: measures, voices, ties and spelled pitches, checked note by note.
 
 - Metres, keys and tempos of any track hold for all parts. A metre that begins within a measure
-  ends that measure. A first measure that is shorter than its metre is a pickup.
+  ends that measure. A first measure is a pickup if its metre is shorter than the next, and only
+  lasts for this measure.
 - A part is a channel of a track. Within each quarter note its notes start on equal steps, as
   many as one of `DIVISIONS`. A start may be up to a tick away if a step is no whole number of
   ticks. Files with other starts, such as recordings, are refused.
-- An end on no step, as in files that shorten all notes, moves to the nearest beat or step. It
-  moves by at most a sixteenth of the note's length, or of a quarter note if that is longer. A
-  note that is shorter than a step then lasts for the step.
+- An end on no step, as in files that shorten all notes, moves to the nearest beat or step, by at
+  most a sixteenth of the note's length, or of a quarter note if that is longer. A note that is
+  shorter than a step then lasts for the step.
 - Pitches are spelled by the key and the notes around them, as in ps13 (Meredith, "The ps13
   pitch spelling algorithm", Journal of New Music Research 35(2), 2006). Other than there, the
   key signature spells the tonics.
 
-MIDI says nothing about clefs, voices and rests, so they are chosen here. Ornaments are as played.
+The finished score is checked: each note has to be as it is in the file, on these steps. MIDI says
+nothing about clefs, voices and rests, so they are chosen here. Ornaments are as played.
 """
 
 from bisect import bisect_left, bisect_right
@@ -74,7 +76,7 @@ def read_midi_score(data: bytes, max_notes: int, max_measures: int) -> "Score":
 
 
 def _music21() -> Any:
-    """music21, which takes a third of a second to import, without its types, which are incomplete."""
+    """music21, which is slow to import, without its types, which are incomplete."""
     import music21
 
     return music21
@@ -186,12 +188,12 @@ def _empty_part(arrays: NoteArrays, first: int, lines: list[int], metres: Any) -
 
 def _write_notes(notes: _Notes, part: Any, lines: list[int], is_drum: bool) -> None:
     """Write each chord of notes that start and end together into the first voice that is free."""
-    stream = _music21().stream
+    music21 = _music21()
     chords: dict[Any, _Notes] = defaultdict(list)
     for onset, end, *pitch in sorted(notes, key=lambda note: (note[0], -note[2])):
         chords[onset, end].append(pitch)
     ends: list[int] = []  # of the last chord of each voice
-    voices: dict[Any, Any] = defaultdict(stream.Voice)
+    voices: dict[Any, Any] = defaultdict(music21.stream.Voice)
     for (onset, end), pitches in chords.items():
         number = next((number for number, until in enumerate(ends) if until <= onset), len(ends))
         ends[number : number + 1] = [end]
@@ -205,12 +207,16 @@ def _write_notes(notes: _Notes, part: Any, lines: list[int], is_drum: bool) -> N
         for place, note in enumerate(chord.splitByQuarterLengths(lengths)):
             offset = cuts[place] - lines[index + place - 1]
             voices[index + place, number].insert(Fraction(offset, _UNITS), note)
-    measures = part[stream.Measure]
+    measures = part[music21.stream.Measure]
     for (index, number), voice in voices.items():
         voice.id = str(number + 1)
         span = [0.0, Fraction(lines[index] - lines[index - 1], _UNITS)]
         voice.makeRests(span, fillGaps=True, inPlace=True, hideRests=number > 0)
         measures[index - 1].insert(0, voice)
+    clef = music21.clef.bestClef(part, recurse=True)
+    if is_drum:
+        clef = music21.clef.PercussionClef()
+    measures[0].insert(0, clef)
 
 
 def _chord(pitches: _Notes, is_drum: bool) -> Any:
