@@ -63,7 +63,7 @@ def read_midi_score(data: bytes, max_notes: int, max_measures: int) -> "Score":
     tied = np.searchsorted(lines, ends) - np.searchsorted(lines, onsets)
     _, firsts = np.unique(arrays.track, return_index=True)
     if len(lines) > max_measures or tied.sum() + len(firsts) * len(lines) > max_notes:
-        raise ScoreError(f"{len(firsts)} parts of {len(lines):,} measures, which is too long")
+        raise ScoreError(f"{len(firsts)} parts of {len(lines) - 1:,} measures, which is too long")
     notes = np.stack([onsets, ends, arrays.pitch, _spell(arrays)], axis=1)
     score: Score = _music21().stream.Score()
     for track, first in enumerate(firsts.tolist()):
@@ -122,7 +122,7 @@ def _measures(arrays: NoteArrays, last: int) -> tuple[list[int], dict[int, str]]
             raise ScoreError(f"its tracks have different metres at tick {tick}; a score has one")
     changes.setdefault(0, [4, 2])
     lines: list[int] = []
-    metres: dict[int, str] = {}
+    metres = {}
     for start, until in pairwise([*sorted(start for start in changes if start < last), last]):
         numerator, exponent = changes[start]
         metres[len(lines)] = f"{numerator}/{1 << exponent}"
@@ -164,7 +164,7 @@ def _empty_part(arrays: NoteArrays, first: int, lines: list[int], metres: Any) -
     player = music21.instrument.instrumentFromMidiProgram(int(arrays.program[first]))
     if arrays.drum[first]:
         player = music21.instrument.UnpitchedPercussion()
-    part.partName = player.partName = arrays.names[arrays.track[first]] or player.instrumentName
+    part.partName = arrays.names[arrays.track[first]] or player.instrumentName
     part.insert(0, player)
     for number, line in enumerate(lines[:-1], start=1):
         part.insert(Fraction(line, _UNITS), music21.stream.Measure(number=number))
@@ -192,13 +192,13 @@ def _write_notes(notes: _Notes, part: Any, lines: list[int], is_drum: bool) -> N
     chords: dict[Any, _Notes] = defaultdict(list)
     for onset, end, *pitch in sorted(notes, key=lambda note: (note[0], -note[2])):
         chords[onset, end].append(pitch)
-    ends: list[int] = []  # of the last chord of each voice
+    ends = [0] * _MAX_VOICES  # of the last chord of each voice
     voices: dict[Any, Any] = defaultdict(music21.stream.Voice)
     for (onset, end), pitches in chords.items():
-        number = next((number for number, until in enumerate(ends) if until <= onset), len(ends))
-        ends[number : number + 1] = [end]
-        if number == _MAX_VOICES:
+        number = next((number for number, until in enumerate(ends) if until <= onset), None)
+        if number is None:
             raise ScoreError(f"a part has over {_MAX_VOICES} notes of different lengths at once")
+        ends[number] = end
         chord = _chord(pitches, is_drum)
         chord.quarterLength = Fraction(end - onset, _UNITS)
         index = bisect_right(lines, onset)

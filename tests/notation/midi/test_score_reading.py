@@ -186,7 +186,7 @@ PERFORMED: Line = [(place + place**2 % 37 / 100, place + 0.9, 60 + place) for pl
         ([[*track(line([1])), mido.Message("note_on", note=70)]], "1 of its notes do not end"),
         ([[metre(3, 4)], [metre(4, 4), *track(line([1]))]], "different metres at tick 0"),
         ([track([(0, 40 + place, 30 + place) for place in range(20)])], "notes of different lengths at once"),
-        ([[metre(1, 128)], track([(0, 39_000, 60)])], "1 parts of 1,248,001 measures"),
+        ([[metre(1, 128)], track([(0, 39_000, 60)])], "1 parts of 1,248,000 measures"),
     ],
 )
 def test_files_that_are_no_scores_are_told_apart(tmp_path: Path, tracks: list[Any], message: str) -> None:
