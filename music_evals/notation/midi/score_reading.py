@@ -171,13 +171,11 @@ def _empty_part(arrays: NoteArrays, first: int, lines: list[int], metres: Any) -
     measures = part[music21.stream.Measure]
     for index, metre in metres.items():
         measures[index].insert(0, music21.meter.TimeSignature(metre))
-    signs: list[Any] = []
-    for tick, sharps in arrays.keys.tolist():
-        signs.append((tick, music21.key.KeySignature(sharps)))
+    signs = [(tick, music21.key.KeySignature(sharps)) for tick, sharps in arrays.keys.tolist()]
     if not arrays.track[first]:
         for tick, microseconds in arrays.tempos.tolist():
-            number = round(60e6 / max(microseconds, 1), 2)
-            signs.append((tick, music21.tempo.MetronomeMark(number=number)))
+            tempo = round(60e6 / max(microseconds, 1), 2)
+            signs.append((tick, music21.tempo.MetronomeMark(number=tempo)))
     for tick, sign in signs:
         onset = tick * _UNITS // arrays.resolution
         index = bisect_right(lines, onset) - 1
