@@ -19,7 +19,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
 from music_evals.notation.abc.tunes import FIFTHS
-from music_evals.notation.midi.files import KEYS
+from music_evals.notation.midi.note_arrays import KEYS
 from music_evals.notation.scores.preparing import NO_NAME
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ and a title can give away the answer to a question about the file.
 
 import io
 import re
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,12 +23,6 @@ from mido.midifiles.meta import KeySignatureError
 
 from music_evals.notation.midi.note_arrays import DEFAULT_TEMPO, PERCUSSION_CHANNEL
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
-
-KEYS: Final = (
-    *("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#"),
-    *("Abm", "Ebm", "Bbm", "Fm", "Cm", "Gm", "Dm", "Am", "Em", "Bm", "F#m", "C#m", "G#m", "D#m", "A#m"),
-)
-"""The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to seven sharps."""
 
 _META_FIELDS: Final = {
     "set_tempo": ("tempo",),
@@ -142,14 +137,18 @@ def midi_to_text(data: bytes) -> str:
 
 
 def parse_midi_text(text: str) -> MidiFile:
-    """Read the notes of text from `midi_to_text`; any other text is a ValueError that names the line."""
+    """Read the notes of text from `midi_to_text`; any other text is a ValueError that names the line.
+
+    An end closes the oldest open note of its channel and pitch. Ends without a note, and notes without an end, are left
+    out, as symusic does.
+    """
     head, *lines = text.removesuffix("\n").split("\n")
     resolution = re.fullmatch(r"ticks_per_beat=([1-9]\d{0,4})", head, re.ASCII)
     if resolution is None:
         raise ValueError(f"MIDI text, line 1 ({head[:80]!r}): accepted is ticks_per_beat=N")
     tempo = DEFAULT_TEMPO
     notes: list[FileNote] = []
-    sounding: dict[tuple[int, int], tuple[int, int]] = {}  # channel and pitch → onset and velocity
+    sounding: dict[tuple[int, int], deque[tuple[int, int]]] = defaultdict(deque)  # channel, pitch → onset, velocity
     for number, line in enumerate(lines, start=2):
         match = _LINE.fullmatch(line)
         where = f"MIDI text, line {number} ({line[:80]!r})"
@@ -159,12 +158,10 @@ def parse_midi_text(text: str) -> MidiFile:
         if match[2]:
             tick, channel, pitch, velocity = (int(match[group]) for group in (1, 3, 4, 5))
             if match[2] == "on":
-                sounding[channel, pitch] = (tick, velocity)
-            elif (channel, pitch) in sounding:
-                onset, velocity = sounding.pop((channel, pitch))
+                sounding[channel, pitch].append((tick, velocity))
+            elif opened := sounding[channel, pitch]:
+                onset, velocity = opened.popleft()
                 notes.append(FileNote(onset, pitch, tick - onset, velocity, channel == PERCUSSION_CHANNEL))
-            else:
-                raise ValueError(f"{where}: no such note sounds")
     # Two decimals undo the rounding to whole microseconds of the tempi in use.
     return MidiFile(int(resolution[1]), round(60e6 / tempo, 2), tuple(sorted(notes)))
 

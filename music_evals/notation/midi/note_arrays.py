@@ -2,7 +2,7 @@
 
 LilyPond text can hold a program, and a program can write anything into a file that is called MIDI.
 mido, which reads the file, is pure Python: no file can make it read foreign memory. Notes, controllers,
-programs, tempo and metre are taken, and all other events are left out.
+programs, tempo, metre, key and names of tracks are taken, and all other events are left out.
 
 Notes are paired as MusPy pairs them (Dong et al., ISMIR 2020; ``muspy.read_midi``): an end closes the oldest open note
 of its channel and pitch. A note that is still open at the end of its track closes there. An end without a start is
@@ -24,6 +24,12 @@ MAX_BYTES: Final = 1_000_000
 
 PERCUSSION_CHANNEL: Final = 9
 DEFAULT_TEMPO: Final = 500_000  # microseconds per quarter note where a file names no tempo (MIDI standard)
+
+KEYS: Final = (
+    *("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#"),
+    *("Abm", "Ebm", "Bbm", "Fm", "Cm", "Gm", "Dm", "Am", "Em", "Bm", "F#m", "C#m", "G#m", "D#m", "A#m"),
+)
+"""The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to seven sharps."""
 
 _MAX_TICKS: Final = 1 << 40
 # mido reads a number of variable length up to its end, in time quadratic in its bytes; text of an
@@ -49,9 +55,12 @@ class NoteArrays:
     program: Integers  # that the channel had at the onset
     track: Integers  # numbers from 0; a channel of a track of the file is a track here
     drum: NDArray[np.bool_]
+    endless: int  # notes that are still open at the end of their track
     length: int  # ticks to the last end of a note, or to a later controller
     metres: Integers  # (metres, 3): tick, numerator and exponent of 2 in the denominator, in the order of the file
     tempos: Integers  # (tempos, 2): tick and microseconds per quarter note, in the order of the file
+    keys: Integers  # (keys, 2): tick and sharps (flats: below 0), by tick; at a tick, that of the first track
+    names: tuple[str, ...]  # of the tracks; empty where the file has none
 
     def seconds(self, ticks: Integers) -> NDArray[np.float64]:
         """Convert ticks to seconds from the start, by the tempos of the file (default: 120 per minute)."""
@@ -107,6 +116,9 @@ class _Content:
         self.notes: list[tuple[int, int, int, int, int, int]] = []
         self.metres: list[tuple[int, int, int]] = []
         self.tempos: list[tuple[int, int]] = []
+        self.keys: dict[int, int] = {}  # sharps by tick
+        self.names: dict[int, str] = {}  # by the number of the track in the file
+        self.endless = 0
         self.length = 0
 
     def read_track(self, track: mido.MidiTrack, number: int) -> None:
@@ -135,15 +147,20 @@ class _Content:
                     self.metres.append((now, message.numerator, exponent))
                 case "set_tempo":
                     self.tempos.append((now, message.tempo))
+                case "key_signature":
+                    self.keys.setdefault(now, KEYS.index(message.key) % 15 - 7)
+                case "track_name":
+                    self.names.setdefault(number, " ".join(message.name.split()))
                 case "end_of_track":
                     break
         for (channel, pitch), starts in opened.items():
+            self.endless += len(starts)
             self.notes += [(*start, now, pitch, number << 4 | channel) for start in starts]
 
     def arrays(self, resolution: int) -> NoteArrays:
         columns = map(np.ascontiguousarray, np.array(self.notes, np.int64).reshape(-1, 6).T)
         onset, velocity, program, end, pitch, channel = columns
-        _, track = np.unique(channel, return_inverse=True)
+        places, track = np.unique(channel, return_inverse=True)
         return NoteArrays(
             resolution=resolution,
             onset=onset,
@@ -153,7 +170,10 @@ class _Content:
             program=program,
             track=track.astype(np.int64),
             drum=channel & 15 == PERCUSSION_CHANNEL,
+            endless=self.endless,
             length=max(self.length, int(end.max(initial=0))),
             metres=np.array(self.metres, np.int64).reshape(-1, 3),
             tempos=np.array(self.tempos, np.int64).reshape(-1, 2),
+            keys=np.array(sorted(self.keys.items()), np.int64).reshape(-1, 2),
+            names=tuple(self.names.get(place >> 4, "") for place in places.tolist()),
         )

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from music_evals.notation.abc.plain import parse_plain, plain_abc
+from music_evals.notation.midi.note_arrays import MidiError
+from music_evals.notation.midi.score_reading import read_midi_score
 from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, prepare_score
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
@@ -44,7 +46,7 @@ _ABSURD_KERN: Final = r"^[^!\n*=][^\n]*(?:%\d{4}|(?:\d{4}|\.{8})\.{0,9}[A-Ga-gr]
 
 
 def read_score(path: Path, tune: int = 0) -> "Score":
-    """Read a score file with music21, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score uniform.
+    """Read a score file, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score uniform.
 
     An ABC file may hold several tunes: `tune` is the place of the tune to read, from 1.
 
@@ -96,13 +98,15 @@ def read_corpus(path: str) -> "Score":
 
 
 def _parse(content: Any, kind: str) -> "Score":
-    """Have music21 read checked content, from memory, so that the file cannot change in between."""
+    """Read checked content, from memory, so that the file cannot change in between."""
     from music21 import converter, stream
 
     read = parse_plain if kind == "abc" else partial(converter.parseData, format=kind)
     try:
+        if kind == "midi":
+            return read_midi_score(content, MAX_NOTES, MAX_MEASURES)
         score = read(content)
-    except MemoryError:
+    except (MemoryError, ScoreError, MidiError):
         raise
     # music21's readers raise exceptions of any class.
     except Exception as error:
@@ -279,7 +283,7 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _check_midi(data: bytes) -> bytes:
-    """Read the file with mido, which is stricter and faster than music21, and check its length and metres."""
+    """Read the file with mido, and check its length and metres."""
     import mido
 
     if not data.startswith(b"MThd"):
@@ -370,7 +374,7 @@ def decode_text(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-_FORMATS: Final[dict[str, tuple[str, Callable[[bytes], str | bytes]]]] = {
+_FORMATS: Final[dict[str, tuple[str, Callable[[bytes], Any]]]] = {
     ".musicxml": ("musicxml", _check_musicxml),
     ".xml": ("musicxml", _check_musicxml),
     ".mxl": ("musicxml", _check_mxl),

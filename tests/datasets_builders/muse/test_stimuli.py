@@ -19,7 +19,8 @@ from music_evals.datasets_builders.muse.melodies import (
     compose_pair,
     is_transposition,
 )
-from music_evals.notation.midi.files import KEYS, midi_to_text, parse_midi_text, write_midi
+from music_evals.notation.midi.files import midi_to_text, parse_midi_text, write_midi
+from music_evals.notation.midi.note_arrays import KEYS
 
 seeds = st.integers(0, 2**32).map(random.Random)
 

@@ -1,0 +1,239 @@
+"""MIDI files as scores; expected values are by hand, and of symusic."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import mido
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from music21.pitch import Pitch
+
+from music_evals.notation.midi import score_reading
+from music_evals.notation.scores.preparing import ScoreError, prepare_score
+from music_evals.notation.scores.reading import read_score
+from tests.notation.midi.midi_files import read_notes, saved
+
+Line = list[tuple[Fraction | float, Fraction | float, int]]  # onset and end in quarter notes, and pitch
+
+
+def track(notes: Line, resolution: int = 480, channel: int = 0, first: Sequence[mido.MetaMessage] = ()) -> list[Any]:
+    """The events of notes, which come after events at the start."""
+    events = []
+    for onset, end, pitch in notes:
+        start, stop = round(onset * resolution), round(end * resolution)
+        events.append((start, 1, mido.Message("note_on", channel=channel, note=pitch, velocity=70)))
+        events.append((stop, 0, mido.Message("note_off", channel=channel, note=pitch)))
+    now, messages = 0, list(first)
+    for tick, _, message in sorted(events, key=lambda event: event[:2]):
+        messages.append(message.copy(time=tick - now))
+        now = tick
+    return messages
+
+
+def metre(numerator: int, denominator: int, time: int = 0) -> mido.MetaMessage:
+    return mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator, time=time)
+
+
+def line(lengths: Sequence[Fraction | float], pitch: int = 60) -> Line:
+    notes: Line = []
+    for length in lengths:
+        onset = notes[-1][1] if notes else Fraction(0)
+        notes.append((onset, onset + Fraction(length), pitch + len(notes) % 5))
+    return notes
+
+
+def read(folder: Path, *tracks: list[Any], resolution: int = 480) -> Any:
+    path = folder / "a.mid"
+    path.write_bytes(saved(*tracks, resolution=resolution))
+    return read_score(path)
+
+
+def heard(score: Any) -> list[tuple[Fraction, Fraction, int]]:
+    """Onset, end and pitch of notes, with ties joined."""
+    notes = []
+    for part in score.parts:
+        for element in part.stripTies().flatten().notes:
+            onset = Fraction(element.offset)
+            notes += [(onset, onset + Fraction(element.quarterLength), pitch.midi) for pitch in element.pitches]
+    return sorted(notes)
+
+
+def bars(score: Any) -> list[list[float]]:
+    return [[bar.offset for bar in part.getElementsByClass("Measure")] for part in score.parts]
+
+
+def test_the_metre_of_a_track_without_notes_holds_for_all_parts(tmp_path: Path) -> None:
+    score = read(tmp_path, [metre(3, 8)], track(line([0.5] * 9)), track(line([1.5] * 3, 48)))
+    assert bars(score) == [[0, 1.5, 3]] * 2
+    assert {signature.ratioString for signature in score.recurse().getElementsByClass("TimeSignature")} == {"3/8"}
+    assert heard(score) == sorted([*line([0.5] * 9), *line([1.5] * 3, 48)])
+
+
+@pytest.mark.parametrize(
+    ("metres", "starts", "first"),
+    [
+        ([metre(5, 4)], [0, 5, 10], 1),
+        ([metre(7, 8)], [0, 3.5, 7, 10.5], 1),
+        ([metre(3, 4), metre(5, 8, 2880), metre(5, 8, 1200)], [0, 3, 6, 8.5, 11], 1),
+        ([metre(1, 4), metre(4, 4, 480)], [0, 1, 5, 9], 0),  # a pickup
+        ([metre(4, 4), metre(2, 4, 960)], [0, 2, 4, 6, 8, 10], 0),  # the first measure is cut short
+        ([metre(4, 4, 3840)], [0, 4, 8], 1),
+    ],
+)
+def test_measures_follow_the_metres(tmp_path: Path, metres: list[Any], starts: list[float], first: int) -> None:
+    notes = line([1] * 12)
+    score = read(tmp_path, metres, track(notes))
+    assert bars(score) == [starts]
+    prepared = prepare_score(score)
+    numbers = [bar.number for bar in prepared.parts[0].getElementsByClass("Measure")]
+    assert numbers == list(range(first, first + len(starts)))
+    assert heard(prepared) == notes
+
+
+@pytest.mark.parametrize("resolution", [96, 100, 480, 1024])
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        [Fraction(1, 8)] * 16,
+        [Fraction(1, 3)] * 3 + [Fraction(2, 3)] * 3 + [1],
+        [Fraction(1, 5)] * 10,
+        [Fraction(1, 7)] * 7 + [1],
+        [Fraction(1, 4), Fraction(5, 4), Fraction(1, 2)] * 2,
+    ],
+)
+def test_starts_that_no_tick_has_are_read_exactly(tmp_path: Path, lengths: list[Any], resolution: int) -> None:
+    score = read(tmp_path, track(line(lengths), resolution), resolution=resolution)
+    assert heard(score) == line(lengths)
+
+
+def test_shortened_notes_get_their_whole_length(tmp_path: Path) -> None:
+    """As programs shorten them: by a twentieth, or by a tick."""
+    whole = line([1, 0.5, 0.5, 2, 4, Fraction(1, 3), Fraction(1, 3), Fraction(1, 3), 1.5, 0.5])
+    for shorten in (lambda onset, end: end - (end - onset) / 20, lambda _, end: end - Fraction(1, 480)):
+        played = [(onset, shorten(onset, end), pitch) for onset, end, pitch in whole]
+        assert heard(read(tmp_path, track(played))) == whole
+
+
+@pytest.mark.parametrize(
+    ("key", "fifths", "scale"),
+    [
+        ("Db", -5, "D- E- F G- A- B- C"),
+        ("Gb", -6, "G- A- B- C- D- E- F"),
+        ("C#", 7, "C# D# E# F# G# A# B#"),
+        ("Fm", -4, "F G A- B- C D- E"),  # with the leading note
+        ("G#m", 5, "G# A# B C# D# E F##"),
+    ],
+)
+def test_pitches_are_spelled_by_the_key(tmp_path: Path, key: str, fifths: int, scale: str) -> None:
+    pitches = [Pitch(name, octave=4).midi for name in scale.split()]
+    notes: Line = [(place, place + 1, pitch) for place, pitch in enumerate(pitches * 2)]
+    signature = mido.MetaMessage("key_signature", key=key)
+    score = read(tmp_path, [metre(4, 4), signature], track(notes), track(notes))
+    for part in score.parts:
+        assert [note.name for note in part.recurse().notes] == scale.split() * 2
+        assert [sign.sharps for sign in part.recurse().getElementsByClass("KeySignature")] == [fifths]
+    assert heard(score) == sorted(notes * 2)
+
+
+def test_channels_are_parts_with_the_name_of_their_track(tmp_path: Path) -> None:
+    name = mido.MetaMessage("track_name", name="Violin  solo")
+    both = [*track(line([1] * 4), first=[name]), mido.Message("note_on", channel=3, note=40)]
+    both.append(mido.Message("note_off", channel=3, note=40, time=480))
+    path = tmp_path / "a.mid"
+    file = mido.MidiFile(type=0, ticks_per_beat=480, tracks=[mido.MidiTrack(both)])
+    file.save(path)
+    assert [part.partName for part in read_score(path).parts] == ["Violin solo"] * 2
+    assert heard(read_score(path)) == sorted([*line([1] * 4), (4, 5, 40)])
+
+
+def test_drums_have_no_pitch_and_last_for_a_step(tmp_path: Path) -> None:
+    hits: Line = [(place / 2, place / 2 + 0.01, 42) for place in range(8)]
+    score = read(tmp_path, track(hits, channel=9), track(line([1] * 4)))
+    drums = list(score.parts[0].recurse().notes)
+    assert {type(drum).__name__ for drum in drums} == {"Unpitched"}
+    assert [(drum.getOffsetInHierarchy(score), drum.quarterLength) for drum in drums] == [
+        (place / 2, 0.25) for place in range(8)
+    ]
+
+
+def test_notes_of_one_pitch_that_overlap_are_in_two_voices(tmp_path: Path) -> None:
+    data = saved(track([(0, 2, 60), (1, 3, 60), (3, 4, 60), (3, 4, 60)]), resolution=480)
+    (tmp_path / "a.mid").write_bytes(data)
+    score = read_score(tmp_path / "a.mid")
+    notes = read_notes(data).notes
+    assert heard(score) == [(Fraction(n.onset, 480), Fraction(n.onset + n.duration, 480), n.pitch) for n in notes]
+    assert len(score.parts[0].recurse().getElementsByClass("Voice")) == 2
+
+
+def test_tempos_of_any_track_are_in_the_first_part(tmp_path: Path) -> None:
+    tempos = [mido.MetaMessage("set_tempo", tempo=tempo, time=time) for tempo, time in ((500_000, 0), (652_174, 960))]
+    score = read(tmp_path, track(line([1] * 8)), [*tempos, *track(line([2] * 4))])
+    marks = score.recurse().getElementsByClass("MetronomeMark")
+    assert [(mark.number, mark.getOffsetInHierarchy(score.parts[0])) for mark in marks] == [(120, 0), (92, 2)]
+
+
+PERFORMED: Line = [(place + place**2 % 37 / 100, place + 0.9, 60 + place) for place in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("tracks", "message"),
+    [
+        ([track(PERFORMED)], "quarter note 2 of part 1 has notes that fit no grid"),
+        ([[*track(line([1])), mido.Message("note_on", note=70)]], "1 of its notes do not end"),
+        ([[metre(3, 4)], [metre(4, 4), *track(line([1]))]], "different metres at tick 0"),
+        ([track([(0, 40 + place, 30 + place) for place in range(20)])], "notes of different lengths at once"),
+        ([[metre(1, 128)], track([(0, 39_000, 60)])], "1 parts of 1,248,000 measures"),
+    ],
+)
+def test_files_that_are_no_scores_are_told_apart(tmp_path: Path, tracks: list[Any], message: str) -> None:
+    with pytest.raises(ScoreError, match=message):
+        read(tmp_path, *tracks)
+
+
+@pytest.mark.parametrize(("column", "value"), [(0, 1), (1, 8 * 3360), (2, 50)])
+def test_a_score_with_other_notes_than_the_file_is_refused(tmp_path: Path, column: int, value: int) -> None:
+    """As if the sixth note, in measure 2, were written wrongly."""
+    write: Any = score_reading._write_notes
+
+    def write_wrongly(notes: Any, *args: Any) -> None:
+        changed = [list(note) for note in notes]
+        changed[5][column] = value
+        write(changed, *args)
+
+    with (
+        patch.object(score_reading, "_write_notes", write_wrongly),
+        pytest.raises(ScoreError, match=r"measure [12] of Piano has other notes"),
+    ):
+        read(tmp_path, track([(place, place + 1, 60) for place in range(8)]))
+
+
+lengths = st.sampled_from([Fraction(1, 8), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), 1, 3])
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.lists(st.tuples(lengths, lengths, st.integers(40, 80)), min_size=1, max_size=12), max_size=3))
+def test_notes_are_those_of_symusic(tmp_path_factory: pytest.TempPathFactory, parts: list[Any]) -> None:
+    tracks = [[metre(3, 4), *track(line([1, Fraction(1, 3)]))]]
+    for gaps in parts:
+        onset, notes = Fraction(0), []
+        for gap, length, pitch in gaps:
+            notes.append((onset, onset + length, pitch))
+            onset += gap
+        tracks.append(track(notes))
+    data = saved(*tracks, resolution=480)
+    path = tmp_path_factory.mktemp("midi") / "a.mid"
+    path.write_bytes(data)
+    expected = read_notes(data).notes
+    starts, length = [], Fraction(0)
+    for part in read_score(path).parts:
+        for element in part.recurse().notes:
+            length += Fraction(element.quarterLength) * len(element.pitches)
+            for note in getattr(element, "notes", [element]):
+                is_start = note.tie is None or note.tie.type == "start"
+                starts += [(element.getOffsetInHierarchy(part) * 480, note.pitch.midi)] * is_start
+    assert sorted(starts) == sorted((note.onset, note.pitch) for note in expected)
+    assert length * 480 == sum(note.duration for note in expected)
