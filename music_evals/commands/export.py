@@ -30,6 +30,8 @@ def export(
     # Here, so that `music-evals --help` need not wait for it.
     from inspect_ai.log import read_eval_log
 
+    from music_evals.datasets_builders.dataset_io.folders import replace_file
+
     try:
         if out.exists():
             raise ValueError(f"{out} is there already; give another file")
@@ -45,7 +47,8 @@ def export(
             written = [entry | originals[entry["id"]] for entry in known]
         if not written:
             raise ValueError(f"{log} has no sample of the questions in {questions or 'it'}")
-        out.write_text(json.dumps(written, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        with replace_file(out.expanduser()) as file:
+            file.write_text(json.dumps(written, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     except (OSError, ValueError) as error:
         raise failed(error) from error
     say(f"Wrote {len(written)} of {len(samples)} replies to {out}")

@@ -7,7 +7,6 @@ the scores of all samples.
 """
 
 import json
-import os
 import re
 import tempfile
 from collections import defaultdict
@@ -32,7 +31,7 @@ from inspect_ai.log import (
 from inspect_ai.model import ModelUsage
 from pydantic import ConfigDict, TypeAdapter
 
-from music_evals.datasets_builders.dataset_io.folders import locked_folder
+from music_evals.datasets_builders.dataset_io.folders import replace_file
 from music_evals.reports.run_metadata import TRANSPORT, shown
 from music_evals.reports.sanitize import plain
 
@@ -286,9 +285,8 @@ def _replacing(target: str) -> Iterator[str]:
     """Path of a file to write, which then replaces the target; leftovers of a killed process are removed."""
     files, path = fsspec.core.url_to_fs(target)
     if isinstance(files, fsspec.implementations.local.LocalFileSystem):
-        with locked_folder(Path(path).with_name(f".{Path(path).name}.partial")) as folder:
-            yield f"{folder}/merged.eval"
-            os.replace(folder / "merged.eval", path)
+        with replace_file(Path(path)) as file:
+            yield str(file)
     else:
         with tempfile.TemporaryDirectory() as folder:
             yield f"{folder}/merged.eval"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders.dataset_io.bounded import bounded_lines
 from music_evals.datasets_builders.lilybench.default_pieces import Source
 from music_evals.datasets_builders.lilybench.rows import TaskName, TaskRow, task_row
 
@@ -60,7 +61,8 @@ def read_tables(folder: Path) -> tuple[dict[TaskName, Table], dict[TaskName, str
         if path.is_file():
             try:
                 with path.open(encoding="utf-8", newline="") as file:
-                    rows: list[dict[str, Any]] = [{"score": row.get("input"), **row} for row in csv.DictReader(file)]
+                    table = csv.DictReader(bounded_lines(file, path.name))
+                    rows: list[dict[str, Any]] = [{"score": row.get("input"), **row} for row in table]
             except (OSError, ValueError, csv.Error) as error:
                 raise DatasetError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
             if any(row.get(column) is None for row in rows for column in _COLUMNS):

@@ -1,4 +1,4 @@
-"""Folders that appear completely or not at all: they are written beside their target and then renamed."""
+"""Folders and files that appear completely or not at all: they are written beside their target and then renamed."""
 
 import fcntl
 import os
@@ -80,6 +80,17 @@ def replace_folder(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = 
         if path.exists():
             path.rename(old)
         new.rename(path)
+
+
+@contextmanager
+def replace_file(path: Path) -> Iterator[Path]:
+    """Yield the path of a file that becomes `path` when the block ends; after an error, `path` is as it was.
+
+    The file is made in a hidden folder beside its target, which goes as that of `replace_folder` does.
+    """
+    with locked_folder(path.with_name(f".{path.name}.partial")) as folder:
+        yield folder / path.name
+        os.replace(folder / path.name, path)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 from music_evals.datasets_builders.dataset_io.download_errors import disk_problem
 from music_evals.datasets_builders.dataset_io.downloads import download_repository, remove_cached
 from music_evals.datasets_builders.dataset_io.provenance import (
@@ -186,7 +187,8 @@ def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table"
                 raise DatasetError(f"{where} lacks the columns {', '.join(lacking)} ({built}); build it again")
             if other := [name for name in schema.names if present.field(name).type != schema.field(name).type]:
                 raise DatasetError(f"{where} has columns of another type: {', '.join(other)} ({built})")
-            table = parquet.read(columns=schema.names)
+        batches = parquet_batches(file, where, schema.names)
+        table = pa.Table.from_batches(batches, pa.schema(map(present.field, schema.names)))
         table.validate(full=True)
     except (OSError, pa.ArrowException) as error:
         reason = "".join(char if char.isprintable() else " " for char in str(error))  # it may quote bytes of the file

@@ -19,9 +19,9 @@ from typing import Any, Final
 from zipfile import BadZipFile
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from music_evals.datasets_builders.dataset_io import PUBLISHED, DatasetError, FileCell, make_provenance
+from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 from music_evals.datasets_builders.msu.dataset import (
     DEFAULT_SEED,
     LEVELS,
@@ -162,8 +162,7 @@ def _rows(folder: Path, config: str) -> Iterator[Mapping[str, Any]]:
     """Read the Parquet files of a config, a few rows at a time: pages and PDFs have megabytes."""
     for path in sorted(folder.glob(f"{config}/*.parquet")):
         try:
-            file = pq.ParquetFile(path)
-            for batch in file.iter_batches(batch_size=4):
+            for batch in parquet_batches(path, str(path)):
                 yield from batch.to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise DatasetError(f"{path} cannot be read as Parquet: {error}") from error

@@ -27,6 +27,7 @@ from music_evals.datasets_builders.dataset_io import (
     locked_folder,
 )
 from music_evals.datasets_builders.dataset_io.archives import is_archive, unpack
+from music_evals.datasets_builders.dataset_io.bounded import bounded_json, bounded_lines, parquet_batches
 from music_evals.datasets_builders.questions.question_set import (
     ABSENT,
     MediaQuestion,
@@ -39,10 +40,10 @@ from music_evals.datasets_builders.questions.question_set import (
 )
 from music_evals.notation.audio.clips import check_clip
 from music_evals.notation.cache import cache_folder
+from music_evals.notation.pictures import check_picture
 
 _SUFFIXES: Final = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp")
-_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF")  # how files of the three accepted formats begin
-_ROWS: Final = 64  # of a Parquet file at a time; a row may have megabytes
+_LARGEST: Final = 300_000_000  # bytes of a file of sound or a picture; a row holds it
 _DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 
 
@@ -273,18 +274,16 @@ class PublishedQuestions:
         names = (content,) if isinstance(content, str) else content
         for name in names[:-1]:
             try:
-                return self._media.find(name).read_bytes()
+                return _read_media(self._media.find(name))
             except KeyError:
                 continue
-        return self._media.find(names[-1]).read_bytes()
+        return _read_media(self._media.find(names[-1]))
 
     def _problem(self, part: Part) -> str:
         try:
             data = self._load(part)
-            if part.kind == "audio":
-                check_clip(data)
-            elif not data.startswith(_PICTURES):
-                return "it is no PNG, JPEG or WebP"
+            check = check_clip if part.kind == "audio" else check_picture
+            check(data)
         except KeyError as error:
             return str(error.args[0])
         except ValueError as error:
@@ -302,26 +301,32 @@ def read_records(path: Path) -> Iterator[Record]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             if path.suffix in _DELIMITERS:
-                yield from csv.DictReader(lines, delimiter=_DELIMITERS[path.suffix])
+                yield from csv.DictReader(bounded_lines(lines, path.name), delimiter=_DELIMITERS[path.suffix])
             elif path.suffix == ".jsonl":
-                yield from (json.loads(line) for line in lines if line.strip())
+                yield from (json.loads(line) for line in bounded_lines(lines, path.name) if line.strip())
             else:
-                entries = json.load(lines)
+                entries = bounded_json(lines, path.name)
                 yield from _keyed(entries) if isinstance(entries, dict) else entries
-    except (UnicodeDecodeError, csv.Error, json.JSONDecodeError, RecursionError, TypeError) as error:
+    except DatasetError:
+        raise
+    except (ValueError, csv.Error, RecursionError, TypeError) as error:
         raise DatasetError(f"{path.name} cannot be read: {error}") from error
 
 
 def _parquet_records(path: Path) -> Iterator[Record]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(_ROWS):
-                yield from batch.to_pylist()
+        for batch in parquet_batches(path, path.name):
+            yield from batch.to_pylist()
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"{path.name} cannot be read as Parquet: {error}") from error
+
+
+def _read_media(path: Path) -> bytes:
+    if path.stat().st_size > _LARGEST:
+        raise ValueError(f"it has over {_LARGEST:,} bytes, which is the most")
+    return path.read_bytes()
 
 
 def _keyed(entries: Mapping[str, Record]) -> Iterator[Record]:

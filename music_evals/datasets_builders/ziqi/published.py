@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from music_evals.datasets_builders.dataset_io import PUBLISHED, DatasetError, list_names, make_provenance
+from music_evals.datasets_builders.dataset_io.bounded import bounded_lines
 from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import (
     NAME,
@@ -87,7 +88,7 @@ def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report)
     where = f"{split}/{path.name}"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
+            reader = csv.reader(bounded_lines(file, where), strict=True)
             header = tuple(next(reader, ()))
             if header != COLUMNS:
                 raise DatasetError(f"{where} has the columns {', '.join(header)}; needed are {', '.join(COLUMNS)}")

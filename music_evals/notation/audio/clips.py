@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from typing import Any, Final, Literal, NamedTuple
 
 MAX_RATE: Final = 48_000  # Hz; above it a clip is resampled
+_RATES: Final = range(1000, 192_001)  # Hz
+_MOST_SECONDS: Final = 3600
 _BLOCK: Final = 1 << 16  # frames that are decoded at a time
 _UNKNOWN_SIZE: Final = 0x7FFF0000  # sizes from here on are what programs write that do not know the size yet
 
@@ -65,6 +67,11 @@ def _opened(data: bytes) -> Iterator[Any]:
 
     try:
         with soundfile.SoundFile(io.BytesIO(data)) as file:
+            if file.samplerate not in _RATES:
+                accepted = f"{_RATES[0]:,} to {_RATES[-1]:,} Hz"
+                raise ValueError(f"its sample rate is {file.samplerate:,} Hz; accepted: {accepted}")
+            if file.frames > _MOST_SECONDS * file.samplerate:
+                raise ValueError(f"it lasts over {_MOST_SECONDS:,} seconds, which is the most")
             yield file
     except (soundfile.SoundFileError, RuntimeError) as error:
         raise ValueError(f"it cannot be decoded: {str(error).rpartition('>: ')[2]}") from error
