@@ -17,6 +17,7 @@ from music_evals.datasets_builders.dataset_io import (
     replace_folder,
     write_dataset,
 )
+from music_evals.datasets_builders.dataset_io.folders import replace_file
 
 LETTERS = FolderKind("letters", "kind.json", '"letters"')
 LISTS = FolderKind("lists", "*/*.yaml", contents=("*/*.yaml",))
@@ -148,3 +149,17 @@ def test_a_folder_of_another_kind_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "lists" / "notes.txt").touch()
     with pytest.raises(DatasetError, match="does not hold lists of ours"):
         check_target(tmp_path / "lists", LISTS, overwrite=True)
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    def write_file(letter: str, problem: str = "") -> None:
+        with replace_file(tmp_path / "letter") as file:
+            file.write_text(letter)
+            if problem:
+                raise OSError(problem)
+
+    write_file("a")
+    with pytest.raises(OSError, match="disk"):
+        write_file("b", "disk")
+    assert (tmp_path / "letter").read_text() == "a"
+    assert os.listdir(tmp_path) == ["letter"]

@@ -1,0 +1,55 @@
+"""Files that unpack to more than they should are refused before they are unpacked."""
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders.dataset_io.bounded import bounded_json, bounded_lines, parquet_batches
+
+LONG = "a" * 50_000_001
+MANY = "[" + "[]," * 2_000_000 + "[]]"
+
+
+@pytest.mark.parametrize(("text", "problem"), [(LONG, "50,000,000 characters"), (MANY, "values")])
+def test_texts_that_cost_too_much_are_refused(text: str, problem: str) -> None:
+    with pytest.raises(DatasetError, match=rf"r\.json .*{problem}"):
+        list(bounded_lines(io.StringIO(f"id\n{text}"), "r.json"))
+    with pytest.raises(DatasetError, match=rf"r\.json .*{problem}"):
+        bounded_json(io.StringIO(text), "r.json")
+
+
+def test_lines_keep_their_ends() -> None:
+    assert [*bounded_lines(io.StringIO("a,b\r\nc\n\nd", newline=""), "r.csv")] == ["a,b\r\n", "c\n", "\n", "d"]
+
+
+def dictionary(text: str, rows: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([text]))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pytest.param(dictionary("x" * 10_000_000, 100), id="a long text in all rows"),
+        pytest.param(dictionary("x" * 2000, 300_000), id="a short text in more rows"),
+        pytest.param(pa.array(["x" * 510_000_000]), id="one value"),
+        pytest.param(pa.nulls(510_000_000, pa.int8()), id="nulls"),
+    ],
+)
+def test_columns_that_unpack_to_more_are_refused(tmp_path: Path, column: pa.Array) -> None:
+    path = tmp_path / "r.parquet"
+    pq.write_table(pa.table({"question": column}), path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 4_000_000
+    with pytest.raises(DatasetError, match=r"r\.parquet unpacks to more than 500,000,000 bytes"):
+        for _ in parquet_batches(path, "r.parquet"):
+            pass
+
+
+def test_rows_come_in_their_order(tmp_path: Path) -> None:
+    table = pa.table({"id": range(5000), "sound": [bytes([number % 256]) * 50_000 for number in range(5000)]})
+    pq.write_table(table, tmp_path / "r.parquet", row_group_size=2000)
+    batches = [*parquet_batches(tmp_path / "r.parquet", "r", ["id"])]
+    assert [number for batch in batches for number in batch["id"].to_pylist()] == [*range(5000)]

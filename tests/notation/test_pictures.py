@@ -1,0 +1,43 @@
+"""Pictures are checked by their headers."""
+
+import io
+import struct
+from zlib import crc32
+
+import pytest
+from PIL import Image
+
+from music_evals.notation.pictures import check_picture
+
+
+def picture(form: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (30, 20)).save(buffer, form)
+    return buffer.getvalue()
+
+
+def png_of(width: int, height: int) -> bytes:
+    """The beginning of a PNG file with one bit per pixel."""
+    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    chunk = struct.pack(">I", 13) + header + struct.pack(">I", crc32(header))
+    return b"\x89PNG\r\n\x1a\n" + chunk + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", crc32(b"IDAT"))
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
+def test_pictures_that_models_take(form: str) -> None:
+    check_picture(picture(form))
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (png_of(50_000, 50_000), "pixels"),
+        (png_of(10_000, 10_000), "pixels"),
+        (picture("GIF"), "it is no PNG, JPEG or WebP"),
+        (b"\x89PNG\r\n\x1a\n", "it is no PNG, JPEG or WebP"),
+        (b"", "it is no PNG, JPEG or WebP"),
+    ],
+)
+def test_other_files_are_refused(data: bytes, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        check_picture(data)
