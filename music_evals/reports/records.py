@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from math import isnan, nan
 from pathlib import Path
@@ -598,8 +598,12 @@ def _hashable(value: Any) -> Any:
 
 
 def _with_current(runs: pd.DataFrame) -> pd.DataFrame:
-    """Mark the run that counts among those alike: a complete one, then one of more samples, then the newest."""
-    order = runs.sort_values(["is_complete", "n", "created"], kind="stable")
+    """Mark the run that counts among those alike: a complete one, then one of more samples, then the newest.
+
+    A run that began in the future had a wrong clock, and is not the newest.
+    """
+    is_dated = runs["created"] <= datetime.now(UTC) + timedelta(days=1)
+    order = runs.assign(is_dated=is_dated).sort_values(["is_complete", "n", "is_dated", "created"], kind="stable")
     last = order.groupby("key", sort=False).tail(1).index
     alike = runs.groupby("key")["key"].transform("size")
     return runs.assign(is_current=runs.index.isin(last), replaced=alike - 1)

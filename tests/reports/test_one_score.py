@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 
 from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.overview import make_overview
@@ -205,3 +205,14 @@ def test_a_compile_rate_is_not_presented_as_quality(golden: Records) -> None:
 def test_the_overview_of_a_benchmark_without_published_figures(tmp_path: Path) -> None:
     write_log(tmp_path, "CI", benchmark="ssmr", task="textual")
     assert make_overview(read_records(tmp_path)).sentences["SSMR-Bench"]
+
+
+@pytest.mark.parametrize("created", ["2999-01-01T10:00:00+00:00", "2999-01-01T10:00:00-08:00"])
+def test_a_run_whose_clock_was_ahead_is_not_the_newest(tmp_path: Path, created: str) -> None:
+    write_log(tmp_path, "CIII", day=1)
+    ahead = write_log(tmp_path, "CCCC", day=2)
+    log = read_eval_log(str(ahead))
+    log.eval.created = created
+    write_eval_log(log, str(ahead))
+    write_log(tmp_path, "CCII", day=3)
+    assert read_records(tmp_path).runs["is_current"].tolist() == [False, False, True]
