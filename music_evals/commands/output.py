@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from textwrap import shorten
 from types import ModuleType
@@ -39,7 +40,11 @@ def failed(error: Exception) -> typer.Exit:
     >>> failed(ValueError("no such folder")).exit_code
     1
     """
-    text = "\n".join(map(plain, f"Error: {error}".splitlines()))
+    reason = str(error)
+    if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
+        place = f" ({error.filename2 or error.filename})" if error.filename else ""
+        reason = f"the disk is full{place}; free some space, or give a folder on another disk"
+    text = "\n".join(map(plain, f"Error: {reason}".splitlines()))
     Console(stderr=True).print(text, style="red", markup=False, highlight=False, soft_wrap=True)
     return typer.Exit(1)
 

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from music_evals.datasets_builders.dataset_io.card import make_card
 from music_evals.datasets_builders.dataset_io.folders import replace_folder
@@ -105,12 +105,42 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Any, whe
     check, count = RowCheck(features, where), 0
     path.parent.mkdir(exist_ok=True)
     options = {"compression": "zstd", "use_content_defined_chunking": True, "write_page_index": True}
-    with pq.ParquetWriter(path, features.arrow_schema, **options) as writer:
-        for group in chain([first], groups):
-            writer.write_table(_to_table(group, features, where, check, count))
-            count += len(group)
-        writer.add_key_value_metadata({"canary": mark} if mark else {})
+    with path.open("wb") as file:
+        sink = _Sink(file)
+        with pq.ParquetWriter(sink, features.arrow_schema, **options) as writer:
+            for group in chain([first], groups):
+                writer.write_table(_to_table(group, features, where, check, count))
+                sink.check()
+                count += len(group)
+            writer.add_key_value_metadata({"canary": mark} if mark else {})
+        sink.check()
     return count
+
+
+class _Sink:
+    """A file for Arrow, which ends the whole process where it cannot write: the first error is kept for `check`."""
+
+    closed = False
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._error: OSError | None = None
+
+    def write(self, data: bytes) -> None:
+        """Write bytes, or none after an error."""
+        if self._error is None:
+            try:
+                self._file.write(data)
+            except OSError as error:
+                self._error = error
+
+    def flush(self) -> None:
+        """Leave it to the file."""
+
+    def check(self) -> None:
+        """Raise the first error of the file."""
+        if self._error is not None:
+            raise self._error
 
 
 def _to_table(group: list[Mapping[str, Any]], features: Any, where: str, check: RowCheck, start: int) -> "pa.Table":

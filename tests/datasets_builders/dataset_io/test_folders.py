@@ -163,3 +163,18 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
         write_file("b", "disk")
     assert (tmp_path / "letter").read_text() == "a"
     assert os.listdir(tmp_path) == ["letter"]
+
+
+def test_a_full_disk_ends_a_large_dataset_with_an_error(tmp_path: Path) -> None:
+    features = {"task": Features({"id": Value("string"), "sound": Value("binary")})}
+    random = Random(1)
+    rows = [{"id": str(number), "sound": random.randbytes(100_000)} for number in range(100)]
+    provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
+
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+        with pytest.raises(OSError, match="File too large"):
+            write_dataset(tmp_path / "out", {"task": {"test": rows}}, features=features, provenance=provenance)
+
+    assert in_child(fill) == 0
+    assert os.listdir(tmp_path) == []
