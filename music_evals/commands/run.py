@@ -1,7 +1,9 @@
 """`music-evals run` and `grid`: benchmarks and tasks by name, as one Inspect eval set that can be resumed."""
 
 import json
+import os
 import re
+import time
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import product
@@ -141,6 +143,7 @@ def run(
                 asked = len(task.dataset) if limit is None else min(limit, len(task.dataset))
                 task.fail_on_error = error_limit(asked)
             defaults = {"retry_attempts": 0, "retry_immediate": False, "score_display": False, "log_level": "error"}
+            _mend_times(logs)
             success, ended = eval_set(
                 [task for _, task in tasks],
                 log_dir=logs,
@@ -215,6 +218,14 @@ def _claim_no_success_after_an_interrupt() -> None:
     inspect_evalset: Any = evalset
     all_succeeded = inspect_evalset.all_evals_succeeded
     inspect_evalset.all_evals_succeeded = lambda logs: bool(logs) and all_succeeded(logs)
+
+
+def _mend_times(logs: str) -> None:
+    """Date logs of the future now: of several logs of a task, Inspect keeps the one that was written last."""
+    now = time.time()
+    for path in Path(logs).expanduser().glob("*.eval"):
+        if path.stat().st_mtime > now:
+            os.utime(path, (now, now))
 
 
 def folder_problem(logs: str) -> str:
