@@ -9,11 +9,12 @@ import re
 import zipfile
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from music_evals.notation.abc.plain import parse_plain, plain_abc
-from music_evals.notation.midi.note_arrays import MidiError
+from music_evals.notation.midi.note_arrays import MidiError, open_midi
 from music_evals.notation.midi.score_reading import read_midi_score
 from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, prepare_score
 
@@ -248,10 +249,6 @@ def _write_out_last_forward(measure: Any) -> None:
         last.insert(0, last.makeelement("rest", {}))
 
 
-def _check_mxl(data: bytes) -> str:
-    return _check_musicxml(musicxml_bytes(data))
-
-
 def musicxml_bytes(data: bytes) -> bytes:
     """Take the MusicXML out of its archive, if it is in one, without writing anything to disk."""
     from defusedxml.ElementTree import fromstring
@@ -284,23 +281,11 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> bytes:
 
 def _check_midi(data: bytes) -> bytes:
     """Read the file with mido, and check its length and metres."""
-    import mido
-
-    if not data.startswith(b"MThd"):
-        raise ScoreError("it does not start with MThd as a MIDI file does")
-    try:
-        file = mido.MidiFile(file=io.BytesIO(data))
-    # mido raises EOFError, OSError, ValueError, IndexError and KeyError, and documents no list.
-    except Exception as error:
-        raise ScoreError(f"it is a truncated or damaged MIDI file ({type(error).__name__}: {error})") from error
-    if file.ticks_per_beat < 1 or file.ticks_per_beat >= 0x8000:
-        raise ScoreError("its time is in frames (SMPTE); accepted is time in beats")
-    if file.type == 2:
-        raise ScoreError("it is a MIDI file of format 2 with several pieces; accepted are formats 0 and 1")
+    file = open_midi(data)
     longest = max((sum(message.time for message in track) for track in file.tracks), default=0) / file.ticks_per_beat
     if longest > _MAX_QUARTERS:
         raise ScoreError(f"it lasts {longest:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
-    messages = [message for track in file.tracks for message in track]
+    messages = list(chain.from_iterable(file.tracks))
     for message in messages:
         if message.type == "time_signature" and not (message.numerator and message.denominator <= _MAX_DENOMINATOR):
             raise ScoreError(f"it has the metre {message.numerator}/{min(message.denominator, 10**9)}, which is none")
@@ -377,7 +362,7 @@ def decode_text(data: bytes) -> str:
 _FORMATS: Final[dict[str, tuple[str, Callable[[bytes], Any]]]] = {
     ".musicxml": ("musicxml", _check_musicxml),
     ".xml": ("musicxml", _check_musicxml),
-    ".mxl": ("musicxml", _check_mxl),
+    ".mxl": ("musicxml", lambda data: _check_musicxml(musicxml_bytes(data))),
     ".mid": ("midi", _check_midi),
     ".midi": ("midi", _check_midi),
     ".abc": ("abc", _check_abc),
