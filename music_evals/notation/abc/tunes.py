@@ -24,6 +24,7 @@ _MODE_NAMES: Final = {"maj": "", "ion": "", "min": "m", "aeo": "m", **{mode: mod
 FIFTHS: Final = "FCGDAEB"
 """The letters in fifths: 7 semitones upwards each."""
 ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
+SIGNS: Final = {alteration: sign for sign, alteration in ALTERATIONS.items()}
 
 # A line such as "A:|" looks like a field but is music.
 FIELD: Final = re.compile(r"([A-Za-z]):(?![|:])(.*)", re.DOTALL)
@@ -412,6 +413,21 @@ def length_text(value: Fraction) -> str:
     """Return the shortest common spelling of a length."""
     over = "" if value.numerator == 1 else str(value.numerator)
     return over if value.denominator == 1 else f"{over}/{value.denominator}"
+
+
+def short_length_text(value: Fraction) -> str:
+    """Return the shortest spelling of a length: as `length_text`, but ``/`` for a half."""
+    return "/" if value == Fraction(1, 2) else length_text(value)
+
+
+def letter_text(letter: str, octave: int) -> str:
+    """Return a letter with its octave marks; octave 0 begins at middle C, ``C``."""
+    return letter.lower() + "'" * (octave - 1) if octave > 0 else letter + "," * -octave
+
+
+def key_alterations(sharps: int) -> dict[str, int]:
+    """Return the alterations of the letters that a key with so many sharps alters; flats are negative."""
+    return dict.fromkeys(FIFTHS[:sharps], 1) if sharps > 0 else dict.fromkeys(FIFTHS[::-1][:-sharps], -1)
 
 
 def _check_length(text: str) -> None:

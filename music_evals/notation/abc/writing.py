@@ -18,7 +18,7 @@ from fractions import Fraction
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
-from music_evals.notation.abc.tunes import FIFTHS
+from music_evals.notation.abc.tunes import key_alterations, letter_text, short_length_text
 from music_evals.notation.midi.note_arrays import KEYS
 from music_evals.notation.scores.preparing import NO_NAME
 
@@ -112,7 +112,7 @@ def score_to_abc(score: "Score") -> str:
             lines.append(f"V:{voice} {_first_clef(bars[0].measure)}{f' nm={name}' if name and not layer else ''}")
             # The first voice of a part has its tempi.
             texts = (marks, {} if layer else tempi, endings)
-            writer = _Writer(unit * 4, meter, key, _alterations(sharps), _first_clef(bars[0].measure), *texts)
+            writer = _Writer(unit * 4, meter, key, key_alterations(sharps), _first_clef(bars[0].measure), *texts)
             texts_by_number: dict[int, list[str]] = defaultdict(list)
             for index, bar in enumerate(bars):
                 texts_by_number[bar.measure.number].append(writer.measure(bar, layer, index, bar is bars[-1]))
@@ -203,10 +203,6 @@ def _key(signature: Any) -> tuple[int, str]:
     if sharps is None or abs(sharps) > 7 or getattr(signature, "isNonTraditional", False):
         return 0, "C"
     return sharps, KEYS[sharps + 7 + 15 * (getattr(signature, "mode", None) == "minor")]
-
-
-def _alterations(sharps: int) -> dict[str, float]:
-    return dict.fromkeys(FIFTHS[:sharps], 1.0) if sharps > 0 else dict.fromkeys(FIFTHS[::-1][:-sharps], -1.0)
 
 
 def _clef(clef: Any) -> str:
@@ -329,7 +325,7 @@ class _Writer:
     _unit: Fraction  # in quarter notes
     _meter: str
     _key: str
-    _alterations: dict[str, float]
+    _alterations: dict[str, int]
     _clef: str
     _marks: _Marks
     _tempi: dict[int, str]
@@ -387,7 +383,7 @@ class _Writer:
             elif kind == "KeySignature":
                 sharps, key = _key(element)
                 if key != self._key:
-                    self._key, self._alterations = key, _alterations(sharps)
+                    self._key, self._alterations = key, key_alterations(sharps)
                     text += f"[K:{key}] "
             elif kind == "Clef" and _clef(element) != self._clef:
                 self._clef = _clef(element)
@@ -433,19 +429,14 @@ class _Writer:
         step, octave = pitch.step, pitch.octave if pitch.octave is not None else pitch.implicitOctave
         alter = float(pitch.accidental.alter) if pitch.accidental is not None else 0.0
         accidental = ""
-        if alter != self._alterations.get(step, 0.0) or step in self._altered:
+        if alter != self._alterations.get(step, 0) or step in self._altered:
             accidental = _ACCIDENTALS.get(alter) or _ACCIDENTALS[float(max(-2, min(2, round(alter))))]
             self._altered.add(step)
-        letter = step + "," * (4 - octave) if octave < 5 else step.lower() + "'" * (octave - 5)
-        return accidental + letter, pitch.ps
+        return accidental + letter_text(step, octave - 4), pitch.ps
 
     def _length(self, duration: Fraction) -> str:
         """A length in unit notes (4.3)."""
-        length = duration / self._unit
-        number = "" if length.numerator == 1 else str(length.numerator)
-        if length.denominator == 1:
-            return number
-        return f"{number}/" if length == Fraction(1, 2) else f"{number}/{length.denominator}"
+        return short_length_text(duration / self._unit)
 
 
 def _beat(measure: Any) -> Fraction:
