@@ -220,16 +220,16 @@ def _add_defaults(part: Any) -> None:
 def _join_chords(measure: Any) -> None:
     """Move what stands between the notes of a chord behind it: music21 would end the chord there."""
     ordered: list[Any] = []
-    waiting: list[Any] = []
+    place = 0  # behind the last note
     for element in measure:
-        if element.tag != "note":
-            waiting.append(element)
-            continue
-        if element.find("chord") is None:
-            ordered += waiting
-            waiting = []
-        ordered.append(element)
-    measure[:] = ordered + waiting
+        is_note = element.tag == "note"
+        if not is_note or element.find("chord") is None:
+            ordered.append(element)
+            place = len(ordered) if is_note else place
+        else:
+            ordered.insert(place, element)
+            place += 1
+    measure[:] = ordered
 
 
 def _write_out_last_forward(measure: Any) -> None:
