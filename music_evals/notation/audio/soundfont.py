@@ -233,15 +233,15 @@ def _load(soundfont: Path) -> "_Bank":
         ) from error
 
 
-def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield name, size by the header, and content of every chunk of a RIFF file, including chunks within lists."""
+def _riff_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Name and content of every chunk of a RIFF file, including chunks within lists."""
     start = 12
     while start + 8 <= len(data):
         name, size = struct.unpack_from("<4sI", data, start)
         if name == b"LIST":  # step inside
             start += 12
             continue
-        yield name, size, data[start + 8 : start + 8 + size]
+        yield name, data[start + 8 : start + 8 + size]
         start += 8 + size + size % 2
 
 
@@ -251,7 +251,7 @@ class _Bank:
     def __init__(self, data: bytes) -> None:
         if data[:4] != b"RIFF" or data[8:12] != b"sfbk":
             raise ValueError("it does not start with RIFF/sfbk")
-        chunks = {name: content for name, _, content in riff_chunks(data)}
+        chunks = dict(_riff_chunks(data))
         self._samples = np.frombuffer(chunks[b"smpl"], dtype="<i2")
         self._preset_heads = _records(chunks[b"phdr"], "<20sHHHIII")
         self._instrument_heads = _records(chunks[b"inst"], "<20sH")
