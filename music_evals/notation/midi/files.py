@@ -105,20 +105,21 @@ def midi_to_text(data: bytes) -> str:
         now += message.time
         channel = getattr(message, "channel", -1)
         note = getattr(message, "note", -1)
+        body = str(message).rpartition(" time=")[0]
         if message.type == "note_on" and message.velocity > 0:
             started[channel, note] = now
-            rank, body = 3, f"note_on channel={channel} note={note} velocity={message.velocity}"
+            rank = 3
         elif message.type in ("note_on", "note_off"):
             # The end of a note without length comes after its start.
-            is_empty = started.pop((channel, note), None) == now
-            rank, body = 4 if is_empty else 2, f"note_off channel={channel} note={note} velocity={message.velocity}"
+            rank = 4 if started.pop((channel, note), None) == now else 2
+            body = body.replace("note_on", "note_off")
         elif message.type in _META_FIELDS:
             values = (f"{name}={getattr(message, name)}" for name in _META_FIELDS[message.type])
             rank, body = 0, " ".join([message.type, *values])
         elif message.type == "end_of_track":
             rank, body = 5, "end_of_track"
         elif not message.is_meta and channel >= 0:
-            rank, body = 1, str(message.copy(time=0)).removesuffix(" time=0")
+            rank = 1
         else:
             continue
         order = list(_META_FIELDS).index(message.type) if rank == 0 else channel

@@ -235,10 +235,14 @@ def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
         contents.numbers = [str(measure.name) for measure in measures]
     starts = [measure.start.t for measure in measures]
     quarters = part.quarter_map
+
+    def place_of(element: Any) -> int:
+        return bisect_right(starts, element.start.t) - 1
+
     for note in notes:
         if isinstance(note, classes.Rest):
             continue
-        place = bisect_right(starts, note.start.t) - 1
+        place = place_of(note)
         times = (float(quarters(time)) for time in (starts[place], note.start.t, note.end.t))
         measure_start, start, end = times
         duration = 0 if isinstance(note, classes.GraceNote) else on_grid(end - start)
@@ -246,10 +250,9 @@ def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
         read = ReadNote(place, on_grid(start - measure_start), pitch, duration)
         contents.add(read, note.tie_next is not None, note.tie_prev is not None)
     for signature in part.iter_all(classes.KeySignature):
-        contents.signatures[bisect_right(starts, signature.start.t) - 1, "key"].add(str(signature.fifths))
+        contents.signatures[place_of(signature), "key"].add(str(signature.fifths))
     for signature in part.iter_all(classes.TimeSignature):
-        text = f"{signature.beats}/{signature.beat_type}"
-        contents.signatures[bisect_right(starts, signature.start.t) - 1, "metre"].add(text)
+        contents.signatures[place_of(signature), "metre"].add(f"{signature.beats}/{signature.beat_type}")
 
 
 # --- ABC ---
