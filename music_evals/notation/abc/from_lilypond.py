@@ -13,11 +13,18 @@ grace notes, clefs, keys and metres. Section numbers are those of https://abcnot
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import groupby
-from string import ascii_lowercase
+from itertools import chain, groupby
 from typing import Final
 
-from music_evals.notation.abc.tunes import SIGNS, key_alterations, letter_text, parse_key, short_length_text
+from music_evals.notation.abc.tunes import (
+    SIGNS,
+    key_alterations,
+    letter_text,
+    parse_key,
+    short_length_text,
+    staff_layout,
+    voice_names,
+)
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import pitch_of
 
@@ -63,13 +70,9 @@ def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:
         fields[-1] += clefs[0]
         return "\n".join([*fields, *_lines(voices[0], key, metre), ""])
     staves = [list(group) for _, group in groupby(voices, key=lambda voice: voice[0].staff)]
-    names = [
-        [f"{number}{letter}".rstrip("a") for letter, _ in zip(ascii_lowercase, staff, strict=False)]
-        for number, staff in enumerate(staves, 1)
-    ]
-    layout = [f"({' '.join(staff)})" if len(staff) > 1 else staff[0] for staff in names]
-    flat = [name for staff in names for name in staff]
-    fields.insert(-1, f"%%score {' '.join(layout)}")
+    names = [voice_names(number, len(staff)) for number, staff in enumerate(staves, 1)]
+    flat = list(chain.from_iterable(names))
+    fields.insert(-1, f"%%score {' '.join(map(staff_layout, names))}")
     fields += [f"V:{name}{clef}" for name, clef in zip(flat, clefs, strict=True)]
     own = key
     for name, voice in zip(flat, voices, strict=True):

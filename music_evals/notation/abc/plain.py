@@ -138,7 +138,6 @@ def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
     """Tie notes to the next note of the same pitch, where one of both is in a chord."""
     from music21 import tie
 
-    new: Any = tie.Tie
     if not any("1" in marks for marks in tied):
         return
     # music21 divides notes of measures that are longer than the metre.
@@ -147,16 +146,12 @@ def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
     for element, following, marks in zip(elements, elements[1:], tied, strict=False):
         if not (element.isChord or following.isChord):
             continue
-        ends = {note.pitch.nameWithOctave: note for note in _notes_of(following)}
-        for note, mark in zip(_notes_of(element), marks, strict=True):
+        ends = {note.pitch.nameWithOctave: note for note in getattr(following, "notes", [following])}
+        for note, mark in zip(getattr(element, "notes", [element]), marks, strict=True):
             if mark == "1" and note.pitch.nameWithOctave in ends:
                 is_tied_before = note.tie is not None and note.tie.type != "start"
-                note.tie = new("continue" if is_tied_before else "start")
-                ends[note.pitch.nameWithOctave].tie = new("stop")
-
-
-def _notes_of(element: Any) -> Sequence[Any]:
-    return element.notes if element.isChord else [element]
+                note.tie = tie.Tie("continue" if is_tied_before else "start")
+                ends[note.pitch.nameWithOctave].tie = tie.Tie("stop")
 
 
 def plain_field(line: str) -> str:

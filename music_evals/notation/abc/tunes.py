@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
+from string import ascii_lowercase
 from typing import Final
 
 MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
@@ -423,6 +424,16 @@ def short_length_text(value: Fraction) -> str:
 def letter_text(letter: str, octave: int) -> str:
     """Return a letter with its octave marks; octave 0 begins at middle C, ``C``."""
     return letter.lower() + "'" * (octave - 1) if octave > 0 else letter + "," * -octave
+
+
+def voice_names(number: int, count: int) -> list[str]:
+    """Return the names of so many voices of a staff, such as 1 and 1b."""
+    return [f"{number}{letter}".rstrip("a") for letter in ascii_lowercase[:count]]
+
+
+def staff_layout(voices: Sequence[str]) -> str:
+    """Return a staff as the value of %%score names it (11.1): several voices in parentheses."""
+    return f"({' '.join(voices)})" if len(voices) > 1 else voices[0]
 
 
 def key_alterations(sharps: int) -> dict[str, int]:

@@ -15,10 +15,9 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
-from music_evals.notation.abc.tunes import key_alterations, letter_text, short_length_text
+from music_evals.notation.abc.tunes import key_alterations, letter_text, short_length_text, staff_layout, voice_names
 from music_evals.notation.midi.note_arrays import KEYS
 from music_evals.notation.scores.preparing import NO_NAME
 
@@ -140,8 +139,7 @@ def _notated_length(element: Any) -> Fraction:
 
 def _voices(number: int, bars: list[_Bar]) -> list[str]:
     """Names of the voices of a part, such as 1 and 1b."""
-    layers = max((len(bar.layers) for bar in bars), default=1)
-    return [f"{number}", *(f"{number}{letter}" for letter in ascii_lowercase[1:layers])]
+    return voice_names(number, max((len(bar.layers) for bar in bars), default=1))
 
 
 def _plain(text: str) -> str:
@@ -253,10 +251,7 @@ def _endings(score: Any) -> dict[int, str]:
 
 def _layout(score: Any, parts: list[list[_Bar]]) -> str:
     """The value of %%score (11.1): voices of a staff in parentheses, staves of an instrument in braces."""
-    staves = []
-    for number, bars in enumerate(parts, 1):
-        voices = _voices(number, bars)
-        staves.append(f"({' '.join(voices)})" if len(voices) > 1 else voices[0])
+    staves = [staff_layout(_voices(number, bars)) for number, bars in enumerate(parts, 1)]
     positions = {id(part): index for index, part in enumerate(score.parts)}
     for group in score.getElementsByClass("StaffGroup"):
         signs = {"brace": "{}", "bracket": "[]"}.get(group.symbol or "")

@@ -51,7 +51,7 @@ from music_evals.notation.scores.note_places import (
     sounding_notes,
     written_notes,
 )
-from music_evals.notation.scores.pages import engrave_pages, shown_text
+from music_evals.notation.scores.pages import engrave_pages, open_verovio, shown_text
 from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.scores.reading import parse_musicxml
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
@@ -306,13 +306,8 @@ def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:
 
 
 def _verovio_notes(musicxml: str) -> Notes:
-    verovio = require("verovio", "scores")
-    verovio.enableLog(verovio.LOG_OFF)
-    tool = verovio.toolkit()
-    tool.setOptions({"expandNever": True})
-    if not tool.loadData(musicxml):
-        raise ScoreError("verovio reads no music from the score")
-    return sounding_notes(base64.b64decode(tool.renderToMIDI()))
+    midi = open_verovio(musicxml, {"expandNever": True}).renderToMIDI()
+    return sounding_notes(base64.b64decode(midi))
 
 
 def _lilypond_notes(text: str) -> Notes:
