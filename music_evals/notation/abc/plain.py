@@ -138,6 +138,7 @@ def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
     """Tie notes to the next note of the same pitch, where one of both is in a chord."""
     from music21 import tie
 
+    new: Any = tie.Tie
     if not any("1" in marks for marks in tied):
         return
     # music21 divides notes of measures that are longer than the metre.
@@ -150,8 +151,8 @@ def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
         for note, mark in zip(getattr(element, "notes", [element]), marks, strict=True):
             if mark == "1" and note.pitch.nameWithOctave in ends:
                 is_tied_before = note.tie is not None and note.tie.type != "start"
-                note.tie = tie.Tie("continue" if is_tied_before else "start")
-                ends[note.pitch.nameWithOctave].tie = tie.Tie("stop")
+                note.tie = new("continue" if is_tied_before else "start")
+                ends[note.pitch.nameWithOctave].tie = new("stop")
 
 
 def plain_field(line: str) -> str:

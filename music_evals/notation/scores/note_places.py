@@ -68,8 +68,8 @@ def written_notes(parts: Iterable[Any], starts: Sequence[int]) -> Notes:
                 if duration:
                     onset += starts[index]
                     written.append((onset, round(note.pitch.ps), onset + duration, has_tie(note)))
-        for onset, pitch, duration in _join_ties(written):
-            durations[onset, pitch].append(duration)
+        for onset, pitch, joined in _join_ties(written):
+            durations[onset, pitch].append(joined)
     return {place: values[0] if len(set(values)) == 1 else None for place, values in durations.items()}
 
 

@@ -74,8 +74,10 @@ def _columns(score: Any) -> Iterator[_Column]:
 def _continues(group: Sequence[_Column], column: _Column) -> bool:
     """Whether a column is a further piece of a measure."""
     last = group[-1]
+    if not (last.is_short and column.is_short and len(group) < len(ascii_lowercase)):
+        return False
     missing = last.full - sum(piece.length for piece in (*group, column))
-    if not (last.is_short and column.is_short and len(group) < len(ascii_lowercase)) or missing < -_IMPRECISION:
+    if missing < -_IMPRECISION:
         return False
     if column.is_hidden or column.number in (0, last.number):
         return True

@@ -193,7 +193,8 @@ def _add_measure(contents: _Contents, place: int, measure: Any, *, is_last: bool
         contents.signatures[place, "metre"].add("" if "+" in metre.ratioString else metre.ratioString)
     for onset, duration, note in measure_notes(measure):
         # A grace note at the end of a measure belongs to the next note.
-        at = (place, onset) if duration or onset < end or is_last else (place + 1, 0)
+        is_before_next = not duration and onset == end and not is_last
+        at = (place + 1, 0) if is_before_next else (place, onset)
         pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
         tie = note.tie.type if duration and note.tie is not None else ""
         read = ReadNote(*at, pitch.nameWithOctave, duration)
