@@ -79,7 +79,7 @@ def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
     sound, *dark = _interpolate(sources, size, step, loop)
     if dark:
         # The filter moves with the modulation envelope. A cross-fade between its extremes is close and much faster.
-        sound += (1 - _envelope(zone, 25, time, pitch)) * (dark[0] - sound)
+        sound += (1 - _envelope(zone, time, pitch)) * (dark[0] - sound)
     decibels = _envelope_decibels(zone, time, pitch) + np.float32(0.04 * zone.generator(48))
     # Processors differ in the last digit of exp and log10. In double precision that digit is rounded away.
     sound *= np.exp(decibels.astype(np.float64) * (-np.log(10) / 20)).astype(np.float32)
@@ -153,10 +153,10 @@ def _envelope_times(zone: "Zone", first: int, pitch: int) -> tuple[float, float,
     return _seconds(zone.generator(first)), _seconds(zone.generator(first + 1)), _seconds(hold), _seconds(decay)
 
 
-def _envelope(zone: "Zone", first: int, time: _Signal, pitch: int) -> _Signal:
+def _envelope(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
     """The modulation envelope of a held key, 0 to 1 (linear)."""
-    delay, attack, hold, decay = _envelope_times(zone, first, pitch)
-    sustain = 1 - min(max(zone.generator(first + 4), 0), 1000) / 1000
+    delay, attack, hold, decay = _envelope_times(zone, 25, pitch)
+    sustain = 1 - min(max(zone.generator(29), 0), 1000) / 1000
     fallen = 1 - (time - delay - attack - hold) / decay
     return np.asarray(np.minimum(np.clip((time - delay) / attack, 0, 1), np.clip(fallen, sustain, 1)))
 

@@ -184,11 +184,11 @@ def _render(musicxml: str, rendering: Rendering) -> Rendered:
 
 def _bare(musicxml: str) -> str:
     """Leave out grace notes, marks that programs play differently, and transposition."""
-    return _without(musicxml, *((".//notations", name) for name in _UNTIMED), ("note", "grace"), _TRANSPOSITION)
+    return _without(musicxml, *((".//notations", name) for name in _UNTIMED), (".", "note[grace]"), _TRANSPOSITION)
 
 
 def _without(musicxml: str, *names: tuple[str, str]) -> str:
-    """Leave out elements of measures, by the path of their parents and their name; with a ``grace``, its note."""
+    """Leave out elements of measures, by the paths of their parents and of them."""
     from defusedxml.ElementTree import fromstring
 
     root = fromstring(musicxml)
@@ -196,8 +196,7 @@ def _without(musicxml: str, *names: tuple[str, str]) -> str:
         for path, name in names:
             for parent in measure.findall(path):
                 for child in parent.findall(name):
-                    holder, element = (measure, parent) if name == "grace" else (parent, child)
-                    holder.remove(element)
+                    parent.remove(child)
     return ElementTree.tostring(root, encoding="unicode")
 
 
