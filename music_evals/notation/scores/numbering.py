@@ -88,7 +88,9 @@ def _is_divided(before: _Column, column: _Column) -> bool:
     """Whether there is a bar line between two columns that is not a plain one."""
     lines = [measure.rightBarline for measure in before.measures]
     lines += [measure.leftBarline for measure in column.measures]
-    return any(line and (line.type not in ("regular", "none") or "Repeat" in line.classes) for line in lines)
+    present = [line for line in lines if line]
+    is_special = any(line.type not in ("regular", "none") for line in present)
+    return is_special or any("Repeat" in line.classes for line in present)
 
 
 def _first_number(groups: Sequence[Sequence[_Column]]) -> int:

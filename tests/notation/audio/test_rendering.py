@@ -133,8 +133,11 @@ def random_wav(subtype: str, frames: int = 4410) -> bytes:
 
 
 @pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "PCM_32", "FLOAT"])
-def test_sound_audio_passes(subtype: str) -> None:
-    check_clip(random_wav(subtype))
+def test_sound_audio_passes_and_cut_audio_does_not(subtype: str) -> None:
+    data = random_wav(subtype)
+    check_clip(data)
+    with pytest.raises(ValueError, match=f"it ends after {len(data) - 8} of {len(data)} bytes"):
+        check_clip(data[:-8])
 
 
 @pytest.mark.parametrize(
