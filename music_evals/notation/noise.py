@@ -8,6 +8,10 @@ their number.
 Example:
     >>> print(noise_text("X:1\nL:1/8\nM:3/4\nK:G\nG2 AB c2 | d6 |]\n", "abc"))
     X:1
+    M:3/4
+    L:1/8
+    K:C
+    fc3a2|a3c'3|F4Aa|]
 """
 
 import io

@@ -12,7 +12,7 @@ from tests.published_servers import rerouted, serve
 
 def test_the_second_run_needs_no_network(tmp_path: Path) -> None:
     options = ("--model", "baseline/chance", "--log-dir", tmp_path / "logs")
-    task = ("evals/musictheorybench.py@musictheorybench_knowledge", "-T", "dataset=published", "--display", "plain")
+    task = ("evals/musictheorybench.py@knowledge", "-T", "dataset=published", "--display", "plain")
     remote = dataset_facts("musictheorybench").published[1].remotes[0]
     with serve() as servers:
         put_musictheorybench(servers, tmp_path / "source")

@@ -31,7 +31,7 @@ from music_evals.datasets_builders.muse.chords import ROOTS
 from music_evals.datasets_builders.muse.dataset import Plan, group_makers
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.datasets_builders.muse.rows import NAME, VERSION
-from music_evals.notation.audio.rendering import describe_wav
+from music_evals.notation.audio.clips import check_clip
 
 LICENCE_FILE: Final = "LICENSE_DATA.md"
 
@@ -127,7 +127,10 @@ def _digests(source: Path, paths: Sequence[str]) -> dict[str, str]:
         try:
             digests[path] = file_sha256(source / path)
             if path != LICENCE_FILE:
-                describe_wav((source / path).read_bytes())
+                data = (source / path).read_bytes()
+                if not data.startswith(b"RIFF"):
+                    raise ValueError(f"audio of {len(data)} bytes is not a WAV file")
+                check_clip(data)
         except (OSError, ValueError) as error:
             broken.append(f"{path}: {error}")
     if broken:

@@ -13,17 +13,23 @@ grace notes, clefs, keys and metres. Section numbers are those of https://abcnot
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import groupby
-from string import ascii_lowercase
+from itertools import chain, groupby
 from typing import Final
 
-from music_evals.notation.abc.tunes import ALTERATIONS, FIFTHS, parse_key
+from music_evals.notation.abc.tunes import (
+    SIGNS,
+    key_alterations,
+    letter_text,
+    parse_key,
+    short_length_text,
+    staff_layout,
+    voice_names,
+)
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import pitch_of
 
 _UNIT: Final = Fraction(1, 8)
 _MASKED: Final = re.compile(r"\\(key|time) \?")
-_SIGNS: Final = {alteration: sign for sign, alteration in ALTERATIONS.items()}
 _MODES: Final = {
     "major": "",
     "minor": "m",
@@ -64,13 +70,9 @@ def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:
         fields[-1] += clefs[0]
         return "\n".join([*fields, *_lines(voices[0], key, metre), ""])
     staves = [list(group) for _, group in groupby(voices, key=lambda voice: voice[0].staff)]
-    names = [
-        [f"{number}{letter}".rstrip("a") for letter, _ in zip(ascii_lowercase, staff, strict=False)]
-        for number, staff in enumerate(staves, 1)
-    ]
-    layout = [f"({' '.join(staff)})" if len(staff) > 1 else staff[0] for staff in names]
-    flat = [name for staff in names for name in staff]
-    fields.insert(-1, f"%%score {' '.join(layout)}")
+    names = [voice_names(number, len(staff)) for number, staff in enumerate(staves, 1)]
+    flat = list(chain.from_iterable(names))
+    fields.insert(-1, f"%%score {' '.join(map(staff_layout, names))}")
     fields += [f"V:{name}{clef}" for name, clef in zip(flat, clefs, strict=True)]
     own = key
     for name, voice in zip(flat, voices, strict=True):
@@ -98,7 +100,7 @@ def _key(word: Word) -> str:
 def _alterations(key: str) -> dict[str, int]:
     # After a wrong mode, the key is that of the tonic.
     sharps = 0 if key == "none" else parse_key(key.partition(" ")[0]).sharps
-    return dict.fromkeys(FIFTHS[:sharps], 1) if sharps > 0 else dict.fromkeys(FIFTHS[::-1][:-sharps], -1)
+    return key_alterations(sharps)
 
 
 def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
@@ -124,8 +126,7 @@ def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
                 mark, factor = tuplets.get(number, ("", Fraction(1)))
                 rests = {"r": "z", "s": "x"}
                 text = _notes(word, implied, altered) if word.kind == "note" else rests[word.match["name"]]
-                units = word.duration / factor / _UNIT
-                length = {"1": "", "1/2": "/"}.get(str(units), str(units).removeprefix("1" * (units < 1)))
+                length = short_length_text(word.duration / factor / _UNIT)
                 texts += [part for part in (mark, f"{{{graces}}}" if graces else "") if part]
                 texts.append(text + length + ("-" if word.match["tie"] else ""))
                 tied = text if word.match["tie"] else ""
@@ -164,11 +165,11 @@ def _notes(word: Word, implied: dict[str, int], altered: set[str]) -> str:
         pitch = pitch_of(name.rstrip("',"))
         if pitch is None:
             return f"@{name}"
-        if pitch.alteration not in _SIGNS:
+        if pitch.alteration not in SIGNS:
             raise ValueError(f"{name} is a quarter tone, which is not written")
-        letter, height, sign = "CDEFGAB"[pitch.step], name.count("'") - name.count(","), ""
+        letter, sign = "CDEFGAB"[pitch.step], ""
         if pitch.alteration != implied.get(letter, 0) or letter in altered:
-            sign = _SIGNS[int(pitch.alteration)]
+            sign = SIGNS[int(pitch.alteration)]
             altered.add(letter)
-        texts.append(sign + (letter + "," * (1 - height) if height < 2 else letter.lower() + "'" * (height - 2)))
+        texts.append(sign + letter_text(letter, name.count("'") - name.count(",") - 1))
     return texts[0] if len(texts) == 1 else f"[{''.join(texts)}]"

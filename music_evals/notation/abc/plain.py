@@ -147,16 +147,12 @@ def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
     for element, following, marks in zip(elements, elements[1:], tied, strict=False):
         if not (element.isChord or following.isChord):
             continue
-        ends = {note.pitch.nameWithOctave: note for note in _notes_of(following)}
-        for note, mark in zip(_notes_of(element), marks, strict=True):
+        ends = {note.pitch.nameWithOctave: note for note in getattr(following, "notes", [following])}
+        for note, mark in zip(getattr(element, "notes", [element]), marks, strict=True):
             if mark == "1" and note.pitch.nameWithOctave in ends:
                 is_tied_before = note.tie is not None and note.tie.type != "start"
                 note.tie = new("continue" if is_tied_before else "start")
                 ends[note.pitch.nameWithOctave].tie = new("stop")
-
-
-def _notes_of(element: Any) -> Sequence[Any]:
-    return element.notes if element.isChord else [element]
 
 
 def plain_field(line: str) -> str:

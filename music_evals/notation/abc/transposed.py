@@ -7,13 +7,12 @@ accidental is converted. Chord symbols move too, and so do pitches, keys and cho
 import re
 from typing import Final, Literal
 
-from music_evals.notation.abc.tunes import ALTERATIONS, FIELD, FIFTHS, parse_key, tokens
+from music_evals.notation.abc.tunes import ALTERATIONS, FIELD, FIFTHS, SIGNS, letter_text, parse_key, tokens
 
 Direction = Literal[1, -1]
 """A major second up or down."""
 
 _LETTERS: Final = "CDEFGAB"
-_SIGNS: Final = {alteration: sign for sign, alteration in ALTERATIONS.items()}
 _WRITTEN: Final = {2: "𝄪", 1: "♯", 0: "", -1: "♭", -2: "𝄫"}
 _NOTE: Final = re.compile(r"(\^\^?|__?|=)?([A-Ga-g])([,']*)")
 _QUOTED: Final = re.compile(r'("[^"\n]*"|![^!\s]{1,30}!)')
@@ -99,9 +98,8 @@ def _token(kind: str, token: str, direction: Direction) -> str:
 def _note(note: re.Match[str], direction: Direction) -> str:
     accidental, letter, marks = note[1], note[2], note[3]
     place = _LETTERS.index(letter.upper()) + 7 * (letter.islower() + marks.count("'") - marks.count(",")) + direction
-    octave, new = place // 7, _LETTERS[place % 7]
-    sign = _SIGNS[_move(letter.upper(), ALTERATIONS[accidental], direction)[1]] if accidental else ""
-    return sign + (new.lower() + "'" * (octave - 1) if octave > 0 else new + "," * -octave)
+    sign = SIGNS[_move(letter.upper(), ALTERATIONS[accidental], direction)[1]] if accidental else ""
+    return sign + letter_text(_LETTERS[place % 7], place // 7)
 
 
 def _move(letter: str, alteration: int, direction: Direction, most: int = 2) -> tuple[str, int]:

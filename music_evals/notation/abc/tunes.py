@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
+from string import ascii_lowercase
 from typing import Final
 
 MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
@@ -24,6 +25,7 @@ _MODE_NAMES: Final = {"maj": "", "ion": "", "min": "m", "aeo": "m", **{mode: mod
 FIFTHS: Final = "FCGDAEB"
 """The letters in fifths: 7 semitones upwards each."""
 ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
+SIGNS: Final = {alteration: sign for sign, alteration in ALTERATIONS.items()}
 
 # A line such as "A:|" looks like a field but is music.
 FIELD: Final = re.compile(r"([A-Za-z]):(?![|:])(.*)", re.DOTALL)
@@ -412,6 +414,31 @@ def length_text(value: Fraction) -> str:
     """Return the shortest common spelling of a length."""
     over = "" if value.numerator == 1 else str(value.numerator)
     return over if value.denominator == 1 else f"{over}/{value.denominator}"
+
+
+def short_length_text(value: Fraction) -> str:
+    """Return the shortest spelling of a length: as `length_text`, but ``/`` for a half."""
+    return "/" if value == Fraction(1, 2) else length_text(value)
+
+
+def letter_text(letter: str, octave: int) -> str:
+    """Return a letter with its octave marks; octave 0 begins at middle C, ``C``."""
+    return letter.lower() + "'" * (octave - 1) if octave > 0 else letter + "," * -octave
+
+
+def voice_names(number: int, count: int) -> list[str]:
+    """Return the names of so many voices of a staff, such as 1 and 1b."""
+    return [f"{number}{letter}".rstrip("a") for letter in ascii_lowercase[:count]]
+
+
+def staff_layout(voices: Sequence[str]) -> str:
+    """Return a staff as the value of %%score names it (11.1): several voices in parentheses."""
+    return f"({' '.join(voices)})" if len(voices) > 1 else voices[0]
+
+
+def key_alterations(sharps: int) -> dict[str, int]:
+    """Return the alterations of the letters that a key with so many sharps alters; flats are negative."""
+    return dict.fromkeys(FIFTHS[:sharps], 1) if sharps > 0 else dict.fromkeys(FIFTHS[::-1][:-sharps], -1)
 
 
 def _check_length(text: str) -> None:

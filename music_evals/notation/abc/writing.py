@@ -15,10 +15,9 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
-from music_evals.notation.abc.tunes import FIFTHS
+from music_evals.notation.abc.tunes import key_alterations, letter_text, short_length_text, staff_layout, voice_names
 from music_evals.notation.midi.note_arrays import KEYS
 from music_evals.notation.scores.preparing import NO_NAME
 
@@ -112,7 +111,7 @@ def score_to_abc(score: "Score") -> str:
             lines.append(f"V:{voice} {_first_clef(bars[0].measure)}{f' nm={name}' if name and not layer else ''}")
             # The first voice of a part has its tempi.
             texts = (marks, {} if layer else tempi, endings)
-            writer = _Writer(unit * 4, meter, key, _alterations(sharps), _first_clef(bars[0].measure), *texts)
+            writer = _Writer(unit * 4, meter, key, key_alterations(sharps), _first_clef(bars[0].measure), *texts)
             texts_by_number: dict[int, list[str]] = defaultdict(list)
             for index, bar in enumerate(bars):
                 texts_by_number[bar.measure.number].append(writer.measure(bar, layer, index, bar is bars[-1]))
@@ -140,8 +139,7 @@ def _notated_length(element: Any) -> Fraction:
 
 def _voices(number: int, bars: list[_Bar]) -> list[str]:
     """Names of the voices of a part, such as 1 and 1b."""
-    layers = max((len(bar.layers) for bar in bars), default=1)
-    return [f"{number}", *(f"{number}{letter}" for letter in ascii_lowercase[1:layers])]
+    return voice_names(number, max((len(bar.layers) for bar in bars), default=1))
 
 
 def _plain(text: str) -> str:
@@ -205,10 +203,6 @@ def _key(signature: Any) -> tuple[int, str]:
     return sharps, KEYS[sharps + 7 + 15 * (getattr(signature, "mode", None) == "minor")]
 
 
-def _alterations(sharps: int) -> dict[str, float]:
-    return dict.fromkeys(FIFTHS[:sharps], 1.0) if sharps > 0 else dict.fromkeys(FIFTHS[::-1][:-sharps], -1.0)
-
-
 def _clef(clef: Any) -> str:
     return _CLEFS.get((clef.sign, clef.line), "perc" if clef.sign == "percussion" else "treble")
 
@@ -257,10 +251,7 @@ def _endings(score: Any) -> dict[int, str]:
 
 def _layout(score: Any, parts: list[list[_Bar]]) -> str:
     """The value of %%score (11.1): voices of a staff in parentheses, staves of an instrument in braces."""
-    staves = []
-    for number, bars in enumerate(parts, 1):
-        voices = _voices(number, bars)
-        staves.append(f"({' '.join(voices)})" if len(voices) > 1 else voices[0])
+    staves = [staff_layout(_voices(number, bars)) for number, bars in enumerate(parts, 1)]
     positions = {id(part): index for index, part in enumerate(score.parts)}
     for group in score.getElementsByClass("StaffGroup"):
         signs = {"brace": "{}", "bracket": "[]"}.get(group.symbol or "")
@@ -329,7 +320,7 @@ class _Writer:
     _unit: Fraction  # in quarter notes
     _meter: str
     _key: str
-    _alterations: dict[str, float]
+    _alterations: dict[str, int]
     _clef: str
     _marks: _Marks
     _tempi: dict[int, str]
@@ -387,7 +378,7 @@ class _Writer:
             elif kind == "KeySignature":
                 sharps, key = _key(element)
                 if key != self._key:
-                    self._key, self._alterations = key, _alterations(sharps)
+                    self._key, self._alterations = key, key_alterations(sharps)
                     text += f"[K:{key}] "
             elif kind == "Clef" and _clef(element) != self._clef:
                 self._clef = _clef(element)
@@ -433,19 +424,14 @@ class _Writer:
         step, octave = pitch.step, pitch.octave if pitch.octave is not None else pitch.implicitOctave
         alter = float(pitch.accidental.alter) if pitch.accidental is not None else 0.0
         accidental = ""
-        if alter != self._alterations.get(step, 0.0) or step in self._altered:
+        if alter != self._alterations.get(step, 0) or step in self._altered:
             accidental = _ACCIDENTALS.get(alter) or _ACCIDENTALS[float(max(-2, min(2, round(alter))))]
             self._altered.add(step)
-        letter = step + "," * (4 - octave) if octave < 5 else step.lower() + "'" * (octave - 5)
-        return accidental + letter, pitch.ps
+        return accidental + letter_text(step, octave - 4), pitch.ps
 
     def _length(self, duration: Fraction) -> str:
         """A length in unit notes (4.3)."""
-        length = duration / self._unit
-        number = "" if length.numerator == 1 else str(length.numerator)
-        if length.denominator == 1:
-            return number
-        return f"{number}/" if length == Fraction(1, 2) else f"{number}/{length.denominator}"
+        return short_length_text(duration / self._unit)
 
 
 def _beat(measure: Any) -> Fraction:

@@ -1,11 +1,10 @@
-"""MIDI rendered to audio, and the description of WAV files.
+"""MIDI rendered to audio.
 
 The same MIDI gives the same bytes of audio: in any process, after any earlier calls, with any number of threads.
 """
 
 import io
-import struct
-from dataclasses import dataclass
+import wave
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,6 @@ from music_evals.notation.audio.soundfont import (
     default_soundfont,
     instrument,
     play_note,
-    riff_chunks,
 )
 from music_evals.notation.midi.note_arrays import read_note_arrays
 
@@ -26,16 +24,6 @@ PEAK: Final = 0.93  # largest absolute sample, full scale being 1; it can keep a
 FADE_SECONDS: Final = 0.03  # length of the fade-out of audio that is cut
 MAX_SECONDS: Final = 600.0  # longest audio that is rendered
 _MAX_BYTES: Final = 1 << 24  # largest MIDI file that is rendered
-
-
-@dataclass(frozen=True, slots=True)
-class AudioInfo:
-    """The format and length of an audio file."""
-
-    sample_rate: int  # Hz
-    channels: int
-    seconds: float
-    encoding: str  # as libsndfile names it, such as "PCM_16" or "PCM_24"
 
 
 def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | None = None) -> bytes:
@@ -66,9 +54,11 @@ def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | N
     # Another processor may add the squares in another order; six digits of the gain hide that.
     pcm = np.rint(mix * np.float32(float(f"{gain:.6g}") * 32768)).astype("<i2")
     data: bytes = pcm.tobytes() + bytes(0 if length is None else 2 * (length - len(pcm)))
-    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, SAMPLE_RATE, 2 * SAMPLE_RATE, 2, 16)
-    header = struct.pack("<4sI4s", b"RIFF", 36 + len(data), b"WAVE") + form
-    return header + struct.pack("<4sI", b"data", len(data)) + data
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
+        file.setparams((1, 2, SAMPLE_RATE, 0, "NONE", ""))
+        file.writeframes(data)
+    return buffer.getvalue()
 
 
 def render_mp3(midi: bytes) -> bytes:
@@ -84,36 +74,6 @@ def render_mp3(midi: bytes) -> bytes:
     # The mean of two samples is a sufficient low-pass filter for listening.
     soundfile.write(buffer, (even[::2] + even[1::2]) / 2, rate // 2, format="MP3", compression_level=0.99)
     return buffer.getvalue()
-
-
-def describe_wav(data: bytes) -> AudioInfo:
-    """Decode a WAV file to its end and return its format and length.
-
-    ValueError if the bytes are no WAV file, cannot be decoded, hold no samples, or end before the header says.
-    """
-    import soundfile
-
-    if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
-        raise ValueError(f"audio of {len(data)} bytes is not a WAV file; accepted is RIFF/WAVE")
-    # libsndfile shortens truncated files without an error.
-    sizes = {name: (size, len(content)) for name, size, content in riff_chunks(data)}
-    if b"data" not in sizes:
-        raise ValueError(f"WAV file of {len(data)} bytes has no data chunk; it is truncated or no audio")
-    promised, present = sizes[b"data"]
-    if present < promised:
-        raise ValueError(f"WAV file is truncated: its header promises {promised} bytes of samples, {present} are there")
-    try:
-        with soundfile.SoundFile(io.BytesIO(data)) as file:
-            frames = sum(len(block) for block in file.blocks(1 << 16, dtype="float32"))
-            info = AudioInfo(file.samplerate, file.channels, frames / file.samplerate, file.subtype)
-            declared = file.frames
-    except (soundfile.SoundFileError, RuntimeError, ValueError) as error:
-        raise ValueError(f"WAV file of {len(data)} bytes cannot be decoded: {error}") from error
-    if frames == 0:
-        raise ValueError("WAV file is empty: it holds no samples")
-    if frames != declared:
-        raise ValueError(f"WAV file is truncated: its header promises {declared} frames, {frames} can be decoded")
-    return info
 
 
 def _mix(midi: bytes, soundfont: Path, length: int | None) -> Samples:

@@ -79,7 +79,7 @@ def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
     sound, *dark = _interpolate(sources, size, step, loop)
     if dark:
         # The filter moves with the modulation envelope. A cross-fade between its extremes is close and much faster.
-        sound += (1 - _envelope(zone, 25, time, pitch)) * (dark[0] - sound)
+        sound += (1 - _envelope(zone, time, pitch)) * (dark[0] - sound)
     decibels = _envelope_decibels(zone, time, pitch) + np.float32(0.04 * zone.generator(48))
     # Processors differ in the last digit of exp and log10. In double precision that digit is rounded away.
     sound *= np.exp(decibels.astype(np.float64) * (-np.log(10) / 20)).astype(np.float32)
@@ -153,10 +153,10 @@ def _envelope_times(zone: "Zone", first: int, pitch: int) -> tuple[float, float,
     return _seconds(zone.generator(first)), _seconds(zone.generator(first + 1)), _seconds(hold), _seconds(decay)
 
 
-def _envelope(zone: "Zone", first: int, time: _Signal, pitch: int) -> _Signal:
+def _envelope(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
     """The modulation envelope of a held key, 0 to 1 (linear)."""
-    delay, attack, hold, decay = _envelope_times(zone, first, pitch)
-    sustain = 1 - min(max(zone.generator(first + 4), 0), 1000) / 1000
+    delay, attack, hold, decay = _envelope_times(zone, 25, pitch)
+    sustain = 1 - min(max(zone.generator(29), 0), 1000) / 1000
     fallen = 1 - (time - delay - attack - hold) / decay
     return np.asarray(np.minimum(np.clip((time - delay) / attack, 0, 1), np.clip(fallen, sustain, 1)))
 
@@ -233,15 +233,15 @@ def _load(soundfont: Path) -> "_Bank":
         ) from error
 
 
-def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield name, size by the header, and content of every chunk of a RIFF file, including chunks within lists."""
+def _riff_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Name and content of every chunk of a RIFF file, including chunks within lists."""
     start = 12
     while start + 8 <= len(data):
         name, size = struct.unpack_from("<4sI", data, start)
         if name == b"LIST":  # step inside
             start += 12
             continue
-        yield name, size, data[start + 8 : start + 8 + size]
+        yield name, data[start + 8 : start + 8 + size]
         start += 8 + size + size % 2
 
 
@@ -251,7 +251,7 @@ class _Bank:
     def __init__(self, data: bytes) -> None:
         if data[:4] != b"RIFF" or data[8:12] != b"sfbk":
             raise ValueError("it does not start with RIFF/sfbk")
-        chunks = {name: content for name, _, content in riff_chunks(data)}
+        chunks = dict(_riff_chunks(data))
         self._samples = np.frombuffer(chunks[b"smpl"], dtype="<i2")
         self._preset_heads = _records(chunks[b"phdr"], "<20sHHHIII")
         self._instrument_heads = _records(chunks[b"inst"], "<20sH")

@@ -138,16 +138,12 @@ def measures_of(structure: Structure) -> list[Measure]:
 
 def same_music(structure: Structure, other: Structure) -> bool:
     """Whether two readings have the same number of measures, metres, pickup and sounding notes, staff by staff."""
-    facts = [
-        (
-            reading.measures,
-            reading.pickup,
-            [(metre.moment, metre.name) for metre in reading.metres],
-            sounding_notes(reading),
-        )
-        for reading in (structure, other)
-    ]
-    return facts[0] == facts[1]
+    return _facts(structure) == _facts(other)
+
+
+def _facts(structure: Structure) -> tuple[object, ...]:
+    metres = [(metre.moment, metre.name) for metre in structure.metres]
+    return structure.measures, structure.pickup, metres, sounding_notes(structure)
 
 
 def sounding_notes(structure: Structure) -> set[tuple[object, ...]]:
@@ -259,7 +255,7 @@ def _staff(structure: Structure, measures: Sequence[Measure], staff: int) -> str
     keys = _changes([key for key in structure.keys if key.staff == staff])
     texts = []
     for number, voice in enumerate(voices):
-        lines = list(_lines(voice, measures, keys, clef) if number == 0 else _lines(voice, measures))
+        lines = _lines(voice, measures, {}, "") if number else _lines(voice, measures, keys, clef)
         texts.append("\n".join(["{", *(f"  {line}" for line in lines), "}"]))
     if len(texts) == 1:
         return f"\\new Staff {texts[0]}"
@@ -326,15 +322,13 @@ def _changes(keys: Sequence[Key]) -> dict[Fraction, str]:
 # --- measures ---
 
 
-def _lines(
-    voice: _Voice, measures: Sequence[Measure], keys: dict[Fraction, str] | None = None, clef: str = ""
-) -> Iterator[str]:
+def _lines(voice: _Voice, measures: Sequence[Measure], keys: dict[Fraction, str], clef: str) -> Iterator[str]:
     """The measures of a voice; the first voice of a staff, which has a clef, also has keys and metres."""
     metre = ""
     for number, measure in enumerate(measures):
         commands = [f'\\clef "{clef}"'] if clef and not number else []
-        if clef and measure.start in (keys or {}):
-            commands.append((keys or {})[measure.start])
+        if measure.start in keys:
+            commands.append(keys[measure.start])
         if clef and measure.metre.name != metre:
             metre = measure.metre.name
             commands.append(f"\\time {metre}")
@@ -342,7 +336,7 @@ def _lines(
             (written, *more) = _written(measure.end - measure.start)
             length = f"1*{measure.end - measure.start}" if more or written[1] != 1 else written[0]
             commands.append(f"\\partial {length}")
-        inner = {moment: key for moment, key in (keys or {}).items() if measure.start < moment < measure.end}
+        inner = {moment: key for moment, key in keys.items() if measure.start < moment < measure.end}
         is_complete = measure.number == 0 or measure.end - measure.start == measure.metre.length
         yield " ".join([*commands, *_tokens(voice, measure, inner, "r" if clef else "s")]) + " |" * is_complete
 

@@ -19,9 +19,7 @@ Source: arXiv 2606.08722, section 3.3, and the code published with it.
 
 import io
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 import mido
@@ -29,7 +27,8 @@ import mido
 from music_evals.notation.code_blocks import MAX_CHARACTERS, extract_code
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilypond_cache
 from music_evals.notation.lilypond.sandbox import Limits
-from music_evals.notation.lilypond.syntax.lexer import Kind, Token, literal_value, tokenize
+from music_evals.notation.lilypond.syntax.header import stated_versions
+from music_evals.notation.lilypond.syntax.lexer import Kind, tokenize
 from music_evals.notation.midi.descriptors import Protocol
 
 LIMITS: Final = Limits(seconds=15)  # of a piece
@@ -138,20 +137,13 @@ def complete_code(code: str, protocol: Protocol = "strict") -> str:
     lines. ``paper`` lowers a version of 2.24.4 only.
     """
     commands = {token.text for token in tokenize(code) if token.kind is Kind.COMMAND}
-    for version, stated in [*_versions(code)][::-1]:
+    for version, stated in [*stated_versions(code)][::-1]:
         if stated == PUBLISHED_VERSION or (protocol == "strict" and _is_newer(stated)):
             code = f'{code[: version.start]}"{VERSION}"{code[version.end :]}'
     for command, value in (("\\language", LANGUAGE), ("\\version", VERSION)):
         if command not in commands:
             code = f'{command} "{value}" {code}'
     return code
-
-
-def _versions(code: str) -> Iterator[tuple[Token, str]]:
-    r"""The versions that a code states by ``\version``."""
-    for command, version in pairwise(tokenize(code)):
-        if command.text == "\\version" and (stated := literal_value(version)) is not None:
-            yield version, stated
 
 
 def _is_newer(version: str) -> bool:
@@ -162,7 +154,7 @@ def _is_newer(version: str) -> bool:
 
 def _version_note(code: str) -> str:
     """What the stated version has to do with a failure; nothing if it is not newer."""
-    for _, stated in _versions(code):
+    for _, stated in stated_versions(code):
         if not _VERSION_FORM.fullmatch(stated):
             return f"the version that it states, {stated[:40]!r}, is none of LilyPond; "
         if _is_newer(stated) and stated != PUBLISHED_VERSION:

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import mido
-from mido.midifiles.meta import KeySignatureError
 
-from music_evals.notation.midi.note_arrays import DEFAULT_TEMPO, PERCUSSION_CHANNEL
+from music_evals.notation.midi.note_arrays import DEFAULT_TEMPO, PERCUSSION_CHANNEL, open_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 _META_FIELDS: Final = {
@@ -94,17 +93,11 @@ def write_midi(performance: Performance) -> bytes:
 def midi_to_text(data: bytes) -> str:
     """Write a MIDI file as text, one event per line; the module's docstring describes the format.
 
-    ValueError if the bytes are no MIDI file, or if its time base is SMPTE.
+    MidiError if the bytes are no MIDI file of format 0 or 1, or if its time base is SMPTE.
 
     Source: MUSE (arXiv 2510.22455), MIDI modality: the performance as text made from the MIDI with `mido`.
     """
-    try:
-        midi = mido.MidiFile(file=io.BytesIO(data))
-    except (OSError, EOFError, ValueError, LookupError, TypeError, KeySignatureError) as error:
-        raise ValueError(f"MIDI data of {len(data)} bytes cannot be read: {error or type(error).__name__}") from error
-    if midi.ticks_per_beat <= 0 or midi.ticks_per_beat >= 0x8000:
-        raise ValueError("MIDI data has an SMPTE time base; accepted are files that count ticks a quarter note")
-
+    midi = open_midi(data)
     lines: list[tuple[tuple[int, int, int, int], str]] = []
     started: dict[tuple[int, int], int] = {}  # channel and pitch → onset of the sounding note
     now = 0
@@ -112,20 +105,21 @@ def midi_to_text(data: bytes) -> str:
         now += message.time
         channel = getattr(message, "channel", -1)
         note = getattr(message, "note", -1)
+        body = str(message).rpartition(" time=")[0]
         if message.type == "note_on" and message.velocity > 0:
             started[channel, note] = now
-            rank, body = 3, f"note_on channel={channel} note={note} velocity={message.velocity}"
+            rank = 3
         elif message.type in ("note_on", "note_off"):
             # The end of a note without length comes after its start.
-            is_empty = started.pop((channel, note), None) == now
-            rank, body = 4 if is_empty else 2, f"note_off channel={channel} note={note} velocity={message.velocity}"
+            rank = 4 if started.pop((channel, note), None) == now else 2
+            body = body.replace("note_on", "note_off")
         elif message.type in _META_FIELDS:
             values = (f"{name}={getattr(message, name)}" for name in _META_FIELDS[message.type])
             rank, body = 0, " ".join([message.type, *values])
         elif message.type == "end_of_track":
             rank, body = 5, "end_of_track"
         elif not message.is_meta and channel >= 0:
-            rank, body = 1, str(message.copy(time=0)).removesuffix(" time=0")
+            rank = 1
         else:
             continue
         order = list(_META_FIELDS).index(message.type) if rank == 0 else channel

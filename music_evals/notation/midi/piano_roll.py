@@ -48,11 +48,12 @@ def _draw(notes: NoteArrays) -> bytes:
     draw = ImageDraw.Draw(image)
     draw.fontmode = "1"
 
-    if measure := _ticks_a_measure(notes):
-        step = measure * roll / length
-        if step >= _CLOSEST:
-            for number in range(int(length // measure) + 1):
-                draw.line([(LEFT + number * step, 0), (LEFT + number * step, height)], fill=1)
+    *_, numerator, exponent = [4, 2, *notes.metres[notes.metres[:, 0] == 0, 1:].ravel().tolist()]
+    measure = notes.resolution * math.ldexp(4 * numerator, -exponent)
+    step = measure * roll / length
+    if step >= _CLOSEST:
+        for number in range(int(length // measure) + 1):
+            draw.line([(LEFT + number * step, 0), (LEFT + number * step, height)], fill=1)
     for pitch in range(low + -low % 12, high + 1, 12):
         bottom = (high - pitch + 1) * semitone - 1
         draw.line([(LEFT, bottom), (LEFT + roll, bottom)], fill=2)
@@ -68,10 +69,3 @@ def _draw(notes: NoteArrays) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", optimize=True, bits=4)
     return buffer.getvalue()
-
-
-def _ticks_a_measure(notes: NoteArrays) -> float:
-    """Length of a measure at the beginning; 0 if its metre has no beats."""
-    first = notes.metres[notes.metres[:, 0] == 0]
-    numerator, exponent = (int(first[-1, 1]), int(first[-1, 2])) if len(first) else (4, 2)
-    return notes.resolution * math.ldexp(4 * numerator, -exponent)

@@ -35,6 +35,7 @@ DIVISIONS: Final = (4, 6, 8, 5, 12, 16, 7, 10, 24, 32, 48)
 """Equal steps of a quarter note on which notes may start, the simplest first."""
 
 _UNITS: Final = 3360  # of a quarter note; each step and each measure is a whole number of units
+_FINEST: Final = 7  # exponent of 2 in the denominator of a metre
 _MAX_VOICES: Final = 16  # of a part
 _CONTEXT: Final = 40  # notes before and after a note that tell how it is spelled
 
@@ -56,6 +57,7 @@ def read_midi_score(data: bytes, max_notes: int, max_measures: int) -> "Score":
         MidiError: the file cannot be read.
     """
     arrays = read_note_arrays(data, len(data))
+    _check_size(arrays, max_notes, 4 * max_measures)
     if arrays.endless:
         raise ScoreError(f"{arrays.endless} of its notes do not end, so that lengths are uncertain")
     onsets, ends = _quantise(arrays)
@@ -73,6 +75,18 @@ def read_midi_score(data: bytes, max_notes: int, max_measures: int) -> "Score":
         _check(rows, part, lines)
         score.insert(0, part)
     return score
+
+
+def _check_size(arrays: NoteArrays, max_notes: int, max_quarters: int) -> None:
+    """Refuse files without notes, or with more notes, a longer time or finer metres than a score may have."""
+    count, quarters = len(arrays.onset), arrays.length / arrays.resolution
+    if not 0 < count <= max_notes:
+        raise ScoreError(f"{count:,} notes; a score may have {max_notes:,}" if count else "the score has no notes")
+    if quarters > max_quarters:
+        raise ScoreError(f"it lasts {quarters:,.0f} quarter notes; it may last {max_quarters:,}")
+    for _, numerator, exponent in arrays.metres.tolist():
+        if not numerator or exponent > _FINEST:
+            raise ScoreError(f"it has the metre {numerator}/{1 << min(exponent, 30)}, which is none")
 
 
 def _music21() -> Any:

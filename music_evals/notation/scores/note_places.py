@@ -39,7 +39,7 @@ def align_measures(score: "Score") -> tuple[list[int], bool]:
     for index, measures in enumerate(zip(*(part.getElementsByClass("Measure") for part in score.parts), strict=True)):
         for part, measure in zip(score.parts, measures, strict=True):
             part.setElementOffset(measure, now)
-        starts.append(_on_grid(now))
+        starts.append(on_grid(now))
         metre = measures[0].timeSignature or metre
         length = Fraction(max(measure.highestTime for measure in measures))
         is_full = metre is not None and length == metre.barDuration.quarterLength
@@ -62,19 +62,31 @@ def written_notes(parts: Iterable[Any], starts: Sequence[int]) -> Notes:
     for part in parts:
         written: list[tuple[int, int, int, bool]] = []  # onset, pitch, end, whether it is tied to the next
         for index, measure in enumerate(part.getElementsByClass("Measure")):
-            for element in measure.recurse().notes:
-                if "Harmony" in element.classes or element.duration.isGrace:
-                    continue
-                if not element.pitches:
+            for onset, duration, note in measure_notes(measure):
+                if not hasattr(note, "pitch"):
                     raise ScoreError("it has notes without pitch")
-                onset = starts[index] + _on_grid(element.getOffsetInHierarchy(measure))
-                end = onset + _on_grid(element.duration.quarterLength)
-                for note in getattr(element, "notes", [element]):
-                    tie = note.tie
-                    written.append((onset, round(note.pitch.ps), end, tie is not None and tie.type != "stop"))
-        for onset, pitch, duration in _join_ties(written):
-            durations[onset, pitch].append(duration)
+                if duration:
+                    onset += starts[index]
+                    written.append((onset, round(note.pitch.ps), onset + duration, has_tie(note)))
+        for onset, pitch, joined in _join_ties(written):
+            durations[onset, pitch].append(joined)
     return {place: values[0] if len(set(values)) == 1 else None for place, values in durations.items()}
+
+
+def measure_notes(measure: Any) -> Iterator[tuple[int, int, Any]]:
+    """Yield the notes of a measure of music21, with onset in the measure and duration; grace notes last 0."""
+    for element in measure.recurse().notes:
+        if "Harmony" in element.classes:
+            continue
+        onset = on_grid(element.getOffsetInHierarchy(measure))
+        duration = 0 if element.duration.isGrace else on_grid(element.quarterLength)
+        for note in getattr(element, "notes", [element]):
+            yield onset, duration, note
+
+
+def has_tie(note: Any) -> bool:
+    """Return whether a note of music21 is tied to the next one."""
+    return note.tie is not None and note.tie.type != "stop"
 
 
 def _join_ties(written: list[tuple[int, int, int, bool]]) -> Iterator[tuple[int, int, int | None]]:
@@ -125,5 +137,6 @@ def describe_difference(expected: Notes, actual: Notes) -> str:
     return f"read back, of {len(expected)} notes " + ", ".join(described) if described else ""
 
 
-def _on_grid(time: Any) -> int:
+def on_grid(time: Any) -> int:
+    """Return a time in quarter notes in 1/96 of a quarter note."""
     return round(Fraction(time).limit_denominator(1 << 16) * GRID)

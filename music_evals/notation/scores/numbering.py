@@ -5,27 +5,20 @@ pieces one by one: the further pieces get the number of the first one and a lett
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from string import ascii_lowercase
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 _IMPRECISION: Final = Fraction(1, 96)  # quarter notes
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(NamedTuple):
     """The measures of all parts that sound together."""
 
     measures: Sequence[Any]
+    number: int  # in the source; 0 if it has none
     length: Fraction
-    full: Fraction | None  # length by the time signature
-
-    @property
-    def number(self) -> int:
-        """The number in the source; 0 if it has none."""
-        number: int = max(measure.number for measure in self.measures)
-        return number
+    full: Fraction  # length by the time signature; 0 without one
 
     @property
     def is_hidden(self) -> bool:
@@ -34,7 +27,7 @@ class _Column:
 
     @property
     def is_short(self) -> bool:
-        return self.full is not None and 0 < self.length < self.full - _IMPRECISION
+        return 0 < self.length < self.full - _IMPRECISION
 
 
 def number_measures(score: Any) -> None:
@@ -69,19 +62,21 @@ def number_measures(score: Any) -> None:
 
 
 def _columns(score: Any) -> Iterator[_Column]:
-    full = None
+    full = Fraction(0)
     for measures in zip(*(part.getElementsByClass("Measure") for part in score.parts), strict=True):
-        metre = next((measure.timeSignature for measure in measures if measure.timeSignature), None)
-        full = Fraction(metre.barDuration.quarterLength) if metre else full
-        yield _Column(measures, Fraction(max(measure.highestTime for measure in measures)), full)
+        metres = [measure.timeSignature for measure in measures if measure.timeSignature]
+        if metres:
+            full = Fraction(metres[0].barDuration.quarterLength)
+        number = max(measure.number for measure in measures)
+        yield _Column(measures, number, Fraction(max(measure.highestTime for measure in measures)), full)
 
 
 def _continues(group: Sequence[_Column], column: _Column) -> bool:
     """Whether a column is a further piece of a measure."""
     last = group[-1]
-    if not (last.is_short and column.is_short and last.full is not None and len(group) < len(ascii_lowercase)):
+    if not (last.is_short and column.is_short and len(group) < len(ascii_lowercase)):
         return False
-    missing = last.full - sum(piece.length for piece in group) - column.length
+    missing = last.full - sum(piece.length for piece in (*group, column))
     if missing < -_IMPRECISION:
         return False
     if column.is_hidden or column.number in (0, last.number):
@@ -93,15 +88,16 @@ def _is_divided(before: _Column, column: _Column) -> bool:
     """Whether there is a bar line between two columns that is not a plain one."""
     lines = [measure.rightBarline for measure in before.measures]
     lines += [measure.leftBarline for measure in column.measures]
-    special = [line for line in lines if line and line.type not in ("regular", "none")]
-    return bool(special) or any("Repeat" in line.classes for line in lines if line)
+    present = [line for line in lines if line]
+    is_special = any(line.type not in ("regular", "none") for line in present)
+    return is_special or any("Repeat" in line.classes for line in present)
 
 
 def _first_number(groups: Sequence[Sequence[_Column]]) -> int:
+    first = groups[0][0]
     numbers = [group[0].number for group in groups]
-    is_sound = len(groups) > 1 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
-    full = groups[0][0].full
-    is_pickup = full is not None and len(groups) > 1 and sum(piece.length for piece in groups[0]) < full
-    if (is_sound and numbers[0] != 1) or (numbers[0] == 0 and groups[0][0].is_hidden):
-        return numbers[0]
+    is_sound = len(groups) > 1 and numbers == [*range(first.number, first.number + len(numbers))]
+    if (is_sound and first.number != 1) or (first.number == 0 and first.is_hidden):
+        return first.number
+    is_pickup = len(groups) > 1 and sum(piece.length for piece in groups[0]) < first.full
     return 0 if is_pickup else 1

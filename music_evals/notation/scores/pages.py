@@ -6,11 +6,11 @@ with matplotlib. Letters that neither font has are not drawn, and `shown_text` l
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from textwrap import wrap
-from typing import Final
+from typing import Any, Final
 from xml.etree import ElementTree
 
 from music_evals.notation.extras import require
@@ -68,13 +68,22 @@ def engrave_svgs(musicxml: str) -> list[str]:
     return svgs
 
 
-def _engrave(musicxml: str) -> Iterator[str]:
+def open_verovio(musicxml: str, options: Mapping[str, Any]) -> Any:
+    """Return a toolkit of verovio with a score; ScoreError if verovio reads no music from it."""
     verovio = require("verovio", "scores")
     verovio.enableLog(verovio.LOG_OFF)
     # verovio keeps the place of its fonts per thread, and sets it in the thread that imports it.
     verovio.setDefaultResourcePath(str(Path(verovio.__file__).parent / "data"))
     tool = verovio.toolkit()
-    tool.setOptions(
+    tool.setOptions(options)
+    if not tool.loadData(musicxml):
+        raise ScoreError("verovio reads no music from the score")
+    return tool
+
+
+def _engrave(musicxml: str) -> Iterator[str]:
+    tool = open_verovio(
+        _add_credits(musicxml),
         {
             "pageWidth": _PAGE[0],
             "pageHeight": _PAGE[1],
@@ -89,11 +98,9 @@ def _engrave(musicxml: str) -> Iterator[str]:
             "svgViewBox": True,
             "svgFormatRaw": True,  # else white space within text is drawn
             "xmlIdChecksum": True,  # else ids are random
-        }
+        },
     )
-    if not tool.loadData(_add_credits(musicxml)) or not (count := tool.getPageCount()):
-        raise ScoreError("verovio reads no music from the score")
-    for page in range(1, count + 1):
+    for page in range(1, tool.getPageCount() + 1):
         yield _for_resvg(tool.renderToSVG(page))
 
 
@@ -106,7 +113,7 @@ def shown_text(musicxml: str) -> str:
 
     Letters that no font has are left out, as on the page. Errors are those of `engrave_pages`.
     """
-    first = next(_engrave(musicxml))
+    first = next(_engrave(musicxml), "")
     page = ElementTree.fromstring(first if _has_music(first) else engrave_svgs(musicxml)[0])
     texts = [" ".join("".join(text.itertext()).split()) for text in page.iter("{http://www.w3.org/2000/svg}text")]
     letters = _letters()

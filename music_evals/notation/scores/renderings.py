@@ -51,7 +51,7 @@ from music_evals.notation.scores.note_places import (
     sounding_notes,
     written_notes,
 )
-from music_evals.notation.scores.pages import engrave_pages, shown_text
+from music_evals.notation.scores.pages import engrave_pages, open_verovio, shown_text
 from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.scores.reading import parse_musicxml
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
@@ -184,11 +184,11 @@ def _render(musicxml: str, rendering: Rendering) -> Rendered:
 
 def _bare(musicxml: str) -> str:
     """Leave out grace notes, marks that programs play differently, and transposition."""
-    return _without(musicxml, *((".//notations", name) for name in _UNTIMED), ("note", "grace"), _TRANSPOSITION)
+    return _without(musicxml, *((".//notations", name) for name in _UNTIMED), (".", "note[grace]"), _TRANSPOSITION)
 
 
 def _without(musicxml: str, *names: tuple[str, str]) -> str:
-    """Leave out elements of measures, by the path of their parents and their name; with a ``grace``, its note."""
+    """Leave out elements of measures, by the paths of their parents and of them."""
     from defusedxml.ElementTree import fromstring
 
     root = fromstring(musicxml)
@@ -196,8 +196,7 @@ def _without(musicxml: str, *names: tuple[str, str]) -> str:
         for path, name in names:
             for parent in measure.findall(path):
                 for child in parent.findall(name):
-                    holder, element = (measure, parent) if name == "grace" else (parent, child)
-                    holder.remove(element)
+                    parent.remove(child)
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -306,13 +305,8 @@ def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:
 
 
 def _verovio_notes(musicxml: str) -> Notes:
-    verovio = require("verovio", "scores")
-    verovio.enableLog(verovio.LOG_OFF)
-    tool = verovio.toolkit()
-    tool.setOptions({"expandNever": True})
-    if not tool.loadData(musicxml):
-        raise ScoreError("verovio reads no music from the score")
-    return sounding_notes(base64.b64decode(tool.renderToMIDI()))
+    midi = open_verovio(musicxml, {"expandNever": True}).renderToMIDI()
+    return sounding_notes(base64.b64decode(midi))
 
 
 def _lilypond_notes(text: str) -> Notes:

@@ -17,20 +17,27 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from music_evals.notation.abc.plain import plain_field, split_voices
-from music_evals.notation.abc.tunes import Event, parse_key, parse_meter, parse_unit, read_measure, split_measures
+from music_evals.notation.abc.tunes import (
+    Event,
+    parse_key,
+    parse_meter,
+    parse_unit,
+    read_measure,
+    split_measures,
+    total_duration,
+)
 from music_evals.notation.extras import require
+from music_evals.notation.scores.note_places import GRID, has_tie, measure_notes, on_grid
 from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.scores.reading import decode_text, musicxml_bytes
 
 if TYPE_CHECKING:
     from music21.stream import Score
 
-_GRID: Final = 96  # steps of a quarter note
 _NAMES: Final = ("C", "C#", "D", "E-", "E", "F", "F#", "G", "A-", "A", "B-", "B")
 _ACCIDENTALS: Final[Mapping[int | None, str]] = {-2: "--", -1: "-", 1: "#", 2: "##"}
 _NOT_IN_NAME: Final = re.compile(r"[0-9/]+")
@@ -82,7 +89,7 @@ def check_by_second_reader(score: "Score", data: bytes, kind: str) -> None:
     if kind == "abc":
         _check_abc(score, decode_text(data))
     elif kind in ("musicxml", "humdrum"):
-        _compare(_music21_contents(score), _partitura_contents(data, kind))
+        _compare(_music21_contents(score), _partitura_contents(data, kind), "partitura")
 
 
 def compare_notes(
@@ -120,24 +127,24 @@ def _shown(notes: Sequence[ReadNote], place: tuple[int, int]) -> str:
     if not notes or notes[0][:2] != place:
         return "nothing there"
     note = notes[0]
-    return f"{note.pitch} for {Fraction(note.duration, _GRID)}" if note.duration else f"the grace note {note.pitch}"
+    return f"{note.pitch} for {Fraction(note.duration, GRID)}" if note.duration else f"the grace note {note.pitch}"
 
 
-def _compare(first: _Contents, second: _Contents) -> None:
+def _compare(first: _Contents, second: _Contents, reader: str) -> None:
     if len(first.numbers) != len(second.numbers):
-        raise ScoreError(f"music21 reads {len(first.numbers)} measures, partitura reads {len(second.numbers)}")
+        raise ScoreError(f"music21 reads {len(first.numbers)} measures, {reader} reads {len(second.numbers)}")
     for number, other in zip(first.numbers, second.numbers, strict=True):
         if number != other and number.isdigit() and other.isdigit():
-            raise ScoreError(f"music21 reads the number {number} at a measure, partitura reads {other}")
+            raise ScoreError(f"music21 reads the number {number} at a measure, {reader} reads {other}")
     tied = first.tied | second.tied
-    compare_notes(_join_ties(first, tied), _join_ties(second, tied), first.numbers, "partitura")
+    compare_notes(_join_ties(first, tied), _join_ties(second, tied), first.numbers, reader)
     for measure, kind in sorted({*first.signatures, *second.signatures}):
         ours, theirs = (contents.signatures.get((measure, kind), set()) for contents in (first, second))
         # partitura reads one key for all staves of a part.
         if "" not in ours and not (theirs <= ours and bool(theirs) == bool(ours)):
             texts = ["/".join(sorted(texts)) or "none" for texts in (ours, theirs)]
             place = f"measure {first.numbers[measure]}"
-            raise ScoreError(f"{place}: music21 reads the {kind} {texts[0]}, partitura reads {texts[1]}")
+            raise ScoreError(f"{place}: music21 reads the {kind} {texts[0]}, {reader} reads {texts[1]}")
 
 
 def _join_ties(contents: _Contents, tied: Set[ReadNote]) -> Iterator[ReadNote]:
@@ -179,23 +186,19 @@ def _music21_contents(score: "Score") -> _Contents:
 
 
 def _add_measure(contents: _Contents, place: int, measure: Any, *, is_last: bool) -> None:
-    end = _on_grid(measure.highestTime)
-    for element in measure.recurse():
-        if "KeySignature" in element.classes:
-            contents.signatures[place, "key"].add("" if element.sharps is None else str(element.sharps))
-        elif "TimeSignature" in element.classes:
-            contents.signatures[place, "metre"].add("" if "+" in element.ratioString else element.ratioString)
-        elif "NotRest" in element.classes and "Harmony" not in element.classes:
-            onset = _on_grid(element.getOffsetInHierarchy(measure))
-            is_grace = element.duration.isGrace
-            duration = 0 if is_grace else _on_grid(element.quarterLength)
-            # A grace note at the end of a measure belongs to the next note.
-            at = (place + 1, 0) if is_grace and onset == end and not is_last else (place, onset)
-            for note in getattr(element, "notes", [element]):
-                pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
-                tie = "" if note.tie is None or is_grace else note.tie.type
-                read = ReadNote(*at, pitch.nameWithOctave, duration)
-                contents.add(read, tie in ("start", "continue"), tie in ("stop", "continue"))
+    end = on_grid(measure.highestTime)
+    for key in measure.recurse().getElementsByClass("KeySignature"):
+        contents.signatures[place, "key"].add("" if key.sharps is None else str(key.sharps))
+    for metre in measure.recurse().getElementsByClass("TimeSignature"):
+        contents.signatures[place, "metre"].add("" if "+" in metre.ratioString else metre.ratioString)
+    for onset, duration, note in measure_notes(measure):
+        # A grace note at the end of a measure belongs to the next note.
+        is_before_next = not duration and onset == end and not is_last
+        at = (place + 1, 0) if is_before_next else (place, onset)
+        pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
+        tie = note.tie.type if duration and note.tie is not None else ""
+        read = ReadNote(*at, pitch.nameWithOctave, duration)
+        contents.add(read, tie in ("start", "continue"), tie in ("stop", "continue"))
 
 
 def _partitura_contents(data: bytes, kind: str) -> _Contents:
@@ -233,25 +236,24 @@ def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
         contents.numbers = [str(measure.name) for measure in measures]
     starts = [measure.start.t for measure in measures]
     quarters = part.quarter_map
+
+    def place_of(element: Any) -> int:
+        return bisect_right(starts, element.start.t) - 1
+
     for note in notes:
         if isinstance(note, classes.Rest):
             continue
-        place = bisect_right(starts, note.start.t) - 1
+        place = place_of(note)
         times = (float(quarters(time)) for time in (starts[place], note.start.t, note.end.t))
         measure_start, start, end = times
-        duration = 0 if isinstance(note, classes.GraceNote) else _on_grid(end - start)
+        duration = 0 if isinstance(note, classes.GraceNote) else on_grid(end - start)
         pitch = f"{note.step}{_ACCIDENTALS.get(getattr(note, 'alter', 0), '')}{note.octave}"
-        read = ReadNote(place, _on_grid(start - measure_start), pitch, duration)
+        read = ReadNote(place, on_grid(start - measure_start), pitch, duration)
         contents.add(read, note.tie_next is not None, note.tie_prev is not None)
     for signature in part.iter_all(classes.KeySignature):
-        contents.signatures[bisect_right(starts, signature.start.t) - 1, "key"].add(str(signature.fifths))
+        contents.signatures[place_of(signature), "key"].add(str(signature.fifths))
     for signature in part.iter_all(classes.TimeSignature):
-        text = f"{signature.beats}/{signature.beat_type}"
-        contents.signatures[bisect_right(starts, signature.start.t) - 1, "metre"].add(text)
-
-
-def _on_grid(time: Any) -> int:
-    return round(float(time) * _GRID)
+        contents.signatures[place_of(signature), "metre"].add(f"{signature.beats}/{signature.beat_type}")
 
 
 # --- ABC ---
@@ -299,37 +301,35 @@ def _name(text: str) -> str:
 
 
 def _compare_voice(part: Any, measures: Sequence[Sequence[Event]]) -> None:
-    lengths = [sum((event.duration * 4 for event in events), Fraction(0)) for events in measures]
-    starts = list(accumulate(lengths, initial=Fraction(0)))[:-1]
-    second = ((event.pitches, event.duration * 4, event.is_tied) for events in measures for event in events)
-    numbers = [str(number) for number in range(1, len(starts) + 1)]
-    compare_notes(_in_measures(_music21_events(part), starts), _in_measures(second, starts), numbers, "our reader")
+    starts: list[int] = []
+    second: list[_AbcEvent] = []
+    now = Fraction(0)
+    for events in measures:
+        starts.append(on_grid(now))
+        second += [(event.pitches, event.duration * 4, event.is_tied) for event in events]
+        now += 4 * total_duration(events)
+    _compare(_abc_contents(_music21_events(part), starts), _abc_contents(second, starts), "our reader")
 
 
 def _music21_events(part: Any) -> Iterator[_AbcEvent]:
     for element in part.recurse().notesAndRests:
         if "Harmony" not in element.classes and not element.duration.isGrace:
             pitches = tuple(round(pitch.ps) for pitch in getattr(element, "pitches", ()))
-            notes = getattr(element, "notes", [element])
-            is_tied = any(note.tie is not None and note.tie.type != "stop" for note in notes)
+            is_tied = any(has_tie(note) for note in getattr(element, "notes", [element]))
             yield pitches, Fraction(element.quarterLength), is_tied
 
 
-def _in_measures(events: Iterable[_AbcEvent], starts: Sequence[Fraction]) -> Iterator[ReadNote]:
+def _abc_contents(events: Iterable[_AbcEvent], starts: Sequence[int]) -> _Contents:
     """The notes of events, which follow each other; music21 divides notes at the end of a measure by ties."""
-    joined: list[tuple[Fraction, tuple[int, ...], Fraction]] = []  # onset, pitches, duration
-    now = Fraction(0)
-    tied: tuple[int, ...] = ()
+    contents = _Contents([str(number) for number in range(1, len(starts) + 1)])
+    now, was_tied = Fraction(0), False
     for pitches, duration, is_tied in events:
-        if pitches and pitches == tied:
-            onset, _, before = joined.pop()
-            joined.append((onset, pitches, before + duration))
-        else:
-            joined.append((now, pitches, duration))
+        onset = on_grid(now)
         now += duration
-        tied = pitches if is_tied else ()
-    for onset, pitches, duration in joined:
-        place = max(bisect_right(starts, onset) - 1, 0)
+        place = bisect_right(starts, onset) - 1
         for pitch in pitches:
             name = f"{_NAMES[pitch % 12]}{pitch // 12 - 1}"
-            yield ReadNote(place, _on_grid(onset - starts[place]), name, _on_grid(duration))
+            note = ReadNote(place, onset - starts[place], name, on_grid(now) - onset)
+            contents.add(note, is_tied, was_tied)
+        was_tied = is_tied
+    return contents

@@ -14,6 +14,8 @@ _AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE: Final = {"x86_64": 56, "aarch64": 220}
 _CLONE_THREAD: Final = 0x10000
 _CLONE3: Final = 435
+_FCNTL: Final = {"x86_64": 72, "aarch64": 25}
+_SET_LEASE, _NOTIFY = 1024, 1026  # commands of fcntl that other programs on the machine would notice
 
 
 def seccomp_filter(machine: str) -> bytes:
@@ -26,7 +28,7 @@ def seccomp_filter(machine: str) -> bytes:
 
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     # In struct seccomp_data the number of the call is at 0, the architecture at 4, and the low word of the first
-    # argument at 16 (both machines are little-endian).
+    # arguments at 16 and 24 (both machines are little-endian).
     program = [
         (load, 0, 0, 4),
         (equal, 1, 0, architecture),
@@ -41,6 +43,12 @@ def seccomp_filter(machine: str) -> bytes:
         if (number := numbers[column]) >= 0:
             program += [(equal, 0, 1, number), (give, 0, 0, refuse(errno.EPERM))]
     program += [
+        (equal, 0, 5, _FCNTL[machine]),
+        (load, 0, 0, 24),
+        (equal, 1, 0, _SET_LEASE),
+        (equal, 0, 1, _NOTIFY),
+        (give, 0, 0, refuse(errno.EPERM)),
+        (load, 0, 0, 0),
         (equal, 0, 3, _CLONE[machine]),
         (load, 0, 0, 16),
         (any_bit, 1, 0, _CLONE_THREAD),  # a thread of the same process, which GLib and so LilyPond needs

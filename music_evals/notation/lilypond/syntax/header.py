@@ -1,6 +1,6 @@
 """What the surface of a LilyPond text states: its version and the fields of its header."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from music_evals.notation.lilypond.syntax.lexer import Kind, Token, blocks, literal_value, string_value, tokenize
@@ -8,10 +8,14 @@ from music_evals.notation.lilypond.syntax.lexer import Kind, Token, blocks, lite
 
 def version_of(text: str) -> str | None:
     r"""Return the version in the text's first ``\version``, or None."""
-    for token, following in pairwise(tokenize(text)):
-        if token.text == "\\version" and (version := literal_value(following)) is not None:
-            return version.strip()
-    return None
+    return next((version.strip() for _, version in stated_versions(text)), None)
+
+
+def stated_versions(text: str) -> Iterator[tuple[Token, str]]:
+    r"""Yield the versions that a text states by ``\version``, and their tokens."""
+    for command, version in pairwise(tokenize(text)):
+        if command.text == "\\version" and (stated := literal_value(version)) is not None:
+            yield version, stated
 
 
 def read_header(text: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from fcntl import F_GETFD, F_NOTIFY, F_SETLEASE, F_SETLK
 from functools import partial
 from pathlib import Path
 
@@ -182,9 +183,10 @@ def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(
     assert all(f"{name}: Operation not permitted" in str(refusal.value) for name in ("bwrap", "unshare"))
 
 
-def decide(machine: str, architecture: int, number: int, argument: int = 0) -> int:
-    """Run the filter as the kernel's classic BPF machine does, on a call's number and first argument."""
-    data = struct.pack("=iIQQ", number, architecture, 0, argument) + bytes(40)
+def decide(machine: str, architecture: int, number: int, *arguments: int) -> int:
+    """Run the filter as the kernel's classic BPF machine does, on a call's number and first arguments."""
+    padded = (*arguments, *[0] * 6)[:6]
+    data = struct.pack("=iI7Q", number, architecture, 0, *padded)
     program = list(struct.iter_unpack("=HBBI", seccomp_filter(machine)))
     place = value = 0
     while True:
@@ -217,6 +219,10 @@ def test_filter(machine: str, architecture: int, calls: tuple[int, int, int, int
     assert {decide(machine, architecture, clone, flags) for flags in (SIGCHLD, NEW_USER)} == {REFUSE}
     assert decide(machine, architecture, clone, THREAD | CLONE_VM) == ALLOW
     assert decide(machine, architecture, 435) == NO_SUCH_CALL  # clone3
+    fcntl, watch = (72, 294) if machine == "x86_64" else (25, 26)
+    assert {decide(machine, architecture, fcntl, 3, command) for command in (F_SETLEASE, F_NOTIFY)} == {REFUSE}
+    assert {decide(machine, architecture, fcntl, F_SETLEASE, command) for command in (F_GETFD, F_SETLK)} == {ALLOW}
+    assert decide(machine, architecture, watch) == REFUSE
     assert decide(machine, 0x40000003, read) == KILL  # AUDIT_ARCH_I386
     if machine == "x86_64":
         assert decide(machine, architecture, 0x40000000 | read) == KILL  # x32
