@@ -20,7 +20,13 @@ include_patterns = [
     "logs/README.md",
     "perf/README.md",
 ]
-exclude_patterns = [".*", "build", "data", "music_evals", "tests"]  # not searched for pages: large, or linked twice
+exclude_patterns = [
+    ".*",
+    "build",
+    "data",
+    "music_evals",
+    "tests",
+]  # not searched for pages: large, or linked twice
 myst_heading_anchors = 4
 html_theme = "furo"
 html_title = project

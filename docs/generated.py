@@ -21,12 +21,18 @@ def costs() -> str:
     """Return the table of what each task sends that runs with its benchmark."""
     lines = ["| task | requests | tokens of prompts | most new tokens |", "|---|---|---|---|"]
     for name in benchmarks.names():
-        if not any("generated" in dataset.sources for dataset in benchmarks.load(name).datasets.values()):
+        if not any(
+            "generated" in dataset.sources for dataset in benchmarks.load(name).datasets.values()
+        ):
             continue
         for task, facts in benchmarks.load(name).tasks.items():
             if not facts.by_name:
                 sent = requests_of(getattr(registry.MODULES[name], task)())
-                media = (f", {n} {kind}" for n, kind in ((sent.sounds, "sounds"), (sent.pictures, "pictures")) if n)
+                media = (
+                    f", {n} {kind}"
+                    for n, kind in ((sent.sounds, "sounds"), (sent.pictures, "pictures"))
+                    if n
+                )
                 tokens = f"{sent.tokens:,}" + "".join(media)
                 most = f"{sent.new_tokens:,}" if sent.new_tokens else "no limit"
                 lines.append(f"| `{facts.registry_name}` | {sent.requests} | {tokens} | {most} |")
@@ -54,19 +60,25 @@ def parameters() -> str:
 def _rows(group: Any) -> str:
     texts: dict[str, str] = {}
     for parent in group.__mro__[-2::-1]:
-        for name, text in re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", inspect.getdoc(parent) or "", re.MULTILINE):
+        for name, text in re.findall(
+            r"^    (\w+): (.*(?:\n {8}.*)*)", inspect.getdoc(parent) or "", re.MULTILINE
+        ):
             texts[name] = " ".join(text.split()).replace("``", "`")
     lines = ["| parameter | default | |", "|---|---|---|"]
     for field in dataclasses.fields(group):
         default = str(field.default).lower() if isinstance(field.default, bool) else field.default
-        lines.append(f"| `{field.name}` | {'' if default is None else f'`{default}`'} | {texts[field.name]} |")
+        lines.append(
+            f"| `{field.name}` | {'' if default is None else f'`{default}`'} | {texts[field.name]} |"
+        )
     return "\n".join(lines)
 
 
 def with_table(page: str) -> str:
     """Return the text of ``models.md`` or ``parameters.md`` with its table made anew."""
     table = {"models.md": costs, "parameters.md": parameters}[page]()
-    before, mark, after = re.split(r"(<!-- begin \w+ -->\n\n)", (DOCS / page).read_text(encoding="utf-8"))
+    before, mark, after = re.split(
+        r"(<!-- begin \w+ -->\n\n)", (DOCS / page).read_text(encoding="utf-8")
+    )
     return f"{before}{mark}{table}\n\n{after[after.index('<!-- end -->') :]}"
 
 

@@ -35,7 +35,13 @@ PORT = 7581
 READ = (muse.syncopation, muse.transposition, muse.chord_quality, msu.textual)
 READ += (lilybench.metadata_qa, lilybench.bar_count)
 """What `baseline/reader` answers, besides chance and majority."""
-GUESSED = (msu.visual, ziqi.comprehension, ziqi.generation, musictheorybench.knowledge, musictheorybench.reasoning)
+GUESSED = (
+    msu.visual,
+    ziqi.comprehension,
+    ziqi.generation,
+    musictheorybench.knowledge,
+    musictheorybench.reasoning,
+)
 """What only chance and majority answer."""
 
 
@@ -51,7 +57,9 @@ def main() -> None:
             driver.get(f"{address}/#/logs/{sample}/scoring")
             time.sleep(6)
             _write(driver, "viewer-muse-scoring", 30, 830)
-        with _server(folder, "music-evals", "listen", "muse_oddball", "--name", "Anna", "--no-open") as address:
+        with _server(
+            folder, "music-evals", "listen", "muse_oddball", "--name", "Anna", "--no-open"
+        ) as address:
             driver.get(address)
             _write(driver, "listen-wide-light", 0, 770)
 
@@ -64,7 +72,11 @@ def _run_baselines(logs: Path) -> str:
         "baseline/reader": READ,
     }.items():
         done = inspect_eval(
-            [task() for task in tasks], model=model, log_dir=str(logs), display="none", log_realtime=False
+            [task() for task in tasks],
+            model=model,
+            log_dir=str(logs),
+            display="none",
+            log_realtime=False,
         )
         if failed := [log.error.message for log in done if log.error]:
             sys.exit(f"{model} failed: {failed[0]}")
@@ -82,7 +94,10 @@ def _run(program: str, *words: str) -> None:
 
 @contextmanager
 def _chromium() -> Iterator[Chrome]:
-    browser, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    browser, driver = (
+        shutil.which("chromium") or shutil.which("google-chrome"),
+        shutil.which("chromedriver"),
+    )
     if not browser or not driver:
         sys.exit("Chromium and its driver are needed: apt install chromium chromium-driver")
     options = ChromeOptions()
@@ -101,7 +116,9 @@ def _chromium() -> Iterator[Chrome]:
 @contextmanager
 def _server(folder: Path, program: str, *words: str) -> Iterator[str]:
     command = [str(BIN / program), *words, "--port", str(PORT)]
-    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     address = f"http://127.0.0.1:{PORT}"
     try:
         while server.poll() is None:

@@ -52,13 +52,24 @@ def make_tiny_model(out: Path, rows: list[dict[str, Any]], steps: int) -> Path:
     special = ["<|end|>", "<|user|>", "<|assistant|>"]
     trained.train_from_iterator(texts, vocab_size=800, special_tokens=special, show_progress=False)
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer.from_str(trained.to_str()), eos_token="<|end|>", pad_token="<|end|>"
+        tokenizer_object=Tokenizer.from_str(trained.to_str()),
+        eos_token="<|end|>",
+        pad_token="<|end|>",
     )
     tokenizer.chat_template = TEMPLATE
-    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
-    model = LlamaForCausalLM(LlamaConfig(vocab_size=len(tokenizer), eos_token_id=0, pad_token_id=0, **sizes))
+    sizes = {
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+    }
+    model = LlamaForCausalLM(
+        LlamaConfig(vocab_size=len(tokenizer), eos_token_id=0, pad_token_id=0, **sizes)
+    )
     rng = Random(0)
-    replies = [rng.choice(("Final Answer: {}", "{}, I think.")).format(rng.choice("ABCD")) for _ in rows]
+    replies = [
+        rng.choice(("Final Answer: {}", "{}, I think.")).format(rng.choice("ABCD")) for _ in rows
+    ]
     shown = [
         {"prompt": row["prompt"], "completion": [{"role": "assistant", "content": reply}]}
         for row, reply in zip(rows, replies, strict=True)
@@ -67,7 +78,9 @@ def make_tiny_model(out: Path, rows: list[dict[str, Any]], steps: int) -> Path:
         str(out / "warmup"), max_steps=steps, per_device_train_batch_size=16, learning_rate=3e-3, report_to="none",
         save_strategy="no", use_cpu=True,
     )  # fmt: skip
-    trainer = SFTTrainer(model, config, train_dataset=Dataset.from_list(shown), processing_class=tokenizer)
+    trainer = SFTTrainer(
+        model, config, train_dataset=Dataset.from_list(shown), processing_class=tokenizer
+    )
     trainer.train()
     trainer.save_model(str(out / "base"))
     tokenizer.save_pretrained(out / "base")
@@ -76,20 +89,34 @@ def make_tiny_model(out: Path, rows: list[dict[str, Any]], steps: int) -> Path:
 
 def evaluate(model: str, logs: Path) -> dict[str, Any]:
     """Run the task by the suite; return n, accuracy and the share of replies in the demanded form, with intervals."""
-    settings = {"model_args": {"model_path": model}, "max_tokens": 16, "temperature": 0.7, "seed": 1}
+    settings = {
+        "model_args": {"model_path": model},
+        "max_tokens": 16,
+        "temperature": 0.7,
+        "seed": 1,
+    }
     me.run(TASK, "hf/local", logs=str(logs), display="none", **settings)
     samples = read_eval_log(str(next(logs.glob("*.eval")))).samples or []
     found: dict[str, Any] = {"n": len(samples)}
     rows = [{"options": sample.metadata["options"], "answer": sample.target} for sample in samples]
-    rewards = [score(TASK, row, sample.output.completion) for row, sample in zip(rows, samples, strict=True)]
+    rewards = [
+        score(TASK, row, sample.output.completion)
+        for row, sample in zip(rows, samples, strict=True)
+    ]
     for part in ("answer", "format"):
         share = fmean(reward.parts[part] or 0 for reward in rewards)
-        found[part] = [round(number, 3) for number in (share, *wilson_interval(share, len(samples)))]
+        found[part] = [
+            round(number, 3) for number in (share, *wilson_interval(share, len(samples)))
+        ]
     return found
 
 
 def main(
-    out: Path = Path("runs/grpo"), steps: int = 100, warmup: int = 150, questions: int = 480, model: str = ""
+    out: Path = Path("runs/grpo"),
+    steps: int = 100,
+    warmup: int = 150,
+    questions: int = 480,
+    model: str = "",
 ) -> None:
     """Train, and print what was measured before, on the way (step, format, answer), and after."""
     set_seed(1)
@@ -107,7 +134,11 @@ def main(
     trainer.save_model(str(out / "trained"))
     trainer.processing_class.save_pretrained(out / "trained")
     measures = ("step", f"rewards/{TASK}_format/mean", f"rewards/{TASK}/mean")
-    curve = [[entry[name] for name in measures] for entry in trainer.state.log_history if measures[1] in entry]
+    curve = [
+        [entry[name] for name in measures]
+        for entry in trainer.state.log_history
+        if measures[1] in entry
+    ]
     after = evaluate(str(out / "trained"), out / "after")
     print(json.dumps({"rows": len(rows), "before": before, "curve": curve, "after": after}))
 

@@ -36,8 +36,12 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=SPECIAL, initial_alphabet=alphabet)
-    tokenizer.train_from_iterator(["Final Answer: A", "Final Answer: B", "Which of the two is higher?"], trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<pad>")
+    tokenizer.train_from_iterator(
+        ["Final Answer: A", "Final Answer: B", "Which of the two is higher?"], trainer
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<pad>"
+    )
 
 
 def published_name(name: str) -> str:
@@ -50,7 +54,9 @@ def make_model(out: Path) -> None:
     """Write weights, configuration, tokenizer, chat template and feature extractor to a folder."""
     set_seed(0)
     tokenizer = make_tokenizer()
-    audio = Qwen2AudioEncoderConfig(d_model=64, encoder_layers=2, encoder_attention_heads=2, encoder_ffn_dim=128)
+    audio = Qwen2AudioEncoderConfig(
+        d_model=64, encoder_layers=2, encoder_attention_heads=2, encoder_ffn_dim=128
+    )
     text = Qwen2Config(
         vocab_size=len(tokenizer),
         hidden_size=64,
@@ -67,8 +73,12 @@ def make_model(out: Path) -> None:
     model = Qwen2AudioForConditionalGeneration(config)
     model.save_pretrained(out)
     weights = {published_name(name): weight for name, weight in model.state_dict().items()}
-    save_file(weights, out / "model.safetensors", metadata={"format": "pt"})  # over what transformers wrote
-    Qwen2AudioProcessor(WhisperFeatureExtractor(feature_size=audio.num_mel_bins), tokenizer).save_pretrained(out)
+    save_file(
+        weights, out / "model.safetensors", metadata={"format": "pt"}
+    )  # over what transformers wrote
+    Qwen2AudioProcessor(
+        WhisperFeatureExtractor(feature_size=audio.num_mel_bins), tokenizer
+    ).save_pretrained(out)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,9 @@ def task(name: str, **params: Any) -> "Task":
     return made
 
 
-def run(names: str | Sequence[str], model: "str | Model", *, logs: str = "logs", **options: Any) -> "Records":
+def run(
+    names: str | Sequence[str], model: "str | Model", *, logs: str = "logs", **options: Any
+) -> "Records":
     """Run benchmarks or tasks on a model and return their records; what the folder has is not run again.
 
     Args:
@@ -65,12 +67,19 @@ def run(names: str | Sequence[str], model: "str | Model", *, logs: str = "logs",
     from music_evals import benchmarks
 
     params = options.pop("params", {})
-    facts = [one for name in ([names] if isinstance(names, str) else names) for one in benchmarks.tasks_named(name)]
+    facts = [
+        one
+        for name in ([names] if isinstance(names, str) else names)
+        for one in benchmarks.tasks_named(name)
+    ]
     tasks = [task(one.registry_name, **params) for one in facts]
     if not tasks:
         raise ValueError(f"{names} names no benchmark or task; see `music-evals list`")
     eval_set(
-        tasks, logs, model=model, **{"retry_attempts": 0, "retry_immediate": False, "score_display": False, **options}
+        tasks,
+        logs,
+        model=model,
+        **{"retry_attempts": 0, "retry_immediate": False, "score_display": False, **options},
     )
     return read_records(logs)
 

@@ -64,7 +64,9 @@ def measure(command: Sequence[str], folder: Path, environment: Mapping[str, str]
     """Run a command to its end; SystemExit with the end of its output if it fails."""
     started, peak = time.perf_counter(), 0
     with open(folder / "output.txt", "w+b") as output:
-        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, env={**os.environ, **environment})
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=output, stderr=output, env={**os.environ, **environment}
+        )
         while True:
             peak = max(peak, resident_bytes(process.pid))
             ended, status, used = os.wait4(process.pid, os.WNOHANG)
@@ -74,7 +76,9 @@ def measure(command: Sequence[str], folder: Path, environment: Mapping[str, str]
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             output.seek(0)
-            sys.exit(f"{' '.join(command)} failed:\n{output.read().decode(errors='replace')[-3000:]}")
+            sys.exit(
+                f"{' '.join(command)} failed:\n{output.read().decode(errors='replace')[-3000:]}"
+            )
     return Run(time.perf_counter() - started, used.ru_utime + used.ru_stime, peak / 2**20)
 
 
@@ -86,9 +90,13 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
-def suite_command(model: str, dataset: Path, questions: int, shards: int, connections: int, logs: str) -> list[str]:
+def suite_command(
+    model: str, dataset: Path, questions: int, shards: int, connections: int, logs: str
+) -> list[str]:
     words = f"run ziqi_comprehension --model {model} -T dataset={dataset} --limit {questions} --display none"
-    words += f" --shards {shards} --max-connections {max(1, connections // shards)} --log-dir {logs}"
+    words += (
+        f" --shards {shards} --max-connections {max(1, connections // shards)} --log-dir {logs}"
+    )
     return [sys.executable, "-c", SUITE, *words.split()]
 
 
@@ -98,14 +106,19 @@ def lm_eval_command(python: str, server: str, connections: int, folder: Path) ->
     if server:
         words = "--model local-chat-completions --apply_chat_template --model_args model=dummy,tokenizer_backend=None,"
         words += f"num_concurrent={connections},base_url={server}/chat/completions"
-    words += f" --tasks questions --include_path {folder} --log_samples --output_path {folder}/lm_eval"
+    words += (
+        f" --tasks questions --include_path {folder} --log_samples --output_path {folder}/lm_eval"
+    )
     return [python, "-m", "lm_eval", *words.split()]
 
 
 def write_questions(folder: Path, dataset: Path, questions: int) -> int:
     """Write the questions and the task of lm-evaluation-harness; return the number of questions."""
     samples = islice(comprehension(dataset=str(dataset)).dataset, questions)
-    rows = [{"id": sample.id, "input": sample.input[0].text, "target": sample.target} for sample in samples]
+    rows = [
+        {"id": sample.id, "input": sample.input[0].text, "target": sample.target}
+        for sample in samples
+    ]
     (folder / "data").mkdir()
     (folder / "data" / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "questions.yaml").write_text(LM_EVAL_TASK.replace("FOLDER", str(folder)))
@@ -117,14 +130,31 @@ def ask_bare(dataset: Path, model: str, questions: int, connections: int) -> Non
     asked = islice(comprehension(dataset=str(dataset)).dataset, questions)
     samples = [Sample(id=sample.id, input=sample.input, target=sample.target) for sample in asked]
     task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=pattern("([ABCD])"))
-    logs = inspect_eval(task, model=model, display="none", log_dir="bare", max_connections=connections, max_tokens=100)
+    logs = inspect_eval(
+        task,
+        model=model,
+        display="none",
+        log_dir="bare",
+        max_connections=connections,
+        max_tokens=100,
+    )
     assert logs[0].status == "success", logs[0].error
 
 
 async def serve() -> None:
     """Answer "A" to every chat after a delay, with OpenAI's protocol; print the port."""
-    message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "A"}}
-    reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "dummy", "choices": [message]}
+    message = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": "A"},
+    }
+    reply = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "dummy",
+        "choices": [message],
+    }
     reply["usage"] = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 
     async def answer(request: web.Request) -> web.Response:
@@ -144,18 +174,28 @@ async def serve() -> None:
 def report(runs: Mapping[str, Run], start: Run, questions: int, shards: Sequence[int]) -> None:
     """Print the table of all runs, and what follows from it for other numbers of cores."""
     bare = runs["bare Inspect"].seconds
-    print("| tool | samples a second | seconds | CPU seconds | peak MiB | seconds / bare Inspect's |")
+    print(
+        "| tool | samples a second | seconds | CPU seconds | peak MiB | seconds / bare Inspect's |"
+    )
     print("|---|---|---|---|---|---|")
     for name, run in runs.items():
         cells = f"{questions / run.seconds:.0f} | {run.seconds:.1f} | {run.cpu:.1f} | {run.mebibytes:.0f}"
         print(f"| {name} | {cells} | {run.seconds / bare:.2f} |")
     per_sample = (runs[f"music-evals, {shards[0]} shards"].cpu - start.cpu) / (questions - FEW)
-    print(f"\nThe suite's start and end: {start.seconds:.1f} s; a sample: {1000 * per_sample:.2f} ms of CPU.")
-    print("Extrapolated to as many shards as cores, all idle: seconds = start and end + samples × CPU / cores.")
+    print(
+        f"\nThe suite's start and end: {start.seconds:.1f} s; a sample: {1000 * per_sample:.2f} ms of CPU."
+    )
+    print(
+        "Extrapolated to as many shards as cores, all idle: seconds = start and end + samples × CPU / cores."
+    )
     for name, run in runs.items():
         if not name.startswith("music-evals"):
             left = run.seconds - start.seconds
-            cores = f"from {int(per_sample * questions / left) + 1} cores on" if left > 0 else "on no number of cores"
+            cores = (
+                f"from {int(per_sample * questions / left) + 1} cores on"
+                if left > 0
+                else "on no number of cores"
+            )
             print(f"- faster than {name} ({run.seconds:.1f} s): {cores}", flush=True)
 
 
@@ -185,7 +225,10 @@ def main(
             assert process.stdout is not None
             url = f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
             keys = dict.fromkeys(("LOCAL_API_KEY", "OPENAI_API_KEY"), "none")
-            paths = {"HF_HOME": f"{folder}/huggingface", "PYTHONPATH": str(Path(__file__).parents[1])}
+            paths = {
+                "HF_HOME": f"{folder}/huggingface",
+                "PYTHONPATH": str(Path(__file__).parents[1]),
+            }
             environment = {**keys, **paths, "LOCAL_BASE_URL": url, "HF_HUB_OFFLINE": "1"}
             questions = write_questions(folder, dataset, questions)
             for arm, model in MODELS.items():
@@ -199,10 +242,17 @@ def main(
                     commands[f"music-evals, {count} shards"] = command
                 if lm_eval:
                     address = url if arm == "server" else ""
-                    commands["lm-evaluation-harness"] = lm_eval_command(lm_eval, address, connections, folder)
-                few = suite_command(model, dataset, FEW, counts[0], connections, f"{folder}/{arm}-few")
+                    commands["lm-evaluation-harness"] = lm_eval_command(
+                        lm_eval, address, connections, folder
+                    )
+                few = suite_command(
+                    model, dataset, FEW, counts[0], connections, f"{folder}/{arm}-few"
+                )
                 start = measure(few, folder, environment)
-                runs = {tool: measure(command, folder, environment) for tool, command in commands.items()}
+                runs = {
+                    tool: measure(command, folder, environment)
+                    for tool, command in commands.items()
+                }
                 print(f"\n{arm}, {questions} questions, load {os.getloadavg()[0]:.1f}\n")
                 report(runs, start, questions, counts)
         finally:

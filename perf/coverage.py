@@ -27,7 +27,9 @@ Names = Sequence[Hashable] | None
 Simulate = Callable[[np.random.Generator], bool | None]
 
 
-def probabilities(rng: np.random.Generator, mean: float, count: int, correlation: float = CORRELATION) -> Floats:
+def probabilities(
+    rng: np.random.Generator, mean: float, count: int, correlation: float = CORRELATION
+) -> Floats:
     """Draw the probability of a right answer for each cluster: a beta distribution with this correlation."""
     scale = 1 / correlation - 1
     return rng.beta(mean * scale, (1 - mean) * scale, count)
@@ -51,7 +53,9 @@ def coverage(simulate: Simulate, runs: int) -> str:
     return f"{share:.1f}{remark}"
 
 
-def of_questions(clusters: Sequence[Hashable], strata: Names = None, *, is_known: bool = True) -> Simulate:
+def of_questions(
+    clusters: Sequence[Hashable], strata: Names = None, *, is_known: bool = True
+) -> Simulate:
     """Simulate answers to questions on these pieces; the interval may know of them or not."""
     names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
     place = np.array([names[name] for name in clusters])
@@ -60,7 +64,10 @@ def of_questions(clusters: Sequence[Hashable], strata: Names = None, *, is_known
     def simulate(rng: np.random.Generator) -> bool | None:
         truth = rng.uniform(*RANGE)
         values = rng.random(len(place)) < probabilities(rng, truth, len(names), correlation)[place]
-        return holds(estimate(values.astype(float).tolist(), None, clusters if is_known else None, strata), truth)
+        return holds(
+            estimate(values.astype(float).tolist(), None, clusters if is_known else None, strata),
+            truth,
+        )
 
     return simulate
 
@@ -74,7 +81,10 @@ def of_chats(chats: int, *, is_known: bool) -> Simulate:
         truth = rng.uniform(*RANGE)
         of_question, of_chat = (probabilities(rng, truth, count) for count in (QUESTIONS, chats))
         values = rng.random((chats, QUESTIONS)) < of_question + of_chat[:, None] - truth
-        return holds(estimate(values.astype(float).ravel().tolist(), items, clusters if is_known else items), truth)
+        return holds(
+            estimate(values.astype(float).ravel().tolist(), items, clusters if is_known else items),
+            truth,
+        )
 
     return simulate
 
@@ -86,22 +96,35 @@ def of_suite(copies: int, *, is_known: bool) -> Simulate:
     def simulate(rng: np.random.Generator) -> bool | None:
         truths = rng.uniform(*RANGE, 2)
         tests = [estimate((rng.random(120) < truth).astype(float).tolist()) for truth in truths]
-        found = [test for test, count in zip(tests, counts, strict=True) for _ in range(count) if test]
+        found = [
+            test for test, count in zip(tests, counts, strict=True) for _ in range(count) if test
+        ]
         return holds(average(found), float(np.average(truths, weights=counts)))
 
     return simulate
 
 
 COMPARED: dict[str, Callable[..., Simulate]] = {
-    **{f"{chats} chats of {QUESTIONS} questions": partial(of_chats, chats) for chats in (1, 2, 3, 5, 10)},
-    **{f"judges on {scores} scores": partial(of_questions, [*range(scores)] * 12) for scores in (8, 30)},
-    **{f"suite with one of two tests {copies} times": partial(of_suite, copies) for copies in (2, 4)},
+    **{
+        f"{chats} chats of {QUESTIONS} questions": partial(of_chats, chats)
+        for chats in (1, 2, 3, 5, 10)
+    },
+    **{
+        f"judges on {scores} scores": partial(of_questions, [*range(scores)] * 12)
+        for scores in (8, 30)
+    },
+    **{
+        f"suite with one of two tests {copies} times": partial(of_suite, copies)
+        for copies in (2, 4)
+    },
 }
 
 
 def main() -> None:
     """Print all tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("logs", nargs="+", help="logs, or folders of them")
     parser.add_argument("--runs", type=int, default=1000, help="simulations of a cell")
     given = parser.parse_args()
@@ -112,10 +135,14 @@ def main() -> None:
         items = items[items["counts"]].drop_duplicates("item")
         clusters, strata = items["cluster"].tolist(), items["stratum"].tolist()
         shown = coverage(of_questions(clusters, strata), given.runs)
-        print(f"| {run['benchmark']}/{run['task']} | {len(items)} | {len(set(clusters))} | {shown} |")
+        print(
+            f"| {run['benchmark']}/{run['task']} | {len(items)} | {len(set(clusters))} | {shown} |"
+        )
     print("\n| | before | after |\n|---|---|---|")
     for name, simulation in COMPARED.items():
-        before, after = (coverage(simulation(is_known=is_known), given.runs) for is_known in (False, True))
+        before, after = (
+            coverage(simulation(is_known=is_known), given.runs) for is_known in (False, True)
+        )
         print(f"| {name} | {before} | {after} |")
 
 

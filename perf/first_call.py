@@ -46,12 +46,22 @@ def ask(task: str, params: dict[str, Any]) -> None:
         async def generate(self, *_: Any, **__: Any) -> Any:
             spent = os.times()
             seconds = spent.user + spent.system + spent.children_user + spent.children_system
-            print(json.dumps({"at": time.time(), "cpu": seconds, "load": os.getloadavg()[0]}), flush=True)
+            print(
+                json.dumps({"at": time.time(), "cpu": seconds, "load": os.getloadavg()[0]}),
+                flush=True,
+            )
             os._exit(0)
 
     tasks = task or Task(dataset=MemoryDataset([Sample("Hello")]))
     with tempfile.TemporaryDirectory() as logs:
-        inspect_eval(tasks, get_model("stops/now"), task_args=params, log_dir=logs, display="none", max_connections=1)
+        inspect_eval(
+            tasks,
+            get_model("stops/now"),
+            task_args=params,
+            log_dir=logs,
+            display="none",
+            max_connections=1,
+        )
 
 
 def measure(task: str, params: dict[str, Any], root: str) -> dict[str, float]:
@@ -73,12 +83,20 @@ def measure(task: str, params: dict[str, Any], root: str) -> dict[str, float]:
 def main(only: str = "", root: str = ".") -> None:
     """Print a row for each start."""
     plain = measure("", {}, os.path.abspath(root))
-    print("| start | seconds | of CPU | load | ratio of CPU to the plain start |\n|---|---|---|---|---|", flush=True)
+    print(
+        "| start | seconds | of CPU | load | ratio of CPU to the plain start |\n|---|---|---|---|---|",
+        flush=True,
+    )
     for name, (task, params) in STARTS.items():
         if only in name or name == PLAIN:
             figures = plain if name == PLAIN else measure(task, params, os.path.abspath(root))
             ratio = figures["cpu"] / plain["cpu"]
-            cells = (f"{figures['wall']:.1f}", f"{figures['cpu']:.1f}", f"{figures['load']:.1f}", f"{ratio:.1f}")
+            cells = (
+                f"{figures['wall']:.1f}",
+                f"{figures['cpu']:.1f}",
+                f"{figures['load']:.1f}",
+                f"{ratio:.1f}",
+            )
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 

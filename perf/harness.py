@@ -42,9 +42,13 @@ def ask_twice(with_tool: bool) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state = await generate(state)
         if with_tool:
-            call = ToolCall(id="1", function=tool.name, arguments={"transcription": state.output.completion})
+            call = ToolCall(
+                id="1", function=tool.name, arguments={"transcription": state.output.completion}
+            )
             await execute_tools([ChatMessageAssistant(content="", tool_calls=[call])], [tool])
-        state.messages.append(ChatMessageUser(content="And your answer?\nReply with a single line:\nFinal Answer: X"))
+        state.messages.append(
+            ChatMessageUser(content="And your answer?\nReply with a single line:\nFinal Answer: X")
+        )
         return await generate(state)
 
     return solve
@@ -92,7 +96,9 @@ def compare(title: str, make: Callable[[], Task], asker: Solver, model: str, rep
         )
 
 
-def main(samples: int = 500, repeats: int = 10, model: str = "baseline/chance", only: str = "") -> None:
+def main(
+    samples: int = 500, repeats: int = 10, model: str = "baseline/chance", only: str = ""
+) -> None:
     """Compare MUSE's strategies with a bare Inspect task."""
     with tempfile.TemporaryDirectory() as folder:
         write(build_generated(counts=Counts(samples, 2, 4)), Path(folder) / "muse")
@@ -104,7 +110,9 @@ def main(samples: int = 500, repeats: int = 10, model: str = "baseline/chance", 
         ):
             if only in ("", strategy):
                 make = partial(syncopation, dataset=f"{folder}/muse", strategy=strategy, media=0)
-                compare(f"{strategy} against {requests}, {samples} samples", make, asker, model, repeats)
+                compare(
+                    f"{strategy} against {requests}, {samples} samples", make, asker, model, repeats
+                )
 
 
 if __name__ == "__main__":

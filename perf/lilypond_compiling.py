@@ -24,7 +24,9 @@ from music_evals.notation.lilypond.converters import ConversionError, modernise
 from music_evals.notation.lilypond.sandbox import Limits, available_confinement
 from music_evals.notation.lilypond.source import read_text
 
-LIMITS = Limits(seconds=120)  # long enough for every text, so that the plain process is never stopped
+LIMITS = Limits(
+    seconds=120
+)  # long enough for every text, so that the plain process is never stopped
 
 
 def modern(path: Path) -> str | None:
@@ -55,7 +57,9 @@ def compiled(
 ) -> tuple[float, float, list[Compiled]]:
     """Compile texts; return the seconds that it took, the CPU seconds of all processes, and the results."""
     cpu, started = cpu_seconds(), time.perf_counter()
-    results = list(compile_texts(texts, settings=settings, limits=LIMITS, workers=workers, together=together))
+    results = list(
+        compile_texts(texts, settings=settings, limits=LIMITS, workers=workers, together=together)
+    )
     return time.perf_counter() - started, cpu_seconds() - cpu, results
 
 
@@ -76,7 +80,9 @@ def main(mutopia: Path, pieces: int = 200) -> None:
         print(f"  CPU {cpu:.4g} s, plain {plain[1]:.4g} s, ratio {plain[1] / cpu:.3g}", flush=True)
         for text, ours, theirs in zip(texts, results, plain[2], strict=True):
             if (ours.status, ours.midi) != (theirs.status, theirs.midi):
-                print(f"  DIFFERENT {text}: {len(ours.midi)} files, {ours.problem}; plain {len(theirs.midi)}")
+                print(
+                    f"  DIFFERENT {text}: {len(ours.midi)} files, {ours.problem}; plain {len(theirs.midi)}"
+                )
 
 
 if __name__ == "__main__":

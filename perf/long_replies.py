@@ -49,7 +49,13 @@ def main(samples: int = 200, repeats: int = 6, characters: int = 8_000) -> None:
         make = partial(syncopation, dataset=f"{folder}/muse", media=0)
         for kind in REPLIES:
             model = f"perf/{kind.replace(' ', '_')}"
-            compare(f"{kind}, {characters} characters, {samples} samples", make, generate(), model, repeats)
+            compare(
+                f"{kind}, {characters} characters, {samples} samples",
+                make,
+                generate(),
+                model,
+                repeats,
+            )
 
 
 if __name__ == "__main__":

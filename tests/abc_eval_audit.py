@@ -36,8 +36,12 @@ def measures_of(abc: str) -> tuple[int, int] | None:
     """How many measures music21 finds, and how many of them come after a pickup; None if it fails."""
     try:
         score: Any = converter.parseData(plain_abc(f"X:1\n{abc}\n"), format="abc")
-        measures = [one for one in score.recurse().getElementsByClass("Measure") if one.notesAndRests]
-        length = next(iter(score.recurse().getElementsByClass("TimeSignature"))).barDuration.quarterLength
+        measures = [
+            one for one in score.recurse().getElementsByClass("Measure") if one.notesAndRests
+        ]
+        length = next(
+            iter(score.recurse().getElementsByClass("TimeSignature"))
+        ).barDuration.quarterLength
         pickup = sum(Fraction(note.quarterLength) for note in measures[0].notesAndRests) < length
     except (Music21Exception, LookupError, StopIteration):
         return None
@@ -47,7 +51,10 @@ def measures_of(abc: str) -> tuple[int, int] | None:
 def parsed(abc: str) -> tuple[Any, Any, Any]:
     """A tune as music21 reads it, with its first metre and key signature, or None."""
     score: Any = converter.parseData(f"X:1\n{abc}\n", format="abc")
-    first = (next(iter(score.recurse().getElementsByClass(name)), None) for name in ("TimeSignature", "KeySignature"))
+    first = (
+        next(iter(score.recurse().getElementsByClass(name)), None)
+        for name in ("TimeSignature", "KeySignature")
+    )
     return score, *first
 
 
@@ -57,22 +64,36 @@ def metadata_fault(letter: str, target: str, abc: str) -> str:
     _, target_metre, target_key = parsed(f"M:{fields['M']}\nK:{fields['K']}\nC")
     if re.search(rf"(?m)^{letter}:", abc):
         _, metre, key = parsed(abc)
-        is_right = {"M": metre == target_metre, "K": key.sharps == target_key.sharps}.get(letter, True)
+        is_right = {"M": metre == target_metre, "K": key.sharps == target_key.sharps}.get(
+            letter, True
+        )
         return "" if is_right else "music21 reads another key signature or metre"
     if letter == "K":
         lines = abc.splitlines()
         place = next(at for at, line in enumerate(lines) if not FIELD.fullmatch(line))
         score, *_ = parsed("\n".join([*lines[:place], f"K:{target}", *lines[place:]]))
         is_right = score.analyze("key").sharps == target_key.sharps
-        return "" if is_right else "music21's estimate of the key has other sharps or flats than target"
+        return (
+            ""
+            if is_right
+            else "music21's estimate of the key has other sharps or flats than target"
+        )
     # Without a metre, music21 leaves measures that are too long as they are.
     score, *_ = parsed((f"L:{target}\n" if letter == "L" else "") + re.sub(r"(?m)^M:.*\n", "", abc))
-    lengths = Counter(measure.highestTime for measure in score.recurse().getElementsByClass("Measure"))
+    lengths = Counter(
+        measure.highestTime for measure in score.recurse().getElementsByClass("Measure")
+    )
     is_right = lengths.most_common(1)[0][0] == target_metre.barDuration.quarterLength
-    return "" if is_right else "with the metre or note length of target, most measures are not full, by music21"
+    return (
+        ""
+        if is_right
+        else "with the metre or note length of target, most measures are not full, by music21"
+    )
 
 
-def faults(task: str, entry: Mapping[str, str], wholes: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def faults(
+    task: str, entry: Mapping[str, str], wholes: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
     """The facts and faults of a row; `wholes` has the bars of whole tunes by title."""
     target, index = re.sub(r"\\(['\\])", r"\1", entry["target"].strip()), entry["target_index"]
     yield "rows"
@@ -110,10 +131,16 @@ def faults(task: str, entry: Mapping[str, str], wholes: Mapping[str, Sequence[st
         yield "target is not the option at target_index"
     if task in ("metadata_qa", "metadata_prediction"):
         fields = {"key": "K", "time": "M", "unit": "L"}
-        letter = next(letter for word, letter in fields.items() if f"the {word} " in entry["task_description"])
+        letter = next(
+            letter for word, letter in fields.items() if f"the {word} " in entry["task_description"]
+        )
         values = re.findall(rf"(?m)^{letter}:\s*(\S+)", entry["score"])
         if values:
-            yield "the header names the answer" if target in values else "the header names another value"
+            yield (
+                "the header names the answer"
+                if target in values
+                else "the header names another value"
+            )
         if len(set(values)) > 1:
             yield "the score has several values of the field"
         if fault := metadata_fault(letter, target, entry["score"]):
@@ -123,7 +150,10 @@ def faults(task: str, entry: Mapping[str, str], wholes: Mapping[str, Sequence[st
         order = [plain(options[place]) for place in places] if task != "next_bar_prediction" else []
         right = order or [plain(options[int(index)])]
         shown = [plain(bar) for bar in bars_of(re.sub(r"K:(\S+)\|", r"K:\1\n|", entry["score"]))]
-        found = ["|".join(filter(None, map(plain, bars_of(tune)))) for tune in wholes.get(entry["title"], [])]
+        found = [
+            "|".join(filter(None, map(plain, bars_of(tune))))
+            for tune in wholes.get(entry["title"], [])
+        ]
         if found:
             yield "whole tune found"
             if not any("|".join(filter(None, [*shown[-1:], *right])) in tune for tune in found):

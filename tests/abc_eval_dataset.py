@@ -26,7 +26,9 @@ TUNES = {
     f"Tune {letter}": f"{HEADER.replace('K:C', f'K:{key}')}"
     + "|".join(NOTES[(n + 2 * place) % 7] for n in range(11))
     + "|"
-    for place, (letter, key) in enumerate(zip("ABCDEFGH", ("C", "G", "D", "F", "Am", "Em", "Dm", "Bb"), strict=True))
+    for place, (letter, key) in enumerate(
+        zip("ABCDEFGH", ("C", "G", "D", "F", "Am", "Em", "Dm", "Bb"), strict=True)
+    )
 }
 
 
@@ -42,12 +44,20 @@ def row(name: TaskName, protocol: Protocol, number: int) -> AbcRow:
     made = lilybench_dataset.row(name, protocol, number)
     options = made["options"]
     if name in ("bar_sequencing", "next_bar_prediction"):
-        options = [in_abc(option).partition("none\n")[2].strip() + " |" * ("%" in option) for option in options]
         options = [
-            option if options.index(option) == place else f"{option}{place}" for place, option in enumerate(options)
+            in_abc(option).partition("none\n")[2].strip() + " |" * ("%" in option)
+            for option in options
+        ]
+        options = [
+            option if options.index(option) == place else f"{option}{place}"
+            for place, option in enumerate(options)
         ]
     return AbcRow(
-        **{**made, "score": in_abc(made["score"]) if made["score"] else "L:1/8", "options": options},
+        **{
+            **made,
+            "score": in_abc(made["score"]) if made["score"] else "L:1/8",
+            "options": options,
+        },
         licence="MIT",
         instruction="",
     )
@@ -57,10 +67,18 @@ def write_small(folder: Path, source: str = "generated") -> str:
     """Write the rows of all tasks as of a source."""
     counts = {name: len(lilybench_dataset.rows(name, "strict")) for name in TASKS}
     splits = {
-        name: {protocol: [row(name, protocol, number) for number in range(counts[name])] for protocol in PROTOCOLS}
+        name: {
+            protocol: [row(name, protocol, number) for number in range(counts[name])]
+            for protocol in PROTOCOLS
+        }
         for name in TASKS
     }
-    write_dataset(folder, splits, features=FEATURES, provenance=make_provenance("abc_eval", "1.0.0", source, seed=5))
+    write_dataset(
+        folder,
+        splits,
+        features=FEATURES,
+        provenance=make_provenance("abc_eval", "1.0.0", source, seed=5),
+    )
     return str(folder)
 
 
@@ -74,7 +92,8 @@ def write_files(folder: Path, leave_out: str = "") -> Path:
     chosen = {"choices": "['Q1', 'Q2', 'Q3', 'Q4']", "target": "Q2", "target_index": "1"}
     rows: dict[TaskName, list[dict[str, str]]] = {
         "bar_count": [
-            {"score": abc, "choices": "null", "target": "8", "target_index": "null"} for abc in TUNES.values()
+            {"score": abc, "choices": "null", "target": "8", "target_index": "null"}
+            for abc in TUNES.values()
         ],
         "bar_sequencing": [
             {"score": ahead, "choices": str(shuffled), "target": "1032", "target_index": ""},
@@ -85,8 +104,12 @@ def write_files(folder: Path, leave_out: str = "") -> Path:
                 "target_index": "",
             },
         ],
-        "next_bar_prediction": [{"score": ahead, "choices": str(shuffled), "target": "", "target_index": "1"}],
-        "music_captioning": [{"score": tune, "choices": titles, "target": "Tune A", "target_index": "0"}],
+        "next_bar_prediction": [
+            {"score": ahead, "choices": str(shuffled), "target": "", "target_index": "1"}
+        ],
+        "music_captioning": [
+            {"score": tune, "choices": titles, "target": "Tune A", "target_index": "0"}
+        ],
         "error_detection": [
             {
                 "score": tune,
@@ -119,13 +142,21 @@ def write_files(folder: Path, leave_out: str = "") -> Path:
     folder.mkdir(parents=True)
     for name, entries in rows.items():
         file = FILES[name][0]
-        columns = ["title", "input" if "bar_s" in name or "next" in name else "score", *list(entries[0])[1:]]
+        columns = [
+            "title",
+            "input" if "bar_s" in name or "next" in name else "score",
+            *list(entries[0])[1:],
+        ]
         columns += [column for column in ("task_description",) if column not in columns]
         if file != leave_out:
             with (folder / f"{file}.csv").open("w", encoding="utf-8", newline="") as stream:
                 writer = csv.DictWriter(stream, columns)
                 writer.writeheader()
                 for number, entry in enumerate(entries):
-                    own = {"title": f"Tune {'ABCDEFGH'[number]}", "task_description": "A task.", **entry}
+                    own = {
+                        "title": f"Tune {'ABCDEFGH'[number]}",
+                        "task_description": "A task.",
+                        **entry,
+                    }
                     writer.writerow({column: own.get(column, own["score"]) for column in columns})
     return folder

@@ -12,7 +12,11 @@ pytest_plugins = ["tests.fake_hub"]
 
 # The same examples in every run, and no clock: a slow machine must not change an outcome.
 settings.register_profile(
-    "suite", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "suite",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("suite")
 

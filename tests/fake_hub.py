@@ -47,7 +47,11 @@ class FakeHub:
 
     def files(self, repo: str, branch: str = "main") -> dict[str, bytes]:
         folder = self.folder(repo, branch)
-        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        return {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
 
     def folder(self, repo: str, revision: str | None = None) -> Path:
         return self.root / repo / self.branches[repo].get(revision or "main", revision or "")
@@ -57,26 +61,42 @@ class FakeHub:
     def repo_info(self, repo: str, **_: Any) -> SimpleNamespace:
         if repo not in self.branches:
             request = httpx.Request("GET", ADDRESS)
-            raise RepositoryNotFoundError("no such repository", response=httpx.Response(404, request=request))
+            raise RepositoryNotFoundError(
+                "no such repository", response=httpx.Response(404, request=request)
+            )
         return SimpleNamespace(sha=self.branches[repo]["main"], private=repo in self.private)
 
     def list_repo_refs(self, repo: str, **_: Any) -> SimpleNamespace:
         heads = self.branches[repo].items()
-        return SimpleNamespace(branches=[SimpleNamespace(name=name, target_commit=commit) for name, commit in heads])
+        return SimpleNamespace(
+            branches=[SimpleNamespace(name=name, target_commit=commit) for name, commit in heads]
+        )
 
     def list_repo_tree(self, repo: str, *, revision: str, **_: Any) -> Iterator[RepoFile]:
         for path, content in self.files(repo, revision).items():
             digest = hashlib.sha256(content).hexdigest()
-            lfs = {"size": len(content), "oid": digest, "pointerSize": 130} if path.endswith(".parquet") else None
+            lfs = (
+                {"size": len(content), "oid": digest, "pointerSize": 130}
+                if path.endswith(".parquet")
+                else None
+            )
             yield RepoFile(path=path, size=len(content), oid=git_hash(content), lfs=lfs)
 
-    def hf_hub_download(self, repo_id: str, filename: str, *, revision: str | None = None, **_: Any) -> str:
+    def hf_hub_download(
+        self, repo_id: str, filename: str, *, revision: str | None = None, **_: Any
+    ) -> str:
         return str(self.folder(repo_id, revision) / filename)
 
-    def snapshot_download(self, repo: str, *, revision: str | None = None, allow_patterns: list[str], **_: Any) -> str:
+    def snapshot_download(
+        self, repo: str, *, revision: str | None = None, allow_patterns: list[str], **_: Any
+    ) -> str:
         self.repo_info(repo)
         folder = self.folder(repo, revision)
-        assert any(fnmatch(path, pattern) for path in self.files(repo, folder.name) for pattern in allow_patterns)
+        assert any(
+            fnmatch(path, pattern)
+            for path in self.files(repo, folder.name)
+            for pattern in allow_patterns
+        )
         return str(folder)
 
     def create_repo(self, repo: str, *, private: bool, **_: Any) -> None:
@@ -107,7 +127,9 @@ class FakeHub:
     def publish(self, folder: Path, *options: str, repo: str | None = None, code: int = 0) -> str:
         """Publish a dataset folder to ``ORG/`` its name, and return the output."""
         name = folder.name
-        status, output = run("publish", name, "--repo", repo or f"ORG/{name}", "--dir", folder, *options)
+        status, output = run(
+            "publish", name, "--repo", repo or f"ORG/{name}", "--dir", folder, *options
+        )
         assert status == code, output
         return output
 
@@ -144,7 +166,10 @@ def write_small(name: str, folder: Path) -> None:
         builder("ziqi").write(build_published(source), folder)
     elif name == "musictheorybench":
         from music_evals.datasets_builders.musictheorybench import COMPOSED, VERSION
-        from music_evals.datasets_builders.questions.question_rows import composed_rows, write_question_rows
+        from music_evals.datasets_builders.questions.question_rows import (
+            composed_rows,
+            write_question_rows,
+        )
         from music_evals.datasets_builders.questions.theory.compose import compose_theory
 
         rows = composed_rows(compose_theory(13, 3), "letters")

@@ -5,9 +5,20 @@ from pathlib import Path
 from random import Random
 
 from music_evals.datasets_builders.dataset_io import Provenance
-from music_evals.datasets_builders.lilybench_generation.dataset import NAME, VERSION, Plan, measure, write
+from music_evals.datasets_builders.lilybench_generation.dataset import (
+    NAME,
+    VERSION,
+    Plan,
+    measure,
+    write,
+)
 from music_evals.datasets_builders.lilybench_generation.demonstrations import a_minor_demonstrations
-from music_evals.datasets_builders.lilybench_generation.rows import DemonstrationRow, Description, PromptRow, Score
+from music_evals.datasets_builders.lilybench_generation.rows import (
+    DemonstrationRow,
+    Description,
+    PromptRow,
+    Score,
+)
 
 PROMPTS = 12
 SCALE = ["c", "d", "e", "f", "g", "a", "b", "c'", "d'", "e'", "f'", "g'"]
@@ -30,7 +41,9 @@ def piece(seed: int, *, chromatic: float = 0.1, chords: bool = True) -> str:
         notes = []
         for length in random.choice(((4, 4, 4, 4), (2, 4, 4), (8, 8, 4, 2), (4, 8, 8, 2))):
             names = [
-                SCALE[step].replace("'", "is'") if random.random() < chromatic and "'" in SCALE[step] else SCALE[step]
+                SCALE[step].replace("'", "is'")
+                if random.random() < chromatic and "'" in SCALE[step]
+                else SCALE[step]
                 for step in sorted(random.sample(range(12), random.randint(1, 4) if chords else 1))
             ]
             notes.append(f"<{' '.join(names)}>{length}")
@@ -38,7 +51,9 @@ def piece(seed: int, *, chromatic: float = 0.1, chords: bool = True) -> str:
     return f'\\version "2.24.3"\n\\score {{ {{ \\time 4/4 {" | ".join(measures)} | }} \\layout {{ }} \\midi {{ }} }}\n'
 
 
-def make_dataset(out: Path, *, references: dict[str, list[str]] | None = None, demonstrations: bool = True) -> Path:
+def make_dataset(
+    out: Path, *, references: dict[str, list[str]] | None = None, demonstrations: bool = True
+) -> Path:
     """Write the golden record's dataset, or one with other references: twelve prompts, of which two are the same."""
     if references is None:
         return Path(shutil.copytree(Path(__file__).parent / "golden" / "data" / "generation", out))
@@ -54,7 +69,8 @@ def make_dataset(out: Path, *, references: dict[str, list[str]] | None = None, d
         for number in range(PROMPTS)
     ]
     shown: list[DemonstrationRow] = [
-        {**DESCRIPTION, "id": f"shown-{seed}", "work": f"shown-{seed}", "text": piece(1000 + seed)} for seed in range(3)
+        {**DESCRIPTION, "id": f"shown-{seed}", "work": f"shown-{seed}", "text": piece(1000 + seed)}
+        for seed in range(3)
     ]
     plan = Plan(
         {"test": prompts},
@@ -62,7 +78,10 @@ def make_dataset(out: Path, *, references: dict[str, list[str]] | None = None, d
         [],
         {
             name: measure(
-                [Score(f"{name}-{number}", f"{name}-{number}", text, None) for number, text in enumerate(texts)]
+                [
+                    Score(f"{name}-{number}", f"{name}-{number}", text, None)
+                    for number, text in enumerate(texts)
+                ]
             )
             for name, texts in references.items()
         },

@@ -19,14 +19,24 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any] | ModelOutput | Awaitable[str]]
+Reply = Callable[
+    [list[ChatMessage], GenerateConfig], str | dict[str, Any] | ModelOutput | Awaitable[str]
+]
 
 
 @modelapi(name="scripted")
 class ScriptedAPI(ModelAPI):
     """A model whose replies a test writes; a dictionary becomes the arguments of a call of the tool on offer."""
 
-    def __init__(self, model_name: str, base_url: Any = None, api_key: Any = None, config: Any = None, *, reply: Reply):
+    def __init__(
+        self,
+        model_name: str,
+        base_url: Any = None,
+        api_key: Any = None,
+        config: Any = None,
+        *,
+        reply: Reply,
+    ):
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
         self.reply = reply
 
@@ -45,13 +55,19 @@ class ScriptedAPI(ModelAPI):
         if isinstance(reply, str):
             return ModelOutput.from_content(self.model_name, reply)
         output = ModelOutput.from_content(self.model_name, "")
-        call = ToolCall(id=f"call{len(input)}", function=reply.pop("function", tools[0].name), arguments=reply)
+        call = ToolCall(
+            id=f"call{len(input)}", function=reply.pop("function", tools[0].name), arguments=reply
+        )
         output.choices[0].message = ChatMessageAssistant(content="", tool_calls=[call])
         return output
 
 
-def run(tasks: Task | list[Task], folder: Path, model: Any = "baseline/reader", **options: Any) -> list[EvalLog]:
-    logs = inspect_eval(tasks, model=model, log_dir=str(folder), display="none", log_realtime=False, **options)
+def run(
+    tasks: Task | list[Task], folder: Path, model: Any = "baseline/reader", **options: Any
+) -> list[EvalLog]:
+    logs = inspect_eval(
+        tasks, model=model, log_dir=str(folder), display="none", log_realtime=False, **options
+    )
     for log in logs:
         assert log.status == "success", log.error
     return list(logs)
@@ -59,13 +75,21 @@ def run(tasks: Task | list[Task], folder: Path, model: Any = "baseline/reader", 
 
 def run_scripted(task: Task, folder: Path, reply: Reply, **options: Any) -> EvalLog:
     """Run one sample, unless another `limit` is given."""
-    return run(task, folder, get_model("scripted/model", reply=reply, memoize=False), **{"limit": 1, **options})[0]
+    return run(
+        task,
+        folder,
+        get_model("scripted/model", reply=reply, memoize=False),
+        **{"limit": 1, **options},
+    )[0]
 
 
 def metrics(log: EvalLog) -> dict[str, dict[str, float]]:
     """The metrics in a log's results, by scorer."""
     assert log.results is not None
-    return {one.name: {name: metric.value for name, metric in one.metrics.items()} for one in log.results.scores}
+    return {
+        one.name: {name: metric.value for name, metric in one.metrics.items()}
+        for one in log.results.scores
+    }
 
 
 def samples(log: EvalLog) -> list[EvalSample]:

@@ -26,7 +26,13 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
 from music_evals.datasets_builders.questions.attack import Share, attack
 from music_evals.datasets_builders.questions.floors import items_of
-from music_evals.datasets_builders.questions.leaks import QUANTILES, Views, find_leaks, joined, note_views
+from music_evals.datasets_builders.questions.leaks import (
+    QUANTILES,
+    Views,
+    find_leaks,
+    joined,
+    note_views,
+)
 from music_evals.datasets_builders.questions.listening import HIDDEN, PER_KIND, listening_questions
 from music_evals.evals.registry import dataset_module
 from music_evals.evals.shared.floors import floors_of
@@ -66,8 +72,16 @@ def sound_views(clips: Sequence[bytes], hidden: Sequence[str] = ()) -> Views:
 def text_views(text: str, hidden: Sequence[str] = ()) -> Views:
     """Describe notation or a question by its `sizes`, `beginning` and `end`, except by `hidden`."""
     text = text.strip()
-    sizes = [len(text), len(text.split()), text.count("\n"), text.count("|"), sum(map(str.isdecimal, text))]
-    edges = [[ord(sign) for sign in edge] for edge in (text[:EDGE].ljust(EDGE), text[-EDGE:].rjust(EDGE))]
+    sizes = [
+        len(text),
+        len(text.split()),
+        text.count("\n"),
+        text.count("|"),
+        sum(map(str.isdecimal, text)),
+    ]
+    edges = [
+        [ord(sign) for sign in edge] for edge in (text[:EDGE].ljust(EDGE), text[-EDGE:].rjust(EDGE))
+    ]
     views = {"sizes": sizes, "beginning": edges[0], "end": edges[1]}
     return {view: values for view, values in views.items() if view not in hidden}
 
@@ -83,7 +97,12 @@ def _views_of_sound(clip: bytes) -> Views:
     edge = max(1, round(EDGE_SECONDS * rate / FRAME))
     sounding = np.flatnonzero(loudness > loudness.max() - 4)
     return {
-        "loudness": [*np.quantile(loudness, QUANTILES), loudness.mean(), loudness.std(), len(samples) / rate],
+        "loudness": [
+            *np.quantile(loudness, QUANTILES),
+            loudness.mean(),
+            loudness.std(),
+            len(samples) / rate,
+        ],
         "spectrum": [*bands.mean(axis=0), *bands.std(axis=0)],
         "beginning": [*bands[sounding[0] : sounding[0] + edge].mean(axis=0)],
         "end": [*bands[max(0, sounding[-1] - edge) : sounding[-1] + 1].mean(axis=0)],
@@ -102,7 +121,13 @@ def stimuli(modality: str, n: int) -> Iterator[Tried]:
         yield tried("muse", name, modality, rows, muse.HIDDEN.get(name, ()))
 
 
-def tried(benchmark: str, task: str, modality: str, rows: Iterable[Mapping[str, Any]], hidden: Sequence[str]) -> Tried:
+def tried(
+    benchmark: str,
+    task: str,
+    modality: str,
+    rows: Iterable[Mapping[str, Any]],
+    hidden: Sequence[str],
+) -> Tried:
     answers, views = [], []
     for row in rows:
         answers.append(row["target"])
@@ -116,20 +141,28 @@ def tried(benchmark: str, task: str, modality: str, rows: Iterable[Mapping[str, 
 
 def clips(n: int) -> Iterator[Tried]:
     """Compose the clips that stand in for published recordings."""
-    questions = [question for seed in range(SEED, SEED + n // PER_KIND) for question in listening_questions(seed)]
+    questions = [
+        question
+        for seed in range(SEED, SEED + n // PER_KIND)
+        for question in listening_questions(seed)
+    ]
     for kind in dict.fromkeys(question.theme for question in questions):
         own = [question for question in questions if question.theme == kind]
         views = [sound_views([question.parts[0].content], HIDDEN.get(kind, ())) for question in own]
         # A kind of which all views have what is asked gives nothing else away.
         views = views if views[0] else [{"nothing": [0.0]} for _ in own]
-        yield Tried(CLIPS, f"music, {kind}", "audio", [str(question.right) for question in own], views)
+        yield Tried(
+            CLIPS, f"music, {kind}", "audio", [str(question.right) for question in own], views
+        )
 
 
 def emotions(n: int) -> Tried:
     """Compose clips of `emotion_recognition`, whose MIDI stands for the notation."""
     composed = compose_clips(SEED, n // 4)
     views = [note_views([midi_to_text(clip.midi)]) for clip in composed]
-    return Tried("lilybench", "emotion_recognition", "text", [str(clip.quadrant) for clip in composed], views)
+    return Tried(
+        "lilybench", "emotion_recognition", "text", [str(clip.quadrant) for clip in composed], views
+    )
 
 
 def texts() -> Iterator[Tried]:
@@ -142,15 +175,21 @@ def texts() -> Iterator[Tried]:
             if split not in splits or config in ("error_detection", "emotion_recognition"):
                 continue
             rows = load_split(GENERATED, config, split, benchmark=spec).to_list()
-            rows = [row for row in rows if row.get("language") != "zh"]  # the same questions as in English
+            rows = [
+                row for row in rows if row.get("language") != "zh"
+            ]  # the same questions as in English
             items = items_of(name, config, rows)
             if not items or not items[0].options:
                 continue
-            views = [text_views(row.get("score") or row.get("abc") or row["question"]) for row in rows]
+            views = [
+                text_views(row.get("score") or row.get("abc") or row["question"]) for row in rows
+            ]
             options = [item.options for item in items]
             floors = floors_of(origin, config, {split: rows})
             shown = max(floor["value"] for floor in floors.values())
-            yield Tried(name, config, "text", [item.answer for item in items], views, options, shown)
+            yield Tried(
+                name, config, "text", [item.answer for item in items], views, options, shown
+            )
 
 
 def numbers() -> None:
@@ -161,17 +200,24 @@ def numbers() -> None:
         for config, splits in provenance.floors.items():
             for form, floors in splits.get("strict", {}).items():
                 shown = ", ".join(
-                    f"{floor} {100 * share:.1f}" for floor, share in floors.items() if floor != "questions"
+                    f"{floor} {100 * share:.1f}"
+                    for floor, share in floors.items()
+                    if floor != "questions"
                 )
                 print(f"{name} {config} {form}, {floors['questions']} questions: {shown}")
     seeds = [musictheorybench.compose_rows(seed)["knowledge"]["test"] for seed in range(1, 5)]
     ids = [{row["id"] for row in rows} for rows in seeds]
-    print("ids of MusicTheoryBench in two seeds:", [len(first & second) for first, second in combinations(ids, 2)])
+    print(
+        "ids of MusicTheoryBench in two seeds:",
+        [len(first & second) for first, second in combinations(ids, 2)],
+    )
     *learned, fresh = (items_of("musictheorybench", "", rows) for rows in seeds)
     for share in attack(fresh, [item for items in learned for item in items]):
         if share.form == "all":
             low, high = share.interval()
-            print(f"learned on three seeds, {share.guesser}: {share.value:.1%} ({low:.1%} to {high:.1%})")
+            print(
+                f"learned on three seeds, {share.guesser}: {share.value:.1%} ({low:.1%} to {high:.1%})"
+            )
 
 
 def main(
@@ -188,7 +234,9 @@ def main(
         "audio": lambda: chain(clips(n), stimuli("audio", n)),
         "text": lambda: chain([emotions(n)], texts()),
     }
-    print("| benchmark | task | modality | n | chance | floor | best | 95% interval | best view in hindsight |")
+    print(
+        "| benchmark | task | modality | n | chance | floor | best | 95% interval | best view in hindsight |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     kinds: list[Share] = []
     for name, make in sources.items():
@@ -218,9 +266,16 @@ def show(one: Tried, shares: Sequence[Share]) -> None:
     low, high = best.interval()
     top = max(views, key=lambda share: share.value)
     figures = [best.chance, floor, best.value]
-    cells = [one.benchmark, one.task, one.modality, str(best.n), *(f"{100 * share:.1f}" for share in figures)]
+    cells = [
+        one.benchmark,
+        one.task,
+        one.modality,
+        str(best.n),
+        *(f"{100 * share:.1f}" for share in figures),
+    ]
     print(
-        f"| {' | '.join(cells)} | {100 * low:.1f}–{100 * high:.1f} | {top.guesser} {100 * top.value:.1f} |", flush=True
+        f"| {' | '.join(cells)} | {100 * low:.1f}–{100 * high:.1f} | {top.guesser} {100 * top.value:.1f} |",
+        flush=True,
     )
 
 

@@ -6,7 +6,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from music_evals.datasets_builders.dataset_io import make_provenance, write_dataset
-from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASK_FEATURES, TASKS, Protocol, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import (
+    PROTOCOLS,
+    TASK_FEATURES,
+    TASKS,
+    Protocol,
+    TaskName,
+    TaskRow,
+)
 
 DATA = Path(__file__).parent / "golden" / "data" / "lilybench"
 NOTES = ("c'4 d' e'", "f'4 g' a'", "b'4 c'' d''", "e''4 f'' g''", "a''4 g'' f''")
@@ -14,7 +21,11 @@ NOTES = ("c'4 d' e'", "f'4 g' a'", "b'4 c'' d''", "e''4 f'' g''", "a''4 g'' f''"
 
 def music(measures: int) -> str:
     """A score in C major and 3/4 of so many measures."""
-    return "{ \\key c \\major \\time 3/4\n" + "".join(f"  {NOTES[n % 5]} |\n" for n in range(measures)) + "}\n"
+    return (
+        "{ \\key c \\major \\time 3/4\n"
+        + "".join(f"  {NOTES[n % 5]} |\n" for n in range(measures))
+        + "}\n"
+    )
 
 
 @cache

@@ -9,7 +9,15 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from music_evals.datasets_builders.dataset_io import GENERATED, make_provenance
-from music_evals.datasets_builders.msu.dataset import NAME, SPLITS, VERSION, Plan, QuestionRow, ScoreRow, write
+from music_evals.datasets_builders.msu.dataset import (
+    NAME,
+    SPLITS,
+    VERSION,
+    Plan,
+    QuestionRow,
+    ScoreRow,
+    write,
+)
 
 Rows = Mapping[str, Sequence[Any]]
 ABC = """X:1
@@ -75,7 +83,9 @@ def question(score_id: str, number: int, /, **changes: Any) -> QuestionRow:
     }  # type: ignore[typeddict-item]
 
 
-def write_rows(folder: Path, scores: Rows, questions: Rows, source: str = GENERATED, seed: int = 5) -> str:
+def write_rows(
+    folder: Path, scores: Rows, questions: Rows, source: str = GENERATED, seed: int = 5
+) -> str:
     """Write scores and questions by split."""
     plan = Plan(scores, questions, make_provenance(NAME, VERSION, source, seed=seed))  # type: ignore[arg-type]
     write(plan, folder)
@@ -86,7 +96,10 @@ def write_small(folder: Path) -> str:
     """Write the golden record's three scores of two pages, one a split, with twelve questions each."""
     data = Path(__file__).parent / "golden" / "data" / "msu"
     scores, questions = (
-        {split: pq.read_table(data / config / f"{split}-00000-of-00001.parquet").to_pylist() for split in SPLITS}
+        {
+            split: pq.read_table(data / config / f"{split}-00000-of-00001.parquet").to_pylist()
+            for split in SPLITS
+        }
         for config in ("scores", "questions")
     )
     # The record is of a version without PDFs.

@@ -33,10 +33,14 @@ _LARGE = (".parquet", ".tar.gz", ".zip")
 class Servers:
     """What the servers have, and what they were asked for."""
 
-    repositories: dict[str, dict[str, dict[str, bytes]]] = field(default_factory=dict)  # name → commit → files
+    repositories: dict[str, dict[str, dict[str, bytes]]] = field(
+        default_factory=dict
+    )  # name → commit → files
     files: dict[str, bytes] = field(default_factory=dict)  # HOST/PATH → content
     gated: set[str] = field(default_factory=set)
-    cut: dict[str, int] = field(default_factory=dict)  # HOST/PATH → bytes after which the next answer breaks off
+    cut: dict[str, int] = field(
+        default_factory=dict
+    )  # HOST/PATH → bytes after which the next answer breaks off
     asked: list[tuple[str, int]] = field(default_factory=list)  # path and bytes that were sent
     port: int = 0
 
@@ -48,22 +52,44 @@ class Servers:
             path = f"zenodo.org/api/records/{number}/files/{name}/content"
             self.files[path] = content
             checksum = f"md5:{hashlib.md5(content, usedforsecurity=False).hexdigest()}"
-            entries.append({"key": name, "checksum": checksum, "links": {"self": f"https://{path}"}})
-        self.files[f"zenodo.org/api/records/{number}"] = json.dumps({"id": number, "files": entries}).encode()
+            entries.append(
+                {"key": name, "checksum": checksum, "links": {"self": f"https://{path}"}}
+            )
+        self.files[f"zenodo.org/api/records/{number}"] = json.dumps(
+            {"id": number, "files": entries}
+        ).encode()
         self.files[f"doi.org/{doi}"] = f"-> https://zenodo.org/records/{number}".encode()
         self.files[f"zenodo.org/records/{number}"] = b"<html>"
 
     def environment(self, home: Path) -> dict[str, str]:
         """The variables of a process that uses these servers, with caches in a folder."""
-        own = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
-        own |= {"HF_ENDPOINT": f"http://127.0.0.1:{self.port}", "HF_HOME": str(home / "hf"), "PYTHONPATH": str(ROOT)}
-        own |= {"MUSIC_EVALS_CACHE": str(home / "cache"), "INSPECT_CACHE_DIR": str(home / "inspect")}
+        own = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("HF_", "HUGGING"))
+        }
+        own |= {
+            "HF_ENDPOINT": f"http://127.0.0.1:{self.port}",
+            "HF_HOME": str(home / "hf"),
+            "PYTHONPATH": str(ROOT),
+        }
+        own |= {
+            "MUSIC_EVALS_CACHE": str(home / "cache"),
+            "INSPECT_CACHE_DIR": str(home / "inspect"),
+        }
         return own | {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "NO_COLOR": "1", "COLUMNS": "200"}
 
     def run(self, home: Path, *command: object) -> subprocess.CompletedProcess[str]:
         """Run ``music-evals`` or ``inspect`` with all addresses rerouted to these servers."""
-        arguments = [sys.executable, str(ROOT / "tests" / "rerouted.py"), str(self.port), *map(str, command)]
-        return subprocess.run(arguments, capture_output=True, text=True, env=self.environment(home), cwd=ROOT)
+        arguments = [
+            sys.executable,
+            str(ROOT / "tests" / "rerouted.py"),
+            str(self.port),
+            *map(str, command),
+        ]
+        return subprocess.run(
+            arguments, capture_output=True, text=True, env=self.environment(home), cwd=ROOT
+        )
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -98,13 +124,17 @@ class Handler(BaseHTTPRequestHandler):
 
     def send_part(self, content: bytes, path: str, **headers: str) -> None:
         """Send a file, or what the range of the request says."""
-        start = int((self.headers.get("Range") or "bytes=0-").removeprefix("bytes=").partition("-")[0])
+        start = int(
+            (self.headers.get("Range") or "bytes=0-").removeprefix("bytes=").partition("-")[0]
+        )
         if start >= len(content) > 0:
             return self.send(b"", 416)
         if start:
             headers["Content-Range"] = f"bytes {start}-{len(content) - 1}/{len(content)}"
         cut = self.servers.cut.pop(path, None) if self.command == "GET" else None
-        return self.send(content[start:], 206 if start else 200, cut, Accept_Ranges="bytes", **headers)
+        return self.send(
+            content[start:], 206 if start else 200, cut, Accept_Ranges="bytes", **headers
+        )
 
     def answer_file(self, path: str) -> None:
         content = self.servers.files.get(path)
@@ -121,7 +151,9 @@ class Handler(BaseHTTPRequestHandler):
         repository = f"{owner}/{name}"
         commits = self.servers.repositories.get(repository)
         if repository in self.servers.gated:
-            return self.send(b"{}", 403, X_Error_Code="GatedRepo", X_Error_Message="Access is restricted")
+            return self.send(
+                b"{}", 403, X_Error_Code="GatedRepo", X_Error_Message="Access is restricted"
+            )
         if not commits:
             return self.send(b"{}", 404, X_Error_Code="RepoNotFound")
         action, revision, *inner = [*parts, "", ""]
@@ -138,7 +170,15 @@ class Handler(BaseHTTPRequestHandler):
             return self.send_json([_entry(path, content) for path, content in files.items()])
         if action in ("revision", ""):
             siblings = [{"rfilename": path} for path in files]
-            return self.send_json({"id": repository, "sha": commit, "private": False, "siblings": siblings, "tags": []})
+            return self.send_json(
+                {
+                    "id": repository,
+                    "sha": commit,
+                    "private": False,
+                    "siblings": siblings,
+                    "tags": [],
+                }
+            )
         return self.send(b"{}", 404, X_Error_Code="EntryNotFound")
 
     def send_json(self, value: object) -> None:
@@ -150,7 +190,12 @@ def _etag(path: str, content: bytes) -> str:
 
 
 def _entry(path: str, content: bytes) -> dict[str, Any]:
-    entry: dict[str, Any] = {"type": "file", "path": path, "size": len(content), "oid": git_hash(content)}
+    entry: dict[str, Any] = {
+        "type": "file",
+        "path": path,
+        "size": len(content),
+        "oid": git_hash(content),
+    }
     if path.endswith(_LARGE):
         entry["lfs"] = {"oid": _etag(path, content), "size": len(content), "pointerSize": 130}
     return entry
@@ -163,7 +208,9 @@ def serve() -> Iterator[Servers]:
     handler = type("PublishedHandler", (Handler,), {"servers": servers})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         servers.port = server.server_port
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        ).start()
         yield servers
         server.shutdown()
 
@@ -190,7 +237,9 @@ def rerouted(servers: Servers, home: Path) -> Iterator[pytest.MonkeyPatch]:
     """Have this process ask the servers, with empty caches, and facts without the checksums of the true files."""
     facts = Path(shutil.copytree(benchmarks._FOLDER, home / "benchmarks"))  # type: ignore[call-overload]
     for path in facts.glob("*/benchmark.toml"):
-        path.write_text(re.sub(r"^checksum = .*\n", "", path.read_text("utf-8"), flags=re.M), "utf-8")
+        path.write_text(
+            re.sub(r"^checksum = .*\n", "", path.read_text("utf-8"), flags=re.M), "utf-8"
+        )
     address = f"http://127.0.0.1:{servers.port}"
     send, stream = requests.adapters.HTTPAdapter.send, httpx.stream
 
@@ -207,7 +256,9 @@ def rerouted(servers: Servers, home: Path) -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(benchmarks, "_FOLDER", facts)
         patch.setattr(requests.adapters.HTTPAdapter, "send", send_moved)
-        patch.setattr(httpx, "stream", lambda method, url, **options: stream(method, moved(url), **options))
+        patch.setattr(
+            httpx, "stream", lambda method, url, **options: stream(method, moved(url), **options)
+        )
         for name, value in (
             ("ENDPOINT", address),
             ("HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}"),

@@ -36,7 +36,9 @@ SCORERS = {
 }
 COMMANDS: dict[str, Any] = {"inspect": inspect_command, "music-evals": typer.main.get_command(app)}
 # A fence of N marks ends at N marks, so that a page can show a page.
-FENCE = re.compile(r"^(?P<marks>`{3,})(?P<language>[\w{}-]*)\n(?P<body>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"^(?P<marks>`{3,})(?P<language>[\w{}-]*)\n(?P<body>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL
+)
 PATH = re.compile(
     r"(?:baselines|commands|datasets_builders|docs|encoders|evals|logs|notation|perf|reports|scorers|solvers"
     r"|tests)/[\w./-]*"
@@ -67,7 +69,9 @@ def commands(path: Path) -> Iterator[list[str]]:
         words = shlex.split(line, comments=True)
         for start, word in enumerate(words):
             if word.rpartition("/")[2] in COMMANDS:
-                rest = takewhile(lambda other: other not in ("&&", "||", "|", ">", "&"), words[start + 1 :])
+                rest = takewhile(
+                    lambda other: other not in ("&&", "||", "|", ">", "&"), words[start + 1 :]
+                )
                 yield [word.rpartition("/")[2], *rest]
                 break
 
@@ -80,7 +84,10 @@ def parameters(target: str) -> set[str] | None:
             return None
         only = [name]
     elif match := re.fullmatch(r"evals/(\w+)\.py(?:@(\w+))?", target):
-        benchmark, only = match[1], [match[2]] if match[2] else list(benchmarks.load(match[1]).tasks)
+        benchmark, only = (
+            match[1],
+            [match[2]] if match[2] else list(benchmarks.load(match[1]).tasks),
+        )
     else:
         return None
     tasks = [getattr(registry.MODULES[benchmark], name) for name in only]
@@ -103,7 +110,9 @@ def without_key(words: list[str]) -> list[str] | None:
         return None
     if verb == "eval" and rest[rest.index("--model") + 1].startswith("baseline/"):
         return [*words, "--limit", "2", "--display", "none"]
-    targets = [re.fullmatch(r"(?:evals/(\w+)\.py(?:@(\w+))?|music_evals/(\w+))", word) for word in rest]
+    targets = [
+        re.fullmatch(r"(?:evals/(\w+)\.py(?:@(\w+))?|music_evals/(\w+))", word) for word in rest
+    ]
     if verb == "eval" and not any(targets):  # of another package
         return None
     names = ["_".join(filter(None, target.groups())) if target else "" for target in targets]
@@ -126,8 +135,13 @@ def test_pages_and_their_commands_are_found() -> None:
     assert all(page.is_file() for page in PAGES)
     readme = [" ".join(words) for words in commands(ROOT / "README.md")]
     assert "music-evals build muse --out data/muse --seed 7" in readme
-    assert "inspect eval evals/muse.py --model baseline/reader" in readme  # from the middle of a line
-    own = {"evals/msu.py@textual": {"max_score_tokens", "too_long", "twin"}, "evals/msu.py@visual": {"abc", "pages"}}
+    assert (
+        "inspect eval evals/muse.py --model baseline/reader" in readme
+    )  # from the middle of a line
+    own = {
+        "evals/msu.py@textual": {"max_score_tokens", "too_long", "twin"},
+        "evals/msu.py@visual": {"abc", "pages"},
+    }
     textual, visual = (parameters(name) - names for name, names in own.items())
     assert textual == visual
 
@@ -142,7 +156,9 @@ def test_links_lead_somewhere_and_files_that_are_named_exist(page: Path) -> None
             assert not anchor or anchor in anchors(file), f"{link}: there is no such heading"
     for code in re.findall(r"`([^`\n]+)`", prose(page)):
         if PATH.fullmatch(code) and "NAME" not in code:
-            assert any((base / code).exists() for base in (ROOT, ROOT / "music_evals")), f"{code} does not exist"
+            assert any((base / code).exists() for base in (ROOT, ROOT / "music_evals")), (
+                f"{code} does not exist"
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -153,28 +169,38 @@ def test_commands_name_what_exists(page: Path) -> None:
         while verbs := getattr(command, "commands", {}):
             verb = next((word for word in words if word in verbs), None)
             if verb is None:
-                assert command is not COMMANDS[program] or words[0].startswith("-"), f"{said}: no such command"
+                assert command is not COMMANDS[program] or words[0].startswith("-"), (
+                    f"{said}: no such command"
+                )
                 break
             command, words = verbs[verb], words[words.index(verb) + 1 :]
-        options = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+        options = {
+            option for each in command.params for option in (*each.opts, *each.secondary_opts)
+        }
         for word in words:
             if word.startswith("--"):
                 assert word.partition("=")[0] in {*options, "--help"}, f"{said}: no option {word}"
         targets = [names for word in words if (names := parameters(word)) is not None]
         for flag, value in pairwise(words):
             if flag == "-T" and targets:
-                assert value.partition("=")[0] in set().union(*targets), f"{said}: no parameter {value}"
+                assert value.partition("=")[0] in set().union(*targets), (
+                    f"{said}: no parameter {value}"
+                )
             elif flag == "--scorer" and value.startswith("music_evals/"):
                 assert value.removeprefix("music_evals/") in SCORERS, f"{said}: no scorer {value}"
 
 
 @pytest.mark.parametrize("words", RUN, ids=" ".join)
-def test_commands_run(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_run(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evals").symlink_to(ROOT / "evals")
     assert not COMMANDS[words[0]].main([*words[1:]], standalone_mode=False)
     logs = [*tmp_path.glob("logs/**/*.eval")]
-    assert {read_eval_log(str(log), header_only=True).status for log in logs} == ({"success"} if logs else set())
+    assert {read_eval_log(str(log), header_only=True).status for log in logs} == (
+        {"success"} if logs else set()
+    )
     assert bool(logs) == (words[1] == "eval")
 
 
@@ -184,12 +210,16 @@ def test_the_tables_that_the_code_decides_are_up_to_date() -> None:
         assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made["with_table"](page), (
             "python docs/generated.py"
         )
-    costs = re.findall(r"^\| `(.*)` \| (\d+) \| (\d[\d,]*\d)(.*?) \|", made["costs"](), re.MULTILINE)
+    costs = re.findall(
+        r"^\| `(.*)` \| (\d+) \| (\d[\d,]*\d)(.*?) \|", made["costs"](), re.MULTILINE
+    )
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for benchmark in map(benchmarks.load, benchmarks.names()):
         names = {task.registry_name for task in benchmark.tasks.values()}
         rows = [row[1:] for row in costs if row[0] in names]
-        requests, tokens = (sum(int(row[column].replace(",", "")) for row in rows) for column in (0, 1))
+        requests, tokens = (
+            sum(int(row[column].replace(",", "")) for row in rows) for column in (0, 1)
+        )
         run = f"{requests} requests, {round(tokens, -3):,} tokens{''.join(row[2] for row in rows)}"
         assert not rows or f"| {run} |" in readme
 
@@ -200,13 +230,18 @@ def test_the_image_runs_the_main_command() -> None:
     run = re.search(r"^CMD (.*)$", image, re.MULTILINE)
     assert set_up
     assert run
-    assert f"\n{set_up[1]} && {' '.join(json.loads(run[1]))} && " in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"\n{set_up[1]} && {' '.join(json.loads(run[1]))} && " in (ROOT / "README.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_readme_is_short_and_its_commands_for_machines_are_where_they_are_looked_for() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
-    for mark, part in (("main job", "inspect eval evals/muse.py --model baseline/reader"), ("test command", "pytest")):
+    for mark, part in (
+        ("main job", "inspect eval evals/muse.py --model baseline/reader"),
+        ("test command", "pytest"),
+    ):
         assert re.search(rf"<!-- {mark} -->\n```bash\n.*{part}.*\n```\n", text)
 
 
@@ -214,9 +249,14 @@ def test_the_citation_file_has_the_paper_of_each_benchmark() -> None:
     yaml = pytest.importorskip("yaml")
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
     papers = {each.paper: each for each in map(benchmarks.load, benchmarks.names())}
-    assert {paper["title"]: paper["url"] for paper in cited} == {title: each.url for title, each in papers.items()}
+    assert {paper["title"]: paper["url"] for paper in cited} == {
+        title: each.url for title, each in papers.items()
+    }
     for paper in cited:
-        names = [each.get("name") or f"{each['given-names']} {each['family-names']}" for each in paper["authors"]]
+        names = [
+            each.get("name") or f"{each['given-names']} {each['family-names']}"
+            for each in paper["authors"]
+        ]
         assert names == list(papers[paper["title"]].authors)
 
 
@@ -239,6 +279,12 @@ def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) 
     api = (tmp_path / "site" / "docs" / "api" / "readers.html").read_text(encoding="utf-8")
     assert 'id="music_evals.scorers.readers.choices.read_choice"' in api
     for page in PAGES:
-        html = (tmp_path / "site" / page.relative_to(ROOT)).with_suffix(".html").read_text(encoding="utf-8")
-        fetched = re.findall(r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=\"(https?:[^\"]+)", html)
+        html = (
+            (tmp_path / "site" / page.relative_to(ROOT))
+            .with_suffix(".html")
+            .read_text(encoding="utf-8")
+        )
+        fetched = re.findall(
+            r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=\"(https?:[^\"]+)", html
+        )
         assert fetched == [], f"{page} fetches {fetched}"

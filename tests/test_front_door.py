@@ -17,7 +17,11 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), names)
-    assert [*names["records"].runs["task"].sort_values()] == ["chord_quality", "syncopation", "transposition"]
+    assert [*names["records"].runs["task"].sort_values()] == [
+        "chord_quality",
+        "syncopation",
+        "transposition",
+    ]
     assert len(names["table"].rows) == 3
     assert (names["scored"].value, names["scored"].metadata["reading"]) == ("C", "answered")
 
@@ -28,7 +32,10 @@ def test_what_there_is_not_is_named() -> None:
         (lambda: me.task("muse"), "muse is not one task"),
         (lambda: me.run("nothing", "baseline/chance"), "nothing names no benchmark or task"),
         (lambda: me.score("muse_chord_quality", 44, "A"), "has no question 44; it has 44"),
-        (lambda: me.score("muse_chord_quality", "c-sharp-major", "A"), "has no question c-sharp-major"),
+        (
+            lambda: me.score("muse_chord_quality", "c-sharp-major", "A"),
+            "has no question c-sharp-major",
+        ),
         (lambda: me.task("muse_chord_quality", shots="many"), "valid values are: zero, few"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -19,17 +19,42 @@ MAY_IMPORT = {
     "scorers": {"notation", "encoders"},
     "rewards": {"benchmarks", "notation", "scorers.readers", "scorers.metrics"},
     "baselines": {"notation", "solvers.symbolic"},
-    "evals": {"benchmarks", "notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
+    "evals": {
+        "benchmarks",
+        "notation",
+        "encoders",
+        "datasets_builders",
+        "solvers",
+        "scorers",
+        "baselines",
+    },
     "reports": {"benchmarks", "notation", "encoders", "scorers"},
     "shards": {"benchmarks", "notation", "datasets_builders", "solvers", "evals", "reports"},
     "listening": {"datasets_builders", "solvers", "baselines"},
     "commands": {
         "benchmarks",
-        *("notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports"),
+        *(
+            "notation",
+            "encoders",
+            "datasets_builders",
+            "solvers",
+            "scorers",
+            "baselines",
+            "evals",
+            "reports",
+        ),
         *("shards", "listening", "rewards"),
     },
 }
-PURE = ("benchmarks", "notation", "encoders", "solvers/symbolic", "scorers/metrics", "scorers/readers", "rewards")
+PURE = (
+    "benchmarks",
+    "notation",
+    "encoders",
+    "solvers/symbolic",
+    "scorers/metrics",
+    "scorers/readers",
+    "rewards",
+)
 MODULES = [path for room in MAY_IMPORT for path in sorted((HOUSE / room).rglob("*.py"))]
 
 
@@ -37,7 +62,9 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
     """What an import of a module runs."""
     for child in ast.iter_child_nodes(node):
         is_typing = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
-        if not is_typing and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if not is_typing and not isinstance(
+            child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ):
             yield child
             yield from statements(child)
 
@@ -55,7 +82,9 @@ def imports(path: Path, walk: Callable[[ast.AST], Iterator[ast.AST]] = ast.walk)
 
 def test_the_package_holds_the_rooms_and_the_top_level_links_to_some() -> None:
     assert len(MODULES) > 30
-    assert {path.name for path in HOUSE.iterdir() if (path / "__init__.py").is_file()} == set(MAY_IMPORT)
+    assert {path.name for path in HOUSE.iterdir() if (path / "__init__.py").is_file()} == set(
+        MAY_IMPORT
+    )
     for room in ("datasets_builders", "evals", "scorers", "solvers"):
         assert (ROOT / room).is_symlink()
         assert (ROOT / room).resolve() == HOUSE / room
@@ -66,18 +95,26 @@ def test_imports_run_down_the_layers(path: Path) -> None:
     room = path.relative_to(HOUSE).parts[0]
     for name in imports(path):
         if not name.startswith("music_evals."):
-            assert name.partition(".")[0] not in MAY_IMPORT, f"{name} is not imported from music_evals"
+            assert name.partition(".")[0] not in MAY_IMPORT, (
+                f"{name} is not imported from music_evals"
+            )
             continue
         target = name.removeprefix("music_evals.")
         allowed = {room, *MAY_IMPORT[room]}
         below = any(target == other or target.startswith(f"{other}.") for other in allowed)
-        assert below or target in {other.partition(".")[0] for other in allowed}, f"{room} may not import {target}"
+        assert below or target in {other.partition(".")[0] for other in allowed}, (
+            f"{room} may not import {target}"
+        )
 
 
 @pytest.mark.parametrize("room", PURE)
 def test_pure_rooms_know_nothing_of_inspect_and_datasets(room: str) -> None:
     for path in (HOUSE / room).rglob("*.py"):
-        assert not {name.partition(".")[0] for name in imports(path)} & {"inspect_ai", "datasets", "huggingface_hub"}
+        assert not {name.partition(".")[0] for name in imports(path)} & {
+            "inspect_ai",
+            "datasets",
+            "huggingface_hub",
+        }
 
 
 def loaded(name: str, found: set[str]) -> set[str]:
@@ -94,7 +131,13 @@ def loaded(name: str, found: set[str]) -> set[str]:
 
 
 def test_rewards_load_neither_inspect_nor_a_provider_nor_a_heavy_library() -> None:
-    row = {"question": "Which key?", "answer": "G minor", "answer_type": "key", "options": ["Yes", "No"], "target": "B"}
+    row = {
+        "question": "Which key?",
+        "answer": "G minor",
+        "answer_type": "key",
+        "options": ["Yes", "No"],
+        "target": "B",
+    }
     code = f"from music_evals.rewards import score; import sys; row = {row}; "
     code += "print([score(task, row, 'B').value for task in ('muse_syncopation', 'msu_textual')], "
     code += "{'inspect_ai', 'openai', 'anthropic', 'datasets', 'pandas', 'torch'} & {*sys.modules})"
@@ -102,6 +145,16 @@ def test_rewards_load_neither_inspect_nor_a_provider_nor_a_heavy_library() -> No
 
 
 def test_every_inspect_command_loads_the_tasks_without_a_heavy_library() -> None:
-    heavy = {"music21", "scipy.stats", "datasets", "pandas", "verovio", "soundfile", "torch", "transformers", "sklearn"}
+    heavy = {
+        "music21",
+        "scipy.stats",
+        "datasets",
+        "pandas",
+        "verovio",
+        "soundfile",
+        "torch",
+        "transformers",
+        "sklearn",
+    }
     code = f"import sys, music_evals.evals.registry; print({heavy} & {{*sys.modules}})"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"

@@ -17,10 +17,16 @@ BUILD = "import sys; from setuptools import build_meta as b; print(getattr(b, 'b
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the checkout, with each link as a small text file: what Git makes where links are not allowed."""
     folder = tmp_path_factory.mktemp("clone") / "music-evals"
-    subprocess.run(["git", "-c", "core.symlinks=false", "clone", "-q", str(ROOT), str(folder)], check=True)
+    subprocess.run(
+        ["git", "-c", "core.symlinks=false", "clone", "-q", str(ROOT), str(folder)], check=True
+    )
     # What is not committed yet counts as well.
     changed = subprocess.run(
-        ["git", "ls-files", "-mo", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-mo", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     for name in changed.splitlines():
         if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
@@ -37,20 +43,41 @@ def sdist_names(path: Path) -> set[str]:
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
-def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(clone: Path, tmp_path: Path) -> None:
+def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(
+    clone: Path, tmp_path: Path
+) -> None:
     for kind in ("wheel", "sdist"):
-        subprocess.run([sys.executable, "-c", BUILD, kind, str(tmp_path)], cwd=clone, check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-c", BUILD, kind, str(tmp_path)],
+            cwd=clone,
+            check=True,
+            capture_output=True,
+        )
     (wheel,), (sdist,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
     house = clone / "music_evals"
     suffixes = {".py", ".toml", ".md", ".csv", ".ly", ".html", ".css", ".typed"}
-    wanted = {str(path.relative_to(clone)) for path in house.rglob("*") if path.is_file() and path.suffix in suffixes}
+    wanted = {
+        str(path.relative_to(clone))
+        for path in house.rglob("*")
+        if path.is_file() and path.suffix in suffixes
+    }
     wanted |= {"music_evals/py.typed"}
     assert len(wanted) > 150
     assert wanted <= set(zipfile.ZipFile(wheel).namelist())
     assert wanted <= sdist_names(sdist)
 
     installed = tmp_path / "site-packages"  # by which Inspect knows an installed package
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(installed)]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(installed),
+    ]
     subprocess.run([*pip, str(wheel)], check=True, capture_output=True)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

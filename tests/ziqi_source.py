@@ -22,7 +22,9 @@ def write_source(
                 options = [f"{theme.zh}{split}{number}{letter}" for letter in LETTERS]
                 answer = LETTERS[number % 4]
                 question = f"{theme.zh}的第{number}题（{split}）____。"
-                rows.append([str(number), question, *options, answer, subthemes[number % len(subthemes)]])
+                rows.append(
+                    [str(number), question, *options, answer, subthemes[number % len(subthemes)]]
+                )
             if edit:
                 edit(split, theme.file, rows)
             path = folder / split / f"{theme.file}.csv"

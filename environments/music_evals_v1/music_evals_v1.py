@@ -79,13 +79,19 @@ class MusicTaskset(vf.Taskset[MusicTask, MusicConfig]):
         super().__init__(config)
         if config.rows is None and config.questions not in COMPOSED:
             names = ", ".join(COMPOSED)
-            raise ValueError(f"questions={config.questions!r} is not composed; accepted are {names}, or give rows")
+            raise ValueError(
+                f"questions={config.questions!r} is not composed; accepted are {names}, or give rows"
+            )
         self._bounded = config.rows is not None
 
     def load(self) -> Iterator[MusicTask]:
         """Yield the tasks."""
         name, path = self.config.questions, self.config.rows
-        for entry in map(json.loads, path.open(encoding="utf-8")) if path else compose_theory(name, self.config.seed):
+        for entry in (
+            map(json.loads, path.open(encoding="utf-8"))
+            if path
+            else compose_theory(name, self.config.seed)
+        ):
             yield MusicTask(MusicData(**entry, task=name), self.config.task)
 
 

@@ -18,7 +18,11 @@ from typing import Any, Final
 import click
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 
-_TOOLS: Final = {"number": "count_measures", "choice": "read_key_and_metre", "measures": "list_problems"}
+_TOOLS: Final = {
+    "number": "count_measures",
+    "choice": "read_key_and_metre",
+    "measures": "list_problems",
+}
 """Type of answer → the tool of LilyBench that helps to find the answer."""
 
 
@@ -56,7 +60,9 @@ class Request:
 
 
 def read_conversation(
-    messages: Sequence[ChatMessage], tools: Sequence[str], metadata: Mapping[str, Any] = MappingProxyType({})
+    messages: Sequence[ChatMessage],
+    tools: Sequence[str],
+    metadata: Mapping[str, Any] = MappingProxyType({}),
 ) -> Request:
     """Return what a conversation asks; `BaselineError` if neither its messages nor the sample's metadata say it."""
     asking = [(each, asks) for each in messages if (asks := (each.metadata or {}).get("asks"))]
@@ -68,14 +74,23 @@ def read_conversation(
             "the baselines answer the tasks of music-evals only: neither a message of this conversation nor its sample "
             "says in its metadata what is asked"
         )
-    text, spans = next(((each.text, asks["music"]) for each, asks in reversed(asking) if asks.get("music")), ("", ()))
+    text, spans = next(
+        ((each.text, asks["music"]) for each, asks in reversed(asking) if asks.get("music")),
+        ("", ()),
+    )
     last, keys = asking[-1][0], {key: value for _, asks in asking for key, value in asks.items()}
-    said = [each.model_dump(include={"role", "content", "tool_calls", "error"}) for each in messages]
+    said = [
+        each.model_dump(include={"role", "content", "tool_calls", "error"}) for each in messages
+    ]
     return Request(
         keys=keys,
         music=tuple(text[start:end] for start, end in spans),
         tools=tools,
-        has_called=any(isinstance(each, ChatMessageTool) for each in messages[messages.index(last) :]),
-        reply=next((each.text for each in reversed(messages) if isinstance(each, ChatMessageAssistant)), ""),
+        has_called=any(
+            isinstance(each, ChatMessageTool) for each in messages[messages.index(last) :]
+        ),
+        reply=next(
+            (each.text for each in reversed(messages) if isinstance(each, ChatMessageAssistant)), ""
+        ),
         random=Random(json.dumps(said, default=str)),
     )

@@ -42,7 +42,9 @@ def commonest(request: Request) -> str:
     if request.keys["answer_type"] == "symbols":
         return formulation(request, answer)
     if answer is None:
-        raise BaselineError(f"baseline/majority cannot answer {request.task}, where no answer is commoner than others")
+        raise BaselineError(
+            f"baseline/majority cannot answer {request.task}, where no answer is commoner than others"
+        )
     return numbered(request, answer) if isinstance(answer, list) else request.worded(answer)
 
 
@@ -65,8 +67,12 @@ def _piece(random: Random) -> str:
     notes: list[str] = []
     left = Fraction(8)
     while left:
-        length = random.choice([length for length in (1, 2, 4, 8, 16) if Fraction(1, length) <= left])
-        pitch = random.choice(("c", "cis", "d", "ees", "e", "f", "fis", "g", "aes", "a", "bes", "b"))
+        length = random.choice(
+            [length for length in (1, 2, 4, 8, 16) if Fraction(1, length) <= left]
+        )
+        pitch = random.choice(
+            ("c", "cis", "d", "ees", "e", "f", "fis", "g", "aes", "a", "bes", "b")
+        )
         pitch += random.choice((",", "", "'", "''"))
         notes.append(f"{pitch}{length}")
         left -= Fraction(1, length)

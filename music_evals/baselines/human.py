@@ -18,5 +18,7 @@ class HumanAPI(ModelAPI):
         """Return the person's reply to the sample; `BaselineError` if there is none."""
         sample = sample_state()
         if sample is None or str(sample.sample_id) not in self.replies:
-            raise BaselineError(f"{self.model_name} gave no answer; music-evals listen TASK --name {self.model_name}")
+            raise BaselineError(
+                f"{self.model_name} gave no answer; music-evals listen TASK --name {self.model_name}"
+            )
         return ModelOutput.from_content(self.model_name, self.replies[str(sample.sample_id)])

@@ -34,7 +34,9 @@ _SETTINGS: Final = r"""
 """
 _ABC_KEY: Final = re.compile("[A-G][b#]?(?:m|mix|dor|phr|lyd|loc)?")
 _UNIT: Final = re.compile(r"(?m)^L:\s{0,9}(\S+)")
-_PARTIAL: Final = re.compile(r"\\partial\s{1,9}([0-9]{1,3})(\.{0,3})(?:\*([0-9]{1,3})(?:/([1-9][0-9]{0,2}))?)?")
+_PARTIAL: Final = re.compile(
+    r"\\partial\s{1,9}([0-9]{1,3})(\.{0,3})(?:\*([0-9]{1,3})(?:/([1-9][0-9]{0,2}))?)?"
+)
 
 
 class Performance(NamedTuple):
@@ -63,7 +65,9 @@ def answer(request: Request) -> str | None:
     unit = _UNIT.search(score)
     length = unit[1] if unit and "/" in options[0] else str(played.metre[1])
     facts = {"key": played.key, "metre": "{}/{}".format(*played.metre), "note_length": length}
-    places = [place for place, option in enumerate(options) if option == facts[request.keys["kind"]]]
+    places = [
+        place for place, option in enumerate(options) if option == facts[request.keys["kind"]]
+    ]
     return str(request.keys["answers"][places[0]]) if len(places) == 1 else None
 
 
@@ -88,7 +92,11 @@ def count_measures(score: str, played: Performance) -> int:
     pickup = Fraction(0)
     if found := _PARTIAL.search(score):
         value, dots, times, below = found.groups()
-        whole = Fraction(1, int(value)) * (2 - Fraction(1, 2 ** len(dots))) * Fraction(int(times or 1), int(below or 1))
+        whole = (
+            Fraction(1, int(value))
+            * (2 - Fraction(1, 2 ** len(dots)))
+            * Fraction(int(times or 1), int(below or 1))
+        )
         pickup = whole / Fraction(*played.metre)
     return math.ceil(played.length - pickup)
 
@@ -97,7 +105,9 @@ def perform(score: str) -> Performance:
     """Read the MIDI of the first score of a text; `ValueError` if LilyPond makes none, or none that can be read."""
     compiled = compile_text(score, settings=_SETTINGS)
     if not compiled.midi:
-        raise ValueError(f"LilyPond makes no MIDI of the score: {compiled.problem or 'it has no music'}")
+        raise ValueError(
+            f"LilyPond makes no MIDI of the score: {compiled.problem or 'it has no music'}"
+        )
     try:
         midi = mido.MidiFile(file=io.BytesIO(compiled.midi[0]))
     except (OSError, EOFError, LookupError, KeySignatureError) as error:
@@ -114,7 +124,9 @@ def perform(score: str) -> Performance:
     length = Fraction(0)
     for (start, (above, below)), (end, _) in pairwise([*metres, (now, (4, 4))]):
         length += Fraction(end - start, 4 * midi.ticks_per_beat) / Fraction(above, below)
-    return Performance(length, _key_name(keys[0] if keys else "C"), metres[0][1] if metres else (4, 4))
+    return Performance(
+        length, _key_name(keys[0] if keys else "C"), metres[0][1] if metres else (4, 4)
+    )
 
 
 def read_abc(abc: str) -> Performance:
@@ -131,7 +143,9 @@ def read_abc(abc: str) -> Performance:
     length = Fraction(len(measures))
     # A first measure that is not complete is a pickup.
     unit = parse_unit(fields.get("L"), metre)
-    if length > 1 and total_duration(read_measure(measures[0].text, unit, metre)) < Fraction(*metre):
+    if length > 1 and total_duration(read_measure(measures[0].text, unit, metre)) < Fraction(
+        *metre
+    ):
         length -= 1
     return Performance(length, _key_name(key), metre)
 
@@ -139,5 +153,12 @@ def read_abc(abc: str) -> Performance:
 def _key_name(key: str) -> str:
     """``B-flat minor`` for ``Bbm``, as MIDI and ABC write keys."""
     tonic, mode = (key[:2], key[2:]) if key[1:2] in ("b", "#") else (key[:1], key[1:])
-    modes = {"": "major", "m": "minor", "mix": "mixolydian", "dor": "dorian", "phr": "phrygian", "lyd": "lydian"}
+    modes = {
+        "": "major",
+        "m": "minor",
+        "mix": "mixolydian",
+        "dor": "dorian",
+        "phr": "phrygian",
+        "lyd": "lydian",
+    }
     return f"{tonic.replace('b', '-flat').replace('#', '-sharp')} {modes.get(mode, mode)}"

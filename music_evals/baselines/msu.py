@@ -46,7 +46,9 @@ class _Question:
             # ABC has no quotation mark within a name.
             name, staff = (found[1] or "").replace('"', "'"), int(found[2] or 0)
             self.parts = [
-                part for place, part in enumerate(self.parts, 1) if (place == staff if staff else part.name == name)
+                part
+                for place, part in enumerate(self.parts, 1)
+                if (place == staff if staff else part.name == name)
             ]
         if not self.parts:
             raise ValueError("there is no such part")
@@ -118,7 +120,9 @@ def _sounding(measures: list[Measure], *, at_last: bool = False) -> Any:
 
     notes = [event for measure in measures for event in measure.notes]
     moment = (max if at_last else min)(event.start for event in notes)
-    return Chord([pitch for event in notes if event.start <= moment < event.end for pitch in event.pitches])
+    return Chord(
+        [pitch for event in notes if event.start <= moment < event.end for pitch in event.pitches]
+    )
 
 
 def _key(question: _Question) -> str:
@@ -126,9 +130,15 @@ def _key(question: _Question) -> str:
     from music21.key import KeySignature
 
     signature = KeySignature(question.firsts[0].sharps)
-    columns = [list(column) for column in zip(*(part.measures for part in question.parts), strict=False)]
+    columns = [
+        list(column) for column in zip(*(part.measures for part in question.parts), strict=False)
+    ]
     columns = [column for column in columns if any(measure.notes for measure in column)]
-    edges = [] if any(measure.has_new_key for measure in question.all) else [_sounding(columns[-1], at_last=True)]
+    edges = (
+        []
+        if any(measure.has_new_key for measure in question.all)
+        else [_sounding(columns[-1], at_last=True)]
+    )
     for chord in [*edges, _sounding(columns[0])]:
         for key in (signature.asKey("major"), signature.asKey("minor")):
             if key.tonic.name == chord.bass().name:
@@ -152,14 +162,19 @@ def _departing(question: _Question) -> list[str]:
 
     signs = {each.step: each.alter for each in KeySignature(question.measure.sharps).alteredPitches}
     pitches = [pitch for event in question.measure.events for pitch in event.pitches]
-    found = sorted((pitch for pitch in pitches if pitch.alter != signs.get(pitch.step, 0)), key=lambda pitch: pitch.ps)
+    found = sorted(
+        (pitch for pitch in pitches if pitch.alter != signs.get(pitch.step, 0)),
+        key=lambda pitch: pitch.ps,
+    )
     return list(dict.fromkeys(map(_spelled, found)))
 
 
 def _value(choose: Callable[..., Event], sign: str) -> _Answer:
     def answered(question: _Question) -> str:
         events = [
-            event for event in question.measure.events if bool(event.pitches) == (sign == "note") and not event.is_grace
+            event
+            for event in question.measure.events
+            if bool(event.pitches) == (sign == "note") and not event.is_grace
         ]
         return f"{_one([choose(events, key=lambda event: event.end - event.start).value])} {sign}"
 
@@ -179,7 +194,9 @@ def _articulations(question: _Question) -> set[str]:
 
 
 def _whether(pattern: str) -> _Answer:
-    return lambda question: _yes(any(re.search(pattern, text) for each in question.measures for text in each.texts))
+    return lambda question: _yes(
+        any(re.search(pattern, text) for each in question.measures for text in each.texts)
+    )
 
 
 # --- the whole score
@@ -196,7 +213,9 @@ def _width(part: Part) -> float:
 
 
 def _frequent(question: _Question) -> str:
-    return f"{_one(_most(Counter(event.value for each in question.all for event in each.notes)))} note"
+    return (
+        f"{_one(_most(Counter(event.value for each in question.all for event in each.notes)))} note"
+    )
 
 
 def _fullest(question: _Question) -> str:
@@ -205,8 +224,15 @@ def _fullest(question: _Question) -> str:
 
 def _entries(question: _Question) -> list[tuple[int, Fraction, str]]:
     """Measure and moment of the first note of each part, and the part's name."""
-    firsts = ((next((each for each in part.measures if each.notes), None), part.name) for part in question.parts)
-    return [(first.number, min(event.start for event in first.notes), name) for first, name in firsts if first]
+    firsts = (
+        (next((each for each in part.measures if each.notes), None), part.name)
+        for part in question.parts
+    )
+    return [
+        (first.number, min(event.start for event in first.notes), name)
+        for first, name in firsts
+        if first
+    ]
 
 
 def _first_entry(question: _Question) -> str:
@@ -215,7 +241,9 @@ def _first_entry(question: _Question) -> str:
 
 
 def _outline(measure: Measure) -> list[tuple[object, ...]]:
-    return sorted((event.start, event.value, *map(_spelled, event.pitches)) for event in measure.events)
+    return sorted(
+        (event.start, event.value, *map(_spelled, event.pitches)) for event in measure.events
+    )
 
 
 def _repeats(question: _Question) -> str:
@@ -226,20 +254,30 @@ def _repeats(question: _Question) -> str:
 
 def _returns(question: _Question) -> str:
     outline, after = _outline(question.measure), question.measure.number
-    found = [str(each.number) for each in question.all if each.number > after and _outline(each) == outline]
+    found = [
+        str(each.number)
+        for each in question.all
+        if each.number > after and _outline(each) == outline
+    ]
     return _one([", ".join(found)])
 
 
 def _tempo_words(question: _Question) -> str:
     said = (
-        sign[1:-1].lstrip("^_<>@") for each in question.firsts for sign in each.signs(opening=True) if sign[0] == '"'
+        sign[1:-1].lstrip("^_<>@")
+        for each in question.firsts
+        for sign in each.signs(opening=True)
+        if sign[0] == '"'
     )
-    return _one([*re.findall('"([^"]*)"', question.header.get("Q", "")), *filter(_TEMPO_WORDS.search, said)])
+    return _one(
+        [*re.findall('"([^"]*)"', question.header.get("Q", "")), *filter(_TEMPO_WORDS.search, said)]
+    )
 
 
 def _anacrusis(question: _Question) -> str:
     return _yes(
-        max(event.end for each in question.firsts for event in each.events) < 4 * Fraction(question.firsts[0].metre)
+        max(event.end for each in question.firsts for event in each.events)
+        < 4 * Fraction(question.firsts[0].metre)
     )
 
 
@@ -251,14 +289,22 @@ _ANSWERS: Final[Mapping[str, _Answer]] = {
     "time signature": lambda question: _one(each.metre for each in question.firsts),
     "clef": lambda question: _one(each.clef for each in question.firsts),
     "tempo words": _tempo_words,
-    "metronome mark": lambda question: _one(re.findall(r"= ?([0-9]{1,4})(?![0-9.])", question.header.get("Q", ""))),
+    "metronome mark": lambda question: _one(
+        re.findall(r"= ?([0-9]{1,4})(?![0-9.])", question.header.get("Q", ""))
+    ),
     "anacrusis": _anacrusis,
-    "instruments": lambda question: ", ".join(dict.fromkeys(_one([part.name]) for part in question.parts)),
+    "instruments": lambda question: ", ".join(
+        dict.fromkeys(_one([part.name]) for part in question.parts)
+    ),
     "last measure": lambda question: _one(part.measures[-1].number for part in question.parts),
-    "opening dynamic": lambda question: _dynamics([each.signs(opening=True) for each in question.firsts]),
+    "opening dynamic": lambda question: _dynamics(
+        [each.signs(opening=True) for each in question.firsts]
+    ),
     "highest pitch": lambda question: _spelled(question.measure.pitches[-1]),
     "lowest pitch": lambda question: _spelled(question.measure.pitches[0]),
-    "last pitch": lambda question: _spelled(max(question.measure.notes, key=lambda event: event.start).pitches[0]),
+    "last pitch": lambda question: _spelled(
+        max(question.measure.notes, key=lambda event: event.start).pitches[0]
+    ),
     "accidental": lambda question: _yes(_departing(question)),
     "accidentals": lambda question: _one([", ".join(_departing(question))]),
     "shortest note": _value(min, "note"),
@@ -269,13 +315,19 @@ _ANSWERS: Final[Mapping[str, _Answer]] = {
     "dynamic": lambda question: _dynamics([each.signs() for each in question.measures]),
     "articulation": lambda question: _one(_articulations(question)),
     "staccato": lambda question: _yes("Staccato" in _articulations(question)),
-    "ornament": lambda question: _one(_ORNAMENTS.get(sign, "") for sign in question.measure.signs()),
+    "ornament": lambda question: _one(
+        _ORNAMENTS.get(sign, "") for sign in question.measure.signs()
+    ),
     "fermata": _whether("!fermata!"),
     "grace note": _whether(r"\{"),
     "tie": _whether(r"-[\s)\]0-9/]*(?:[:|\[].*)?$"),
     "repeat sign": _whether(r"\|:|:\|"),
-    "new time signature": lambda question: _one(each.metre for each in question.measures if each.has_new_metre),
-    "new key signature": lambda question: _one(abs(each.sharps) for each in question.measures if each.has_new_key),
+    "new time signature": lambda question: _one(
+        each.metre for each in question.measures if each.has_new_metre
+    ),
+    "new key signature": lambda question: _one(
+        abs(each.sharps) for each in question.measures if each.has_new_key
+    ),
     "new clef": lambda question: _one(question.measure.new_clefs),
     "number of notes": lambda question: str(len(question.measure.pitches)),
     "chord name": lambda question: " ".join(_chord(question)[:2]),

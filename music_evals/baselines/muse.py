@@ -30,7 +30,11 @@ def read(request: Request, error_rate: float) -> str:
     if request.keys["answer_type"] == "symbols":
         identifiers = request.keys["identifiers"]
         refused = request.keys.get("refused")
-        lists = _transcribed(request) if refused is None else _repaired(refused, solver.schema, len(identifiers))
+        lists = (
+            _transcribed(request)
+            if refused is None
+            else _repaired(refused, solver.schema, len(identifiers))
+        )
         lines = solver.schema.write(identifiers, lists)
         return _garbled(lines, request.random) if request.random.random() < error_rate else lines
     decision = solver.decide(_transcribed(request))
@@ -71,8 +75,13 @@ def _garbled(lines: str, random: Random) -> str:
 def _repaired(refused: str, schema: Schema, count: int) -> list[list[int]]:
     """The integers of garbled lines that lie in range."""
     insides = [line.partition("[")[2] for line in refused.splitlines() if "[" in line]
-    lists = [[int(number) for number in _INTEGER.findall(inside)] for inside in insides] + [[] for _ in range(count)]
-    return [[number for number in numbers if schema.lowest <= number <= schema.highest] for numbers in lists[:count]]
+    lists = [[int(number) for number in _INTEGER.findall(inside)] for inside in insides] + [
+        [] for _ in range(count)
+    ]
+    return [
+        [number for number in numbers if schema.lowest <= number <= schema.highest]
+        for numbers in lists[:count]
+    ]
 
 
 def _instrument(text: str) -> int:
@@ -93,14 +102,23 @@ def _key_modulation(text: str) -> int:
     middle = max(note.onset + note.duration for note in notes) / 2
 
     def key(half: Sequence[FileNote]) -> int:
-        last = [note.pitch for note in half if note.onset + note.duration >= half[-1].onset + half[-1].duration]
+        last = [
+            note.pitch
+            for note in half
+            if note.onset + note.duration >= half[-1].onset + half[-1].duration
+        ]
         scores = {
-            tonic: (sum((note.pitch - tonic) % 12 in _MAJOR for note in half), tonic == min(last) % 12)
+            tonic: (
+                sum((note.pitch - tonic) % 12 in _MAJOR for note in half),
+                tonic == min(last) % 12,
+            )
             for tonic in range(12)
         }
         return max(scores, key=lambda tonic: scores[tonic])
 
-    first, second = (key([note for note in notes if (note.onset >= middle) == late]) for late in (False, True))
+    first, second = (
+        key([note for note in notes if (note.onset >= middle) == late]) for late in (False, True)
+    )
     return int(first == second)
 
 

@@ -32,10 +32,14 @@ class Playback:
 
     def __init__(self, folder: object) -> None:
         if folder is None:
-            raise BaselineError("baseline/playback needs a folder with LilyPond files: -M folder=DIR")
+            raise BaselineError(
+                "baseline/playback needs a folder with LilyPond files: -M folder=DIR"
+            )
         self.folder = Path(str(folder)).expanduser()  # Inspect reads a name of digits as a number
         if not self.folder.is_dir():
-            raise BaselineError(f"baseline/playback: {folder} is no folder; one with LilyPond files (*.ly) is needed")
+            raise BaselineError(
+                f"baseline/playback: {folder} is no folder; one with LilyPond files (*.ly) is needed"
+            )
         self.files = sorted(path for path in self.folder.rglob("*.ly") if path.is_file())
         if not self.files:
             raise BaselineError(f"baseline/playback: {folder} holds no LilyPond files (*.ly)")
@@ -43,17 +47,23 @@ class Playback:
         self._text = cache(current_text)
         self._locks = defaultdict[Path, anyio.Lock](anyio.Lock)
 
-    async def reply(self, request: Request, seed: int | None, limiter: anyio.CapacityLimiter) -> str:
+    async def reply(
+        self, request: Request, seed: int | None, limiter: anyio.CapacityLimiter
+    ) -> str:
         """Answer a request with a file in a fenced code block; a request to repair it gets the same file again.
 
         The limiter bounds how many converters run at a time. `BaselineError` if the task asks for no piece, or the file
         cannot be read or is too large.
         """
         if request.keys["answer_type"] != "piece":
-            raise BaselineError(f"baseline/playback cannot answer {request.task}; it answers lilybench_generation")
+            raise BaselineError(
+                f"baseline/playback cannot answer {request.task}; it answers lilybench_generation"
+            )
         if request.keys.get("attempt", 1) > 1:
             return request.reply
-        path = self.files[(next(self._calls) if seed is None else seed - FIRST_SEED) % len(self.files)]
+        path = self.files[
+            (next(self._calls) if seed is None else seed - FIRST_SEED) % len(self.files)
+        ]
         try:
             async with self._locks[path]:
                 return fenced(await anyio.to_thread.run_sync(self._text, path, limiter=limiter))
@@ -88,4 +98,7 @@ def _is_current(text: str) -> bool:
     """Whether a text states the installed LilyPond's version or a later one; the third number does not count."""
     stated = re.match(r"([0-9]{1,3})\.([0-9]{1,3})(?:\.|$)", version_of(text) or "")
     installed = lilypond_version().split(".")
-    return stated is not None and (int(stated[1]), int(stated[2])) >= (int(installed[0]), int(installed[1]))
+    return stated is not None and (int(stated[1]), int(stated[2])) >= (
+        int(installed[0]),
+        int(installed[1]),
+    )

@@ -23,7 +23,12 @@ from music_evals.baselines.playback import Playback
 from music_evals.baselines.reader import check, read
 from music_evals.notation.lilypond.sandbox.slots import cores
 
-ARGUMENTS: Final = {"chance": "none", "majority": "none", "reader": "error_rate", "playback": "folder"}
+ARGUMENTS: Final = {
+    "chance": "none",
+    "majority": "none",
+    "reader": "error_rate",
+    "playback": "folder",
+}
 """Model → the argument that it accepts."""
 
 
@@ -61,10 +66,20 @@ class BaselineAPI(ModelAPI):
                 f"there is no model baseline/{model_name}; there are: baseline/{', baseline/'.join(ARGUMENTS)}"
             )
         known = ARGUMENTS[model_name]
-        for name, value in {"error_rate": error_rate or None, "folder": folder, **model_args}.items():
+        for name, value in {
+            "error_rate": error_rate or None,
+            "folder": folder,
+            **model_args,
+        }.items():
             if value is not None and name != known:
-                raise BaselineError(f"baseline/{model_name} knows no argument {name!r}; it knows {known}")
-        if isinstance(error_rate, bool) or not isinstance(error_rate, int | float) or not 0 <= error_rate <= 1:
+                raise BaselineError(
+                    f"baseline/{model_name} knows no argument {name!r}; it knows {known}"
+                )
+        if (
+            isinstance(error_rate, bool)
+            or not isinstance(error_rate, int | float)
+            or not 0 <= error_rate <= 1
+        ):
             raise BaselineError(f"error_rate is {error_rate!r}; a number from 0 to 1 is needed")
         self.error_rate = float(error_rate)
         self.playback = Playback(folder) if model_name == "playback" else None
@@ -85,19 +100,29 @@ class BaselineAPI(ModelAPI):
         """Answer a conversation."""
         offered = [] if tool_choice == "none" else tools
         sample = sample_state()
-        request = read_conversation(input, [tool.name for tool in offered], sample.metadata if sample else {})
+        request = read_conversation(
+            input, [tool.name for tool in offered], sample.metadata if sample else {}
+        )
         tool = request.helpful_tool
-        text = "" if tool and request.keys["answer_type"] != "symbols" else await self._answer(request, config.seed)
+        text = (
+            ""
+            if tool and request.keys["answer_type"] != "symbols"
+            else await self._answer(request, config.seed)
+        )
         message = ChatMessageAssistant(content=text, source="generate", model=self.model_name)
         if tool:
             calls = enumerate(arguments_of(request, text) if text else [{}])
             message.content = ""
-            message.tool_calls = [ToolCall(f"call_{len(input)}_{n}", tool, arguments) for n, arguments in calls]
+            message.tool_calls = [
+                ToolCall(f"call_{len(input)}_{n}", tool, arguments) for n, arguments in calls
+            ]
         # Words are counted, not tokens: a tokenizer would have to be downloaded.
         read, written = sum(len(each.text.split()) for each in input), len(text.split())
         return ModelOutput(
             model=self.model_name,
-            choices=[ChatCompletionChoice(message=message, stop_reason="tool_calls" if tool else "stop")],
+            choices=[
+                ChatCompletionChoice(message=message, stop_reason="tool_calls" if tool else "stop")
+            ],
             usage=ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written),
         )
 

@@ -17,7 +17,11 @@ TASKS: Final = (
     *(f"muse_ten {task}" for task in (*muse_ten.SOLVERS, *muse.WITHOUT_SOLVER)),
     "msu textual",
     "msu visual",
-    *(f"{benchmark} {task}" for benchmark in ("lilybench", "abc_eval") for task in ("bar_count", "metadata_qa")),
+    *(
+        f"{benchmark} {task}"
+        for benchmark in ("lilybench", "abc_eval")
+        for task in ("bar_count", "metadata_qa")
+    ),
 )
 """Tasks whose music the reader can read."""
 
@@ -59,7 +63,9 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
             return guess(request)
     if keys["benchmark"] == "msu":
         questions = keys.get("questions") or [{"text": keys["question"], "kind": keys.get("kind")}]
-        return numbered(request, [msu.answer(request.music[0], one["text"], one["kind"]) for one in questions])
+        return numbered(
+            request, [msu.answer(request.music[0], one["text"], one["kind"]) for one in questions]
+        )
     try:
         answer = await anyio.to_thread.run_sync(lilybench.answer, request, limiter=limiter)
     except (LilyPondError, SandboxError) as error:

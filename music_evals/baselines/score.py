@@ -29,10 +29,17 @@ _CLEFS: Final = {
 }
 _VALUES: Final = {
     **{name: name.capitalize() for name in ("longa", "whole", "half", "quarter", "eighth")},
-    **{"breve": "Double whole", "16th": "Sixteenth", "32nd": "Thirty-second", "64th": "Sixty-fourth"},
+    **{
+        "breve": "Double whole",
+        "16th": "Sixteenth",
+        "32nd": "Thirty-second",
+        "64th": "Sixty-fourth",
+    },
 }
 _DOTS: Final = ("", "Dotted ", "Double-dotted ")
-_UNPRINTED_REST: Final = "C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
+_UNPRINTED_REST: Final = (
+    "C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
+)
 
 
 _Voices = dict[str, tuple[str, list[re.Match[str]]]]  # name → its definition and its lines
@@ -73,7 +80,9 @@ class Measure:
     @property
     def pitches(self) -> list[Any]:
         """Pitches of `notes` from the lowest up."""
-        return sorted((pitch for event in self.notes for pitch in event.pitches), key=lambda pitch: pitch.ps)
+        return sorted(
+            (pitch for event in self.notes for pitch in event.pitches), key=lambda pitch: pitch.ps
+        )
 
     def signs(self, *, opening: bool = False) -> list[str]:
         """Decorations without ``!``, and annotations in quotation marks; if `opening`, those before the first note."""
@@ -118,7 +127,9 @@ def read_score(abc: str) -> Score:
         elif line[1:2] == ":":
             header.setdefault(line[0], line[2:].strip())
     parts: list[Part] = []
-    for (voice, (words, lines)), events in zip(voices.items(), _events(header, voices), strict=True):
+    for (voice, (words, lines)), events in zip(
+        voices.items(), _events(header, voices), strict=True
+    ):
         measures = list(_measures(header, words, lines, events))
         # A further voice on the staff has the staff's number and a letter.
         if parts and voice[-1:].isalpha():
@@ -190,9 +201,18 @@ def _events(header: dict[str, str], voices: _Voices) -> Iterator[list[list[Event
         for (_, lines), part in zip(voices.values(), score.parts or [score], strict=True):
             measures = part.getElementsByClass(stream.Measure)[: len(lines)]
             if len(measures) < len(lines):
-                raise ValueError(f"music21 reads {len(measures)} measures, and there are {len(lines)} lines")
+                raise ValueError(
+                    f"music21 reads {len(measures)} measures, and there are {len(lines)} lines"
+                )
             yield [list(_events_of(measure)) for measure in measures]
-    except (Music21Exception, ArithmeticError, AttributeError, LookupError, TypeError, RecursionError) as error:
+    except (
+        Music21Exception,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        RecursionError,
+    ) as error:
         raise ValueError(f"music21 cannot read the score: {error}") from error
 
 
@@ -211,12 +231,15 @@ def _music(text: str) -> str:
 def _events_of(measure: Any) -> Iterator[Event]:
     for each in measure.notesAndRests:
         pitches = () if each.isRest else tuple(sorted(each.pitches, key=lambda pitch: pitch.ps))
-        if "Harmony" in each.classes or any((pitch.step, pitch.octave) == ("C", 0) for pitch in pitches):
+        if "Harmony" in each.classes or any(
+            (pitch.step, pitch.octave) == ("C", 0) for pitch in pitches
+        ):
             continue
         written = each.duration
         value = "" if written.tuplets or written.dots > 2 else _VALUES.get(written.type, "")
         value = f"{_DOTS[written.dots]}{value.lower()}" if value and written.dots else value
         start, end = (
-            Fraction(time).limit_denominator(10_000) for time in (each.offset, each.offset + each.quarterLength)
+            Fraction(time).limit_denominator(10_000)
+            for time in (each.offset, each.offset + each.quarterLength)
         )
         yield Event(start, end, value, pitches, written.isGrace)

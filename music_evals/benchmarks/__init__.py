@@ -27,7 +27,9 @@ class TaskFacts:
     name: str
     summary: str  # what is asked, in a line
     metric: str  # the main metric as logs name it, SCORER/METRIC
-    chance: float | None = None  # what guessing earns on it, from 0 to 1; None where that depends on the rows
+    chance: float | None = (
+        None  # what guessing earns on it, from 0 to 1; None where that depends on the rows
+    )
     samples: int | None = None  # how many are asked by default, of the generated data
     options: int | None = None  # how many a question has; None where it has none
     continues: bool = False  # whether the options go on with the music that is given
@@ -121,15 +123,25 @@ class Source:
     licence_name: str | None = None  # of a licence that the Hub calls `other`
     link: str | None = None  # likewise
     files: Sequence[str] = ()  # what must travel with the data
-    per_row: Mapping[str, str] = field(default_factory=dict)  # config -> column with each row's licence, a free one
-    withheld: Mapping[str, str] = field(default_factory=dict)  # config, or config/split -> why it is not published
+    per_row: Mapping[str, str] = field(
+        default_factory=dict
+    )  # config -> column with each row's licence, a free one
+    withheld: Mapping[str, str] = field(
+        default_factory=dict
+    )  # config, or config/split -> why it is not published
     language: Sequence[str] = ("en",)  # of the rows' texts, as the Hub spells them
     revision: str = ""  # of the published files: where they are, and the commit
     sha256: str = ""  # of these files, by which a copy is known
     remotes: Sequence[Remote] = ()  # where they are fetched from; the first holds the questions
-    is_benchmark: bool = False  # whether they are the benchmark's own questions; scores stand beside published ones
-    questions: Mapping[str, int] = field(default_factory=dict)  # task -> the least number that the published test has
-    fingerprints: Mapping[str, str] = field(default_factory=dict)  # task -> `fingerprint` of its ids, if it is known
+    is_benchmark: bool = (
+        False  # whether they are the benchmark's own questions; scores stand beside published ones
+    )
+    questions: Mapping[str, int] = field(
+        default_factory=dict
+    )  # task -> the least number that the published test has
+    fingerprints: Mapping[str, str] = field(
+        default_factory=dict
+    )  # task -> `fingerprint` of its ids, if it is known
 
     @property
     def licence_label(self) -> str:
@@ -167,7 +179,9 @@ class Benchmark:
     homepage: str  # of the project or its repository
     tasks: Mapping[str, TaskFacts]
     datasets: Mapping[str, DatasetFacts]
-    table: Mapping[str, Any] = field(repr=False)  # all of benchmark.toml, for what only one room reads
+    table: Mapping[str, Any] = field(
+        repr=False
+    )  # all of benchmark.toml, for what only one room reads
 
     @property
     def citation(self) -> str:
@@ -180,7 +194,13 @@ class Benchmark:
             "journal": f"arXiv preprint arXiv:{number}",
             "year": f"20{number[:2]}",
         }
-        return "\n".join([f"@article{{{key},", *(f"  {name} = {{{text}}}," for name, text in fields.items()), "}"])
+        return "\n".join(
+            [
+                f"@article{{{key},",
+                *(f"  {name} = {{{text}}}," for name, text in fields.items()),
+                "}",
+            ]
+        )
 
 
 def fingerprint(ids: Iterable[str]) -> str:
@@ -194,7 +214,9 @@ def fingerprint(ids: Iterable[str]) -> str:
 
 def names() -> list[str]:
     """Return the names of all benchmarks, in order of the alphabet."""
-    return sorted(folder.name for folder in _FOLDER.iterdir() if folder.joinpath("benchmark.toml").is_file())
+    return sorted(
+        folder.name for folder in _FOLDER.iterdir() if folder.joinpath("benchmark.toml").is_file()
+    )
 
 
 def tasks_named(name: str) -> list[TaskFacts]:
@@ -221,10 +243,18 @@ def load(name: str) -> Benchmark:
     table = tomllib.loads(_text(_FOLDER / name / "benchmark.toml"))
     try:
         # A benchmark with the tasks of another one names that.
-        tables = table["tasks"] if isinstance(table["tasks"], dict) else load(table["tasks"]).table["tasks"]
+        tables = (
+            table["tasks"]
+            if isinstance(table["tasks"], dict)
+            else load(table["tasks"]).table["tasks"]
+        )
         tasks = {task: _task(name, task, facts) for task, facts in tables.items()}
         datasets = {
-            dataset: DatasetFacts(name, dataset, {source: _source(facts) for source, facts in entry["sources"].items()})
+            dataset: DatasetFacts(
+                name,
+                dataset,
+                {source: _source(facts) for source, facts in entry["sources"].items()},
+            )
             for dataset, entry in table["datasets"].items()
         }
         known = {key: table[key] for key in ("title", "paper", "authors", "url", "homepage")}
@@ -267,7 +297,11 @@ class Published:
 def published_names(benchmark: str) -> list[str]:
     """Return the names of the published tables of a benchmark, in order of the alphabet."""
     folder = _FOLDER / benchmark / "published"
-    return sorted(file.name.removesuffix(".csv") for file in folder.iterdir()) if folder.is_dir() else []
+    return (
+        sorted(file.name.removesuffix(".csv") for file in folder.iterdir())
+        if folder.is_dir()
+        else []
+    )
 
 
 @cache
@@ -280,11 +314,17 @@ def published(benchmark: str, table: str) -> Published:
     """
     first, *lines = _text(_FOLDER / benchmark / "published" / f"{table}.csv").splitlines()
     entries = list(csv.DictReader(lines))
-    labels = [column for column in entries[0] if not all(_is_number(entry[column]) for entry in entries)]
+    labels = [
+        column for column in entries[0] if not all(_is_number(entry[column]) for entry in entries)
+    ]
     rows = [
         PublishedRow(
             {column: text for column, text in entry.items() if column in labels},
-            {column: float(text) for column, text in entry.items() if column not in labels and text},
+            {
+                column: float(text)
+                for column, text in entry.items()
+                if column not in labels and text
+            },
         )
         for entry in entries
     ]
@@ -306,7 +346,9 @@ def _source(facts: Mapping[str, Any]) -> Source:
     withheld = {what: " ".join(why.split()) for what, why in facts.get("withheld", {}).items()}
     remotes = [Remote(**remote) for remote in facts.get("remotes", ())]
     statement = facts.get("statement", "").strip()
-    return Source(**{**facts, **texts, "withheld": withheld, "statement": statement, "remotes": remotes})
+    return Source(
+        **{**facts, **texts, "withheld": withheld, "statement": statement, "remotes": remotes}
+    )
 
 
 def _text(path: Traversable) -> str:

@@ -28,7 +28,9 @@ def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"prompts={override}: the file cannot be read as TOML ({error})") from error
+        raise ValueError(
+            f"prompts={override}: the file cannot be read as TOML ({error})"
+        ) from error
     return _stripped(_merged(defaults, given, where=f"prompts={override}"))
 
 
@@ -38,24 +40,33 @@ def load_answer_wording() -> Prompts:
     >>> load_answer_wording()["schema"]["en"]["values"]["number"]
     'a whole number'
     """
-    return _stripped(tomllib.loads((files(__package__) / "answers.toml").read_text(encoding="utf-8")))
+    return _stripped(
+        tomllib.loads((files(__package__) / "answers.toml").read_text(encoding="utf-8"))
+    )
 
 
 def _defaults(benchmark: str) -> Mapping[str, Any]:
     """The benchmark's file; where it `extends` another benchmark's, in the place of what that has."""
-    own = tomllib.loads((files(__package__) / benchmark / "prompts.toml").read_text(encoding="utf-8"))
+    own = tomllib.loads(
+        (files(__package__) / benchmark / "prompts.toml").read_text(encoding="utf-8")
+    )
     base = own.pop("extends", None)
     return own if base is None else _merged(_defaults(base), own, where=f"prompts of {benchmark}")
 
 
 def _stripped(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _stripped(value) if isinstance(value, dict) else value.strip() for key, value in table.items()}
+    return {
+        key: _stripped(value) if isinstance(value, dict) else value.strip()
+        for key, value in table.items()
+    }
 
 
 def _merged(defaults: Mapping[str, Any], given: Mapping[str, Any], where: str) -> dict[str, Any]:
     unknown = sorted(set(given) - set(defaults))
     if unknown:
-        raise ValueError(f"{where}: unknown key {unknown[0]!r}; known are {', '.join(map(repr, defaults))}")
+        raise ValueError(
+            f"{where}: unknown key {unknown[0]!r}; known are {', '.join(map(repr, defaults))}"
+        )
     merged = dict(defaults)
     for key, value in given.items():
         inside = f"{where}: {key}" if ": " not in where else f"{where}.{key}"
@@ -74,8 +85,12 @@ def _merged(defaults: Mapping[str, Any], given: Mapping[str, Any], where: str) -
 def _check_placeholders(text: str, default: str, where: str) -> None:
     template, known = Template(text), Template(default).get_identifiers()
     if not template.is_valid():
-        raise ValueError(f"{where} holds a '$' that begins no placeholder; write '$$' for a dollar sign")
+        raise ValueError(
+            f"{where} holds a '$' that begins no placeholder; write '$$' for a dollar sign"
+        )
     unknown = sorted(set(template.get_identifiers()) - set(known))
     if unknown:
         accepted = ", ".join(f"${name}" for name in known) or "none"
-        raise ValueError(f"{where} uses ${unknown[0]}; the placeholders of this text are: {accepted}")
+        raise ValueError(
+            f"{where} uses ${unknown[0]}; the placeholders of this text are: {accepted}"
+        )

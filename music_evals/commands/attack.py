@@ -24,7 +24,9 @@ def attack(
             help=f"A dataset folder, hf://datasets/ORG/NAME[@REVISION], or {', '.join(dataset_names())}: as generated."
         ),
     ],
-    out: Annotated[Path | None, typer.Option(help="Write every guesser's share of every form to a CSV file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write every guesser's share of every form to a CSV file.")
+    ] = None,
 ) -> None:
     """Guess the answers of a dataset from options and questions alone, without the music."""
     # Here, so that `music-evals --help` need not wait for them.
@@ -40,7 +42,9 @@ def attack(
         with console.status("guessing"):
             items, training_items = _items(GENERATED if is_name else dataset, spec)
             if not items:
-                raise DatasetError(f"{dataset} has no questions with options, or with answers in words")
+                raise DatasetError(
+                    f"{dataset} has no questions with options, or with answers in words"
+                )
             shares = guess(items, training_items)
         if out is not None:
             with out.open("w", encoding="utf-8", newline="") as file:
@@ -48,15 +52,29 @@ def attack(
                 writer.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
                 for share in shares:
                     numbers = (share.value, *share.interval(), share.chance)
-                    writer.writerow([share.form, share.guesser, *(f"{number:.4f}" for number in numbers), share.n])
+                    writer.writerow(
+                        [
+                            share.form,
+                            share.guesser,
+                            *(f"{number:.4f}" for number in numbers),
+                            share.n,
+                        ]
+                    )
     except (DatasetError, OSError) as error:
         raise failed(error) from error
     totals = table("guesser, all questions", "right", "95% interval", "chance", "questions")
-    forms = table("form", "best guesser, in hindsight", "right", "95% interval", "chance", "questions", text=2)
+    forms = table(
+        "form", "best guesser, in hindsight", "right", "95% interval", "chance", "questions", text=2
+    )
     best_shares = best(shares)
     for share in shares:
         low, high = share.interval()
-        cells = f"{share.value:.1%}", f"{low:.1%} to {high:.1%}", f"{share.chance:.1%}", str(share.n)
+        cells = (
+            f"{share.value:.1%}",
+            f"{low:.1%} to {high:.1%}",
+            f"{share.chance:.1%}",
+            str(share.n),
+        )
         if share.form == ALL or len(best_shares) == 1:
             totals.add_row(share.guesser, *cells)
         if share.form != ALL and share is best_shares[share.form]:

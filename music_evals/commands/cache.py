@@ -7,7 +7,9 @@ import typer
 from music_evals.commands.output import failed, say
 from music_evals.notation.cache import FOLDERS, cache_folder, entries
 
-app = typer.Typer(help="The cache of default datasets, LilyPond's results and embeddings.", no_args_is_help=True)
+app = typer.Typer(
+    help="The cache of default datasets, LilyPond's results and embeddings.", no_args_is_help=True
+)
 
 
 @app.callback()

@@ -27,7 +27,9 @@ class Check(NamedTuple):
     """A feature and how to try it."""
 
     feature: str
-    run: Callable[[], str]  # returns what was found; an exception says why the feature does not work
+    run: Callable[
+        [], str
+    ]  # returns what was found; an exception says why the feature does not work
     remedy: str
     required: bool = False  # whether the suite is of no use without it
 
@@ -65,12 +67,22 @@ def _sandbox() -> str:
 
 
 def _cache() -> str:
-    from music_evals.notation.cache import FOLDERS, LIMIT, cache_folder, entries, limit_bytes, write_atomically
+    from music_evals.notation.cache import (
+        FOLDERS,
+        LIMIT,
+        cache_folder,
+        entries,
+        limit_bytes,
+        write_atomically,
+    )
 
     root = cache_folder()
     write_atomically(root / ".doctor", b"")
     (root / ".doctor").unlink()
-    sizes = [f"{name} {sum(size for _, size, _ in entries(root / name)) / 1e6:,.1f} MB" for name in FOLDERS]
+    sizes = [
+        f"{name} {sum(size for _, size, _ in entries(root / name)) / 1e6:,.1f} MB"
+        for name in FOLDERS
+    ]
     return f"{root}: {', '.join(sizes)}; results have at most {limit_bytes() / 1e9:g} GB per folder ({LIMIT})"
 
 
@@ -86,7 +98,9 @@ def _server() -> str:
 
     url = os.environ.get("VLLM_BASE_URL", "http://127.0.0.1:8000/v1").rstrip("/")
     headers = {"Authorization": f"Bearer {os.environ.get('VLLM_API_KEY', 'inspectai')}"}
-    models = httpx.get(f"{url}/models", headers=headers, timeout=5).raise_for_status().json()["data"]
+    models = (
+        httpx.get(f"{url}/models", headers=headers, timeout=5).raise_for_status().json()["data"]
+    )
     return f"{url}: {', '.join(model['id'] for model in models)}"
 
 
@@ -94,21 +108,45 @@ def _output_of(*command: str) -> str:
     """Run a program and return its first line of output."""
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=30)
     if done.returncode != 0:
-        raise RuntimeError((done.stderr.strip() or f"{command[0]}: exit status {done.returncode}").splitlines()[-1])
+        raise RuntimeError(
+            (done.stderr.strip() or f"{command[0]}: exit status {done.returncode}").splitlines()[-1]
+        )
     return done.stdout.partition("\n")[0]
 
 
 _GPU: Final = "import torch; print(torch.cuda.get_device_name())"
 _PACKAGES: Final = ("inspect-ai", "datasets", "huggingface_hub", "mido", "openai")
 CHECKS: Final = (
-    Check("packages", partial(_packages, *_PACKAGES), "install music-evals again with pip", required=True),
+    Check(
+        "packages",
+        partial(_packages, *_PACKAGES),
+        "install music-evals again with pip",
+        required=True,
+    ),
     Check("sound", _soundfont, "pip install --force-reinstall pretty_midi", required=True),
     Check("LilyPond", _lilypond, "pip install 'music-evals[lilypond]'"),
-    Check("sandbox", _sandbox, "apt install bubblewrap, and allow user namespaces to unprivileged users"),
-    Check("cache", _cache, "name another folder in MUSIC_EVALS_CACHE, or correct MUSIC_EVALS_CACHE_GB"),
-    *(Check(f"extra {e}", partial(_packages, *EXTRAS[e]), f"pip install 'music-evals[{e}]'") for e in EXTRAS),
-    Check("GPU", partial(_output_of, sys.executable, "-c", _GPU), "only for hf/: install torch for your GPU"),
-    Check("Hub", _hub, "check the network, HTTPS_PROXY and HF_ENDPOINT; generated data works without the Hub"),
+    Check(
+        "sandbox",
+        _sandbox,
+        "apt install bubblewrap, and allow user namespaces to unprivileged users",
+    ),
+    Check(
+        "cache", _cache, "name another folder in MUSIC_EVALS_CACHE, or correct MUSIC_EVALS_CACHE_GB"
+    ),
+    *(
+        Check(f"extra {e}", partial(_packages, *EXTRAS[e]), f"pip install 'music-evals[{e}]'")
+        for e in EXTRAS
+    ),
+    Check(
+        "GPU",
+        partial(_output_of, sys.executable, "-c", _GPU),
+        "only for hf/: install torch for your GPU",
+    ),
+    Check(
+        "Hub",
+        _hub,
+        "check the network, HTTPS_PROXY and HF_ENDPOINT; generated data works without the Hub",
+    ),
     Check("vLLM server", _server, "start one (vllm serve MODEL) and name it in VLLM_BASE_URL"),
 )
 

@@ -23,7 +23,9 @@ def export(
     out: Annotated[Path, typer.Option(help="File to write.")],
     questions: Annotated[
         Path | None,
-        typer.Option(help="The authors' JSON file: its entries are completed, and those that were not asked left out."),
+        typer.Option(
+            help="The authors' JSON file: its entries are completed, and those that were not asked left out."
+        ),
     ] = None,
 ) -> None:
     """Write the replies of a log as the file that the benchmark's official script reads, or as a submission."""
@@ -38,7 +40,9 @@ def export(
         read = read_eval_log(str(log))
         benchmark = str((read.eval.metadata or {}).get("benchmark"))
         if benchmark not in _BENCHMARKS[form]:
-            raise ValueError(f"{log} is of {benchmark}; --as {form} is for {' and '.join(_BENCHMARKS[form])}")
+            raise ValueError(
+                f"{log} is of {benchmark}; --as {form} is for {' and '.join(_BENCHMARKS[form])}"
+            )
         samples = [sample for sample in read.samples or [] if sample.epoch == 1]
         originals = {} if questions is None else _originals(questions)
         written = [_ENTRIES[form](sample) for sample in samples]
@@ -48,7 +52,9 @@ def export(
         if not written:
             raise ValueError(f"{log} has no sample of the questions in {questions or 'it'}")
         with replace_file(out.expanduser()) as file:
-            file.write_text(json.dumps(written, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+            file.write_text(
+                json.dumps(written, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+            )
     except (OSError, ValueError) as error:
         raise failed(error) from error
     say(f"Wrote {len(written)} of {len(samples)} replies to {out}")
@@ -57,14 +63,22 @@ def export(
 def _originals(path: Path) -> dict[str, Entry]:
     """Id → entry of the authors' file, which is JSON or JSON Lines."""
     text = path.read_text(encoding="utf-8")
-    entries = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
+    entries = (
+        json.loads(text)
+        if text.lstrip().startswith("[")
+        else [json.loads(line) for line in text.splitlines()]
+    )
     return {str(entry["id"]): entry for entry in entries}
 
 
 def _common(sample: "EvalSample") -> Entry:
     """What the files of all authors have; a question without a public answer has none."""
     options, place = _shown(sample)
-    entry = {"id": sample.metadata.get("question", str(sample.id)), "question": _question(sample), "choices": options}
+    entry = {
+        "id": sample.metadata.get("question", str(sample.id)),
+        "question": _question(sample),
+        "choices": options,
+    }
     if place >= 0:
         entry["answer"] = options[place]
     return entry
@@ -80,7 +94,11 @@ def _shown(sample: "EvalSample") -> tuple[list[str], int]:
 def _question(sample: "EvalSample") -> str:
     """The text of the question alone, which the message that asks it has in its metadata."""
     messages = [] if isinstance(sample.input, str) else sample.input
-    facts = [message.metadata["asks"] for message in messages if message.metadata and "asks" in message.metadata]
+    facts = [
+        message.metadata["asks"]
+        for message in messages
+        if message.metadata and "asks" in message.metadata
+    ]
     return str(facts[0].get("question", "")) if facts else ""
 
 

@@ -19,7 +19,10 @@ def finetune_data(
     benchmark: Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(BENCHMARKS)}.")],
     out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
     dataset: Annotated[
-        str, typer.Option(help="Its dataset: 'generated', 'published', a folder, or hf://datasets/ORG/NAME[@REVISION].")
+        str,
+        typer.Option(
+            help="Its dataset: 'generated', 'published', a folder, or hf://datasets/ORG/NAME[@REVISION]."
+        ),
     ] = "generated",
     modality: Annotated[
         Literal["abc", "pages", "both"],
@@ -29,13 +32,20 @@ def finetune_data(
         int | None, typer.Option(min=1, help="Leave longer conversations out, counted and named.")
     ] = None,
     prompts: Annotated[
-        str | None, typer.Option(help="A TOML file with other wording, as for the tasks' parameter of that name.")
+        str | None,
+        typer.Option(
+            help="A TOML file with other wording, as for the tasks' parameter of that name."
+        ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace training data that is there.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace training data that is there.")
+    ] = False,
 ) -> None:
     """Write train.jsonl and validation.jsonl, for TRL and LLaMA-Factory; pages for the last."""
     if benchmark not in BENCHMARKS:
-        raise typer.BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
+        raise typer.BadParameter(
+            f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}"
+        )
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import check_target
     from music_evals.datasets_builders.msu.dataset import BENCHMARK

@@ -13,17 +13,35 @@ from music_evals import benchmarks
 from music_evals.commands.output import failed, path_of, say
 from music_evals.commands.run import conditions, folder_problem, parse_argument, show_scores
 
-_SCORERS: Final = ("final_answer", "strict_choice", "lettered_choice")  # of tasks that a person can answer
+_SCORERS: Final = (
+    "final_answer",
+    "strict_choice",
+    "lettered_choice",
+)  # of tasks that a person can answer
 
 
 def listen(
-    task: Annotated[str, typer.Argument(help="A task: muse_ten_oddball, or as `inspect eval` takes it.")],
-    name: Annotated[str, typer.Option(help="Name of the person; the model in the log is human/NAME.")],
-    task_arg: Annotated[list[str] | None, typer.Option("-T", help="Parameter of the task, as name=value.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first questions of the task.", min=1)] = None,
-    log_dir: Annotated[str, typer.Option(help="Folder of the logs, and of the file with the answers.")] = "logs",
-    port: Annotated[int, typer.Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)] = 7577,
-    open_page: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
+    task: Annotated[
+        str, typer.Argument(help="A task: muse_ten_oddball, or as `inspect eval` takes it.")
+    ],
+    name: Annotated[
+        str, typer.Option(help="Name of the person; the model in the log is human/NAME.")
+    ],
+    task_arg: Annotated[
+        list[str] | None, typer.Option("-T", help="Parameter of the task, as name=value.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Only the first questions of the task.", min=1)
+    ] = None,
+    log_dir: Annotated[
+        str, typer.Option(help="Folder of the logs, and of the file with the answers.")
+    ] = "logs",
+    port: Annotated[
+        int, typer.Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)
+    ] = 7577,
+    open_page: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = True,
 ) -> None:
     """Ask a person the questions of a task on a local page; the log has the model human/NAME. Repeat it to go on."""
     facts = _task_named(task)
@@ -39,19 +57,27 @@ def listen(
     if "modality" in signature(getattr(MODULES[facts.benchmark], facts.name)).parameters:
         arguments = {"modality": "audio", **arguments}
     try:
-        if problem := f"{log_dir} is not a folder of this machine" if "://" in log_dir else folder_problem(log_dir):
+        if (
+            problem := f"{log_dir} is not a folder of this machine"
+            if "://" in log_dir
+            else folder_problem(log_dir)
+        ):
             raise ValueError(problem)
         model = get_model(f"human/{name}", memoize=False)
         with made_for(model):
             ((_, made),) = conditions([facts], arguments, {}, grid=False)
         session = open_session(made, model, Path(log_dir).expanduser(), limit)
         total = len(session.samples)
-        say(f"{total - len(session.unanswered)} of {total} questions are answered, in {session.path}")
+        say(
+            f"{total - len(session.unanswered)} of {total} questions are answered, in {session.path}"
+        )
         if session.unanswered:
             try:
                 listener = create_server((HOST, port))
             except OSError as error:
-                raise ValueError(f"port {port} cannot be used: {error.strerror}; take another --port") from None
+                raise ValueError(
+                    f"port {port} cannot be used: {error.strerror}; take another --port"
+                ) from None
             token = token_urlsafe(12)
             say(f"Open http://{HOST}:{port}/{token} (Ctrl-C: stop and write the log)")
             if open_page:
@@ -64,21 +90,38 @@ def listen(
         show_scores(log.location, limit)
         say(f"Log: {path_of(log.location)}")
         if session.unanswered:
-            say(f"{len(session.unanswered)} questions are not answered; the same command goes on with them.")
+            say(
+                f"{len(session.unanswered)} questions are not answered; the same command goes on with them."
+            )
     except (ValueError, OSError) as error:
         raise failed(error) from None
 
 
 def _task_named(name: str) -> benchmarks.TaskFacts:
     """The task of a name; BadParameter with the names of all tasks that a person can be asked."""
-    known = [facts for benchmark in benchmarks.names() for facts in benchmarks.load(benchmark).tasks.values()]
+    known = [
+        facts
+        for benchmark in benchmarks.names()
+        for facts in benchmarks.load(benchmark).tasks.values()
+    ]
     tasks = [task for task in known if task.metric.partition("/")[0] in _SCORERS]
-    short = name.removeprefix("music_evals/").removeprefix("evals/").replace(".py@", "_").removesuffix(".py")
+    short = (
+        name.removeprefix("music_evals/")
+        .removeprefix("evals/")
+        .replace(".py@", "_")
+        .removesuffix(".py")
+    )
     # The tasks of `muse_ten` can be called muse_oddball as well.
-    named = [task for task in tasks if short in (task.registry_name, f"{task.benchmark}_{task.name}")] or [
-        task for task in tasks if short in (task.benchmark, task.name, f"{task.benchmark.split('_')[0]}_{task.name}")
+    named = [
+        task for task in tasks if short in (task.registry_name, f"{task.benchmark}_{task.name}")
+    ] or [
+        task
+        for task in tasks
+        if short in (task.benchmark, task.name, f"{task.benchmark.split('_')[0]}_{task.name}")
     ]
     if len(named) == 1:
         return named[0]
     accepted = ", ".join(task.registry_name for task in named or tasks)
-    raise typer.BadParameter(f"{name} is not one task that a person can answer; accepted: {accepted}")
+    raise typer.BadParameter(
+        f"{name} is not one task that a person can answer; accepted: {accepted}"
+    )

@@ -12,7 +12,10 @@ from music_evals.commands.output import say
 
 def list_tasks(
     published: Annotated[
-        bool, typer.Option("--published", help="Say where the published test of each benchmark is fetched from.")
+        bool,
+        typer.Option(
+            "--published", help="Say where the published test of each benchmark is fetched from."
+        ),
     ] = False,
 ) -> None:
     """List benchmarks and tasks, with the number of samples by default and the score of guessing."""
@@ -39,9 +42,13 @@ def _list_published() -> None:
     console = Console()
     for name in benchmarks.names():
         _, source = benchmarks.dataset_facts(name).published
-        console.print(f"{name}  [dim]{benchmarks.load(name).title}[/dim]", style="bold", highlight=False)
+        console.print(
+            f"{name}  [dim]{benchmarks.load(name).title}[/dim]", style="bold", highlight=False
+        )
         for remote in source.remotes:
             revision = remote.revision if remote.doi else remote.revision[:10]
-            say(f"  {remote.place} at {revision or 'the head of main'}: {remote.size}; {remote.terms}")
+            say(
+                f"  {remote.place} at {revision or 'the head of main'}: {remote.size}; {remote.terms}"
+            )
     say("", "To run a published test, which is fetched once:")
     say("  music-evals run mmau --published --model MODEL")

@@ -48,7 +48,9 @@ app.command("power")(power.power)
 app.command("publish")(publish.publish)
 app.command("run", context_settings=_PASS_ON)(run.run)
 app.command(
-    "grid", help="Run every condition of benchmarks or tasks on a model: `run` with --grid.", context_settings=_PASS_ON
+    "grid",
+    help="Run every condition of benchmarks or tasks on a model: `run` with --grid.",
+    context_settings=_PASS_ON,
 )(run.run)
 app.command("report")(report.report)
 app.command("reward")(reward.reward)
@@ -63,7 +65,10 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
+        ),
     ] = False,
 ) -> None:
     """Benchmarks of music for language models."""
@@ -75,7 +80,10 @@ def main() -> None:
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
         sys.exit(app(standalone_mode=False))
-    except (click.ClickException, TyperException) as error:  # Inspect's, and Typer's own copy of Click
+    except (
+        click.ClickException,
+        TyperException,
+    ) as error:  # Inspect's, and Typer's own copy of Click
         failed(ValueError(error.format_message()))
         sys.exit(error.exit_code)
     except MissingLibraryError as error:
@@ -86,4 +94,8 @@ def main() -> None:
         if with_traceback:
             raise
         text = " ".join(str(error).split())[:400]
-        sys.exit(failed(RuntimeError(f"{type(error).__name__}: {text} (where: the same with --debug)")).exit_code)
+        sys.exit(
+            failed(
+                RuntimeError(f"{type(error).__name__}: {text} (where: the same with --debug)")
+            ).exit_code
+        )

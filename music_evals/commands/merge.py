@@ -11,9 +11,13 @@ if TYPE_CHECKING:
 
 
 def merge(
-    logs: Annotated[list[str], typer.Argument(help="Logs of parts of one run (.eval), or folders of them.")],
+    logs: Annotated[
+        list[str], typer.Argument(help="Logs of parts of one run (.eval), or folders of them.")
+    ],
     out: Annotated[str, typer.Option(help="Path or address of the log to write, ending in .eval.")],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a log that is there already.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a log that is there already.")
+    ] = False,
 ) -> None:
     """Merge the logs of the parts of a run, such as --limit 1-500 and --limit 501-1000, or a run and its retry.
 
@@ -37,13 +41,17 @@ def merge(
         parts = [part for parts in parts_by_place.values() for part in parts]
         merging.check_together(parts)
         parts.sort(key=lambda part: _first_sample(part.header))
-        ids = dict.fromkeys(name for part in parts for name in part.header.eval.dataset.sample_ids or [])
+        ids = dict.fromkeys(
+            name for part in parts for name in part.header.eval.dataset.sample_ids or []
+        )
         total = parts[0].header.eval.dataset.samples or 0
         header = merging.merge(parts, merging.choose(parts), out, ids=list(ids), samples=total)
     except (ValueError, OSError) as error:
         raise failed(error) from error
     dataset = header.eval.dataset
-    say(f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from {len(parts)} logs")
+    say(
+        f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from {len(parts)} logs"
+    )
 
 
 def _first_sample(log: "EvalLog") -> int:

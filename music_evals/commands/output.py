@@ -21,15 +21,23 @@ _REASON: Final = 160  # characters of a reason; convert-ly's may hold whole trac
 
 Out = Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")]
 FreeOnly = Annotated[
-    bool, typer.Option("--free-only", help="Leave out pieces of Mutopia that state no free licence; to publish.")
+    bool,
+    typer.Option(
+        "--free-only", help="Leave out pieces of Mutopia that state no free licence; to publish."
+    ),
 ]
 Engines = Annotated[
-    Literal["processes", "ray"], typer.Option(help="What does the work: processes of this machine, or a Ray cluster.")
+    Literal["processes", "ray"],
+    typer.Option(help="What does the work: processes of this machine, or a Ray cluster."),
 ]
-Address = Annotated[str | None, typer.Option(help="Of the Ray cluster; by default the one at hand.")]
+Address = Annotated[
+    str | None, typer.Option(help="Of the Ray cluster; by default the one at hand.")
+]
 PublishedSource = Annotated[
     str | None,
-    typer.Option(help="The published data: 'published' to fetch it, a folder with a copy, or hf://datasets/ORG/NAME."),
+    typer.Option(
+        help="The published data: 'published' to fetch it, a folder with a copy, or hf://datasets/ORG/NAME."
+    ),
 ]
 Overwrite = Annotated[bool, typer.Option(help="Replace a dataset that is there already.")]
 
@@ -118,7 +126,9 @@ def refuse_with_published(**options: object) -> None:
     given = [name for name, value in options.items() if value]
     if given:
         option = f"--{given[0].replace('_', '-')}"
-        raise typer.BadParameter("is not for --source published, which is taken whole", param_hint=option)
+        raise typer.BadParameter(
+            "is not for --source published, which is taken whole", param_hint=option
+        )
 
 
 def table(*columns: str, text: int = 1) -> Table:

@@ -17,13 +17,24 @@ if TYPE_CHECKING:
 
 def publish(
     name: Annotated[str, typer.Argument(help=f"Which dataset: {', '.join(dataset_names())}.")],
-    repo: Annotated[str, typer.Option(help="The repository, ORG/REPO; created if it does not exist.")],
+    repo: Annotated[
+        str, typer.Option(help="The repository, ORG/REPO; created if it does not exist.")
+    ],
     dir: Annotated[  # noqa: A002
-        Path | None, typer.Option(help="A folder that `music-evals build` wrote; default: the generated dataset.")
+        Path | None,
+        typer.Option(
+            help="A folder that `music-evals build` wrote; default: the generated dataset."
+        ),
     ] = None,
-    private: Annotated[bool, typer.Option("--private", help="Create the repository as a private one.")] = False,
-    revision: Annotated[str, typer.Option(help="The branch; created from main if it does not exist.")] = "main",
-    yes: Annotated[bool, typer.Option("--yes", help="Publish. Without it, only show what would change.")] = False,
+    private: Annotated[
+        bool, typer.Option("--private", help="Create the repository as a private one.")
+    ] = False,
+    revision: Annotated[
+        str, typer.Option(help="The branch; created from main if it does not exist.")
+    ] = "main",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Publish. Without it, only show what would change.")
+    ] = False,
 ) -> None:
     """Publish a dataset on the Hugging Face Hub, in one commit; without --yes, show what that would change."""
     if name not in dataset_names():
@@ -38,7 +49,9 @@ def publish(
             plan, message = _plan_data(console, name, dir, repo, revision, Path(temporary))
             repository = plan.repository
             if private and repository.head and not repository.is_private:
-                raise DatasetError(f"{repo} is public; --private is for a new repository or a private one")
+                raise DatasetError(
+                    f"{repo} is public; --private is for a new repository or a private one"
+                )
             if repository.head and not plan.operations and not repository.is_new_branch:
                 say(f"{repo} is up to date at {repository.head}; nothing was done.")
             elif not yes:
@@ -60,11 +73,19 @@ def _plan_data(
     from music_evals.evals.shared.hub_prompts import write_prompts
 
     with console.status("reading the dataset and rendering prompts"):
-        origin = describe_dataset(str(folder or GENERATED), benchmark=dataset_module(name).BENCHMARK)
+        origin = describe_dataset(
+            str(folder or GENERATED), benchmark=dataset_module(name).BENCHMARK
+        )
         prompts = write_prompts(origin.folder, temporary)
         plan = plan_dataset(origin, prompts.files, repo, branch)
     terms, repository = source_facts(name, origin.provenance.source), plan.repository
-    state = "to be created" if repository.head is None else "private" if repository.is_private else "public"
+    state = (
+        "to be created"
+        if repository.head is None
+        else "private"
+        if repository.is_private
+        else "public"
+    )
     new = ", to be created from main" if repository.is_new_branch else ""
     say(f"From    {origin.folder}", f"To      {repo} ({state}), branch {branch}{new}")
     say(f"Licence {terms.licence_label}, as stated in {terms.stated}")
@@ -75,7 +96,9 @@ def _plan_data(
     console.print(files)
     upload = sum(change.size for change in plan.changes if change.kind in ("added", "changed"))
     say(f"To upload: {decimal(upload)}. Files of others are kept.")
-    say(*(f"Inspect alone cannot run {task}: {reason}" for task, reason in prompts.left_out.items()))
+    say(
+        *(f"Inspect alone cannot run {task}: {reason}" for task, reason in prompts.left_out.items())
+    )
     place = repo if branch == "main" else f"{repo}@{branch}"
     say(f"To load it: inspect eval … -T dataset=hf://datasets/{place}")
     if prompts.files:

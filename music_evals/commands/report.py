@@ -33,22 +33,34 @@ class ReportError(Exception):
 
 
 def report(
-    logs: Annotated[list[str], typer.Argument(help="Inspect logs, or folders of them; also addresses such as s3://.")],
+    logs: Annotated[
+        list[str],
+        typer.Argument(help="Inspect logs, or folders of them; also addresses such as s3://."),
+    ],
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for report.html, report.md, results.json, CSV and SVG files; absent or empty."),
+        typer.Option(
+            help="Folder for report.html, report.md, results.json, CSV and SVG files; absent or empty."
+        ),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Show all tables, not the summary alone.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Show all tables, not the summary alone.")
+    ] = False,
     site: Annotated[
         Path | None,
-        typer.Option(help="Folder for a leaderboard with the logs, also as a static Space; absent or empty."),
+        typer.Option(
+            help="Folder for a leaderboard with the logs, also as a static Space; absent or empty."
+        ),
     ] = None,
     latex: Annotated[
         bool,
-        typer.Option("--latex", help="Write the tables as LaTeX, too, by booktabs: --out's latex/."),
+        typer.Option(
+            "--latex", help="Write the tables as LaTeX, too, by booktabs: --out's latex/."
+        ),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an earlier report or site in these folders.")
+        bool,
+        typer.Option("--overwrite", help="Replace an earlier report or site in these folders."),
     ] = False,
 ) -> None:
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a leaderboard with --site."""
@@ -76,7 +88,9 @@ def report(
             with _progress("Reading logs") as progress:
                 records = read_records(paths, defaults=defaults_of, progress=progress)
             if not len(records.runs):
-                reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in records.passed_over)
+                reasons = "".join(
+                    f"\n  {path_of(where)}: {why}" for where, why in records.passed_over
+                )
                 raise ReportError(f"no log in {', '.join(logs)} could be used{reasons}")
             sections, left_out = make_report(records)
             for section in sections if full else sections[:1]:
@@ -103,7 +117,14 @@ def report(
             if site is not None:
                 with replace_folder(site, kinds["--site"], overwrite=overwrite) as target:
                     about = _about(records, made_by)
-                    page = html(_TITLE, about, sections, draw_figures(sections), make_overview(records), home=PAGE)
+                    page = html(
+                        _TITLE,
+                        about,
+                        sections,
+                        draw_figures(sections),
+                        make_overview(records),
+                        home=PAGE,
+                    )
                     write_site(target, records, about, made_by, page)
                 say(f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
             if not full:
@@ -113,9 +134,14 @@ def report(
 
 
 def compare(
-    first: Annotated[str, typer.Argument(help="A model (gpt-4o, or openai/gpt-4o), or a condition (modality=midi).")],
+    first: Annotated[
+        str,
+        typer.Argument(help="A model (gpt-4o, or openai/gpt-4o), or a condition (modality=midi)."),
+    ],
     second: Annotated[str, typer.Argument(help="Another one.")],
-    logs: Annotated[list[str] | None, typer.Argument(help="Inspect logs, or folders of them. Default: logs.")] = None,
+    logs: Annotated[
+        list[str] | None, typer.Argument(help="Inspect logs, or folders of them. Default: logs.")
+    ] = None,
 ) -> None:
     """Compare two models, or two conditions, on the questions that both were asked: one paired test a task."""
     from music_evals.evals.registry import defaults_of
@@ -139,22 +165,30 @@ def _folder_kinds() -> "dict[str, FolderKind]":
     files = ("report.html", "results.json", "*.csv", "*.md", "*.svg", "latex/*.tex")
     return {
         "--out": FolderKind("a report", "report.md", contents=files),
-        "--site": FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, REPORT, RESULTS)),
+        "--site": FolderKind(
+            "a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, REPORT, RESULTS)
+        ),
     }
 
 
 def _check_apart(folders: Mapping[str, Path | None]) -> None:
     """Refuse a folder within another one."""
-    paths = {option: path.expanduser().resolve() for option, path in folders.items() if path is not None}
+    paths = {
+        option: path.expanduser().resolve() for option, path in folders.items() if path is not None
+    }
     for (one, folder), (other, inner) in permutations(paths.items(), 2):
         if inner.is_relative_to(folder):
-            raise ReportError(f"{one} {folder} and {other} {inner} lie in one another; give two folders")
+            raise ReportError(
+                f"{one} {folder} and {other} {inner} lie in one another; give two folders"
+            )
 
 
 @contextmanager
 def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on a terminal; the function takes how many of how many are done."""
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Progress(
+        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+    ) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
@@ -196,5 +230,9 @@ def _files(records: "Records", sections: "Sequence[Section]", made_by: str) -> d
         "report.html": html(_TITLE, about, sections, figures, overview),
         "report.md": markdown(_TITLE, about, sections, figures),
         **{f"{table.name}.csv": table.to_csv() for section in sections for table in section.tables},
-        **{f"{name}.svg": svg for name, svg in {"overview": overview.figure, **figures}.items() if svg},
+        **{
+            f"{name}.svg": svg
+            for name, svg in {"overview": overview.figure, **figures}.items()
+            if svg
+        },
     }

@@ -16,20 +16,30 @@ _AHEAD = 64  # lines that may be under way; the answers keep their order
 def reward(
     task: Annotated[str, typer.Argument(help="Which task, as `music-evals list` shows it.")],
     dataset: Annotated[
-        str, typer.Option(help="Data with the reference pieces of written music: a folder, or hf://datasets/…")
+        str,
+        typer.Option(
+            help="Data with the reference pieces of written music: a folder, or hf://datasets/…"
+        ),
     ] = "generated",
-    reasoned: Annotated[bool, typer.Option("--reasoned", help="LilyBench: replies reason first.")] = False,
+    reasoned: Annotated[
+        bool, typer.Option("--reasoned", help="LilyBench: replies reason first.")
+    ] = False,
 ) -> None:
     """Score replies for training: reads a {"row": {…}, "reply": "…"} per line, writes {"value", "parts", "reason"}."""
     # Here, so that `music-evals --help` need not wait for it.
-    from music_evals.datasets_builders.lilybench_generation.references import load_demonstrations, load_references
+    from music_evals.datasets_builders.lilybench_generation.references import (
+        load_demonstrations,
+        load_references,
+    )
     from music_evals.notation.lilypond.sandbox.slots import cores
     from music_evals.rewards import Pieces, score
     from music_evals.rewards.scoring import judge_of
 
     try:
         is_music = task == "lilybench_generation"
-        pieces = Pieces(load_references(dataset), load_demonstrations(dataset)) if is_music else None
+        pieces = (
+            Pieces(load_references(dataset), load_demonstrations(dataset)) if is_music else None
+        )
         judge_of(task, pieces=pieces)
     except (ValueError, OSError) as error:
         raise failed(error) from error
@@ -37,7 +47,9 @@ def reward(
     def answer(number: int, line: bytes) -> dict[str, Any]:
         try:
             entry = json.loads(line)
-            return score(task, entry["row"], entry["reply"], reasoned=reasoned, pieces=pieces)._asdict()
+            return score(
+                task, entry["row"], entry["reply"], reasoned=reasoned, pieces=pieces
+            )._asdict()
         except (TypeError, KeyError):
             return {"error": f'line {number}: it is no object with "row" and "reply"'}
         except Exception as error:

@@ -35,28 +35,50 @@ _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ende
 
 def run(
     context: typer.Context,
-    names: Annotated[list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")],
-    model: Annotated[str, typer.Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct.")],
+    names: Annotated[
+        list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")
+    ],
+    model: Annotated[
+        str,
+        typer.Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct."),
+    ],
     log_dir: Annotated[
         str | None,
-        typer.Option(help="Folder or address of the logs; the same one resumes. Default logs/NAMES-MODEL."),
+        typer.Option(
+            help="Folder or address of the logs; the same one resumes. Default logs/NAMES-MODEL."
+        ),
     ] = None,
-    task_arg: Annotated[list[str] | None, typer.Option("-T", help="Parameter of the tasks, as name=value.")] = None,
+    task_arg: Annotated[
+        list[str] | None, typer.Option("-T", help="Parameter of the tasks, as name=value.")
+    ] = None,
     model_arg: Annotated[
-        list[str] | None, typer.Option("-M", help="Argument for the model's provider, as name=value.")
+        list[str] | None,
+        typer.Option("-M", help="Argument for the model's provider, as name=value."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first samples of each task.", min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Only the first samples of each task.", min=1)
+    ] = None,
     max_tasks: Annotated[int, typer.Option(help="Tasks under way at once.", min=1)] = 4,
     shards: Annotated[
-        int | None, typer.Option(help="Split each task's samples over so many processes; the log is one.", min=1)
+        int | None,
+        typer.Option(
+            help="Split each task's samples over so many processes; the log is one.", min=1
+        ),
     ] = None,
     servers: Annotated[
-        str | None, typer.Option(help="Addresses of servers of the model, with commas between; shards take turns.")
+        str | None,
+        typer.Option(
+            help="Addresses of servers of the model, with commas between; shards take turns."
+        ),
     ] = None,
     engine: Engines = "processes",
     address: Address = None,
     gpus_per_shard: Annotated[
-        float, typer.Option(help="GPUs that Ray gives each shard, in which Inspect starts its own vLLM server.", min=0)
+        float,
+        typer.Option(
+            help="GPUs that Ray gives each shard, in which Inspect starts its own vLLM server.",
+            min=0,
+        ),
     ] = 0,
     display: Annotated[
         Literal["full", "conversation", "rich", "plain", "log", "none"],
@@ -64,22 +86,39 @@ def run(
     ] = "rich",
     arms: Annotated[
         str | None,
-        typer.Option(help="Ask with other music: given,none,noise,other or some of these, or all; see -T stimulus."),
+        typer.Option(
+            help="Ask with other music: given,none,noise,other or some of these, or all; see -T stimulus."
+        ),
     ] = None,
     grid: Annotated[
-        bool, typer.Option("--grid", help="Every condition that the benchmark declares, as `music-evals grid` does.")
+        bool,
+        typer.Option(
+            "--grid",
+            help="Every condition that the benchmark declares, as `music-evals grid` does.",
+        ),
     ] = False,
     published: Annotated[
-        bool, typer.Option("--published", help="Ask the published test, which is fetched once: -T dataset=published.")
+        bool,
+        typer.Option(
+            "--published",
+            help="Ask the published test, which is fetched once: -T dataset=published.",
+        ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Ask nothing: say how many requests and tokens the run would be.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Ask nothing: say how many requests and tokens the run would be."
+        ),
     ] = False,
     show: Annotated[
-        int, typer.Option(help="Ask nothing: show the first prompts of each task as they would be sent.", min=0)
+        int,
+        typer.Option(
+            help="Ask nothing: show the first prompts of each task as they would be sent.", min=0
+        ),
     ] = 0,
     price: Annotated[
-        str | None, typer.Option(help="With --dry-run: of a million tokens in and out, such as 0.15/0.60.")
+        str | None,
+        typer.Option(help="With --dry-run: of a million tokens in and out, such as 0.15/0.60."),
     ] = None,
 ) -> None:
     """Run benchmarks or tasks on a model, resumably, and show their scores.
@@ -109,7 +148,9 @@ def run(
     addresses = [address.strip() for address in (servers or "").split(",") if address.strip()]
     prices = _prices(price)
     if shards is None and (addresses or engine != "processes"):
-        raise typer.BadParameter("servers and engines are for shards; give --shards as well", param_hint="--shards")
+        raise typer.BadParameter(
+            "servers and engines are for shards; give --shards as well", param_hint="--shards"
+        )
     base_url = options.pop("model_base_url", None) or provider.get("base_url")
     if "model_path" not in provider and not dry_run and not show:
         problem = provider_problem(model, base_url or "".join(addresses[:1]))
@@ -121,20 +162,27 @@ def run(
             _show_requests(tasks, limit, options, prices, show)
             return
         subject = get_model(
-            model, base_url=base_url, **{name: one for name, one in provider.items() if name != "base_url"}
+            model,
+            base_url=base_url,
+            **{name: one for name, one in provider.items() if name != "base_url"},
         )
         with made_for(subject):
             tasks = conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
         if limit is not None:
             Console().print(
-                Text(f"Limited by --limit {limit}: only the beginning of each task's samples is asked.", "yellow")
+                Text(
+                    f"Limited by --limit {limit}: only the beginning of each task's samples is asked.",
+                    "yellow",
+                )
             )
         if shards is not None:
             run_shards: Engine = run_processes
             if engine == "ray":
                 run_shards = cluster().Cluster(address, gpus_per_shard)
             settings = Settings(model, provider, limit, options, addresses)
-            errors = _run_in_shards(tasks, settings, logs, shards, run_shards, show=display != "none")
+            errors = _run_in_shards(
+                tasks, settings, logs, shards, run_shards, show=display != "none"
+            )
         else:
             if not options.get("debug_errors"):
                 _shorten_tracebacks()
@@ -142,7 +190,12 @@ def run(
             for _, task in tasks:
                 asked = len(task.dataset) if limit is None else min(limit, len(task.dataset))
                 task.fail_on_error = error_limit(asked)
-            defaults = {"retry_attempts": 0, "retry_immediate": False, "score_display": False, "log_level": "error"}
+            defaults = {
+                "retry_attempts": 0,
+                "retry_immediate": False,
+                "score_display": False,
+                "log_level": "error",
+            }
             _mend_times(logs)
             success, ended = eval_set(
                 [task for _, task in tasks],
@@ -153,25 +206,37 @@ def run(
                 **{**defaults, **options},
             )
             errors = [] if success else ["Not every task ended in success"]
-            is_interrupted = len(ended) < len(tasks) or any(log.status == "cancelled" for log in ended)
+            is_interrupted = len(ended) < len(tasks) or any(
+                log.status == "cancelled" for log in ended
+            )
     except (typer.Exit, typer.BadParameter):
         raise
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
         unreadable = _unreadable(logs)
-        if not isinstance(error, ValueError | OSError) and not hasattr(error, "message") and not unreadable:
+        if (
+            not isinstance(error, ValueError | OSError)
+            and not hasattr(error, "message")
+            and not unreadable
+        ):
             raise
-        text = " ".join(Text.from_markup(str(getattr(error, "message", error))).plain.split()).removeprefix("ERROR: ")
+        text = " ".join(
+            Text.from_markup(str(getattr(error, "message", error))).plain.split()
+        ).removeprefix("ERROR: ")
         if "--log-dir-allow-dirty" in text:
             text = f"{logs} holds logs of other tasks: take another --log-dir, or give --log-dir-allow-dirty"
-        list_logs("Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
+        list_logs(
+            "Logs that cannot be read; move them away, or take another --log-dir:", unreadable
+        )
         raise failed(ValueError(text)) from None
     if _exists(logs):
         show_scores(logs, limit)
     say(f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if is_interrupted:
         done = _successes(logs)
-        say(f"Interrupted: {done} of {len(tasks)} tasks are done; the same command takes up where it stopped")
+        say(
+            f"Interrupted: {done} of {len(tasks)} tasks are done; the same command takes up where it stopped"
+        )
         raise typer.Exit(_INTERRUPTED)
     if errors:
         raise failed(ValueError(f"{'; '.join(errors)}; the same command takes up where it stopped"))
@@ -192,7 +257,9 @@ def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
 
         function, inspect_cli.eval_set = inspect_cli.eval_set, take
         try:
-            inspect_cli.eval_set_command.main(list(given), prog_name="music-evals run", standalone_mode=False)
+            inspect_cli.eval_set_command.main(
+                list(given), prog_name="music-evals run", standalone_mode=False
+            )
         except click.UsageError as error:
             raise typer.BadParameter(error.format_message()) from None
         finally:
@@ -200,7 +267,9 @@ def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
         return taken
 
     options, nothing = read(*arguments), read()
-    return options.pop("tasks") or [], {name: one for name, one in options.items() if one != nothing.get(name)}
+    return options.pop("tasks") or [], {
+        name: one for name, one in options.items() if one != nothing.get(name)
+    }
 
 
 def _shorten_tracebacks() -> None:
@@ -208,7 +277,9 @@ def _shorten_tracebacks() -> None:
     from inspect_ai._display.core import results
 
     shown: Any = results
-    shown.rich_traceback = lambda kind, value, _: Text(f"{kind.__name__}: {str(value).strip().rpartition(chr(10))[2]}")
+    shown.rich_traceback = lambda kind, value, _: Text(
+        f"{kind.__name__}: {str(value).strip().rpartition(chr(10))[2]}"
+    )
 
 
 def _claim_no_success_after_an_interrupt() -> None:
@@ -246,7 +317,9 @@ def _prices(text: str | None) -> tuple[float, float] | None:
     try:
         into, out = (float(one) for one in text.split("/"))
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not valid; 0.15/0.60 would be", param_hint="--price") from None
+        raise typer.BadParameter(
+            f"{text!r} is not valid; 0.15/0.60 would be", param_hint="--price"
+        ) from None
     return into, out
 
 
@@ -260,16 +333,22 @@ def _show_requests(
     """Show what the tasks would send; with `n_prompts`, the first prompts in the place of the numbers."""
     from music_evals.evals.shared.requests import prompt, reader_requests, requests_of
 
-    shown = table("task", "requests", "tokens in", "new tokens, at most", "at most $" if prices else "")
+    shown = table(
+        "task", "requests", "tokens in", "new tokens, at most", "at most $" if prices else ""
+    )
     total, price = [0, 0, 0], 0.0
     for asked, task in tasks:
         facts = benchmarks.load(asked.benchmark).tasks[asked.task]
-        name = " ".join([facts.registry_name, *(f"{name}={value}" for name, value in asked.arguments.items())])
+        name = " ".join(
+            [facts.registry_name, *(f"{name}={value}" for name, value in asked.arguments.items())]
+        )
         for sample in list(task.dataset)[:n_prompts]:
             say(f"--- {name}, {sample.id} ---", *prompt(sample).splitlines(), "")
         epochs = options["epochs"].epochs if "epochs" in options else 1
         one = requests_of(task, limit=limit, epochs=epochs, max_tokens=options.get("max_tokens"))
-        media = "".join(f", {n} {what}" for n, what in ((one.sounds, "sounds"), (one.pictures, "pictures")) if n)
+        media = "".join(
+            f", {n} {what}" for n, what in ((one.sounds, "sounds"), (one.pictures, "pictures")) if n
+        )
         cost = one.price(*prices) if prices else None
         numbers = (f"{one.requests:,}{'+' if one.is_least else ''}", f"{one.tokens:,}{media}")
         most = "no limit" if one.new_tokens is None else f"{one.new_tokens:,}"
@@ -278,16 +357,30 @@ def _show_requests(
         price += cost or 0
         if "reader" in (options.get("model_roles") or {}):
             one = reader_requests(task, limit=limit, epochs=epochs)
-            shown.add_row("  its reader, at most", f"{one.requests:,}", f"{one.tokens:,}", f"{one.new_tokens:,}", "")
+            shown.add_row(
+                "  its reader, at most",
+                f"{one.requests:,}",
+                f"{one.tokens:,}",
+                f"{one.new_tokens:,}",
+                "",
+            )
     if not n_prompts:
         sums = [f"{number:,}" if number else "" for number in total]
         shown.add_row("all", *sums, f"{price:.2f}" if prices else "", style="bold")
         Console().print(shown)
-        say("Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on top.")
+        say(
+            "Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on top."
+        )
 
 
 def _run_in_shards(
-    tasks: list[tuple["Asked", "Task"]], settings: "Settings", folder: str, shards: int, engine: "Engine", *, show: bool
+    tasks: list[tuple["Asked", "Task"]],
+    settings: "Settings",
+    folder: str,
+    shards: int,
+    engine: "Engine",
+    *,
+    show: bool,
 ) -> list[str]:
     from music_evals.shards.sharded_run import run_in_shards
 
@@ -303,7 +396,11 @@ def _run_in_shards(
 def _tasks(name: str) -> list[TaskFacts]:
     if tasks := benchmarks.tasks_named(name):
         return tasks
-    all_tasks = [task.registry_name for entry in benchmarks.names() for task in benchmarks.load(entry).tasks.values()]
+    all_tasks = [
+        task.registry_name
+        for entry in benchmarks.names()
+        for task in benchmarks.load(entry).tasks.values()
+    ]
     near = get_close_matches(name, [*benchmarks.names(), *all_tasks], 1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     raise typer.BadParameter(
@@ -317,7 +414,9 @@ def _arms(names: str) -> list[str]:
 
     arms: list[str] = list(ARMS) if names == "all" else [arm.strip() for arm in names.split(",")]
     if unknown := [arm for arm in arms if arm not in ARMS]:
-        raise typer.BadParameter(f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms")
+        raise typer.BadParameter(
+            f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms"
+        )
     return arms
 
 
@@ -335,30 +434,41 @@ def conditions(
     accepted = {name for function in functions.values() for name in signature(function).parameters}
     if unknown := sorted(set(arguments) - accepted):
         raise typer.BadParameter(
-            f"none of the tasks takes {unknown[0]}; they take {', '.join(sorted(accepted))}", param_hint="-T"
+            f"none of the tasks takes {unknown[0]}; they take {', '.join(sorted(accepted))}",
+            param_hint="-T",
         )
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
     for task, function in functions.items():
         table = benchmarks.load(task.benchmark).table
         declared: dict[str, list[Any]] = table.get("grid", {}) if grid else {}
-        of_published = table.get("published_run", {}) if arguments.get("dataset") == "published" else {}
+        of_published = (
+            table.get("published_run", {}) if arguments.get("dataset") == "published" else {}
+        )
         given = {name: [value] for name, value in (of_published | arguments).items()}
         choices = declared | axes | given
-        choices = {name: values for name, values in choices.items() if name in signature(function).parameters}
+        choices = {
+            name: values
+            for name, values in choices.items()
+            if name in signature(function).parameters
+        }
         for values in product(*choices.values()):
             params = dict(zip(choices, values, strict=True))
             try:
                 tasks.append((Asked(task.benchmark, task.name, params), function(**params)))
             except ValueError as error:
-                if isinstance(error.__cause__, FetchError):  # no fault of the condition; the next would fetch again
+                if isinstance(
+                    error.__cause__, FetchError
+                ):  # no fault of the condition; the next would fetch again
                     raise
                 condition = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
     if not tasks:
         raise failed(ValueError("; ".join(left_out)))
     for why, conditions in left_out.items():
-        Console().print(Text(f"Left out: {', '.join(conditions)}: {why}", style="yellow"), soft_wrap=True)
+        Console().print(
+            Text(f"Left out: {', '.join(conditions)}: {why}", style="yellow"), soft_wrap=True
+        )
     return tasks
 
 
@@ -386,7 +496,9 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
         for path in paths:
             try:
                 read_header(path)
-            except Exception as error:  # whatever a reader of zip and JSON meets in a file that is no log
+            except (
+                Exception
+            ) as error:  # whatever a reader of zip and JSON meets in a file that is no log
                 faults.append((str(path), reason(error)))
     return faults
 
@@ -403,7 +515,9 @@ def show_scores(folder: str, limit: int | None) -> None:
     if not len(runs):
         return
     say(f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
-    for (section, model, condition, data), group in runs.groupby(["section", "model", "condition", "data"], sort=False):
+    for (section, model, condition, data), group in runs.groupby(
+        ["section", "model", "condition", "data"], sort=False
+    ):
         say(", ".join([section, model, condition, data]))
         width = max(map(len, group["task"]))
         for number, run in group.iterrows():

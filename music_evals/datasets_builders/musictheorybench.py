@@ -32,7 +32,10 @@ NAME: Final = "musictheorybench"
 VERSION: Final = "2.3.0"
 SEED: Final = 1
 EXAMPLES: Final = 5
-COMPOSED: Final = {"knowledge": 120, "reasoning": 60}  # config → number of composed questions in test
+COMPOSED: Final = {
+    "knowledge": 120,
+    "reasoning": 60,
+}  # config → number of composed questions in test
 SLICES: Final = 16
 """Into so many slices a hash divides all questions; a seed asks those of one slice."""
 KNOWLEDGE: Final = ("intervals", "key_signatures", "metre", "enharmonics")
@@ -42,12 +45,20 @@ KNOWLEDGE: Final = ("intervals", "key_signatures", "metre", "enharmonics")
 def build(out: Path, *, seed: int = SEED, overwrite: bool = False) -> Provenance:
     """Write questions that are composed from a seed as a dataset folder."""
     rows = compose_rows(seed)
-    return write_question_rows(NAME, VERSION, rows, out, source=GENERATED, seed=seed, overwrite=overwrite)
+    return write_question_rows(
+        NAME, VERSION, rows, out, source=GENERATED, seed=seed, overwrite=overwrite
+    )
 
 
 def _convert(conversion: Conversion) -> Provenance:
-    entries: dict[str, Any] = {"source": PUBLISHED, "seed": None, "source_revision": conversion.revision}
-    return write_question_rows(NAME, VERSION, _published(conversion.source), conversion.out, **entries, overwrite=True)
+    entries: dict[str, Any] = {
+        "source": PUBLISHED,
+        "seed": None,
+        "source_revision": conversion.revision,
+    }
+    return write_question_rows(
+        NAME, VERSION, _published(conversion.source), conversion.out, **entries, overwrite=True
+    )
 
 
 def compose_rows(seed: int) -> Rows:
@@ -60,7 +71,11 @@ def compose_rows(seed: int) -> Rows:
     for config, count in COMPOSED.items():
         kinds = [kind for kind in compose.KINDS if (kind in KNOWLEDGE) == (config == "knowledge")]
         questions = compose.theory_questions(seed, compose.MUSICTHEORYBENCH, kinds)
-        own = (question for question in questions if crc32(question.name.encode()) // 2 % SLICES == seed % SLICES)
+        own = (
+            question
+            for question in questions
+            if crc32(question.name.encode()) // 2 % SLICES == seed % SLICES
+        )
         chosen = list(islice(own, count + EXAMPLES))
         random.Random(f"{seed}/{config}").shuffle(chosen)
         rows = composed_rows(chosen, f"{seed}/{config}/letters")
@@ -76,7 +91,9 @@ def _published(folder: Path) -> Rows:
         raise DatasetError(
             f"{folder} holds no dev-*.parquet and test-*.parquet; a copy of m-a-p/MusicTheoryBench is needed"
         )
-    rows: dict[str, dict[str, list[QuestionRow]]] = {config: {"dev": [], "test": []} for config in COMPOSED}
+    rows: dict[str, dict[str, list[QuestionRow]]] = {
+        config: {"dev": [], "test": []} for config in COMPOSED
+    }
     for split, paths in files.items():
         for record in (record for path in paths for record in pq.read_table(path).to_pylist()):
             row = QuestionRow(
@@ -93,6 +110,11 @@ def _published(folder: Path) -> Rows:
 
 
 BENCHMARK: Final = DatasetSpec(
-    NAME, VERSION, SEED, dict.fromkeys(COMPOSED, FEATURES), lambda out, _: build(out, overwrite=True), _convert
+    NAME,
+    VERSION,
+    SEED,
+    dict.fromkeys(COMPOSED, FEATURES),
+    lambda out, _: build(out, overwrite=True),
+    _convert,
 )
 """MusicTheoryBench for `load_split` and `describe_dataset`."""

@@ -28,7 +28,12 @@ def progress_bar(console: Console) -> Progress:
 
 def download_bar(console: Console) -> Progress:
     """Return a bar of bytes that disappears when they are there."""
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
@@ -53,7 +58,9 @@ def announced(name: str) -> Iterator[OnPiece]:
     console = Console(stderr=True)
     console.print(f"making {name}, once", markup=False, highlight=False, soft_wrap=True)
     started = time.monotonic()
-    with counting_pieces(console) if console.is_terminal else nullcontext(lambda *_: None) as advance:
+    with (
+        counting_pieces(console) if console.is_terminal else nullcontext(lambda *_: None) as advance
+    ):
         yield advance
     seconds = time.monotonic() - started
     console.print(f"made {name} in {seconds:.0f} s", markup=False, highlight=False, soft_wrap=True)

@@ -38,7 +38,13 @@ Vectors = dict[Pooling, NDArray[np.float32]]
 
 _MOST_TOKENS: Final = 512  # of a chunk, with its special tokens
 _BATCH: Final = 16  # chunks that the model reads at a time
-_FILES: Final = (".json", ".txt", ".model", ".safetensors", ".bin")  # the files that vectors may depend on
+_FILES: Final = (
+    ".json",
+    ".txt",
+    ".model",
+    ".safetensors",
+    ".bin",
+)  # the files that vectors may depend on
 # The upper layers of these models can be left out: hidden states are plain outputs of layers. Other models may
 # normalise the last layer once more.
 _CUTTABLE: Final = ("bert", "camembert", "roberta", "xlm-roberta")
@@ -62,7 +68,9 @@ class Encoder:
     model: Any = field(repr=False)
     tokenizer: Any = field(repr=False)
 
-    def embed(self, texts: Sequence[str], *, poolings: Sequence[Pooling] = POOLINGS) -> list[Vectors]:
+    def embed(
+        self, texts: Sequence[str], *, poolings: Sequence[Pooling] = POOLINGS
+    ) -> list[Vectors]:
         """Embed texts without white space at their ends, as LilyBERT's authors do.
 
         Equal texts get equal vectors. The other texts of a batch change a vector by no more than rounding; a vector
@@ -83,20 +91,29 @@ class Encoder:
             (768,)
         """
         # Halves of surrogate pairs, which no encoding can write, become "?".
-        readable = [text[:MOST_CHARACTERS].strip().encode("utf-8", "replace").decode("utf-8") for text in texts]
+        readable = [
+            text[:MOST_CHARACTERS].strip().encode("utf-8", "replace").decode("utf-8")
+            for text in texts
+        ]
         vectors = {text: self._read_cached(text, poolings) for text in readable}
         missing = [text for text in vectors if len(vectors[text]) < len(set(poolings))]
         for text, computed in self._compute(missing, poolings):
             for pooling in set(poolings) - set(vectors[text]):
                 if self.cache is not None:
-                    cache_put(self.cache, self._entry_name(pooling, text), computed[pooling].astype("<f4").tobytes())
+                    cache_put(
+                        self.cache,
+                        self._entry_name(pooling, text),
+                        computed[pooling].astype("<f4").tobytes(),
+                    )
                 vectors[text][pooling] = computed[pooling]
         return [dict(vectors[text]) for text in readable]
 
     def _entry_name(self, pooling: Pooling, text: str) -> str:
         """Name of a vector in the cache."""
         contents = [part.encode() for part in (self.identity, pooling, text)]
-        key = hashlib.sha256(b"".join(b"%d:%b" % (len(content), content) for content in contents)).hexdigest()
+        key = hashlib.sha256(
+            b"".join(b"%d:%b" % (len(content), content) for content in contents)
+        ).hexdigest()
         return f"{key[:2]}/{key}.f32"
 
     def _read_cached(self, text: str, poolings: Sequence[Pooling]) -> Vectors:
@@ -110,10 +127,16 @@ class Encoder:
                 vectors[pooling] = np.frombuffer(content, "<f4").astype(np.float32)
         return vectors
 
-    def _compute(self, texts: Sequence[str], poolings: Sequence[Pooling]) -> Iterator[tuple[str, Vectors]]:
+    def _compute(
+        self, texts: Sequence[str], poolings: Sequence[Pooling]
+    ) -> Iterator[tuple[str, Vectors]]:
         """Embed texts in batches of chunks of about the same length, longest first; yield each text when it is done."""
         chunks: list[tuple[int, int, list[int]]] = []  # number of the text, place in it, tokens
-        options = {"truncation": True, "max_length": self.most_tokens, "return_overflowing_tokens": "mean" in poolings}
+        options = {
+            "truncation": True,
+            "max_length": self.most_tokens,
+            "return_overflowing_tokens": "mean" in poolings,
+        }
         for number, text in enumerate(texts):
             parts = self.tokenizer([text], **options)["input_ids"]
             chunks += [(number, place, ids) for place, ids in enumerate(parts)]
@@ -141,20 +164,30 @@ class Encoder:
         from torch.nn.utils.rnn import pad_sequence
 
         rows = [torch.tensor(chunk) for chunk in chunks]
-        ids = pad_sequence(rows, batch_first=True, padding_value=self.tokenizer.pad_token_id or 0).to(self.device)
-        mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True).to(self.device)
+        ids = pad_sequence(
+            rows, batch_first=True, padding_value=self.tokenizer.pad_token_id or 0
+        ).to(self.device)
+        mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True).to(
+            self.device
+        )
         with torch.inference_mode():
             output = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
             states = output.hidden_states[self.layer]
             sums = (states * mask.unsqueeze(-1)).sum(dim=1)
             first, total = states[:, 0].cpu().numpy(), sums.cpu().numpy()
         if not np.isfinite(total).all():
-            raise EncoderError(f"encoder {self.name!r}: layer {self.layer} has values that are not finite")
+            raise EncoderError(
+                f"encoder {self.name!r}: layer {self.layer} has values that are not finite"
+            )
         return first, total
 
 
 def load_encoder(
-    name: str | Path = LILYBERT, *, layer: int = LAYER, device: str | None = None, cache: Path | None = None
+    name: str | Path = LILYBERT,
+    *,
+    layer: int = LAYER,
+    device: str | None = None,
+    cache: Path | None = None,
 ) -> Encoder:
     """Load a text encoder up to one of its layers; it computes in float32 without dropout.
 
@@ -171,9 +204,13 @@ def load_encoder(
     source = str(name)
     folder = Path(source).expanduser()
     is_local = bool(source) and folder.is_dir()
-    if missing := [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]:
+    if missing := [
+        name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None
+    ]:
         install = "pip install 'music-evals[lilybert]'"
-        raise EncoderError(f"an encoder needs {', '.join(missing)}, not installed here; install with: {install}")
+        raise EncoderError(
+            f"an encoder needs {', '.join(missing)}, not installed here; install with: {install}"
+        )
     import torch
     from transformers import AutoTokenizer
     from transformers.utils.hub import cached_file, extract_commit_hash
@@ -216,7 +253,9 @@ def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any
     config = AutoConfig.from_pretrained(place, **options)
     layers = getattr(config, "num_hidden_layers", None)
     if layers is None or getattr(config, "is_encoder_decoder", False):
-        raise EncoderError(f"encoder {shown!r} is a model of type {config.model_type}; accepted: text encoders")
+        raise EncoderError(
+            f"encoder {shown!r} is a model of type {config.model_type}; accepted: text encoders"
+        )
     if not 0 <= layer <= layers:
         raise EncoderError(
             f"encoder {shown!r} has {layers} layers, layer {layer} was asked for; accepted: 0 to {layers}"
@@ -227,7 +266,9 @@ def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any
     model, loading = AutoModel.from_pretrained(place, **options)
     # Transformers fills missing weights with random values. The pooler is not used.
     if absent := sorted(key for key in loading["missing_keys"] if not key.startswith("pooler.")):
-        raise EncoderError(f"encoder {shown!r} lacks {len(absent)} of its weights, such as {absent[0]}")
+        raise EncoderError(
+            f"encoder {shown!r} lacks {len(absent)} of its weights, such as {absent[0]}"
+        )
     return model.eval()
 
 
@@ -237,7 +278,9 @@ def _positions(model: Any) -> int:
     if table is None:
         return getattr(model.config, "max_position_embeddings", _MOST_TOKENS)
     # RoBERTa counts from the position after that of the padding.
-    return int(table.num_embeddings) - (0 if table.padding_idx is None else int(table.padding_idx) + 1)
+    return int(table.num_embeddings) - (
+        0 if table.padding_idx is None else int(table.padding_idx) + 1
+    )
 
 
 def _checksum(folder: Path) -> str:
@@ -246,7 +289,9 @@ def _checksum(folder: Path) -> str:
     for path in sorted(folder.iterdir()):
         if path.suffix in _FILES and path.is_file():
             with path.open("rb") as stream:
-                digest.update(f"{path.name}:{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+                digest.update(
+                    f"{path.name}:{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode()
+                )
     return digest.hexdigest()[:16]
 
 

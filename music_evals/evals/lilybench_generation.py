@@ -15,12 +15,21 @@ from typing import Any, Final, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+)
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.rows import Protocol
-from music_evals.datasets_builders.lilybench_generation.references import load_demonstrations, load_references
+from music_evals.datasets_builders.lilybench_generation.references import (
+    load_demonstrations,
+    load_references,
+)
 from music_evals.datasets_builders.lilybench_generation.rows import (
     BENCHMARK,
     FULL,
@@ -93,7 +102,9 @@ class GenerationParameters:
         """Check the numbers."""
         check_positive(n_prompts=self.n_prompts)
         if not 1 <= self.attempts <= MAX_ATTEMPTS:
-            raise ValueError(f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
+            raise ValueError(
+                f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed"
+            )
 
 
 @task
@@ -103,15 +114,25 @@ def generation(params: GenerationParameters) -> Task:
     wording = load_prompts("lilybench_generation", params.prompts)
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
     # A branch on the Hub may move, but a log must be scored again with the same references.
-    pinned = f"{params.dataset.partition('@')[0]}@{origin.revision}" if origin.revision else params.dataset
-    split = "paper" if params.protocol == "paper" and "paper" in origin.provenance.counts.get("prompts", ()) else "test"
+    pinned = (
+        f"{params.dataset.partition('@')[0]}@{origin.revision}"
+        if origin.revision
+        else params.dataset
+    )
+    split = (
+        "paper"
+        if params.protocol == "paper" and "paper" in origin.provenance.counts.get("prompts", ())
+        else "test"
+    )
     rows: list[PromptRow] = load_split(pinned, "prompts", split, benchmark=BENCHMARK).to_list()
     if params.n_prompts > max(len(rows), FEW_PROMPTS):
         raise ValueError(
             f"n_prompts={params.n_prompts} is not valid; the bank of {params.dataset} has {len(rows)} prompts"
         )
     shown: list[DemonstrationRow] = (
-        load_split(pinned, "demonstrations", DEMONSTRATIONS[params.regime], benchmark=BENCHMARK).to_list()
+        load_split(
+            pinned, "demonstrations", DEMONSTRATIONS[params.regime], benchmark=BENCHMARK
+        ).to_list()
         if params.regime in DEMONSTRATIONS
         else []
     )
@@ -123,7 +144,10 @@ def generation(params: GenerationParameters) -> Task:
         "lilybench_generation",
         "generation",
         origin,
-        [prompt_to_sample(row, shown, wording, params.protocol) for row in rows[: params.n_prompts]],
+        [
+            prompt_to_sample(row, shown, wording, params.protocol)
+            for row in rows[: params.n_prompts]
+        ],
         solver=write_music(params.attempts, wording["repair"], params.protocol),
         scorer=written_music(
             pinned,
@@ -137,7 +161,9 @@ def generation(params: GenerationParameters) -> Task:
         metric="written_music/compile_rate" if params.protocol == "paper" else "",
         config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
         viewer=samples_view(
-            "Pieces", ("sampleStatus", "sampleId", "answer", "tokens"), ("input", "target", "duration")
+            "Pieces",
+            ("sampleStatus", "sampleId", "answer", "tokens"),
+            ("input", "target", "duration"),
         ),
         metadata={
             "is_lilybench": is_lilybench,
@@ -153,7 +179,9 @@ def generation(params: GenerationParameters) -> Task:
     )
 
 
-def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording: Prompts, protocol: Protocol) -> Sample:
+def prompt_to_sample(
+    row: PromptRow, shown: Sequence[DemonstrationRow], wording: Prompts, protocol: Protocol
+) -> Sample:
     """Map a prompt to a sample without a target.
 
     Demonstrations are earlier turns under ``strict``, and the beginning of the prompt's message under ``paper``.
@@ -164,7 +192,9 @@ def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording:
         messages.append(ChatMessageSystem(content=paper["instruction"]))
         demonstration = Template(paper["demonstration"])
         parts = [
-            demonstration.substitute(metadata=published_metadata(one, paper), score=one["text"].strip("\r\n"))
+            demonstration.substitute(
+                metadata=published_metadata(one, paper), score=one["text"].strip("\r\n")
+            )
             for one in shown
         ]
         prompt = "\n\n".join([*parts, published_request(row, paper)])
@@ -175,7 +205,11 @@ def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording:
             score = Template(wording["demonstration"]).substitute(score=one["text"].strip("\r\n"))
             messages.append(ChatMessageAssistant(content=score))
         prompt = request(row, wording)
-    description = {name: value for name, value in row.items() if value is not None and name in wording["description"]}
+    description = {
+        name: value
+        for name, value in row.items()
+        if value is not None and name in wording["description"]
+    }
     metadata = question_metadata(
         "lilybench_generation",
         "generation",
@@ -185,12 +219,18 @@ def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording:
         description=description,
     )
     messages.append(ChatMessageUser(content=prompt, metadata=metadata))
-    return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"], MEDIA: True})
+    return Sample(
+        id=row["id"],
+        input=messages,
+        metadata={"index": row["index"], "entry": row["entry"], MEDIA: True},
+    )
 
 
 def request(description: Description, wording: Prompts) -> str:
     """Word what is to be written under ``strict``."""
-    return Template(wording["prompt"]).substitute(description=_lines(description, wording["description"]))
+    return Template(wording["prompt"]).substitute(
+        description=_lines(description, wording["description"])
+    )
 
 
 def published_request(description: Description, wording: Prompts) -> str:
@@ -198,8 +238,12 @@ def published_request(description: Description, wording: Prompts) -> str:
     facts: Mapping[str, Any] = description
     words = {name: facts[name] or unknown for name, unknown in wording["unknown"].items()}
     part = facts["part"] or FULL
-    words["part"] = wording["full"] if part == FULL else Template(wording["part"]).substitute(part=part)
-    return Template(wording["prompt"]).substitute(words, metadata=published_metadata(description, wording))
+    words["part"] = (
+        wording["full"] if part == FULL else Template(wording["part"]).substitute(part=part)
+    )
+    return Template(wording["prompt"]).substitute(
+        words, metadata=published_metadata(description, wording)
+    )
 
 
 def published_metadata(description: Description, wording: Prompts) -> str:
@@ -209,4 +253,8 @@ def published_metadata(description: Description, wording: Prompts) -> str:
 
 
 def _lines(facts: Mapping[str, Any], lines: Mapping[str, str]) -> str:
-    return "\n".join(Template(line).substitute(value=facts[field]) for field, line in lines.items() if facts[field])
+    return "\n".join(
+        Template(line).substitute(value=facts[field])
+        for field, line in lines.items()
+        if facts[field]
+    )

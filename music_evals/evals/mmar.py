@@ -12,7 +12,13 @@ from inspect_ai import Task
 
 from music_evals.datasets_builders.questions.choice_records import choice_record, tags_of
 from music_evals.datasets_builders.questions.listening import listening_questions
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
+from music_evals.datasets_builders.questions.question_set import (
+    MediaQuestion,
+    Part,
+    Record,
+    Records,
+    question_set,
+)
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.shared.tasks import task
 
@@ -22,7 +28,9 @@ def read_record(record: Record) -> MediaQuestion | None:
     if record["modality"] != "music":
         return None
     entry = choice_record(record)
-    options = [option for option in entry["choices"] if option.strip()]  # two questions have a blank last option
+    options = [
+        option for option in entry["choices"] if option.strip()
+    ]  # two questions have a blank last option
     return MediaQuestion(
         entry["id"],
         [entry["sound"] or Part("audio", entry["audio_path"]), entry["question"]],

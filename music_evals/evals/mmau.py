@@ -13,7 +13,13 @@ from inspect_ai import Task
 
 from music_evals.datasets_builders.questions.choice_records import choice_record, tags_of
 from music_evals.datasets_builders.questions.listening import listening_questions
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
+from music_evals.datasets_builders.questions.question_set import (
+    MediaQuestion,
+    Part,
+    Record,
+    Records,
+    question_set,
+)
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.shared.tasks import task
 

@@ -43,8 +43,19 @@ from inspect_ai.model import (
 )
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, FileCell, describe_dataset, load_split
-from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    FileCell,
+    describe_dataset,
+    load_split,
+)
+from music_evals.datasets_builders.msu.dataset import (
+    BENCHMARK,
+    LEVELS,
+    SPLITS,
+    QuestionRow,
+    ScoreRow,
+)
 from music_evals.datasets_builders.msu.questions.answerability import is_answerable
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
@@ -71,7 +82,10 @@ ScoreContent = Literal["full", "title"]
 TooLong = Literal["refuse", "truncate"]
 Twin = Literal["original", "transposed", "renamed"]
 
-_WORDING_KEYS: Final[Mapping[str, str]] = {"abc": "textual", "pages": "visual"}  # others have the rendering's name
+_WORDING_KEYS: Final[Mapping[str, str]] = {
+    "abc": "textual",
+    "pages": "visual",
+}  # others have the rendering's name
 _KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"%PDF": "application/pdf"}
 """First bytes of a file → its kind; others are MP3."""
 _MAX_REASON: Final = 300  # characters
@@ -164,7 +178,9 @@ class ScoreParameters(MsuParameters):
 @task
 def textual(params: TextualParameters) -> Task:
     """Answer questions on scores in ABC notation (sections 3 and 5)."""
-    return _task("textual", params, "abc", ["abc"], params.max_score_tokens, params.too_long, params.twin)
+    return _task(
+        "textual", params, "abc", ["abc"], params.max_score_tokens, params.too_long, params.twin
+    )
 
 
 @task
@@ -210,7 +226,9 @@ def _task(
     check_positive(judge_max_tokens=params.judge_max_tokens, judge_deadline=params.judge_deadline)
     of_scores = sorted({"stimulus", "twin", "pages", "abc"} & condition(params).keys())
     if params.content == "title" and of_scores:
-        raise ValueError(f"content=title shows no score; leave {', '.join(of_scores)} as by default")
+        raise ValueError(
+            f"content=title shows no score; leave {', '.join(of_scores)} as by default"
+        )
     levels = _levels(params.levels)
     is_by_rules = params.judges in (RULES, [RULES])
     scorer = judged(
@@ -222,7 +240,9 @@ def _task(
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
     available = [name for name in SPLITS if name in origin.provenance.counts.get("questions", {})]
     splits = available if params.split == "all" else [params.split]
-    by_split: dict[str, list[QuestionRow]] = {split: _load_questions(params.dataset, split) for split in splits}
+    by_split: dict[str, list[QuestionRow]] = {
+        split: _load_questions(params.dataset, split) for split in splits
+    }
     rows = [row for split_rows in by_split.values() for row in split_rows]
 
     selection = _choose_stimulus(params, rendering, columns, splits)
@@ -265,7 +285,11 @@ def _task(
 
     scored = {split: list(filter(is_scored, split_rows)) for split, split_rows in by_split.items()}
     # Another version of the suite, and of its baselines, may answer the same prompt in another way.
-    policy = CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if params.cache else False
+    policy = (
+        CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")})
+        if params.cache
+        else False
+    )
     return declared_task(
         params,
         "msu",
@@ -357,7 +381,9 @@ def _choose_stimulus(
             files = [image["bytes"] for image in score.get("images", ())]
             rendered.append(as_it_stands(text=score.get("abc") or "", files=files))
     shown = dict(zip((score["score_id"] for score in scores), rendered, strict=True))
-    selection.unlike = [f"{name}: {result['problem']}" for name, result in shown.items() if result["problem"]]
+    selection.unlike = [
+        f"{name}: {result['problem']}" for name, result in shown.items() if result["problem"]
+    ]
     for reason in selection.unlike:
         _log.warning("Left out, as it is not the same as %s: %s", rendering, reason)
     selection.keep({name: result for name, result in shown.items() if not result["problem"]})
@@ -413,7 +439,9 @@ def _limit_length(selection: _Selection, max_tokens: int, too_long: TooLong) -> 
 def _make_twins(selection: _Selection, twin: Twin) -> None:
     """Transpose or rename the scores and change their answers; leave out and name scores that cannot be changed."""
     order = sorted(selection.scores, key=lambda score: sha256(score["score_id"].encode()).digest())
-    after = {score["score_id"]: other for score, other in zip(order, [*order[1:], order[0]], strict=True)}
+    after = {
+        score["score_id"]: other for score, other in zip(order, [*order[1:], order[0]], strict=True)
+    }
     scores: list[ScoreRow] = []
     shown: dict[str, Rendered] = {}
     questions: dict[str, list[QuestionRow]] = {}
@@ -443,10 +471,14 @@ class Prompt(NamedTuple):
     modality: Modality
     rendering: Rendering
     majority: Mapping[str, str] = MappingProxyType({})  # kind of question → the commonest answer
-    vocabulary: Mapping[str, Sequence[str]] = MappingProxyType({})  # kind of question → answers to guess from
+    vocabulary: Mapping[str, Sequence[str]] = MappingProxyType(
+        {}
+    )  # kind of question → answers to guess from
 
 
-def _samples(selection: _Selection, prompt: Prompt, asking: str, originals: Mapping[str, str] | None) -> list[Sample]:
+def _samples(
+    selection: _Selection, prompt: Prompt, asking: str, originals: Mapping[str, str] | None
+) -> list[Sample]:
     """Make the samples of all scores; `originals` are the answers to the questions of a twin before it was changed."""
     samples = []
     for score in selection.scores:
@@ -457,7 +489,9 @@ def _samples(selection: _Selection, prompt: Prompt, asking: str, originals: Mapp
             sample = record_to_sample(score, group, selection.shown.get(name), prompt, originals)
             # The level-wise success rate is over all questions on a score, also if they are asked one at a time.
             levels = dict(Counter(str(row["level"]) for row in rows))
-            truncated = {"measures_kept": selection.truncated[name]} if name in selection.truncated else {}
+            truncated = (
+                {"measures_kept": selection.truncated[name]} if name in selection.truncated else {}
+            )
             sample.metadata = {**(sample.metadata or {}), "asked": levels, **truncated}
             samples.append(sample)
     return samples
@@ -522,7 +556,9 @@ def prompt_messages(
         entries = [{"text": row["question"], "kind": row["kind"]} for row in questions]
         facts = {"questions": entries, "majority": majorities}
     drawn = (prompt.vocabulary.get(row["kind"] or _type_of(row), ["Unknown"]) for row in questions)
-    facts["guess"] = [Random(f"chance {row['id']}").choice(a) for row, a in zip(questions, drawn, strict=True)]
+    facts["guess"] = [
+        Random(f"chance {row['id']}").choice(a) for row, a in zip(questions, drawn, strict=True)
+    ]
     notation = "abc" if text and prompt.rendering == "pages" else prompt.rendering
     metadata = question_metadata(
         "msu",
@@ -535,14 +571,20 @@ def prompt_messages(
     )
     content: str | list[Content] = f"{stimulus}\n\n{request}"
     if shown and shown["files"]:
-        content = [ContentText(text=stimulus), *map(_file_content, shown["files"]), ContentText(text=request)]
+        content = [
+            ContentText(text=stimulus),
+            *map(_file_content, shown["files"]),
+            ContentText(text=request),
+        ]
     return [
         ChatMessageSystem(content=prompt.wording["instruction"]),
         ChatMessageUser(content=content, metadata=metadata),
     ]
 
 
-def _score_text(score: ScoreRow, wording: Prompts, rendering: Rendering, shown: Rendered | None) -> str:
+def _score_text(
+    score: ScoreRow, wording: Prompts, rendering: Rendering, shown: Rendered | None
+) -> str:
     if shown is None:
         name = score["title"] + (f" by {score['composer']}" if score["composer"] else "")
         return Template(wording["title"]).substitute(title=name)
@@ -565,4 +607,8 @@ def _file_content(file: bytes) -> Content:
     uri = data_uri(file, kind)
     if kind == "application/pdf":
         return ContentDocument(document=uri)
-    return ContentAudio(audio=uri, format="mp3") if kind == "audio/mpeg" else ContentImage(image=uri, detail="high")
+    return (
+        ContentAudio(audio=uri, format="mp3")
+        if kind == "audio/mpeg"
+        else ContentImage(image=uri, detail="high")
+    )

@@ -20,7 +20,13 @@ from music_evals.datasets_builders.questions.choice_records import (
     sound_key,
 )
 from music_evals.datasets_builders.questions.listening import listening_questions
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
+from music_evals.datasets_builders.questions.question_set import (
+    MediaQuestion,
+    Part,
+    Record,
+    Records,
+    question_set,
+)
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.shared.tasks import task
 
@@ -34,7 +40,9 @@ def read_record(record: Record) -> MediaQuestion:
         entry = choice_record(record)
         key = sound_key(entry["question"], entry["choices"][entry["right"]])
         question_id = sha256(key.encode()).hexdigest()[:12]
-        return MediaQuestion(question_id, [entry["sound"], entry["question"]], entry["choices"], entry["right"])
+        return MediaQuestion(
+            question_id, [entry["sound"], entry["question"]], entry["choices"], entry["right"]
+        )
     name, source = record["dataset_identifier"].removesuffix(".json"), record["dataset"]
     clip = f"{name}.2min" if source == "sdd" else name.rpartition("_")[0]
     question_id = f"{name}-{sha256(record['question'].encode()).hexdigest()[:8]}"
@@ -42,7 +50,9 @@ def read_record(record: Record) -> MediaQuestion:
     sound = Part("audio", (clip, sound_key(record["question"], record["correct_answer"])))
     groups = {"theme": source, "subtheme": record["genre"] or None, "tags": [*_tags(record)]}
     parts = [sound, record["question"]]
-    return MediaQuestion.mixed(question_id, parts, record["correct_answer"], wrong, piece=clip, **groups)
+    return MediaQuestion.mixed(
+        question_id, parts, record["correct_answer"], wrong, piece=clip, **groups
+    )
 
 
 def _tags(record: Record) -> Iterator[str]:

@@ -34,10 +34,21 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    DatasetSpec,
+    describe_dataset,
+    load_split,
+)
 from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
 from music_evals.evals.shared.floors import floors_of
-from music_evals.evals.shared.tasks import check_positive, commonest, declared_task, question_metadata, task
+from music_evals.evals.shared.tasks import (
+    check_positive,
+    commonest,
+    declared_task,
+    question_metadata,
+    task,
+)
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
@@ -100,17 +111,25 @@ class MuseParameters:
         """Check that the parameters fit together."""
         check_positive(refinement_tokens=self.refinement_tokens)
         limited = self.refinement_tokens != REFINEMENT_TOKENS
-        if self.strategy != "logiclm" and (self.structured_output or self.tools != "text" or limited):
+        if self.strategy != "logiclm" and (
+            self.structured_output or self.tools != "text" or limited
+        ):
             raise ValueError(
                 "structured_output, tools and refinement_tokens belong to strategy=logiclm; "
                 f"strategy is {self.strategy}"
             )
         if self.strategy == "logiclm" and self.chat == "continued":
-            raise ValueError("chat=continued is valid with strategy=standalone and cot, not with logiclm")
+            raise ValueError(
+                "chat=continued is valid with strategy=standalone and cot, not with logiclm"
+            )
         if self.structured_output and limited:
-            raise ValueError("structured_output has no limit as refinement_tokens sets it, which would cut lines")
+            raise ValueError(
+                "structured_output has no limit as refinement_tokens sets it, which would cut lines"
+            )
         if self.structured_output and self.tools == "native":
-            raise ValueError("structured_output constrains the text that a model writes; with tools=native it calls")
+            raise ValueError(
+                "structured_output constrains the text that a model writes; with tools=native it calls"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +152,23 @@ class Trials:
 @task
 def syncopation(params: MuseParameters) -> Task:
     """Count the off-beat kick and snare hits of a drum loop: five options (sections 2.1 and 2.3)."""
-    return _task("syncopation", "How many kick and snare hits, taken together, land on an off-beat?", [""], params)
+    return _task(
+        "syncopation",
+        "How many kick and snare hits, taken together, land on an off-beat?",
+        [""],
+        params,
+    )
 
 
 @task
 def transposition(params: MuseParameters) -> Task:
     """Tell whether two melodies are the same but for their key: yes or no (sections 2.1 and 2.3)."""
-    return _task("transposition", "Are the two one and the same melody, but for the key?", ["_1", "_2"], params)
+    return _task(
+        "transposition",
+        "Are the two one and the same melody, but for the key?",
+        ["_1", "_2"],
+        params,
+    )
 
 
 @task
@@ -155,7 +184,10 @@ def _task(name: ConfigName, question: str, clips: Sequence[str], params: MusePar
     check_native(
         params,
         wording,
-        {(name, "logiclm"): (name, "logiclm_native"), ("logiclm", "refine"): ("logiclm", "native_refine")},
+        {
+            (name, "logiclm"): (name, "logiclm_native"),
+            ("logiclm", "refine"): ("logiclm", "native_refine"),
+        },
     )
     system = texts["logiclm_native" if params.tools == "native" else params.strategy]
     system = Template(system).substitute(given=texts["given"][params.modality])
@@ -163,7 +195,11 @@ def _task(name: ConfigName, question: str, clips: Sequence[str], params: MusePar
 
 
 def trials_task(
-    trials: Trials, params: MuseParameters, system: str, followup: Mapping[str, Any], worked: Mapping[str, str]
+    trials: Trials,
+    params: MuseParameters,
+    system: str,
+    followup: Mapping[str, Any],
+    worked: Mapping[str, str],
 ) -> Task:
     """Make a task of trials.
 
@@ -183,10 +219,16 @@ def trials_task(
     origin = describe_dataset(params.dataset, benchmark=trials.dataset)
     rows = load_trials(trials, params, "test")
     if trials.solver and params.tools == "native":
-        system += "\n\n" + Template(followup["native"]).substitute(tool=trials.solver.schema.functor)
+        system += "\n\n" + Template(followup["native"]).substitute(
+            tool=trials.solver.schema.functor
+        )
     opening: list[ChatMessage] = [ChatMessageSystem(content=system)]
     for row in load_trials(trials, params, "fewshot") if params.shots == "few" else []:
-        solved = _formulated(trials, params, row, followup, len(opening)) if logic and trials.solver else []
+        solved = (
+            _formulated(trials, params, row, followup, len(opening))
+            if logic and trials.solver
+            else []
+        )
         bare = params.strategy == "standalone" and len(row["target"]) > 1
         answer = row["target"] if bare else f"Final Answer: {row['target']}"
         if params.strategy == "cot":
@@ -203,7 +245,13 @@ def trials_task(
         origin,
         [record_to_sample(trials, row, opening, params, majority, answer_type) for row in rows],
         solver=(
-            logiclm(trials.solver, followup, params.tools, params.structured_output, params.refinement_tokens)
+            logiclm(
+                trials.solver,
+                followup,
+                params.tools,
+                params.structured_output,
+                params.refinement_tokens,
+            )
             if logic and trials.solver
             else reply()
         ),
@@ -230,8 +278,16 @@ def record_to_sample(
 
     `answer_type` has the facts of the question that depend on the strategy.
     """
-    hidden = ("id", "target", "options", "audio", "midi")  # no other column begins with one of these words
-    metadata = {key: value for key, value in row.items() if value is not None and not key.startswith(hidden)}
+    hidden = (
+        "id",
+        "target",
+        "options",
+        "audio",
+        "midi",
+    )  # no other column begins with one of these words
+    metadata = {
+        key: value for key, value in row.items() if value is not None and not key.startswith(hidden)
+    }
     lists = _true_lists(muse, row) if params.strategy == "logiclm" else None
     if lists and muse.solver:
         metadata |= {
@@ -259,8 +315,13 @@ def record_to_sample(
         WHY: muse.reason(row),
     }
     if params.modality == "midi":
-        files = {name: row["midi" + clip] for name, clip in zip(muse.identifiers, muse.clips, strict=True)}
-        texts = {name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file}
+        files = {
+            name: row["midi" + clip]
+            for name, clip in zip(muse.identifiers, muse.clips, strict=True)
+        }
+        texts = {
+            name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file
+        }
         facts[MEDIA] = {"midi": texts}
     return Sample(
         # All ids of a task's rows begin with its name, or the first word of that.
@@ -276,17 +337,28 @@ def load_trials(muse: Trials, params: MuseParameters, split: str) -> list[Row]:
     # Files are by far the largest part of a row; only those of the modality are read.
     unused = {"midi" if params.modality == "audio" else "audio"}
     columns = [
-        name for name in muse.dataset.features[muse.name] if name.removesuffix("_1").removesuffix("_2") not in unused
+        name
+        for name in muse.dataset.features[muse.name]
+        if name.removesuffix("_1").removesuffix("_2") not in unused
     ]
-    rows: list[Row] = load_split(params.dataset, muse.name, split, benchmark=muse.dataset, columns=columns).to_list()
+    rows: list[Row] = load_split(
+        params.dataset, muse.name, split, benchmark=muse.dataset, columns=columns
+    ).to_list()
     for row in rows:
-        if params.modality == "midi" and any(row["midi_text" + clip] is None for clip in muse.clips):
-            raise ValueError(f"{params.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
+        if params.modality == "midi" and any(
+            row["midi_text" + clip] is None for clip in muse.clips
+        ):
+            raise ValueError(
+                f"{params.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio"
+            )
     return rows
 
 
 def check_native(
-    params: MuseParameters, wording: Prompts, pairs: Mapping[tuple[str, str], tuple[str, str]], benchmark: str = "muse"
+    params: MuseParameters,
+    wording: Prompts,
+    pairs: Mapping[tuple[str, str], tuple[str, str]],
+    benchmark: str = "muse",
 ) -> None:
     """Raise a ValueError if a file rewords texts for symbolic lines, but not those for tool calls, which are used."""
     plain = load_prompts(benchmark)
@@ -294,7 +366,11 @@ def check_native(
     def is_reworded(table: str, text: str) -> bool:
         return bool(wording[table][text] != plain[table][text])
 
-    missing = [".".join(native) for text, native in pairs.items() if is_reworded(*text) and not is_reworded(*native)]
+    missing = [
+        ".".join(native)
+        for text, native in pairs.items()
+        if is_reworded(*text) and not is_reworded(*native)
+    ]
     if missing and params.tools == "native":
         raise ValueError(
             f"prompts={params.prompts} rewords LogicLM for text only; with tools=native it also needs "
@@ -315,11 +391,19 @@ def _formulated(
         )
     schema, result = muse.solver.schema, muse.solver.decide(lists).result
     finding = Template(followup["decided"]).substitute(result=result)
-    formulation: list[ChatMessage] = [ChatMessageAssistant(content=schema.write(muse.identifiers, lists))]
+    formulation: list[ChatMessage] = [
+        ChatMessageAssistant(content=schema.write(muse.identifiers, lists))
+    ]
     if params.tools == "native":
         called = enumerate(schema.arguments(muse.identifiers, lists), 1)
-        calls = [ToolCall(f"call_{place}_{number}", schema.functor, arguments) for number, arguments in called]
-        results = [ChatMessageTool(content=result, tool_call_id=call.id, function=call.function) for call in calls]
+        calls = [
+            ToolCall(f"call_{place}_{number}", schema.functor, arguments)
+            for number, arguments in called
+        ]
+        results = [
+            ChatMessageTool(content=result, tool_call_id=call.id, function=call.function)
+            for call in calls
+        ]
         formulation = [ChatMessageAssistant(content="", tool_calls=calls), *results]
     closing = Template(followup["final"]).substitute({**followup, "finding": finding})
     return [*formulation, ChatMessageUser(content=closing)]
@@ -347,5 +431,9 @@ def trial(muse: Trials, row: Row, params: MuseParameters, **facts: Any) -> ChatM
             sound = data_uri(row["audio" + clip]["bytes"], "audio/wav")
             content.append(ContentText(text=f"{identifier}:\n"))
             content.append(ContentAudio(audio=sound, format="wav"))
-    metadata = question_metadata(muse.dataset.name, muse.name, music=music or None, **facts) if facts else None
+    metadata = (
+        question_metadata(muse.dataset.name, muse.name, music=music or None, **facts)
+        if facts
+        else None
+    )
     return ChatMessageUser(content=content or text, metadata=metadata)

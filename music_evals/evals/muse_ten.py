@@ -85,11 +85,15 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
     form, solver = FORMS[name], SOLVERS.get(name)
     trials = Trials(name, question, form.clips, BENCHMARK, lambda row: str(row["why"]), solver)
     wording = load_prompts(BENCHMARK.name, params.prompts)
-    check_native(params, wording, {("transcription", "text"): ("transcription", "native")}, BENCHMARK.name)
+    check_native(
+        params, wording, {("transcription", "text"): ("transcription", "native")}, BENCHMARK.name
+    )
     texts, frame = wording[name], wording["letters" if form.is_lettered else "sentences"]
     options = form.options
     if form.is_lettered:
-        options = [f"{letter}. {option}" for letter, option in zip(form.targets, options, strict=True)]
+        options = [
+            f"{letter}. {option}" for letter, option in zip(form.targets, options, strict=True)
+        ]
     given = Template(wording["one" if len(form.clips) == 1 else "two"][params.modality]).substitute(
         music=texts["music"]
     )
@@ -105,9 +109,21 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
     }
     system = frame["cot" if params.strategy == "cot" else "standalone"]
     if solver and params.strategy == "logiclm":
-        system, schema = wording["transcription"]["native" if params.tools == "native" else "text"], solver.schema
-        facts |= {**wording["transcription"][schema.functor], "functor": schema.functor, "listed": schema.listed}
-        facts |= {"template": schema.template(trials.identifiers), "identifiers": ", ".join(trials.identifiers)}
+        system, schema = (
+            wording["transcription"]["native" if params.tools == "native" else "text"],
+            solver.schema,
+        )
+        facts |= {
+            **wording["transcription"][schema.functor],
+            "functor": schema.functor,
+            "listed": schema.listed,
+        }
+        facts |= {
+            "template": schema.template(trials.identifiers),
+            "identifiers": ", ".join(trials.identifiers),
+        }
     # What LogicLM says between transcription and answer is worded for both benchmarks in one place.
     followup = {**load_prompts("muse")["logiclm"], **facts, "final": frame["final"]}
-    return trials_task(trials, params, Template(system).substitute(facts), followup, texts["worked"])
+    return trials_task(
+        trials, params, Template(system).substitute(facts), followup, texts["worked"]
+    )

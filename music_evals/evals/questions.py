@@ -15,7 +15,14 @@ from typing import Any, Final, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImage, ContentText, GenerateConfig
+from inspect_ai.model import (
+    ChatMessageUser,
+    Content,
+    ContentAudio,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
+)
 
 from music_evals import benchmarks
 from music_evals.benchmarks.prompts import load_prompts
@@ -27,9 +34,19 @@ from music_evals.datasets_builders.dataset_io import (
     load_split,
 )
 from music_evals.datasets_builders.questions.question_rows import QuestionRow
-from music_evals.datasets_builders.questions.question_set import ABSENT, MARK, MediaQuestionRow, check_complete
+from music_evals.datasets_builders.questions.question_set import (
+    ABSENT,
+    MARK,
+    MediaQuestionRow,
+    check_complete,
+)
 from music_evals.evals.shared.floors import floors_of
-from music_evals.evals.shared.tasks import check_positive, commonest, declared_task, question_metadata
+from music_evals.evals.shared.tasks import (
+    check_positive,
+    commonest,
+    declared_task,
+    question_metadata,
+)
 from music_evals.notation.audio.clips import Clip, sendable_clip
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.items import TAGS
@@ -75,7 +92,10 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
     """
     wording = load_prompts(benchmark.name, params.prompts)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
-    dev, test = (load_split(params.dataset, name, split, benchmark=benchmark).to_list() for split in ("dev", "test"))
+    dev, test = (
+        load_split(params.dataset, name, split, benchmark=benchmark).to_list()
+        for split in ("dev", "test")
+    )
     opening = [wording["instruction"]]
     if params.shots == "five":
         opening += [wording["examples"], *(_worded(wording["example"], row) for row in dev)]
@@ -96,11 +116,18 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
     )
 
 
-def record_to_sample(benchmark: str, name: str, row: QuestionRow, prompt: str, majority: str) -> Sample:
+def record_to_sample(
+    benchmark: str, name: str, row: QuestionRow, prompt: str, majority: str
+) -> Sample:
     """Map a row to a sample; the prompt is a template of what comes ahead of all questions, and of the question."""
     question = row["question"] + ("\n\n<abc 1>" if row["abc"] else "")
     media_row: Any = {**row, "question": question, "abc": [row["abc"]], "theme": row["kind"]}
-    style = {"prompt": prompt, "option": LINES[0], "layout": "lines", "form": "Final Answer: $answer"}
+    style = {
+        "prompt": prompt,
+        "option": LINES[0],
+        "layout": "lines",
+        "form": "Final Answer: $answer",
+    }
     shown = ShownOptions(row["options"], row["answer"])
     sample = question_to_sample(benchmark, name, media_row, shown, style, 0, majority)
     sample.metadata = {"options": row["options"], "kind": row["kind"]}
@@ -161,7 +188,9 @@ class QuestionSetParameters:
         """Check what goes together."""
         check_positive(seconds=self.seconds)
         if self.nota and self.options == "leave_one_out":
-            raise ValueError("nota=true leaves out options itself; with it options=given and shuffled are valid")
+            raise ValueError(
+                "nota=true leaves out options itself; with it options=given and shuffled are valid"
+            )
 
 
 def question_set_task(params: QuestionSetParameters, name: str, dataset: DatasetSpec) -> Task:
@@ -174,36 +203,59 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     benchmark = benchmarks.load(dataset.name)
     styles = load_prompts(benchmark.name, params.prompts)
     if params.prompt not in styles:
-        raise ValueError(f"prompt={params.prompt!r} is not valid; valid values are: {', '.join(styles)}")
+        raise ValueError(
+            f"prompt={params.prompt!r} is not valid; valid values are: {', '.join(styles)}"
+        )
     origin = describe_dataset(params.dataset, benchmark=dataset)
-    rows: list[MediaQuestionRow] = load_split(params.dataset, name, "test", benchmark=dataset).to_list()
+    rows: list[MediaQuestionRow] = load_split(
+        params.dataset, name, "test", benchmark=dataset
+    ).to_list()
     if params.stimulus == "none":  # needs no file, so that none is missing
         origin = replace(origin, provenance=replace(origin.provenance, missing={}))
     else:
-        rows = [row for row in rows if all(cell["bytes"] != ABSENT for cell in row["audio"] + row["images"])]
+        rows = [
+            row
+            for row in rows
+            if all(cell["bytes"] != ABSENT for cell in row["audio"] + row["images"])
+        ]
     missing = origin.provenance.missing_for(name)
     if params.dataset == PUBLISHED and missing and rows:  # nobody can complete them
-        _log.warning("%s: %d questions lack their files and are not asked", benchmark.title, len(missing))
+        _log.warning(
+            "%s: %d questions lack their files and are not asked", benchmark.title, len(missing)
+        )
     elif not (params.allow_partial and rows):
-        check_complete(missing, params.dataset, "allow_partial=true, or all without files: stimulus=none")
-    is_shuffled, is_reduced = params.options == "shuffled", params.nota or params.options == "leave_one_out"
+        check_complete(
+            missing, params.dataset, "allow_partial=true, or all without files: stimulus=none"
+        )
+    is_shuffled, is_reduced = (
+        params.options == "shuffled",
+        params.nota or params.options == "leave_one_out",
+    )
     if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):
-        raise ValueError("options=shuffled is not valid where options are pictures; valid are given, leave_one_out")
+        raise ValueError(
+            "options=shuffled is not valid where options are pictures; valid are given, leave_one_out"
+        )
     majority = commonest(("", row["answer"]) for row in rows)[""]
     reading = benchmark.table.get("official_reading")
     if not reading and params.protocol == "paper":
-        raise ValueError(f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is strict")
+        raise ValueError(
+            f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is strict"
+        )
     return declared_task(
         params,
         benchmark.name,
         name,
         origin,
         [
-            question_to_sample(benchmark.name, name, row, shown, styles[params.prompt], params.seconds, majority)
+            question_to_sample(
+                benchmark.name, name, row, shown, styles[params.prompt], params.seconds, majority
+            )
             for row in rows
             for shown in option_sets(row, params)
         ],
-        solver=with_shuffled_options(reply(), params.seed, last_stays=params.nota) if is_shuffled else reply(),
+        solver=with_shuffled_options(reply(), params.seed, last_stays=params.nota)
+        if is_shuffled
+        else reply(),
         scorer=[strict_choice(), *([official_choice(reading)] if reading else [])],
         config=GenerateConfig(temperature=0.0),
         floors={} if is_reduced else {"": floors_of(origin, name, {"test": rows})},
@@ -243,7 +295,9 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
     for out in left_out:
         kept = [option for at, option in enumerate(options) if at != out] + [NOTA] * params.nota
         letter = ascii_uppercase[len(kept) - 1 if out == place else place - (out < place)]
-        shown.append(ShownOptions(kept, letter, "" if params.nota else f"-without-{ascii_uppercase[out]}"))
+        shown.append(
+            ShownOptions(kept, letter, "" if params.nota else f"-without-{ascii_uppercase[out]}")
+        )
     return shown
 
 
@@ -267,7 +321,10 @@ def question_to_sample(
     answers = [*ascii_uppercase[: len(options)]]
     majority = majority if majority in answers or not options else "A"
     if style.get("answer") == "text":
-        majority, answers = dict(zip(answers, options, strict=True)).get(majority, majority), options
+        majority, answers = (
+            dict(zip(answers, options, strict=True)).get(majority, majority),
+            options,
+        )
     metadata = question_metadata(
         benchmark,
         name,
@@ -282,7 +339,9 @@ def question_to_sample(
         notation="abc" if spans else None,
         music=spans or None,
     )
-    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)} | _checksums(row)
+    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)} | _checksums(
+        row
+    )
     if row.get("tags"):
         groups["tags"] = TAGS.join(row["tags"])
     return Sample(
@@ -290,19 +349,28 @@ def question_to_sample(
         input=[ChatMessageUser(content=content, metadata=metadata)],
         choices=options or None,
         target=shown.answer,
-        metadata={"options": options, **groups, **({"question": row["id"]} if shown.suffix else {})},
+        metadata={
+            "options": options,
+            **groups,
+            **({"question": row["id"]} if shown.suffix else {}),
+        },
     )
 
 
 def _checksums(row: MediaQuestionRow) -> dict[str, str]:
     """What is equal for the same question in two benchmarks, and for two questions on the same files."""
     cells = [*row.get("audio", ()), *row.get("images", ())]  # a bank of texts has neither
-    files = "\0".join(sha256(cell["bytes"]).hexdigest() for cell in cells if cell["bytes"] != ABSENT)
+    files = "\0".join(
+        sha256(cell["bytes"]).hexdigest() for cell in cells if cell["bytes"] != ABSENT
+    )
     place = ascii_uppercase.find(row["answer"])
     right = row["options"][place] if row["options"] and place >= 0 else row["answer"]
     texts = [row["question"], *filter(None, row["abc"]), *sorted(row["options"]), right, files]
     content = sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:16]
-    return {"content": content, **({"cluster": sha256(files.encode()).hexdigest()[:16]} if files else {})}
+    return {
+        "content": content,
+        **({"cluster": sha256(files.encode()).hexdigest()[:16]} if files else {}),
+    }
 
 
 def split_media(question: str) -> tuple[str, str]:
@@ -316,7 +384,9 @@ def split_media(question: str) -> tuple[str, str]:
     return question[:end], question[end:]
 
 
-def _content(text: str, row: MediaQuestionRow, seconds: int) -> tuple[str | list[Content], list[list[int]]]:
+def _content(
+    text: str, row: MediaQuestionRow, seconds: int
+) -> tuple[str | list[Content], list[list[int]]]:
     """Put files and notation where a text has their marks; return also the spans of the notation in a plain text."""
     parts: list[Content] = []
     spans: list[list[int]] = []
@@ -329,7 +399,9 @@ def _content(text: str, row: MediaQuestionRow, seconds: int) -> tuple[str | list
             written += tune + following
             continue
         parts += [ContentText(text=written.strip())] if written.strip() else []
-        parts.append(_media(row["audio" if kind == "audio" else "images"][place]["bytes"], kind, seconds))
+        parts.append(
+            _media(row["audio" if kind == "audio" else "images"][place]["bytes"], kind, seconds)
+        )
         written = following
     if not parts:
         return written, spans

@@ -29,7 +29,10 @@ def dataset_module(dataset: str) -> ModuleType:
 
 def defaults_of(benchmark: str, task: str) -> dict[str, Any]:
     """Return the defaults of a task's parameters, which logs of runs by Inspect alone do not hold."""
-    return {name: one.default for name, one in signature(getattr(MODULES[benchmark], task)).parameters.items()}
+    return {
+        name: one.default
+        for name, one in signature(getattr(MODULES[benchmark], task)).parameters.items()
+    }
 
 
 @modelapi(name="baseline")

@@ -13,7 +13,13 @@ from inspect_ai import Task
 
 from music_evals.datasets_builders.questions.choice_records import HUB_SOUND, sound_key
 from music_evals.datasets_builders.questions.listening import listening_questions
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
+from music_evals.datasets_builders.questions.question_set import (
+    MediaQuestion,
+    Part,
+    Record,
+    Records,
+    question_set,
+)
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.shared.tasks import task
 
@@ -26,7 +32,9 @@ def read_record(record: Record) -> MediaQuestion:
     theme = "PI below 0.5" if record["PI"] < 0.5 else "PI from 0.5"
     sound = Part("audio", (record["id"], sound_key(record["question"], record["correct_answer"])))
     parts = [sound, record["question"]]
-    return MediaQuestion.mixed(record["id"], parts, record["correct_answer"], record["distractors"], theme=theme)
+    return MediaQuestion.mixed(
+        record["id"], parts, record["correct_answer"], record["distractors"], theme=theme
+    )
 
 
 RECORDS = Records(("RUL-MuchoMusic.json",), read_record, HUB_SOUND)

@@ -15,7 +15,13 @@ from typing import Any, Literal
 
 from inspect_ai import Task
 
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Record, Records, question_set
+from music_evals.datasets_builders.questions.question_set import (
+    MediaQuestion,
+    Part,
+    Record,
+    Records,
+    question_set,
+)
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from music_evals.evals.shared.tasks import task
 
@@ -25,12 +31,17 @@ def read_record(record: Record, kind: Literal["abc", "image"]) -> MediaQuestion:
     music, kind_of_question = record["abc_context"], record["class_name"].removesuffix("Question")
     if kind == "abc" and music:
         music = music.replace("\\n", "\n")  # as the Hub has it
-    answers = [record[column] for column in ("correct_answer", *(f"incorrect_answer{number}" for number in (1, 2, 3)))]
+    answers = [
+        record[column]
+        for column in ("correct_answer", *(f"incorrect_answer{number}" for number in (1, 2, 3)))
+    ]
     key = f"{record['question']}\n{music}\n{answers[0]}"
     name = f"{kind_of_question}-{sha256(key.encode()).hexdigest()[:10]}"
     right, *wrong = map(_option, answers)
     parts = [record["question"], *([Part(kind, music)] if music else [])]
-    return MediaQuestion.mixed(name, parts, right, wrong, theme=record["category"], subtheme=kind_of_question)
+    return MediaQuestion.mixed(
+        name, parts, right, wrong, theme=record["category"], subtheme=kind_of_question
+    )
 
 
 def _option(answer: str | Mapping[str, Any]) -> str | Part:

@@ -61,6 +61,8 @@ def _messages(task: Task) -> dict[str, Messages]:
     found = {}
     for sample in task.dataset:
         facts: Mapping[str, Any] = sample.metadata or {}
-        messages = [{"role": message.role, "content": message.text} for message in messages_of(sample)]
+        messages = [
+            {"role": message.role, "content": message.text} for message in messages_of(sample)
+        ]
         found[str(facts.get("row", sample.id))] = messages
     return found

@@ -104,7 +104,9 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
     rows = _load(params.dataset, config, "test")
     # The published questions are in Chinese only, whatever the language of the instruction.
-    rows = _of_themes([row for row in rows if row["language"] == params.language] or rows, params.themes)
+    rows = _of_themes(
+        [row for row in rows if row["language"] == params.language] or rows, params.themes
+    )
     if params.deduplicate:
         rows = [row for row in rows if row["duplicate_of"] is None]
     if params.subset == "human":
@@ -119,7 +121,9 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
     answers = _load(params.dataset, config, "dev") if has_dev else rows
     majority = commonest(("", row["answer"]) for row in answers)[""]
     samples = [
-        record_to_sample(config, row, openings[row["theme_en"]], wording, params, rotation, majority)
+        record_to_sample(
+            config, row, openings[row["theme_en"]], wording, params, rotation, majority
+        )
         for row in rows
         for rotation in range(min(params.rotations, len(rotations(row["options"]))))
     ]
@@ -143,7 +147,9 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
             "themes": sorted(openings),
             **({"not_rotated": fixed} if fixed else {}),
             **({"not_transposed": not_moved} if not_moved else {}),
-            "prompt_characters": sum(sample.metadata["prompt_characters"] for sample in samples if sample.metadata),
+            "prompt_characters": sum(
+                sample.metadata["prompt_characters"] for sample in samples if sample.metadata
+            ),
         },
         floors=floors,
         is_like=generated,
@@ -184,7 +190,9 @@ def record_to_sample(
         **notation,
     )
     return Sample(
-        id=sample_id(row["id"]) if params.rotations == 1 else f"{sample_id(row['id'])}-rotation{rotation}",
+        id=sample_id(row["id"])
+        if params.rotations == 1
+        else f"{sample_id(row['id'])}-rotation{rotation}",
         input=[ChatMessageUser(content=prompt, metadata=metadata)],
         choices=list(options),
         target=LETTERS[place],
@@ -208,7 +216,11 @@ def sample_id(row: str) -> str:
         ('0012-popular_music', 'scales-notes-f-lydian-en')
     """
     published = re.fullmatch(r"(\w+)-test-(\d+)", row)
-    return f"{published[2]}-{published[1]}" if published else re.sub("^(?:theory-|(?:continuation-)+)", "", row)
+    return (
+        f"{published[2]}-{published[1]}"
+        if published
+        else re.sub("^(?:theory-|(?:continuation-)+)", "", row)
+    )
 
 
 def _load(dataset: str, config: ConfigName, split: str) -> list[Row]:
@@ -219,12 +231,18 @@ def _load(dataset: str, config: ConfigName, split: str) -> list[Row]:
 def _of_themes(rows: list[Row], themes: str | list[str] | None) -> list[Row]:
     if themes is None:
         return rows
-    themes_by_name = {name.casefold(): row["theme_en"] for row in rows for name in (row["theme_en"], row["theme_zh"])}
+    themes_by_name = {
+        name.casefold(): row["theme_en"]
+        for row in rows
+        for name in (row["theme_en"], row["theme_zh"])
+    }
     names = [str(name) for name in (themes.split(",") if isinstance(themes, str) else themes)]
     wanted = {themes_by_name.get(name.strip().replace("_", " ").casefold()) for name in names}
     if None in wanted or not names:
         valid = ", ".join(dict.fromkeys(row["theme_en"] for row in rows))
-        raise ValueError(f"themes={','.join(names)!r} is not valid; themes of this dataset are: {valid}")
+        raise ValueError(
+            f"themes={','.join(names)!r} is not valid; themes of this dataset are: {valid}"
+        )
     return [row for row in rows if row["theme_en"] in wanted]
 
 
@@ -258,7 +276,9 @@ def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
         else:
             moved.append(Row({**row, "question": question, "options": options}))
     if not moved:
-        raise ValueError("twin=transposed is not valid: no question of this task has a tune in ABC; valid is original")
+        raise ValueError(
+            "twin=transposed is not valid: no question of this task has a tune in ABC; valid is original"
+        )
     return moved, left_out
 
 
@@ -270,7 +290,11 @@ def _openings(
     instruction = wording["instruction"] + "\n\n"
     if params.shots == "zero":
         return dict.fromkeys(themes, instruction)
-    dev = [row for row in _load(params.dataset, config, "dev") if row["language"] == rows[0]["language"]]
+    dev = [
+        row
+        for row in _load(params.dataset, config, "dev")
+        if row["language"] == rows[0]["language"]
+    ]
     openings = {}
     for theme in themes:
         examples = [row for row in dev if row["theme_en"] == theme]
@@ -279,12 +303,24 @@ def _openings(
                 f"{params.dataset} has {len(examples)} rows of {theme} in dev; shots=five needs {EXAMPLES}; valid is "
                 "shots=zero"
             )
-        shown = [_filled(wording["example"], row["question"], row["options"], row["answer"]) for row in examples]
-        openings[theme] = "\n\n".join([wording["instruction"], wording["examples"], *shown]) + "\n\n"
+        shown = [
+            _filled(wording["example"], row["question"], row["options"], row["answer"])
+            for row in examples
+        ]
+        openings[theme] = (
+            "\n\n".join([wording["instruction"], wording["examples"], *shown]) + "\n\n"
+        )
     return openings
 
 
 def _filled(text: str, question: str, options: Sequence[str], answer: str = "") -> str:
     a, b, c, d = options
-    fields: dict[str, Any] = {"question": question, "a": a, "b": b, "c": c, "d": d, "answer": answer}
+    fields: dict[str, Any] = {
+        "question": question,
+        "a": a,
+        "b": b,
+        "c": c,
+        "d": d,
+        "answer": answer,
+    }
     return Template(text).substitute(fields)

@@ -53,19 +53,33 @@ def serve(session: Session, listener: socket, token: str) -> None:
                 return RedirectResponse(f"/{token}", 303)
         nonce, sample = token_urlsafe(), next(iter(session.unanswered), None)
         html = template.render(
-            {"nonce": nonce, "name": session.model.name, "longest": LONGEST, "is_first": sample is first},
+            {
+                "nonce": nonce,
+                "name": session.model.name,
+                "longest": LONGEST,
+                "is_first": sample is first,
+            },
             item=await session.shown(sample) if sample else None,
             done=len(session.samples) - len(session.unanswered),
             total=len(session.samples),
         )
         headers = {"Content-Security-Policy": _POLICY.format(nonce), "Cache-Control": "no-store"}
         return HTMLResponse(
-            html, 200, headers, background=None if sample else BackgroundTask(setattr, server, "should_exit", True)
+            html,
+            200,
+            headers,
+            background=None if sample else BackgroundTask(setattr, server, "should_exit", True),
         )
 
-    only_here = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"], www_redirect=False)
-    app = Starlette(routes=[Route(f"/{token}", page, methods=["GET", "POST"])], middleware=[only_here])
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2))
+    only_here = Middleware(
+        TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"], www_redirect=False
+    )
+    app = Starlette(
+        routes=[Route(f"/{token}", page, methods=["GET", "POST"])], middleware=[only_here]
+    )
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2)
+    )
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:

@@ -58,9 +58,18 @@ class Session:
             return state
 
         metadata = {**(sample.metadata or {}), MEDIA: None}
-        state = TaskState(ModelName(self.model), str(sample.id), 1, sample.input, [*sample.input], metadata=metadata)
+        state = TaskState(
+            ModelName(self.model),
+            str(sample.id),
+            1,
+            sample.input,
+            [*sample.input],
+            metadata=metadata,
+        )
         messages = (await self.task.solver(state, send_nothing)).messages
-        place = next(at for at in reversed(range(len(messages))) if "asks" in (messages[at].metadata or {}))
+        place = next(
+            at for at in reversed(range(len(messages))) if "asks" in (messages[at].metadata or {})
+        )
         facts = (messages[place].metadata or {})["asks"]
         answers: list[str] = facts.get("answers") or []
         options = facts.get("options") or metadata.get("options") or answers
@@ -77,11 +86,17 @@ class Session:
         """Write an answer to the file; the first one to a sample counts. ValueError: not an answer to a sample."""
         sample = next((sample for sample in self.samples if str(sample.id) == sample_id), None)
         facts, answer = question_message(sample)[1] if sample else {}, answer.strip()
-        if not facts or answer not in facts.get("answers", [answer]) or not 0 < len(answer) <= LONGEST:
+        if (
+            not facts
+            or answer not in facts.get("answers", [answer])
+            or not 0 < len(answer) <= LONGEST
+        ):
             raise ValueError(f"{answer!r:.60} is not an answer to a question {sample_id!r:.60}")
         if sample_id not in self.replies:
             reply = Template(facts.get("form", "$answer")).safe_substitute(answer=answer)
-            _append(self.path, {"id": sample_id, "reply": reply, "at": datetime.now(UTC).isoformat()})
+            _append(
+                self.path, {"id": sample_id, "reply": reply, "at": datetime.now(UTC).isoformat()}
+            )
             self.replies[sample_id] = reply
 
     def write_log(self) -> EvalLog:
@@ -90,13 +105,19 @@ class Session:
         self.model.api.replies = self.replies
         selection: dict[str, Any] = {}
         if self.unanswered:
-            selection["sample_id"] = [escape(str(one.id)) for one in self.samples if str(one.id) in self.replies]
+            selection["sample_id"] = [
+                escape(str(one.id)) for one in self.samples if str(one.id) in self.replies
+            ]
         elif len(self.samples) < len(self.task.dataset):
             selection["limit"] = len(self.samples)
         folder = str(self.path.parent)
-        (log,) = inspect_eval(self.task, self.model, log_dir=folder, display="none", log_level="error", **selection)
+        (log,) = inspect_eval(
+            self.task, self.model, log_dir=folder, display="none", log_level="error", **selection
+        )
         if log.status != "success":
-            raise ValueError(f"the log ended with the status {log.status}; the answers are kept in {self.path}")
+            raise ValueError(
+                f"the log ended with the status {log.status}; the answers are kept in {self.path}"
+            )
         return log
 
 
@@ -108,15 +129,21 @@ def open_session(task: Task, model: Model, folder: Path, limit: int | None = Non
     """
     samples, about = list(task.dataset), task.metadata or {}
     if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,39}", model.name):
-        accepted = "at most 40 of A to Z, a to z, 0 to 9, '.', '-' and '_', with a letter or digit first"
+        accepted = (
+            "at most 40 of A to Z, a to z, 0 to 9, '.', '-' and '_', with a letter or digit first"
+        )
         raise ValueError(f"the name {model.name!r:.60} is not valid; accepted: {accepted}")
     kinds = {question_message(sample)[1].get("answer_type") for sample in samples}
     if refused := kinds - {"choice", "text"}:
-        raise ValueError(f"a person gives one answer per question; with these parameters, {task.name} wants {refused}")
+        raise ValueError(
+            f"a person gives one answer per question; with these parameters, {task.name} wants {refused}"
+        )
     wanted = ("benchmark", "config", "condition", "dataset_", "prompts_")
     identity = {key: value for key, value in about.items() if key.startswith(wanted)}
     identity |= {"name": model.name, "task_version": task.version}
-    identity["questions"] = sha256("\n".join(f"{one.id}\t{one.target}" for one in samples).encode()).hexdigest()
+    identity["questions"] = sha256(
+        "\n".join(f"{one.id}\t{one.target}" for one in samples).encode()
+    ).hexdigest()
     checksum = sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
     path = folder / f"human-{model.name}-{about['benchmark']}-{about['config']}-{checksum}.jsonl"
     folder.mkdir(parents=True, exist_ok=True)
@@ -127,7 +154,9 @@ def open_session(task: Task, model: Model, folder: Path, limit: int | None = Non
     if not lines:
         _append(path, identity)
     rows = [*map(json.loads, lines[1:])]
-    return Session(model, task, samples[:limit], path, {row["id"]: row["reply"] for row in reversed(rows)})
+    return Session(
+        model, task, samples[:limit], path, {row["id"]: row["reply"] for row in reversed(rows)}
+    )
 
 
 def _lock(path: Path) -> None:
@@ -138,7 +167,9 @@ def _lock(path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise ValueError(f"another process writes answers to {path}; stop it, or take another --name") from None
+        raise ValueError(
+            f"another process writes answers to {path}; stop it, or take another --name"
+        ) from None
     except OSError:
         pass  # a file system without locks
     _LOCKS[path] = file
@@ -156,5 +187,12 @@ def _parts(message: ChatMessage) -> list[tuple[str, str]]:
     if not isinstance(message.content, str):
         return [(part.type, getattr(part, part.type)) for part in message.content]
     spans = (message.metadata or {}).get("asks", {}).get("music") or ()
-    pieces = [message.content[start:end] for start, end in pairwise([0, *chain(*spans), len(message.content)])]
-    return [("notation" if at % 2 else "text", piece.strip()) for at, piece in enumerate(pieces) if piece.strip()]
+    pieces = [
+        message.content[start:end]
+        for start, end in pairwise([0, *chain(*spans), len(message.content)])
+    ]
+    return [
+        ("notation" if at % 2 else "text", piece.strip())
+        for at, piece in enumerate(pieces)
+        if piece.strip()
+    ]

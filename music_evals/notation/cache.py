@@ -23,7 +23,9 @@ LIMIT: Final = "MUSIC_EVALS_CACHE_GB"
 _CHECKSUM_BYTES: Final = 32  # at the beginning of an entry
 _GIGABYTES: Final = 5.0
 _AFTER_EVICTION: Final = 0.9  # share of the limit that remains in use
-_CHECK_EVERY: Final = 0.05  # share of the limit that this process writes between two checks of the size
+_CHECK_EVERY: Final = (
+    0.05  # share of the limit that this process writes between two checks of the size
+)
 
 _written: dict[Path, float] = {}  # folder → bytes since the last check
 
@@ -31,7 +33,11 @@ _written: dict[Path, float] = {}  # folder → bytes since the last check
 def cache_folder() -> Path:
     """Return the cache folder: ``MUSIC_EVALS_CACHE``, or the user's cache folder."""
     folder = os.environ.get("MUSIC_EVALS_CACHE")
-    return Path(folder).expanduser().absolute() if folder else platformdirs.user_cache_path("music-evals")
+    return (
+        Path(folder).expanduser().absolute()
+        if folder
+        else platformdirs.user_cache_path("music-evals")
+    )
 
 
 def limit_bytes() -> int:

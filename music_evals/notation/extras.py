@@ -34,7 +34,9 @@ def require(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise MissingLibraryError(f"{error.name} is not installed: pip install 'music-evals[{extra}]'") from error
+        raise MissingLibraryError(
+            f"{error.name} is not installed: pip install 'music-evals[{extra}]'"
+        ) from error
 
 
 def missing_packages(extra: str) -> list[str]:

@@ -94,7 +94,9 @@ _NOTATIONS: Final = {
             "<duration>3</duration><type>quarter</type><dot/>",
             "<duration>4</duration><type>half</type>",
         ),
-        pitches=tuple(f"<step>{'CDEFGAB'[step % 7]}</step><octave>{4 + step // 7}" for step in range(_STEPS)),
+        pitches=tuple(
+            f"<step>{'CDEFGAB'[step % 7]}</step><octave>{4 + step // 7}" for step in range(_STEPS)
+        ),
     ),
 }
 
@@ -138,7 +140,9 @@ def noise_audio(data: bytes, model: bytes = b"") -> bytes:
     level = float(np.sqrt(np.mean(np.square(samples)))) if samples.size else 0.0
     noise = np.random.default_rng(list(data[:4096])).normal(0.0, level, samples.shape)
     encoding = soundfile.info(io.BytesIO(model)).subtype
-    is_written = soundfile.check_format("WAV", encoding) and not encoding.startswith("MPEG")  # which is read only
+    is_written = soundfile.check_format("WAV", encoding) and not encoding.startswith(
+        "MPEG"
+    )  # which is read only
     subtype = encoding if is_written else "PCM_16"
     buffer = io.BytesIO()
     soundfile.write(buffer, np.clip(noise, -1, 1), rate, format="WAV", subtype=subtype)
@@ -201,10 +205,14 @@ def _midi(text: str, rng: Random) -> str:
     is_percussion = any(note.is_drum for note in original.notes)
     ticks = max((note.onset + note.duration for note in original.notes), default=0)
     steps = max(1, round(ticks / original.ticks_per_beat * TICKS_PER_BEAT / _GRID))
-    places = [(step, pitch) for step in range(steps) for pitch in (_DRUMS if is_percussion else _PITCHES)]
+    places = [
+        (step, pitch) for step in range(steps) for pitch in (_DRUMS if is_percussion else _PITCHES)
+    ]
     sample = rng.sample(places, min(len(original.notes), len(places)))
     notes = tuple(Note(step * _GRID, pitch, _GRID, rng.randint(60, 100)) for step, pitch in sample)
     key, length = None if is_percussion else "C", steps * _GRID
     return midi_to_text(
-        write_midi(Performance(notes, original.tempo, (4, 4), key, percussion=is_percussion, length=length))
+        write_midi(
+            Performance(notes, original.tempo, (4, 4), key, percussion=is_percussion, length=length)
+        )
     )

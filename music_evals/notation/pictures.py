@@ -16,6 +16,8 @@ def check_picture(data: bytes) -> None:
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             Image.open(io.BytesIO(data), formats=FORMATS).close()
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise ValueError(f"it has over {Image.MAX_IMAGE_PIXELS:,} pixels, which is the most") from error
+        raise ValueError(
+            f"it has over {Image.MAX_IMAGE_PIXELS:,} pixels, which is the most"
+        ) from error
     except (UnidentifiedImageError, OSError, SyntaxError) as error:
         raise ValueError("it is no PNG, JPEG or WebP") from error

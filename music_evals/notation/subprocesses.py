@@ -54,12 +54,18 @@ class Allowance:
     """Limits for an item."""
 
     cpu: int = 300  # seconds
-    memory: int = 4 << 30  # bytes of address space beyond those of the process at its start (Linux only)
+    memory: int = (
+        4 << 30
+    )  # bytes of address space beyond those of the process at its start (Linux only)
     wall: float = 3600.0  # seconds
 
 
 def map_in_subprocess(
-    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance = Allowance(), *, few: int = 0
+    work: Callable[[_Item], _Result],
+    items: Sequence[_Item],
+    allowance: Allowance = Allowance(),
+    *,
+    few: int = 0,
 ) -> Iterator[_Result | LimitError]:
     """Apply a function to items in as many processes as there are cores, and yield the results in order.
 
@@ -80,7 +86,9 @@ def map_in_subprocess(
     elif elsewhere := ELSEWHERE.get():
         size = -(-len(items) // (elsewhere.workers * _CHUNKS))
         chunks = [items[start : start + size] for start in range(0, len(items), size)]
-        for results in elsewhere.executor.map(_in_one_process, repeat(work), chunks, repeat(allowance)):
+        for results in elsewhere.executor.map(
+            _in_one_process, repeat(work), chunks, repeat(allowance)
+        ):
             yield from results
     else:
         yield from _in_processes(work, items, allowance, cores())
@@ -128,7 +136,10 @@ class _Child(Generic[_Item, _Result]):
             stdin=subprocess.DEVNULL,
             stdout=2,  # output of the function goes to standard error
             pass_fds=[theirs.fileno()],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+            },
         )
         theirs.close()
         self._pipe.send((work, allowance))
@@ -147,7 +158,9 @@ class _Child(Generic[_Item, _Result]):
             if code == -signal.SIGXCPU:
                 answer = LimitError(f"took more than {self._allowance.cpu} s of CPU time")
             else:
-                answer = LimitError(f"its process ended {f'by signal {-code}' if code < 0 else f'with status {code}'}")
+                answer = LimitError(
+                    f"its process ended {f'by signal {-code}' if code < 0 else f'with status {code}'}"
+                )
         if isinstance(answer, LimitError):
             self.end()
         if isinstance(answer, Exception):
@@ -165,7 +178,9 @@ def serve(descriptor: int) -> None:
 
     An answer is a tuple with the result, or an exception.
     """
-    gc.set_threshold(50_000)  # music21 creates millions of objects; the default of 700 takes a tenth longer
+    gc.set_threshold(
+        50_000
+    )  # music21 creates millions of objects; the default of 700 takes a tenth longer
     with Connection(descriptor) as pipe, suppress(EOFError, KeyboardInterrupt):
         work, allowance = pipe.recv()
         if sys.platform == "linux":
@@ -190,4 +205,6 @@ def _answer(work: Callable[[Any], Any], item: Any, allowance: Allowance) -> Any:
 def _limit(resource_number: int, value: int) -> None:
     """Set a soft limit, within the hard limit of the machine."""
     hard = resource.getrlimit(resource_number)[1]
-    resource.setrlimit(resource_number, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+    resource.setrlimit(
+        resource_number, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard)
+    )

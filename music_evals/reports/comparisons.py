@@ -29,7 +29,17 @@ _LATER: Final = {"answer": "text"}
 """Parameters that logs of earlier versions lack, and their defaults."""
 _NOT_FACTORS: Final = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
 _LABELS: Final = ("Benchmark", "Task", "Model", "Condition", "Data")
-OUTCOMES: Final = ("First", "Second", "Difference", "Detectable", "p", "p (Holm)", "Test", "Left out", "Verdict")
+OUTCOMES: Final = (
+    "First",
+    "Second",
+    "Difference",
+    "Detectable",
+    "p",
+    "p (Holm)",
+    "Test",
+    "Left out",
+    "Verdict",
+)
 BASELINE: Final = "baseline/"
 """How names of models begin that are programs."""
 _NEAR: Final = 0.03  # the largest difference of scores that count as equal
@@ -82,7 +92,11 @@ def paired_runs(records: Records) -> list[PairedRun]:
 def _paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
     items = records.main[number]
     counted = items[items["counts"] & items["value"].notna()]
-    columns = {"value": ("value", "mean"), "cluster": ("cluster", "first"), "stratum": ("stratum", "first")}
+    columns = {
+        "value": ("value", "mean"),
+        "cluster": ("cluster", "first"),
+        "stratum": ("stratum", "first"),
+    }
     factors = {name: words for name, words in run["params"].items() if name not in _NOT_FACTORS}
     factors |= {name: run["params"].get(name, value) for name, value in {**ARMS, **_LATER}.items()}
     factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
@@ -128,7 +142,9 @@ def compared(records: Records, first: str, second: str) -> Table:
     for name, matching in zip((first, second), found, strict=True):
         if not matching:
             models = ", ".join(sorted({run.factors["model"] for run in runs}))
-            raise ValueError(f"no run is of {name}; a model or PARAMETER=VALUE is needed; models: {models}")
+            raise ValueError(
+                f"no run is of {name}; a model or PARAMETER=VALUE is needed; models: {models}"
+            )
     factor = "model" if _is_model(found[0][0], first) else first.partition("=")[0]
     names = [name for name in _LABELS if name != "Model" or factor != "model"]
     rows = [
@@ -138,9 +154,17 @@ def compared(records: Records, first: str, second: str) -> Table:
         if (row := paired_row(one, other, [*map(run_labels(records, one).get, names)]))
     ]
     if not rows:
-        raise ValueError(f"{first} and {second} were not asked the same questions under the same conditions")
+        raise ValueError(
+            f"{first} and {second} were not asked the same questions under the same conditions"
+        )
     title = f"{first} and {second} on the same questions, in percent"
-    return Table("compared", title, (*names, first, second, *OUTCOMES[2:]), paired_cells(rows), notes("tests"))
+    return Table(
+        "compared",
+        title,
+        (*names, first, second, *OUTCOMES[2:]),
+        paired_cells(rows),
+        notes("tests"),
+    )
 
 
 def _is_called(run: PairedRun, name: str) -> bool:
@@ -162,13 +186,17 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
         for value, run in by_value.items():
             labels = [*run_labels(records, base or run).values(), value]
             if value == "completion":
-                probes.append([*labels, None, records.percent(run.number), *[None] * (len(OUTCOMES) - 2)])
+                probes.append(
+                    [*labels, None, records.percent(run.number), *[None] * (len(OUTCOMES) - 2)]
+                )
             elif base and (row := paired_row(run, base, labels)):
                 rows.append(row)
     cells = [[*row[:6], row[7], row[6], *row[8:]] for row in paired_cells(rows)]
     columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *OUTCOMES[2:])
     name, cause = {"stimulus": ("music", "the music"), "twin": ("memory", "memory")}[factor]
-    return Table(name, f"What {cause} contributes, in percent", columns, [*cells, *probes], notes(name))
+    return Table(
+        name, f"What {cause} contributes, in percent", columns, [*cells, *probes], notes(name)
+    )
 
 
 def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
@@ -204,17 +232,25 @@ def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) ->
             for factor, first, second in _contrasts(records, models)
         ]
         for group in _grouped(contrasts, lambda contrast: contrast[:3]):
-            pairs = [_joined(first, second).assign(task=first.questions[-1]) for *_, first, second in group]
+            pairs = [
+                _joined(first, second).assign(task=first.questions[-1])
+                for *_, first, second in group
+            ]
             scores = pd.concat(pairs)
             has_baseline = any(_is_baseline(first) for *_, first, _ in group)
             trials = [*zip(scores["task"], scores.index, strict=True)]
-            labels = [*group[0][:3], ", ".join(sorted({first.factors["model"] for *_, first, _ in group}))]
+            labels = [
+                *group[0][:3],
+                ", ".join(sorted({first.factors["model"] for *_, first, _ in group})),
+            ]
             rows.append(_row(scores.assign(cluster=trials, stratum=""), labels, has_baseline))
     columns = ("Effect", "First value", "Second value", "Models", *OUTCOMES)
     return _tests(records, section, "effects", columns, rows)
 
 
-def _contrasts(records: Records, runs: Sequence[PairedRun]) -> Iterator[tuple[str, PairedRun, PairedRun]]:
+def _contrasts(
+    records: Records, runs: Sequence[PairedRun]
+) -> Iterator[tuple[str, PairedRun, PairedRun]]:
     """The pairs of runs of a model on the same questions that differ in one factor, in the order of its values."""
     for group in _grouped(runs, lambda run: (run.questions, run.factors["model"])):
         for first, second in combinations(group, 2):
@@ -222,7 +258,11 @@ def _contrasts(records: Records, runs: Sequence[PairedRun]) -> Iterator[tuple[st
             differing = [name for name in shared if first.factors[name] != second.factors[name]]
             if len(differing) == 1:
                 (factor,) = differing
-                order = _facts(records.runs.at[first.number, "benchmark"]).get("orders", {}).get(factor, [])
+                order = (
+                    _facts(records.runs.at[first.number, "benchmark"])
+                    .get("orders", {})
+                    .get(factor, [])
+                )
                 ordered = sorted((first, second), key=lambda run: _rank(run.factors[factor], order))
                 yield factor, *ordered
 
@@ -255,7 +295,10 @@ def _row(scores: pd.DataFrame, labels: Sequence[Cell], has_baseline: bool) -> Pa
     if not len(pairs):
         return None
     strata = pairs["stratum"].tolist()
-    means = [Estimate(macro_mean(pairs[name].tolist(), strata), n=len(pairs)).percent() for name in ("value", "later")]
+    means = [
+        Estimate(macro_mean(pairs[name].tolist(), strata), n=len(pairs)).percent()
+        for name in ("value", "later")
+    ]
     values, later = (pairs[name].to_numpy() for name in ("value", "later"))
     comparison = compare(values, later, pairs["cluster"].tolist(), strata)
     return PairedRow([*labels, *means], comparison, len(scores) - len(pairs), has_baseline)
@@ -274,7 +317,9 @@ def paired_cells(rows: Sequence[PairedRow]) -> Rows:
     corrected: dict[int, float] = {}
     for family in (True, False):
         places = [place for place, row in enumerate(rows) if row.has_baseline is family]
-        corrected |= dict(zip(places, holm([rows[place].comparison.p for place in places]), strict=True))
+        corrected |= dict(
+            zip(places, holm([rows[place].comparison.p for place in places]), strict=True)
+        )
     cells: Rows = []
     for place, row in enumerate(rows):
         found, p = row.comparison, corrected[place]
@@ -287,7 +332,9 @@ def paired_cells(rows: Sequence[PairedRow]) -> Rows:
         detectable = None if isnan(least) else Estimate(least).percent()
         ps = [Estimate(one, decimals=P_DECIMALS) for one in (found.p, p)]
         verdict = _verdict(found, p)
-        cells.append([*row.labels, difference, detectable, *ps, found.test, count(row.left_out), verdict])
+        cells.append(
+            [*row.labels, difference, detectable, *ps, found.test, count(row.left_out), verdict]
+        )
     return cells
 
 
@@ -301,12 +348,18 @@ def _verdict(found: Comparison, p: float) -> str:
 
 
 def _tests(
-    records: Records, section: str, what: str, columns: Sequence[str], rows: Sequence[PairedRow | None]
+    records: Records,
+    section: str,
+    what: str,
+    columns: Sequence[str],
+    rows: Sequence[PairedRow | None],
 ) -> Table:
     runs = records.current(section)
     name = f"tests_{what}_{runs['benchmark'].iloc[0]}" if len(runs) else f"tests_{what}"
     name += f"_{section.partition(': ')[2]}" if ": " in section else ""
-    title = {"effects": f"{section}: effects of crossed factors"}.get(what, f"{section}: tests between {what}")
+    title = {"effects": f"{section}: effects of crossed factors"}.get(
+        what, f"{section}: tests between {what}"
+    )
     found = [row for row in rows if row]
     return Table(
         name,

@@ -8,7 +8,15 @@ from music_evals.benchmarks import load
 from music_evals.reports.comparisons import BASELINE
 from music_evals.reports.plots import table_figure
 from music_evals.reports.records import Records
-from music_evals.reports.summary import PERSON, SUITE, Aggregate, aggregate, aggregates, chosen, with_music
+from music_evals.reports.summary import (
+    PERSON,
+    SUITE,
+    Aggregate,
+    aggregate,
+    aggregates,
+    chosen,
+    with_music,
+)
 from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes, text
 from music_evals.scorers.metrics.estimates import Estimate
 
@@ -37,7 +45,9 @@ def make_overview(records: Records) -> Overview:
     for mean in means:
         by_section.setdefault(mean.section, []).append(mean)
     suite = {mean.model: mean.normalised for mean in by_section.pop(SUITE, [])}
-    sections = [section for section in dict.fromkeys(records.runs["section"]) if section in by_section]
+    sections = [
+        section for section in dict.fromkeys(records.runs["section"]) if section in by_section
+    ]
     table = _table({section: by_section[section] for section in sections[:MOST_SECTIONS]}, suite)
     floors = {
         section: max(mean.floor.value for mean in own if mean.floor)
@@ -49,20 +59,30 @@ def make_overview(records: Records) -> Overview:
     return Overview(table, table_figure(table, floors, printed), sentences)
 
 
-def _table(by_section: Mapping[str, Sequence[Aggregate]], suite: Mapping[str, Estimate | None]) -> Table:
+def _table(
+    by_section: Mapping[str, Sequence[Aggregate]], suite: Mapping[str, Estimate | None]
+) -> Table:
     scores: dict[tuple[str, str], Cell] = {}
     for section, own in by_section.items():
         for mean in own:
             dagger = "" if mean.is_published_test else "†"
             score = mean.shown_score
-            scores[mean.model, section] = replace(score, mark=dagger + score.mark) if score else None
+            scores[mean.model, section] = (
+                replace(score, mark=dagger + score.mark) if score else None
+            )
     gains: dict[str, list[float]] = {}
     for own in by_section.values():
         for mean in own:
-            gains.setdefault(mean.model, []).append(mean.normalised.value if mean.normalised else 0.0)
-    models = sorted(gains, key=lambda model: (model.startswith(BASELINE), -sum(gains[model]) / len(gains[model])))
+            gains.setdefault(mean.model, []).append(
+                mean.normalised.value if mean.normalised else 0.0
+            )
+    models = sorted(
+        gains,
+        key=lambda model: (model.startswith(BASELINE), -sum(gains[model]) / len(gains[model])),
+    )
     rows: Rows = [
-        [model, *(scores.get((model, section)) for section in by_section), suite.get(model)] for model in models
+        [model, *(scores.get((model, section)) for section in by_section), suite.get(model)]
+        for model in models
     ]
     kinds = [FLOOR if model.startswith(BASELINE) else MEASURED for model in models]
     columns = ("Model", *by_section, f"{SUITE}, normalised")
@@ -78,9 +98,13 @@ def _published_scores(records: Records, mean: Aggregate) -> list[float]:
         return []
     scores = records.scores
     scores = scores[(scores["source"] == "published") & scores["metric"].isin(facts["figures"])]
-    scores = scores[(scores["benchmark"] == benchmark) & (scores["group"] == facts.get("group", ""))]
+    scores = scores[
+        (scores["benchmark"] == benchmark) & (scores["group"] == facts.get("group", ""))
+    ]
     models = scores["model"].where(scores["model"] != "", scores["metric"])
-    return [float(value) * facts.get("scale", 1) for value in scores.groupby(models)["value"].mean()]
+    return [
+        float(value) * facts.get("scale", 1) for value in scores.groupby(models)["value"].mean()
+    ]
 
 
 def _sentence(records: Records, means: Sequence[Aggregate]) -> str:
@@ -101,7 +125,13 @@ def _sentence(records: Records, means: Sequence[Aggregate]) -> str:
     floor = f"the floor of {best.floor.value:.0f}"
     if best.gain.low is None:
         return f"{name} has the highest score, {shown}; {floor}."
-    relation = "above" if best.gain.low > 0 else "below" if (best.gain.high or 0) < 0 else "not told apart from"
+    relation = (
+        "above"
+        if best.gain.low > 0
+        else "below"
+        if (best.gain.high or 0) < 0
+        else "not told apart from"
+    )
     return f"{name} has the highest score, {shown}, {relation} {floor}."
 
 
@@ -111,7 +141,10 @@ def _listening(records: Records, models: Sequence[Aggregate]) -> str:
     runs = with_music(records.current(section, model=names, modality=["audio", "midi"]))
     pairs = []
     for model, group in runs.groupby("model"):
-        ways = {way: aggregate(records, str(model), section, chosen(own)) for way, own in group.groupby("modality")}
+        ways = {
+            way: aggregate(records, str(model), section, chosen(own))
+            for way, own in group.groupby("modality")
+        }
         midi, audio = ways.get("midi"), ways.get("audio")
         if not (midi and audio and midi.shown_score and audio.shown_score):
             continue
@@ -120,7 +153,9 @@ def _listening(records: Records, models: Sequence[Aggregate]) -> str:
     if not pairs:
         return ""
     from_midi, from_sound, midi, audio = max(pairs, key=lambda pair: pair[0].value)
-    reads, hears = (bool(mean.gain and mean.gain.low and mean.gain.low > 0) for mean in (midi, audio))
+    reads, hears = (
+        bool(mean.gain and mean.gain.low and mean.gain.low > 0) for mean in (midi, audio)
+    )
     verb = {
         (True, True): "reads MIDI and hears",
         (True, False): "reads MIDI but does not hear",
@@ -136,4 +171,8 @@ def _listening(records: Records, models: Sequence[Aggregate]) -> str:
 def short(model: str) -> str:
     """Return the name of a model without provider and organisation; baselines and people keep their whole name."""
     name, bracket, arguments = model.partition(" [")
-    return model if model.startswith((BASELINE, PERSON)) else name.rpartition("/")[2] + bracket + arguments
+    return (
+        model
+        if model.startswith((BASELINE, PERSON))
+        else name.rpartition("/")[2] + bracket + arguments
+    )

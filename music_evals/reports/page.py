@@ -21,7 +21,11 @@ from music_evals.scorers.metrics.estimates import Estimate
 
 # What tells a reader that a number must not be compared with a published one.
 _NOT_PUBLISHED: Final = re.compile(r"(†|\bgenerated\b[\w.-]*)")
-_UNDER_MODEL: Final = ("Source", "Condition", "Asked with")  # columns that are shown within the model's cell
+_UNDER_MODEL: Final = (
+    "Source",
+    "Condition",
+    "Asked with",
+)  # columns that are shown within the model's cell
 _BEHIND: Final = ("Data", "On data", "Logs")  # and those that a click shows there
 _AFTER_A_MARK: Final = re.compile(r"(?<=[/_])")
 _ADDRESS: Final = re.compile(r"https?://\S+")
@@ -33,7 +37,12 @@ def environment() -> Environment:
         loader=PackageLoader("music_evals.reports"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    made.filters |= {"marked": _marked, "data": _data, "address": _ADDRESS.fullmatch, "laid_out": _laid_out}
+    made.filters |= {
+        "marked": _marked,
+        "data": _data,
+        "address": _ADDRESS.fullmatch,
+        "laid_out": _laid_out,
+    }
     made.filters |= {"number": number, "interval": interval}
     made.tests["estimate"] = lambda cell: isinstance(cell, Estimate)
     return made
@@ -58,10 +67,14 @@ def html(
         home: address of the leaderboard that the page belongs to.
     """
     template = environment().get_template("report.html")
-    return template.render(title=title, about=about, sections=sections, figures=figures, overview=overview, home=home)
+    return template.render(
+        title=title, about=about, sections=sections, figures=figures, overview=overview, home=home
+    )
 
 
-def markdown(title: str, about: Sequence[str], sections: Sequence[Section], figures: Mapping[str, str]) -> str:
+def markdown(
+    title: str, about: Sequence[str], sections: Sequence[Section], figures: Mapping[str, str]
+) -> str:
     """Lay a report out as Markdown, which shows the files of its figures."""
 
     def lines() -> Iterator[str]:
@@ -72,7 +85,9 @@ def markdown(title: str, about: Sequence[str], sections: Sequence[Section], figu
             for table in section.tables:
                 yield table.to_markdown(level=3)
                 words = re.sub(r"([\\\[\]])", r"\\\1", table.title)
-                yield from [f"![Figure: {words}]({table.name}.svg)\n"] if table.name in figures else []
+                yield from (
+                    [f"![Figure: {words}]({table.name}.svg)\n"] if table.name in figures else []
+                )
 
     # What looks like a tag would be one, or be lost, where Markdown is turned to HTML.
     return "\n".join(lines()).replace("<", "&lt;")
@@ -87,22 +102,50 @@ def draw_figures(sections: Sequence[Section]) -> dict[str, str]:
 def _laid_out(table: Table) -> dict[str, Any]:
     """Arrange a table for the page: no empty columns; how a model was asked, and on which data, is in its cell."""
     ordered, names, numeric = table.measured_first(), table.columns, list(table.is_numeric())
-    inner = {at: name for at, name in enumerate(names) if name in (*_UNDER_MODEL, *_BEHIND) and "Model" in names}
-    known = [at for at in range(len(names)) if at not in inner and any(row[at] is not None for row in ordered.rows)]
+    inner = {
+        at: name
+        for at, name in enumerate(names)
+        if name in (*_UNDER_MODEL, *_BEHIND) and "Model" in names
+    }
+    known = [
+        at
+        for at in range(len(names))
+        if at not in inner and any(row[at] is not None for row in ordered.rows)
+    ]
     rows = []
     for kind, row in zip(ordered.kinds, ordered.rows, strict=True):
-        under = [str(row[at]) for at, name in inner.items() if name in _UNDER_MODEL and row[at] is not None]
-        behind = [str(row[at]) for at, name in inner.items() if name in _BEHIND and row[at] is not None]
-        rows.append((kind, [(row[at], (", ".join(under), behind) if names[at] == "Model" else None) for at in known]))
-    return {"heads": [(names[at], "number" if numeric[at] else "text") for at in known], "rows": rows}
+        under = [
+            str(row[at])
+            for at, name in inner.items()
+            if name in _UNDER_MODEL and row[at] is not None
+        ]
+        behind = [
+            str(row[at]) for at, name in inner.items() if name in _BEHIND and row[at] is not None
+        ]
+        rows.append(
+            (
+                kind,
+                [
+                    (row[at], (", ".join(under), behind) if names[at] == "Model" else None)
+                    for at in known
+                ],
+            )
+        )
+    return {
+        "heads": [(names[at], "number" if numeric[at] else "text") for at in known],
+        "rows": rows,
+    }
 
 
 @cache
 def _marked(words: str) -> Markup:
     """Mark in a text what tells that a number is not of the published test, and let long names break."""
-    parts = [Markup("<wbr>").join(_AFTER_A_MARK.split(part)) for part in _NOT_PUBLISHED.split(words)]
+    parts = [
+        Markup("<wbr>").join(_AFTER_A_MARK.split(part)) for part in _NOT_PUBLISHED.split(words)
+    ]
     return Markup("").join(
-        Markup("<mark>{}</mark>").format(part) if place % 2 else part for place, part in enumerate(parts)
+        Markup("<mark>{}</mark>").format(part) if place % 2 else part
+        for place, part in enumerate(parts)
     )
 
 

@@ -43,10 +43,16 @@ _RULES: Final = "\n".join(
     for what in ("stroke", "fill")
 )
 _ON_DARK: Final = f"@media (prefers-color-scheme: dark) {{\ntext {{fill: #e4e7ea}}\n{_RULES}\n}}\n"
-_WIDTH, _PANEL, _LINE = 13.5, 3.0, 0.24  # inches: of all panels, of a panel at most, height of a row
+_WIDTH, _PANEL, _LINE = (
+    13.5,
+    3.0,
+    0.24,
+)  # inches: of all panels, of a panel at most, height of a row
 
 
-def table_figure(table: Table, floors: Mapping[str, float] = {}, published: Mapping[str, Sequence[float]] = {}) -> str:
+def table_figure(
+    table: Table, floors: Mapping[str, float] = {}, published: Mapping[str, Sequence[float]] = {}
+) -> str:
     """Draw the percentages of a table, whose rows are named by their text; return SVG, or nothing without matplotlib.
 
     Args:
@@ -62,15 +68,28 @@ def table_figure(table: Table, floors: Mapping[str, float] = {}, published: Mapp
     ordered = table.measured_first()
     numeric = list(ordered.is_numeric())
     panels = [place for place, is_number in enumerate(numeric) if is_number]
-    text = [place for place, name in enumerate(ordered.columns) if not numeric[place] and name not in _UNNAMED]
-    names = [", ".join(str(row[place]) for place in text if row[place] not in (None, DEFAULT)) for row in ordered.rows]
+    text = [
+        place
+        for place, name in enumerate(ordered.columns)
+        if not numeric[place] and name not in _UNNAMED
+    ]
+    names = [
+        ", ".join(str(row[place]) for place in text if row[place] not in (None, DEFAULT))
+        for row in ordered.rows
+    ]
     model, kinds = ordered.columns.index("Model"), ordered.kinds
-    models = dict.fromkeys(row[model] for row, kind in zip(ordered.rows, kinds, strict=True) if kind != PUBLISHED)
+    models = dict.fromkeys(
+        row[model] for row, kind in zip(ordered.rows, kinds, strict=True) if kind != PUBLISHED
+    )
     looks = dict(zip(models, zip(cycle(COLOURS), cycle(MARKS), strict=False), strict=False))
     names += ["published models"] if published else []
     with style.context(["default", dict(_STYLE)]):
-        drawing = Figure(figsize=(min(_WIDTH, _PANEL * len(panels)), 0.5 + _LINE * len(names)), dpi=72)
-        grid = drawing.subplots(1, len(panels), squeeze=False, sharey=True, gridspec_kw={"wspace": 0.12})[0]
+        drawing = Figure(
+            figsize=(min(_WIDTH, _PANEL * len(panels)), 0.5 + _LINE * len(names)), dpi=72
+        )
+        grid = drawing.subplots(
+            1, len(panels), squeeze=False, sharey=True, gridspec_kw={"wspace": 0.12}
+        )[0]
         for axes, column in zip(grid, panels, strict=True):
             heading = table.columns[column]
             axes.set_title(heading.replace(": ", ":\n"), loc="left", fontsize=9)
@@ -85,9 +104,18 @@ def table_figure(table: Table, floors: Mapping[str, float] = {}, published: Mapp
                 if isinstance(cell, Estimate):
                     axes.plot(cell.value, place, color=colour, marker=mark, markersize=5)
                     if cell.low is not None and cell.high is not None:
-                        axes.plot([cell.low, cell.high], [place, place], color=colour, linewidth=1.2)
+                        axes.plot(
+                            [cell.low, cell.high], [place, place], color=colour, linewidth=1.2
+                        )
             scores = published.get(heading, ())
-            axes.plot(scores, [len(names) - 1] * len(scores), color=GREY, marker="|", markersize=8, linestyle="")
+            axes.plot(
+                scores,
+                [len(names) - 1] * len(scores),
+                color=GREY,
+                marker="|",
+                markersize=8,
+                linestyle="",
+            )
         return _svg(table.title, drawing)
 
 

@@ -11,7 +11,11 @@ from music_evals.reports.comparisons import BASELINE, PairedRun, paired_row, pai
 from music_evals.reports.records import Records
 from music_evals.reports.table import Rows, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate
-from music_evals.scorers.metrics.power import detectable_difference, paired_variance, questions_needed
+from music_evals.scorers.metrics.power import (
+    detectable_difference,
+    paired_variance,
+    questions_needed,
+)
 
 SUPPOSED: Final = paired_variance(0.7, 0.75, 0.5)
 """The variance without logs: models that get 70 and 75% right, and whose answers have a correlation of 0.5."""
@@ -35,15 +39,26 @@ def power_table(tasks: Sequence[TaskFacts], points: float, records: Records | No
         least = Estimate(detectable_difference(sqrt(variance / n))).percent() if n else None
         source = f"{len(known)} pair{'s' * (len(known) > 1)} of runs" if known else "supposed"
         rows.append(
-            [task.registry_name, count(n or None), least, count(questions_needed(points / 100, variance)), source]
+            [
+                task.registry_name,
+                count(n or None),
+                least,
+                count(questions_needed(points / 100, variance)),
+                source,
+            ]
         )
     columns = ("Task", "Questions", "They tell apart", f"Needed for {points:g} points", "Variance")
-    return Table("power", "Power of paired comparisons, in percentage points", columns, rows, notes("power"))
+    return Table(
+        "power", "Power of paired comparisons, in percentage points", columns, rows, notes("power")
+    )
 
 
 def _is_of(run: PairedRun, task: TaskFacts) -> bool:
     """Whether a run is of a task; where tasks ask the same questions, the task is a factor of the run."""
-    return run.questions[0] == task.benchmark and task.name in (run.questions[-1], *run.factors.values())
+    return run.questions[0] == task.benchmark and task.name in (
+        run.questions[-1],
+        *run.factors.values(),
+    )
 
 
 def _pairs(records: Records) -> list[tuple[PairedRun, PairedRun]]:
@@ -51,7 +66,10 @@ def _pairs(records: Records) -> list[tuple[PairedRun, PairedRun]]:
     pairs = [
         (first, second)
         for first, second in combinations(paired_runs(records), 2)
-        if first.rest("model") == second.rest("model") and first.factors["model"] != second.factors["model"]
+        if first.rest("model") == second.rest("model")
+        and first.factors["model"] != second.factors["model"]
     ]
-    models = [pair for pair in pairs if not any(run.factors["model"].startswith(BASELINE) for run in pair)]
+    models = [
+        pair for pair in pairs if not any(run.factors["model"].startswith(BASELINE) for run in pair)
+    ]
     return models or pairs

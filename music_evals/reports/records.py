@@ -58,7 +58,9 @@ READER: Final = "reader"
 GROUPS: Final = ("theme", "subtheme", "kind", "level", "rotation")
 """Columns of the items for which `scores` holds the main metric of each group."""
 
-_OF_HUB: Final = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}")
+_OF_HUB: Final = re.compile(
+    r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}"
+)
 _COMMIT: Final = re.compile("[0-9a-f]{40}")
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _HEADER_BYTES: Final = 1 << 26
@@ -176,7 +178,9 @@ def read_records(
                 run_facts(header)  # what it cannot show, the report could not either
                 headers.append(header)
                 rows.append(items_of_log)
-            except Exception as error:  # whatever a reader of zip and JSON meets in a file that is no log
+            except (
+                Exception
+            ) as error:  # whatever a reader of zip and JSON meets in a file that is no log
                 passed_over.append((plain(str(path)), reason(error)))
             progress(number, len(paths))
     items = pd.DataFrame(
@@ -188,7 +192,11 @@ def read_records(
         _run(log, fingerprint, by_run[run])
         for run, (log, fingerprint) in enumerate(zip(headers, fingerprints(headers), strict=True))
     ]
-    frame = _with_current(pd.DataFrame(runs)) if runs else pd.DataFrame({"is_current": [], "is_probe": []}, dtype=bool)
+    frame = (
+        _with_current(pd.DataFrame(runs))
+        if runs
+        else pd.DataFrame({"is_current": [], "is_probe": []}, dtype=bool)
+    )
     scores = [row for run, log in enumerate(headers) for row in _scores(run, log, by_run[run])]
     for benchmark in dict.fromkeys(run["benchmark"] for run in runs):
         scores += _published_scores(benchmark)
@@ -224,7 +232,9 @@ def local_logs(*places: str | Path) -> Iterator[list[Path]]:
             if files.isdir(root):
                 infos = list_eval_logs(files.unstrip_protocol(root))
                 logs = [fsspec.core.url_to_fs(info.name)[1] for info in infos]
-                logs = [log for log in logs if "shards" not in log.removeprefix(root).split("/")[:-1]]
+                logs = [
+                    log for log in logs if "shards" not in log.removeprefix(root).split("/")[:-1]
+                ]
             for log in logs:
                 path = Path(log)
                 if "file" not in files.protocol:
@@ -285,7 +295,9 @@ def read_header(path: Path) -> EvalLog:
         _check_values("it", data)
         json.loads(data)  # Inspect's reader needs memory by the square of the depth of lists
     log = read_eval_log(str(path), header_only=True)
-    header = EvalLog.model_validate(_plain_values(log.model_dump(exclude={"samples", "reductions"}), "it"))
+    header = EvalLog.model_validate(
+        _plain_values(log.model_dump(exclude={"samples", "reductions"}), "it")
+    )
     header.location = log.location
     return header
 
@@ -303,7 +315,9 @@ def _samples(path: Path, header: EvalLog) -> Iterator[_Sample]:
             for name in sorted(name for name in names if name.startswith("samples/")):
                 yield _Sample.model_validate(json.loads(_read_entry(archive, name, _SAMPLE_BYTES)))
         elif "summaries.json" in names:
-            _check_size("its summaries.json", archive.getinfo("summaries.json").file_size, _JSON_BYTES)
+            _check_size(
+                "its summaries.json", archive.getinfo("summaries.json").file_size, _JSON_BYTES
+            )
             text = archive.read("summaries.json").decode()
             yield from map(_Sample.model_validate, _elements(text))
 
@@ -332,7 +346,9 @@ def _elements(text: str) -> Iterator[Any]:
             else:
                 break
         else:
-            raise ValueError(f"a summary in its summaries.json has over {_ELEMENT_BYTES:,} characters")
+            raise ValueError(
+                f"a summary in its summaries.json has over {_ELEMENT_BYTES:,} characters"
+            )
         yield element
         place += end
 
@@ -354,7 +370,10 @@ def _plain_values(value: Any, where: str) -> Any:
     if isinstance(value, str):
         return plain(value, _LONGEST)
     if isinstance(value, dict):
-        return {_plain_values(key, where): _plain_values(one, f"{where}.{key}") for key, one in value.items()}
+        return {
+            _plain_values(key, where): _plain_values(one, f"{where}.{key}")
+            for key, one in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_plain_values(one, where) for one in value]
     if isinstance(value, int | float) and not isnan(value) and abs(value) > _LARGEST:
@@ -370,12 +389,16 @@ def _complete_facts(log: EvalLog, samples: Sequence[_Sample], defaults: Defaults
     about = samples[0].metadata if samples else {}
     benchmark, task = str(about.get("benchmark")), str(about.get("task"))
     if benchmark not in names() or task not in load(benchmark).tasks:
-        raise ValueError(f"hf/{named['repo']} is not a dataset of this suite: its samples name no benchmark and task")
+        raise ValueError(
+            f"hf/{named['repo']} is not a dataset of this suite: its samples name no benchmark and task"
+        )
     facts, dataset = load(benchmark).tasks[task], f"hf://datasets/{named['repo']}"
     params = dict(facts.prompted or {})
     log.eval.task_args |= {**defaults(benchmark, task), **params, "dataset": dataset}
     scores = log.results.scores if log.results else []
-    metric = next((name for name in ("accuracy", "mean") if scores and name in scores[0].metrics), "")
+    metric = next(
+        (name for name in ("accuracy", "mean") if scores and name in scores[0].metrics), ""
+    )
     log.eval.metadata = {
         "benchmark": benchmark,
         "config": task,
@@ -385,7 +408,11 @@ def _complete_facts(log: EvalLog, samples: Sequence[_Sample], defaults: Defaults
         "dataset_label": named["repo"],
         "alone": True,
         "floors": {"": {} if facts.chance is None else {"chance": {"value": facts.chance}}},
-        **({"dataset_revision": named["revision"]} if _COMMIT.fullmatch(named["revision"] or "") else {}),
+        **(
+            {"dataset_revision": named["revision"]}
+            if _COMMIT.fullmatch(named["revision"] or "")
+            else {}
+        ),
     }
 
 
@@ -397,7 +424,10 @@ def _check_usable(log: EvalLog) -> None:
         raise ValueError(f"its status is {log.status}, not success{cause}")
     if log.invalidated:
         raise ValueError("it was invalidated")
-    if about.get("benchmark") not in names() or about.get("config") not in load(about["benchmark"]).tasks:
+    if (
+        about.get("benchmark") not in names()
+        or about.get("config") not in load(about["benchmark"]).tasks
+    ):
         raise ValueError(f"no table is known for {about.get('benchmark') or log.eval.task}")
     try:
         scorer = _Facts.model_validate(about).main_metric.partition("/")[0]
@@ -421,7 +451,10 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
         about = sample.metadata
         # Inspect numbers the samples of the Hub; the row has its own id.
         sample_id = str(about["id"] if {"id", "asks"} <= about.keys() else sample.id)
-        usage = next((one for model, one in sample.model_usage.items() if plain(model) == log.eval.model), None)
+        usage = next(
+            (one for model, one in sample.model_usage.items() if plain(model) == log.eval.model),
+            None,
+        )
         tokens = nan if usage is None else float(usage.output_tokens)
         seconds = nan if sample.working_time is None else sample.working_time
         tokens, seconds = (amount if 0 <= amount <= _MOST else nan for amount in (tokens, seconds))
@@ -438,7 +471,11 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
                 # The twin of a question has another answer; it is paired with the question.
                 target = str(about.get("twin_target", sample.target))
                 target = target if item.id == sample_id else str(item.details.get("target", ""))
-                details = {name: fact for name, fact in item.details.items() if name not in ("prediction", "embedding")}
+                details = {
+                    name: fact
+                    for name, fact in item.details.items()
+                    if name not in ("prediction", "embedding")
+                }
                 rows.append(
                     {
                         **columns,
@@ -454,7 +491,9 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
                         "stratum": plain(item.stratum, _SHOWN),
                         "value": nan if item.value is None else item.value,
                         "counts": item.counts,
-                        "answer": None if score.answer is None else plain(str(score.answer), _SHOWN),
+                        "answer": None
+                        if score.answer is None
+                        else plain(str(score.answer), _SHOWN),
                         "target": plain(str(sample.target), _SHOWN),
                         "tokens": tokens,
                         "seconds": seconds,
@@ -464,7 +503,9 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
                 )
     if (log.eval.metadata or {})["main_metric"].endswith(f"/{ORIGINAL}"):
         pieces = [row for row in rows if row["is_main"]]
-        for row, is_original in zip(pieces, original([row["details"] for row in pieces]), strict=True):
+        for row, is_original in zip(
+            pieces, original([row["details"] for row in pieces]), strict=True
+        ):
             row["value"] = float(is_original)
     if not any(row["is_main"] for row in rows):
         raise ValueError(f"none of its samples has a score of {main}")
@@ -495,7 +536,9 @@ def _columns(metadata: _Metadata) -> _Row:
     short = {
         name: plain(value, _LONGEST) if isinstance(value, str) else value
         for name, value in metadata.items()
-        if isinstance(value, str | int | float | bool) and name.isidentifier() and len(name) <= _SHOWN
+        if isinstance(value, str | int | float | bool)
+        and name.isidentifier()
+        and len(name) <= _SHOWN
     }
     return dict(list(short.items())[:_MOST_COLUMNS])
 
@@ -503,11 +546,16 @@ def _columns(metadata: _Metadata) -> _Row:
 def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> _Row:
     about = log.eval.metadata or {}
     facts = load(about["benchmark"]).tasks[about["config"]]
-    params = {name: _hashable(value) for name, value in (log.eval.task_args | log.eval.task_args_passed).items()}
+    params = {
+        name: _hashable(value)
+        for name, value in (log.eval.task_args | log.eval.task_args_passed).items()
+    }
     main = items[items["is_main"]]
     counted = main[main["counts"] & main["value"].notna()]
     is_comparable = _is_comparable(facts, params, about)
-    is_complete = _is_complete(log, main) and (not is_comparable or _has_published_questions(facts, main))
+    is_complete = _is_complete(log, main) and (
+        not is_comparable or _has_published_questions(facts, main)
+    )
     headline = score_of(main)
     is_alone = bool(about.get("alone"))
     unread = nan
@@ -533,13 +581,17 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> _Row
         "model": fingerprint.model,
         "condition": ", ".join(words) or DEFAULT,
         "data": ", ".join([about["dataset_label"], *fingerprint.data]),
-        "key": repr((about["benchmark"], about["config"], fingerprint, is_alone, about["dataset_label"])),
+        "key": repr(
+            (about["benchmark"], about["config"], fingerprint, is_alone, about["dataset_label"])
+        ),
         "changes": len(fingerprint.params) + len(fingerprint.settings) + is_alone,
         "created": datetime.fromisoformat(log.eval.created),
         "main_metric": about["main_metric"],
         "unread": unread,
         "has_reader": bool(reading),
-        "errors": results.total_samples - results.completed_samples if (results := log.results) else 0,
+        "errors": results.total_samples - results.completed_samples
+        if (results := log.results)
+        else 0,
         "n": counted["item"].nunique(),
         "clusters": counted["cluster"].nunique(),
         "is_complete": is_complete,
@@ -556,11 +608,16 @@ def _is_complete(log: EvalLog, main: pd.DataFrame) -> bool:
     results, config = log.results, log.eval.config
     if results is None or config.limit is not None or config.sample_id is not None:
         return False
-    if (log.eval.metadata or {}).get("rows_left_out") or (main["counts"] & main["value"].isna()).any():
+    if (log.eval.metadata or {}).get("rows_left_out") or (
+        main["counts"] & main["value"].isna()
+    ).any():
         return False
     wanted = (log.eval.dataset.samples or 0) * (config.epochs or 1)
     return (
-        results.completed_samples == results.total_samples == wanted == len(main[["sample", "epoch"]].drop_duplicates())
+        results.completed_samples
+        == results.total_samples
+        == wanted
+        == len(main[["sample", "epoch"]].drop_duplicates())
     )
 
 
@@ -569,7 +626,9 @@ def _is_comparable(facts: TaskFacts, params: _Metadata, about: _Metadata) -> boo
     benchmark = load(facts.benchmark)
     is_own = about.get("dataset_source") == dataset_facts(facts.benchmark).published[0]
     accepted = dict(benchmark.table.get("comparable", {}))
-    changed = {"stimulus", "twin", "answer", *accepted.pop("defaults", ())} & (about.get("condition") or {}).keys()
+    changed = {"stimulus", "twin", "answer", *accepted.pop("defaults", ())} & (
+        about.get("condition") or {}
+    ).keys()
     known = {**about, **params}
     return (
         is_own
@@ -588,7 +647,11 @@ def _has_published_questions(facts: TaskFacts, main: pd.DataFrame) -> bool:
     _, source = dataset_facts(facts.benchmark).published
     wanted, known = source.questions.get(facts.name), source.fingerprints.get(facts.name)
     ids = main["item"] if "question" not in main else main["question"].fillna(main["item"])
-    return wanted is not None and ids.nunique() >= wanted and known in (None, fingerprint(ids.astype(str)))
+    return (
+        wanted is not None
+        and ids.nunique() >= wanted
+        and known in (None, fingerprint(ids.astype(str)))
+    )
 
 
 def _hashable(value: Any) -> Any:
@@ -603,7 +666,9 @@ def _with_current(runs: pd.DataFrame) -> pd.DataFrame:
     A run that began in the future had a wrong clock, and is not the newest.
     """
     is_dated = runs["created"] <= datetime.now(UTC) + timedelta(days=1)
-    order = runs.assign(is_dated=is_dated).sort_values(["is_complete", "n", "is_dated", "created"], kind="stable")
+    order = runs.assign(is_dated=is_dated).sort_values(
+        ["is_complete", "n", "is_dated", "created"], kind="stable"
+    )
     last = order.groupby("key", sort=False).tail(1).index
     alike = runs.groupby("key")["key"].transform("size")
     return runs.assign(is_current=runs.index.isin(last), replaced=alike - 1)
@@ -623,11 +688,20 @@ def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[_Row]:
     for tag, group in _by_tag(main):
         yield _row(run, main_metric, f"tag={tag}", score_of(group))
     for score in log.results.scores if log.results else []:
-        values = {name: float(metric.value) for name, metric in score.metrics.items() if not isnan(metric.value)}
+        values = {
+            name: float(metric.value)
+            for name, metric in score.metrics.items()
+            if not isnan(metric.value)
+        }
         for name, value in values.items():
             metric, is_end = f"{score.name}/{name}", name.endswith(("_low", "_high"))
             if metric != main_metric and not is_end:
-                yield _row(run, metric, "", Estimate(value, values.get(f"{name}_low"), values.get(f"{name}_high")))
+                yield _row(
+                    run,
+                    metric,
+                    "",
+                    Estimate(value, values.get(f"{name}_low"), values.get(f"{name}_high")),
+                )
     for metric, floors in facts.floors.items():
         theme = re.fullmatch(r"by_theme/(.*)/accuracy", metric)
         for kind, floor in floors.items() if theme or not metric else ():
@@ -658,16 +732,28 @@ def _published_scores(benchmark: str) -> Iterator[_Row]:
             model = labels.pop("model", "")
             group = "; ".join(f"{column}={words}" for column, words in labels.items() if words)
             for metric, value in row.figures.items():
-                figure = {**_row(None, f"{name}/{metric}", group, Estimate(value)), "source": "published"}
+                figure = {
+                    **_row(None, f"{name}/{metric}", group, Estimate(value)),
+                    "source": "published",
+                }
                 yield {**figure, "model": model, "benchmark": benchmark}
 
 
 def _row(run: int | None, metric: str, group: str, found: Estimate | None) -> _Row:
     found = found or Estimate(nan)
     ends = {"value": found.value, "low": found.low, "high": found.high, "n": found.n}
-    return {"run": run, "metric": metric, "group": group, **ends, "source": "measured", "unread": found.unread}
+    return {
+        "run": run,
+        "metric": metric,
+        "group": group,
+        **ends,
+        "source": "measured",
+        "unread": found.unread,
+    }
 
 
 def _estimate(row: pd.Series) -> Estimate:
-    low, high, n, unread = (None if pd.isna(row[name]) else float(row[name]) for name in ("low", "high", "n", "unread"))
+    low, high, n, unread = (
+        None if pd.isna(row[name]) else float(row[name]) for name in ("low", "high", "n", "unread")
+    )
     return Estimate(float(row["value"]), low, high, None if n is None else int(n), unread=unread)

@@ -61,7 +61,9 @@ def make_report(records: Records) -> tuple[list[Section], _Faults]:
     sections = [add("Summary", lambda rest: [summary_table(rest)], "the summary")]
     titles = dict.fromkeys(records.runs["section"])
     sections += [add(title, partial(section_tables, section=title), title) for title in titles]
-    compared = add("Comparisons", lambda rest: [*comparison_tables(rest), cost_table(rest)], "the comparisons")
+    compared = add(
+        "Comparisons", lambda rest: [*comparison_tables(rest), cost_table(rest)], "the comparisons"
+    )
     passed_over = [*records.passed_over, *left_out]
     basis = metadata_tables([*records.headers.values()], passed_over)
     sections += [compared, Section("basis", "What the numbers rest on", basis)]
@@ -77,7 +79,9 @@ def section_tables(records: Records, section: str) -> list[Table]:
     return [table for table in [*own, *shared] if table is not None and table.rows]
 
 
-def _without_faulty(make: Callable[[Records], list[Table]], records: Records) -> tuple[list[Table], _Faults]:
+def _without_faulty(
+    make: Callable[[Records], list[Table]], records: Records
+) -> tuple[list[Table], _Faults]:
     """Make tables of all runs but those with which that fails; and say why of each."""
     try:
         return make(records), []

@@ -16,7 +16,16 @@ from music_evals.scorers.metrics.estimates import Estimate
 
 SCHEMA: Final = 2
 FACTS: Final = (
-    *("benchmark", "task", "model", "condition", "data", "signature", "is_published_test", "is_complete"),
+    *(
+        "benchmark",
+        "task",
+        "model",
+        "condition",
+        "data",
+        "signature",
+        "is_published_test",
+        "is_complete",
+    ),
     *("created", "log"),
 )
 """Facts of a run that its records have."""
@@ -30,7 +39,9 @@ def result_rows(records: Records) -> pd.DataFrame:
     facts = records.runs.loc[current, list(FACTS)].assign(
         created=lambda runs: runs["created"].map(lambda day: day.isoformat())
     )
-    joined = scores.merge(facts, left_on="run", right_index=True, how="left", suffixes=("_published", ""))
+    joined = scores.merge(
+        facts, left_on="run", right_index=True, how="left", suffixes=("_published", "")
+    )
     for name in ("model", "benchmark"):
         if f"{name}_published" in joined:
             joined[name] = joined[name].fillna(joined.pop(f"{name}_published"))
@@ -42,12 +53,20 @@ def result_rows(records: Records) -> pd.DataFrame:
 def as_json(records: Records, made_by: str) -> str:
     """Return the text of ``results.json``: records, and the aggregates of the summary, in percent."""
     means = [
-        {"model": one.model, "section": one.section, "tasks": one.runs["task"].tolist(), "data": one.data}
+        {
+            "model": one.model,
+            "section": one.section,
+            "tasks": one.runs["task"].tolist(),
+            "data": one.data,
+        }
         | {name: _values(getattr(one, name)) for name in ("score", "floor", "gain", "normalised")}
         for one in aggregates(records)[0]
     ]
     rows = json.loads(result_rows(records).to_json(orient="records", double_precision=15))
-    return json.dumps({"schema_version": SCHEMA, "made_by": made_by, "records": rows, "aggregates": means}, indent=1)
+    return json.dumps(
+        {"schema_version": SCHEMA, "made_by": made_by, "records": rows, "aggregates": means},
+        indent=1,
+    )
 
 
 def as_csv(records: Records) -> str:

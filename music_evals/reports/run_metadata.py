@@ -26,11 +26,25 @@ DEFAULT: Final = "default"
 LIMITS: Final = ("message", "token", "turn", "time", "working", "cost")
 """Limits of a sample; in a log's configuration their names end in ``_limit``."""
 TRANSPORT: Final = frozenset(
-    ("max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections")
+    (
+        "max_retries",
+        "timeout",
+        "attempt_timeout",
+        "stream_idle_timeout",
+        "max_connections",
+        "adaptive_connections",
+    )
 )
 """Settings of generation that say how requests are sent."""
 
-_HARMLESS: Final = TRANSPORT | {"batch", "cache", "cache_prompt", "logprobs", "top_logprobs", "prompt_logprobs"}
+_HARMLESS: Final = TRANSPORT | {
+    "batch",
+    "cache",
+    "cache_prompt",
+    "logprobs",
+    "top_logprobs",
+    "prompt_logprobs",
+}
 _DATA: Final = {
     "source_revision": "dataset_source_revision",
     "source_sha256": "dataset_source_sha256",
@@ -40,8 +54,12 @@ _DATA: Final = {
     "files_missing": "dataset_missing_files",
 }
 _WORD: Final = re.compile(r"[\w.+:, -]{1,60}")
-_NAMES_OF_MODELS: Final = frozenset(("judges", "encoder", "reference", "reader"))  # whose values may hold a "/"
-_SECRET: Final = re.compile(r"key|token(?!s|_limit|izer)|secret|passw|credential|auth", re.IGNORECASE)
+_NAMES_OF_MODELS: Final = frozenset(
+    ("judges", "encoder", "reference", "reader")
+)  # whose values may hold a "/"
+_SECRET: Final = re.compile(
+    r"key|token(?!s|_limit|izer)|secret|passw|credential|auth", re.IGNORECASE
+)
 _CHECKSUM: Final = re.compile(r"[0-9a-f]{32,64}")
 _SHORT: Final = 12  # characters of a checksum, enough to tell two apart
 
@@ -73,29 +91,42 @@ def fingerprints(logs: Sequence[EvalLog]) -> list[RunFingerprint]:
     settings = _differing([("", _settings(log)) for log in logs])
     # Another file of prompts is another value of the parameter; only its content is compared here.
     prompts = [{"prompts_sha256": about.get("prompts_sha256")} for about in abouts]
-    wording = _differing([(log.eval.task_args.get("prompts"), fact) for log, fact in zip(logs, prompts, strict=True)])
-    data = _differing([((about.get("benchmark"), about.get("dataset_label")), _data(about)) for about in abouts])
+    wording = _differing(
+        [(log.eval.task_args.get("prompts"), fact) for log, fact in zip(logs, prompts, strict=True)]
+    )
+    data = _differing(
+        [((about.get("benchmark"), about.get("dataset_label")), _data(about)) for about in abouts]
+    )
     return [
         RunFingerprint(
             f"{log.eval.model} [{', '.join(model)}]" if model else log.eval.model,
-            tuple(f"{name}={shown(name, value)}" for name, value in (about.get("condition") or {}).items()),
+            tuple(
+                f"{name}={shown(name, value)}"
+                for name, value in (about.get("condition") or {}).items()
+            ),
             (*setting, *words),
             tuple(facts),
         )
-        for log, about, model, setting, words, facts in zip(logs, abouts, models, settings, wording, data, strict=True)
+        for log, about, model, setting, words, facts in zip(
+            logs, abouts, models, settings, wording, data, strict=True
+        )
     ]
 
 
 def generation(log: EvalLog) -> _Facts:
     """Return the settings under which a run's model generated, with those of its task."""
-    return log.eval.model_generate_config.merge(log.plan.config).model_dump(mode="json", exclude_none=True)
+    return log.eval.model_generate_config.merge(log.plan.config).model_dump(
+        mode="json", exclude_none=True
+    )
 
 
 def models_by_role(log: EvalLog) -> dict[str, str]:
     """Return the names of the models beside the one that was evaluated, by their roles."""
     named = {}
     for role, models in (log.eval.model_roles or {}).items():
-        named[role] = " and ".join(model.model for model in (models if isinstance(models, list) else [models]))
+        named[role] = " and ".join(
+            model.model for model in (models if isinstance(models, list) else [models])
+        )
     return named
 
 
@@ -112,7 +143,10 @@ def shown(name: str, value: Any) -> str:
             str(one)
             for one in values
             if isinstance(one, bool | int | float)
-            or (isinstance(one, str) and _WORD.fullmatch(one.replace("/", "") if name in _NAMES_OF_MODELS else one))
+            or (
+                isinstance(one, str)
+                and _WORD.fullmatch(one.replace("/", "") if name in _NAMES_OF_MODELS else one)
+            )
         ]
         if len(words) == len(values):
             return ",".join(words)
@@ -137,7 +171,9 @@ def _differing(facts_of_logs: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> l
             if len({_canonical(value) for value in values}) > 1:
                 for place, value in zip(places, values, strict=True):
                     if value is not None:
-                        words[place].append(f"{name}={shown(name, shortened(value) if name in _DATA else value)}")
+                        words[place].append(
+                            f"{name}={shown(name, shortened(value) if name in _DATA else value)}"
+                        )
     return words
 
 
@@ -149,7 +185,9 @@ def _model_facts(log: EvalLog) -> _Facts:
     facts = {name: value for name, value in log.eval.model_args.items() if value is not None}
     if log.eval.model_base_url:
         address = urlsplit(log.eval.model_base_url)
-        facts["served_at"] = address.netloc.rpartition("@")[2] + address.path.rstrip("/").removesuffix("/v1")
+        facts["served_at"] = address.netloc.rpartition("@")[2] + address.path.rstrip(
+            "/"
+        ).removesuffix("/v1")
     return facts
 
 
@@ -159,7 +197,9 @@ def _settings(log: EvalLog) -> _Facts:
     settings = {name: value for name, value in generation(log).items() if own.get(name) != value}
     # A task may have a parameter called seed.
     settings = {
-        "sampling_seed" if name == "seed" else name: settings[name] for name in settings if name not in _HARMLESS
+        "sampling_seed" if name == "seed" else name: settings[name]
+        for name in settings
+        if name not in _HARMLESS
     }
     for name in (*(f"{limit}_limit" for limit in LIMITS), "token_limit_type"):
         settings[name] = getattr(config, name)
@@ -185,8 +225,15 @@ def signature(log: EvalLog) -> str:
     the readers, and that of the tasks: ``muse/syncopation|strategy=cot|data:generated-seed1@1.3.0|readers:3|v1.1.0``.
     """
     about = log.eval.metadata or {}
-    settings = {name: value for name, value in _settings(log).items() if value is not None and name != "task_version"}
-    changed = [f"{name}={shown(name, value)}" for name, value in {**(about.get("condition") or {}), **settings}.items()]
+    settings = {
+        name: value
+        for name, value in _settings(log).items()
+        if value is not None and name != "task_version"
+    }
+    changed = [
+        f"{name}={shown(name, value)}"
+        for name, value in {**(about.get("condition") or {}), **settings}.items()
+    ]
     revision = shortened(about.get("dataset_revision") or about.get("dataset_source_revision"))
     data = f"data:{about['dataset_label']}@{revision or about.get('dataset_builder_version', '?')}"
     if selection := _selection(log):
@@ -198,15 +245,22 @@ def signature(log: EvalLog) -> str:
 # --- tables of what the numbers rest on ---
 
 
-def metadata_tables(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, str]]) -> list[Table]:
+def metadata_tables(
+    headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, str]]
+) -> list[Table]:
     """Make the table of runs, by date, and that of logs passed over (location and reason).
 
     What is the same in all runs is said once, in the notes.
     """
     tables = []
-    runs = sorted(headers, key=lambda log: (_time(log.eval.created), log.eval.task, log.eval.model, log.location))
+    runs = sorted(
+        headers,
+        key=lambda log: (_time(log.eval.created), log.eval.task, log.eval.model, log.location),
+    )
     if runs:
-        frame = pd.DataFrame([run_facts(log) for log in runs], dtype=object).dropna(axis=1, how="all")
+        frame = pd.DataFrame([run_facts(log) for log in runs], dtype=object).dropna(
+            axis=1, how="all"
+        )
         same = [name for name in frame if len(frame) > 1 and len(set(map(str, frame[name]))) == 1]
         cells = frame.drop(columns=same).where(frame.notna(), None)
         told = [f"{name}: {text(frame[name].iloc[0])}." for name in same]
@@ -215,7 +269,10 @@ def metadata_tables(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str,
     if passed_over:
         # Reasons may name the path of a log; its folder is private.
         rows = [
-            [plain(name := where.rpartition("/")[2]), why.replace(where.removeprefix("file://").removesuffix(name), "")]
+            [
+                plain(name := where.rpartition("/")[2]),
+                why.replace(where.removeprefix("file://").removesuffix(name), ""),
+            ]
             for where, why in passed_over
         ]
         tables.append(Table("basis_passed_over", "Logs passed over", ("Log", "Why"), rows))
@@ -224,7 +281,12 @@ def metadata_tables(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str,
 
 def run_facts(log: EvalLog) -> dict[str, Cell]:
     """Say what was run, on which data and with which settings and software; an error if the header is not usable."""
-    about, config, results, revision = log.eval.metadata or {}, log.eval.config, log.results, log.eval.revision
+    about, config, results, revision = (
+        log.eval.metadata or {},
+        log.eval.config,
+        log.results,
+        log.eval.revision,
+    )
     usage = log.stats.model_usage.get(log.eval.model)
     others = [used for name, used in log.stats.model_usage.items() if name != log.eval.model]
     begun, ended = log.stats.started_at, log.stats.completed_at
@@ -236,7 +298,9 @@ def run_facts(log: EvalLog) -> dict[str, Cell]:
     return {
         "Signature": signature(log),
         "Task": log.eval.task,
-        "Arguments": _listed({name: value for name, value in log.eval.task_args_passed.items() if name != "dataset"}),
+        "Arguments": _listed(
+            {name: value for name, value in log.eval.task_args_passed.items() if name != "dataset"}
+        ),
         "Model": log.eval.model,
         "Begun": f"{_time(log.eval.created):%Y-%m-%d %H:%M}",
         "In dataset": count(log.eval.dataset.samples),
@@ -250,19 +314,33 @@ def run_facts(log: EvalLog) -> dict[str, Cell]:
         "Other models' tokens": count(
             sum(_input_tokens(one) + one.output_tokens for one in others) if others else None
         ),
-        "Seconds": count((_time(ended) - _time(begun)).total_seconds() if begun and ended else None),
+        "Seconds": count(
+            (_time(ended) - _time(begun)).total_seconds() if begun and ended else None
+        ),
         "Data": shortened(about.get("dataset_label")),
         **data,
-        "Served at": urlsplit(log.eval.model_base_url).hostname if log.eval.model_base_url else None,
+        "Served at": urlsplit(log.eval.model_base_url).hostname
+        if log.eval.model_base_url
+        else None,
         "Provider": _listed(log.eval.model_args),
-        "Generation": _listed({name: value for name, value in generation(log).items() if name not in TRANSPORT}),
+        "Generation": _listed(
+            {name: value for name, value in generation(log).items() if name not in TRANSPORT}
+        ),
         "Shuffled": "yes" if log.eval.dataset.shuffled or config.sample_shuffle else "no",
-        "Limits of a sample": _listed({f"{name}_limit": getattr(config, f"{name}_limit") for name in LIMITS}),
+        "Limits of a sample": _listed(
+            {f"{name}_limit": getattr(config, f"{name}_limit") for name in LIMITS}
+        ),
         "Other roles": "; ".join(roles) or None,
         "Task version": shortened(log.eval.task_version),
         "music-evals": shortened(about.get("music_evals_version")),
-        **{name: version for name, version in sorted(log.eval.packages.items()) if name != "music_evals"},
-        "Git commit": f"{revision.commit}{', modified' if revision.dirty else ''}" if revision else None,
+        **{
+            name: version
+            for name, version in sorted(log.eval.packages.items())
+            if name != "music_evals"
+        },
+        "Git commit": f"{revision.commit}{', modified' if revision.dirty else ''}"
+        if revision
+        else None,
         "Log": plain(log.location.rpartition("/")[2]),
     }
 
@@ -283,7 +361,11 @@ def _selection(log: EvalLog) -> str | None:
 
 
 def _input_tokens(usage: ModelUsage) -> int:
-    return usage.input_tokens + (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    return (
+        usage.input_tokens
+        + (usage.input_tokens_cache_read or 0)
+        + (usage.input_tokens_cache_write or 0)
+    )
 
 
 def _time(text: str) -> datetime:

@@ -25,7 +25,9 @@ def plain(text: str, longest: int | None = None) -> str:
 
 def reason(error: Exception) -> str:
     """Return an error in one line; an error that the package did not raise itself with its type and its place."""
-    from pydantic import ValidationError  # here, because commands that only show texts do not need it
+    from pydantic import (
+        ValidationError,
+    )  # here, because commands that only show texts do not need it
 
     frames = extract_tb(error.__traceback__)
     own_frames = [frame for frame in frames if frame.filename.startswith(_PACKAGE)]
@@ -48,5 +50,9 @@ def _printable(character: str) -> str:
     kind = category(character)
     if kind in ("Cc", "Zl", "Zp") and character.isspace():
         return " "
-    is_no_character = kind == "Cn" and (ord(character) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF)
-    return "\N{REPLACEMENT CHARACTER}" if is_no_character or kind in ("Cc", "Cf", "Cs") else character
+    is_no_character = kind == "Cn" and (
+        ord(character) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF
+    )
+    return (
+        "\N{REPLACEMENT CHARACTER}" if is_no_character or kind in ("Cc", "Cf", "Cs") else character
+    )

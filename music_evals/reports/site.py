@@ -36,7 +36,16 @@ PAGE, REPORT, CARD, RESULTS, LOGS = "index.html", "report.html", "README.md", "r
 MEDIA_BYTES: Final = 24_000_000
 """Sound and pictures that the copies of all logs hold together; the viewer takes 11 MB more."""
 _MEDIA: Final = re.compile(rb'"data:(?:audio|image|video)/[^"]{200,}"')
-_PAIR: Final = ("First model", "Second model", "First", "Second", "Difference", "Detectable", "p (Holm)", "Verdict")
+_PAIR: Final = (
+    "First model",
+    "Second model",
+    "First",
+    "Second",
+    "Difference",
+    "Detectable",
+    "p (Holm)",
+    "Verdict",
+)
 TITLE: Final = "Music evaluation leaderboard"
 
 
@@ -52,12 +61,23 @@ def write_site(folder: Path, records: Records, about: list[str], made_by: str, r
     """
     links = _bundle(folder / LOGS, records.current())
     templates = environment()
-    templates.filters["checksum"] = lambda words: f"'sha256-{b64encode(sha256(words.encode()).digest()).decode()}'"
+    templates.filters["checksum"] = lambda words: (
+        f"'sha256-{b64encode(sha256(words.encode()).digest()).decode()}'"
+    )
     page = templates.get_template("site.html").render(
-        title=TITLE, about=about, board=board_table(records, links), pairs=_pairs_table(records), report=REPORT
+        title=TITLE,
+        about=about,
+        board=board_table(records, links),
+        pairs=_pairs_table(records),
+        report=REPORT,
     )
     card = templates.get_template("site.md").render(title=TITLE, about=about, page=PAGE)
-    for name, content in ((PAGE, page), (REPORT, report), (CARD, card), (RESULTS, as_json(records, made_by))):
+    for name, content in (
+        (PAGE, page),
+        (REPORT, report),
+        (CARD, card),
+        (RESULTS, as_json(records, made_by)),
+    ):
         (folder / name).write_text(content, encoding="utf-8")
 
 
@@ -66,12 +86,29 @@ def board_table(records: Records, links: Mapping[int, str]) -> Table:
     rows: Rows = []
     for one in aggregates(records)[0]:
         if one.section != SUITE:
-            logs = [f"{links[number]}|{run['task']}" for number, run in one.runs.iterrows() if number in links]
+            logs = [
+                f"{links[number]}|{run['task']}"
+                for number, run in one.runs.iterrows()
+                if number in links
+            ]
             label = [one.model, one.section + ("" if one.is_published_test else " †")]
             words = [min(one.runs["condition"], key=len), one.data, " ".join(logs) or None]
-            rows.append([*label, *words, one.shown_score, one.floor, one.gain, one.normalised, one.tasks])
+            rows.append(
+                [*label, *words, one.shown_score, one.floor, one.gain, one.normalised, one.tasks]
+            )
     rows.sort(key=lambda row: (row[1], -row[5].value if isinstance(row[5], Estimate) else inf))
-    columns = ("Model", "Benchmark", "Condition", "Data", "Logs", "Score", "Floor", "Gain", "Normalised", "Tasks")
+    columns = (
+        "Model",
+        "Benchmark",
+        "Condition",
+        "Data",
+        "Logs",
+        "Score",
+        "Floor",
+        "Gain",
+        "Normalised",
+        "Tasks",
+    )
     return Table("board", "Models and benchmarks, in percent", columns, rows, notes("site"))
 
 
@@ -94,7 +131,11 @@ def _bundle(folder: Path, runs: pd.DataFrame) -> dict[int, str]:
         for number, run in runs.iterrows():
             path = Path(run["location"].removeprefix("file://"))
             # The viewer takes JSON files only if their names begin with a time.
-            stem = f"{run['created']:%Y-%m-%dT%H-%M-%S}_{path.stem}" if path.suffix == ".json" else path.stem
+            stem = (
+                f"{run['created']:%Y-%m-%dT%H-%M-%S}_{path.stem}"
+                if path.suffix == ".json"
+                else path.stem
+            )
             name, copy = f"{stem}{path.suffix}", 1
             while name in names.values():
                 copy += 1

@@ -74,7 +74,10 @@ class Aggregate:
         """The score with an interval that ends at 0 and 100; ‡ marks a share of pieces that compile."""
         if self.score is None:
             return None
-        low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (self.score.low, self.score.high))
+        low, high = (
+            None if end is None else min(max(end, 0.0), 100.0)
+            for end in (self.score.low, self.score.high)
+        )
         return replace(self.score, low=low, high=high, mark="" if self.is_quality else "‡")
 
 
@@ -105,14 +108,18 @@ def _suite(records: Records, found: Sequence[Aggregate]) -> tuple[list[Aggregate
     sections = {one.section for one in ranked}
     if len(sections) < 2:
         return [], lines
-    data = {section: mode(one.data for one in ranked if one.section == section) for section in sections}
+    data = {
+        section: mode(one.data for one in ranked if one.section == section) for section in sections
+    }
     suites, without = [], []
     for model in dict.fromkeys(one.model for one in found):
         own = [one for one in counted if one.model == model and one.section in sections]
         is_same_data = all(one.data == data[one.section] for one in own)
         if is_same_data and _tasks(own) == _tasks(ranked):
             mean = _mean([one.normalised for one in own])
-            suites.append(Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean))
+            suites.append(
+                Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean)
+            )
         else:
             without.append(model)
     if without:
@@ -154,7 +161,9 @@ def _repeats(questions: Mapping[str, set[str]]) -> tuple[set[str], list[str]]:
             kept.append(section)
         if number:
             end = f"{section} is left out" if is_repeat else "both count"
-            lines.append(f"{SUITE}: {number} of {size} questions of {section} are those of {nearest}; {end}.")
+            lines.append(
+                f"{SUITE}: {number} of {size} questions of {section} are those of {nearest}; {end}."
+            )
     return {*questions} - {*kept}, lines
 
 
@@ -177,8 +186,28 @@ def summary_table(records: Records) -> Table:
         dagger = "" if one.is_published_test else " †"
         score = one.shown_score
         condition = min(one.runs["condition"], key=len)
-        rows.append([one.model, one.section + dagger, one.tasks, score, one.gain, one.normalised, condition, one.data])
-    columns = ("Model", "Benchmark", "Tasks", "Score", "Gain", "Normalised", "Asked with", "On data")
+        rows.append(
+            [
+                one.model,
+                one.section + dagger,
+                one.tasks,
+                score,
+                one.gain,
+                one.normalised,
+                condition,
+                one.data,
+            ]
+        )
+    columns = (
+        "Model",
+        "Benchmark",
+        "Tasks",
+        "Score",
+        "Gain",
+        "Normalised",
+        "Asked with",
+        "On data",
+    )
     title = "Summary: mean of the tasks' main metrics, in percent"
     replaced = [line for line in run_notes(records.current()) if " runs alike" in line]
     return Table("summary", title, columns, rows, [*notes("summary"), *lines, *replaced])
@@ -189,7 +218,13 @@ def chosen(runs: pd.DataFrame) -> pd.DataFrame:
 
     def rank(group: pd.DataFrame) -> tuple[Any, ...]:
         complete = int(group["is_complete"].sum())
-        return complete, len(group), -group["changes"].iloc[0], group["n"].sum(), group["created"].max()
+        return (
+            complete,
+            len(group),
+            -group["changes"].iloc[0],
+            group["n"].sum(),
+            group["created"].max(),
+        )
 
     conditions = runs["words"].map(lambda words: tuple(word for word in words if word != PARTIAL))
     return max((group for _, group in runs.groupby([conditions, "data"], sort=False)), key=rank)

@@ -38,7 +38,9 @@ _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text gets at leas
 def notes(table: str) -> tuple[str, ...]:
     """Return the notes of a table by its name in ``templates/notes.toml``; none if it has none."""
     path = files("music_evals.reports") / "templates" / "notes.toml"
-    return tuple(note.strip() for note in tomllib.loads(path.read_text(encoding="utf-8")).get(table, ()))
+    return tuple(
+        note.strip() for note in tomllib.loads(path.read_text(encoding="utf-8")).get(table, ())
+    )
 
 
 def count(number: float | None) -> Estimate | None:
@@ -50,7 +52,11 @@ def number(cell: Estimate) -> str:
     """Return the value alone, with a true minus."""
     if isnan(cell.value):
         return "undefined"
-    return "<0.001" if cell.decimals == P_DECIMALS and cell.value < _LEAST_P else _digits(cell, cell.value)
+    return (
+        "<0.001"
+        if cell.decimals == P_DECIMALS and cell.value < _LEAST_P
+        else _digits(cell, cell.value)
+    )
 
 
 def interval(cell: Estimate) -> str:
@@ -121,10 +127,14 @@ class Table:
         """Check the shape."""
         for row in self.rows:
             if len(row) != len(self.columns):
-                raise ValueError(f"table {self.name}: a row has {len(row)} cells for {len(self.columns)} columns")
+                raise ValueError(
+                    f"table {self.name}: a row has {len(row)} cells for {len(self.columns)} columns"
+                )
         for index, column in enumerate(self.columns):
             if len({type(row[index]) for row in self.rows if row[index] is not None}) > 1:
-                raise ValueError(f"table {self.name}: the column {column!r} holds both text and estimates")
+                raise ValueError(
+                    f"table {self.name}: the column {column!r} holds both text and estimates"
+                )
 
     def shown_notes(self) -> list[str]:
         """Return the notes; one that explains a mark, and begins with it, only where a cell has the mark."""
@@ -147,13 +157,19 @@ class Table:
     def to_rich(self) -> RichTable:
         """Return it for the terminal: notes below it, an interval under its number."""
         caption = Text("\n".join(self.shown_notes()))
-        table = RichTable(title=Text(self.title), caption=caption, title_justify="left", caption_justify="left")
+        table = RichTable(
+            title=Text(self.title), caption=caption, title_justify="left", caption_justify="left"
+        )
         ordered = self.measured_first()
-        for index, (column, numeric) in enumerate(zip(ordered.columns, ordered.is_numeric(), strict=True)):
+        for index, (column, numeric) in enumerate(
+            zip(ordered.columns, ordered.is_numeric(), strict=True)
+        ):
             if numeric:
                 table.add_column(Text(column.replace(" ", "\n")), justify="right", no_wrap=True)
             else:
-                longest = max(len(words) for words in (column, *(text(row[index]) for row in ordered.rows)))
+                longest = max(
+                    len(words) for words in (column, *(text(row[index]) for row in ordered.rows))
+                )
                 table.add_column(Text(column), overflow="fold", min_width=min(longest, _TEXT_WIDTH))
         for row in ordered.rows:
             table.add_row(*[Text(_stacked(cell)) for cell in row])
@@ -168,7 +184,9 @@ class Table:
             *(_line([text(cell) for cell in row]) for row in ordered.rows),
         ]
         notes = [f"- {note}" for note in self.shown_notes()]
-        return "\n".join([f"{'#' * level} {self.title}", "", *lines, *([""] if notes else []), *notes, ""])
+        return "\n".join(
+            [f"{'#' * level} {self.title}", "", *lines, *([""] if notes else []), *notes, ""]
+        )
 
     def to_latex(self) -> str:
         """Return it as a LaTeX table with the rules of booktabs: notes above, numbers without their intervals' n."""
@@ -187,7 +205,9 @@ class Table:
             label=f"tab:{self.name}",
             caption=_LATEX.sub(r"\\\g<0>", self.title),
         )
-        return "".join(f"% {note}\n" for note in self.shown_notes()) + latex.replace("−", "$-$").replace("–", "--")
+        return "".join(f"% {note}\n" for note in self.shown_notes()) + latex.replace(
+            "−", "$-$"
+        ).replace("–", "--")
 
     def to_csv(self) -> str:
         """Return it as CSV; a column of estimates becomes four: the value, unrounded, ``low``, ``high`` and ``n``."""
@@ -196,7 +216,10 @@ class Table:
             (name, f"{name} low", f"{name} high", f"{name} n") if is_number else (name,)
             for name, is_number in zip(self.columns, numeric, strict=True)
         ]
-        rows = [[_values(cell, numbers) for cell, numbers in zip(row, numeric, strict=True)] for row in self.rows]
+        rows = [
+            [_values(cell, numbers) for cell, numbers in zip(row, numeric, strict=True)]
+            for row in self.rows
+        ]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(map(no_formula, chain.from_iterable(headings)))

@@ -16,7 +16,12 @@ LATE: Final = Reward(None, {}, "not measured: the batch's deadline came first")
 
 
 def reward_function(
-    task: str, *, part: str | None = None, reasoned: bool = False, pieces: Pieces | None = None, deadline: float = 120
+    task: str,
+    *,
+    part: str | None = None,
+    reasoned: bool = False,
+    pieces: Pieces | None = None,
+    deadline: float = 120,
 ) -> Callable[..., list[float | None]]:
     """Make a reward function of a task for `trl.GRPOTrainer`, by the name that `music-evals list` shows.
 
@@ -65,9 +70,16 @@ def reward_function(
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Sequence[Any],
     ) -> list[float | None]:
-        rows = [{name: values[place] for name, values in columns.items()} for place in range(len(completions))]
+        rows = [
+            {name: values[place] for name, values in columns.items()}
+            for place in range(len(completions))
+        ]
         is_own = [row.get("task", task) == task for row in rows]
-        own = iter(rewards_of([*compress(rows, is_own)], [text_of(one) for one in compress(completions, is_own)]))
+        own = iter(
+            rewards_of(
+                [*compress(rows, is_own)], [text_of(one) for one in compress(completions, is_own)]
+            )
+        )
         rewards = [next(own) if mine else Reward(None, {}, "of another task") for mine in is_own]
         for name in {name: None for one in rewards for name in one.parts}:
             values = [one.parts.get(name) for one in rewards]
@@ -90,5 +102,16 @@ def text_of(completion: Completion) -> str:
     """
     if isinstance(completion, str):
         return completion
-    content = next((one["content"] for one in reversed(completion) if one.get("role", "assistant") == "assistant"), "")
-    return content if isinstance(content, str) else "".join(one.get("text") or "" for one in content or ())
+    content = next(
+        (
+            one["content"]
+            for one in reversed(completion)
+            if one.get("role", "assistant") == "assistant"
+        ),
+        "",
+    )
+    return (
+        content
+        if isinstance(content, str)
+        else "".join(one.get("text") or "" for one in content or ())
+    )

@@ -51,11 +51,17 @@ class Pieces:
 
     def __init__(self, references: Sequence[ReferenceSet], known: Mapping[str, str]) -> None:
         self.fit = fit_of(references[0].descriptors("strict"), names=DESCRIPTORS)
-        texts = {f"{one.name}/{key}": text for one in references for key, text in zip(one.ids, one.texts, strict=True)}
+        texts = {
+            f"{one.name}/{key}": text
+            for one in references
+            for key, text in zip(one.ids, one.texts, strict=True)
+        }
         self.index = CopyIndex({**texts, **known})
 
 
-def score(task: str, row: Row, reply: str, *, reasoned: bool = False, pieces: Pieces | None = None) -> Reward:
+def score(
+    task: str, row: Row, reply: str, *, reasoned: bool = False, pieces: Pieces | None = None
+) -> Reward:
     """Score a reply to a row, as the task does by its main metric under ``protocol=strict``.
 
     The value is the task's score, except for written music: its score is the part ``compiles``, and the value also asks
@@ -105,10 +111,14 @@ class _Columns(dict[str, Any]):
     """A row that names a column which it lacks."""
 
     def __missing__(self, name: str) -> Any:
-        raise _RowError(f"the row has no column {name!r}; it has {', '.join(map(str, self)) or 'none'}")
+        raise _RowError(
+            f"the row has no column {name!r}; it has {', '.join(map(str, self)) or 'none'}"
+        )
 
 
-def judge_of(task: str, *, reasoned: bool = False, pieces: Pieces | None = None) -> Callable[[Row, str], Reward]:
+def judge_of(
+    task: str, *, reasoned: bool = False, pieces: Pieces | None = None
+) -> Callable[[Row, str], Reward]:
     """Return the function that judges replies to a task; ValueError if there is none, or it lacks its pieces."""
     facts = [one for one in benchmarks.tasks_named(task) if one.registry_name == task]
     if not facts:
@@ -116,7 +126,9 @@ def judge_of(task: str, *, reasoned: bool = False, pieces: Pieces | None = None)
     scorer = facts[0].metric.partition("/")[0]
     if scorer == "written_music":
         if pieces is None:
-            raise ValueError(f"{task} needs pieces=, a `Pieces` with the reference sets of its dataset")
+            raise ValueError(
+                f"{task} needs pieces=, a `Pieces` with the reference sets of its dataset"
+            )
         return partial(_written_music, pieces)
     if scorer in _KINDS:
         return partial(_score_question, _KINDS[scorer], reasoned)
@@ -132,7 +144,11 @@ def _choice(row: Row, reply: str) -> Reward:
 def _option(row: Row, reply: str) -> Reward:
     options, right = row["options"], row["answer"]
     _check_right(right, options)
-    verdict = judge_option(reply, options, right, plain=plain_text) if options else judge_short(reply, right)
+    verdict = (
+        judge_option(reply, options, right, plain=plain_text)
+        if options
+        else judge_short(reply, right)
+    )
     return _reward(verdict, _ends_in_form(reply, options, right))
 
 
@@ -154,7 +170,11 @@ def _open(row: Row, reply: str) -> Reward:
     (entry,) = judge_open(reply, [{"answer": row["answer"], "answer_type": answer_type}])
     value = None if entry["verdict"] is None else float(entry["verdict"])
     in_form = entry["reading"] == "answered" and "\n" not in clean_reply(reply).strip()
-    parts = {"answer": value, "format": float(in_form), "refusal": float(entry["reading"] == "refused")}
+    parts = {
+        "answer": value,
+        "format": float(in_form),
+        "refusal": float(entry["reading"] == "refused"),
+    }
     reason = f"no rule reads the reference {row['answer']!r:.60}: only a judge model can score it"
     return Reward(value, parts, reason if value is None else "")
 
@@ -166,9 +186,15 @@ def _written_music(pieces: Pieces, row: Row, reply: str) -> Reward:
     if not piece.get("is_measured", True):
         return Reward(None, {}, f"not measured: {piece['problem']}")
     compiles = piece["problem"] is None
-    likeness = piece_likeness(piece["descriptors"].get("strict", {}), pieces.fit) if compiles else 0.0
+    likeness = (
+        piece_likeness(piece["descriptors"].get("strict", {}), pieces.fit) if compiles else 0.0
+    )
     copied = None
-    if piece["midi"] and _is_varied(b64decode(piece["midi"])) and (nearest := pieces.index.nearest(piece["code"])):
+    if (
+        piece["midi"]
+        and _is_varied(b64decode(piece["midi"]))
+        and (nearest := pieces.index.nearest(piece["code"]))
+    ):
         # A copy stays one if other music is put beside it, which may not even sound.
         contained = pieces.index.most_contained(piece["code"])
         copied = max(nearest.share, contained.share if contained else 0.0)
@@ -193,8 +219,17 @@ def _is_varied(midi: bytes) -> bool:
     except MidiError:
         return False
     order = np.lexsort((notes.pitch, notes.onset))
-    events = [*zip(np.diff(notes.onset[order], prepend=0).tolist(), notes.pitch[order].tolist(), strict=True)]
-    return len({tuple(events[start : start + RUN]) for start in range(len(events) - RUN + 1)}) >= LEAST_RUNS
+    events = [
+        *zip(
+            np.diff(notes.onset[order], prepend=0).tolist(),
+            notes.pitch[order].tolist(),
+            strict=True,
+        )
+    ]
+    return (
+        len({tuple(events[start : start + RUN]) for start in range(len(events) - RUN + 1)})
+        >= LEAST_RUNS
+    )
 
 
 _KINDS: Final[Mapping[str, Kind]] = {
@@ -215,7 +250,9 @@ _JUDGES: Final[Mapping[str, Callable[[Row, str], Reward]]] = {
 def _check_right(right: str, options: Sequence[str]) -> None:
     letters = ascii_uppercase[: len(options)]
     if options and right not in options and (len(right) != 1 or right not in letters):
-        raise _RowError(f"the right answer {right!r:.60} is neither a letter of the {len(options)} options nor one")
+        raise _RowError(
+            f"the right answer {right!r:.60} is neither a letter of the {len(options)} options nor one"
+        )
 
 
 def _ends_in_form(reply: str, options: Sequence[str], right: str) -> bool:
@@ -223,9 +260,13 @@ def _ends_in_form(reply: str, options: Sequence[str], right: str) -> bool:
     text = clean_reply(reply).strip()
     answers = [*ascii_uppercase[: len(options)]] if len(right) == 1 else options
     label, answer = text[-2_000:].rpartition("\n")[2].partition("Final Answer: ")[1:]
-    return (bool(label) and (answer in answers if options else bool(answer))) or (len(right) > 1 and text in options)
+    return (bool(label) and (answer in answers if options else bool(answer))) or (
+        len(right) > 1 and text in options
+    )
 
 
 def _reward(verdict: Verdict, in_form: bool) -> Reward:
     refused = float(verdict.reading.status == "refused")
-    return Reward(verdict.value, {"answer": verdict.value, "format": float(in_form), "refusal": refused})
+    return Reward(
+        verdict.value, {"answer": verdict.value, "format": float(in_form), "refusal": refused}
+    )

@@ -13,7 +13,15 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import code, explained
 from music_evals.scorers.readers.verdicts import judge_answer
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, required_metadata, scorer, was_cut
+from music_evals.scorers.scores import (
+    main_metric,
+    make_score,
+    read_reply,
+    readings,
+    required_metadata,
+    scorer,
+    was_cut,
+)
 
 
 @scorer(metrics=[main_metric(), readings(), choice_details()])
@@ -45,16 +53,24 @@ def chat_answers() -> Scorer:
             reading, *_ = await read_reply(judge, reply, options, question["target"])
             rows.append(
                 {
-                    **{name: fact for name, fact in question.items() if name in ("id", "target", "variant")},
+                    **{
+                        name: fact
+                        for name, fact in question.items()
+                        if name in ("id", "target", "variant")
+                    },
                     "cluster": f"chat {state.epoch}",  # an early mistake may go on
                     "verdict": float(reading.answer == question["target"]),
                     "reading": reading.status,
                     "stop_reason": question.get("stop_reason"),
                 }
             )
-            lines.append(f"- {question['id']}: read {code(reading.answer)}, expected {code(question['target'])}")
+            lines.append(
+                f"- {question['id']}: read {code(reading.answer)}, expected {code(question['target'])}"
+            )
         return Score(
-            value=fmean(row["verdict"] for row in rows), explanation="\n".join(lines), metadata={"questions": rows}
+            value=fmean(row["verdict"] for row in rows),
+            explanation="\n".join(lines),
+            metadata={"questions": rows},
         )
 
     return score

@@ -76,7 +76,11 @@ async def judge_choice(
     if reader is None:
         return verdict, {}
     is_asked = verdict.reading.status in READ_AGAIN and not was_cut(state.output.stop_reason)
-    facts = {"by_rules": verdict.value, "reading_by_rules": verdict.reading.status, "read_again": is_asked}
+    facts = {
+        "by_rules": verdict.value,
+        "reading_by_rules": verdict.reading.status,
+        "read_again": is_asked,
+    }
     if not is_asked:
         return verdict, facts
     try:
@@ -88,7 +92,9 @@ async def judge_choice(
         return verdict, {**facts, "reader_failed": True}
     if label in shown.labels:
         return shown.judge([*shown.labels].index(label), _RULE), facts
-    return Verdict(Reading("refused" if label == REFUSED else "unreadable", rule=_RULE), right), facts
+    return Verdict(
+        Reading("refused" if label == REFUSED else "unreadable", rule=_RULE), right
+    ), facts
 
 
 class _Shown(NamedTuple):
@@ -96,7 +102,9 @@ class _Shown(NamedTuple):
 
     names: Sequence[str]  # as the model is to name them: letters, indices, or texts
     labels: Mapping[str, str]  # as the model that reads is to name them, with their texts
-    judge: Callable[[int, str], Verdict]  # takes the place of an option, and how the choice was read
+    judge: Callable[
+        [int, str], Verdict
+    ]  # takes the place of an option, and how the choice was read
 
     def judge_name(self, name: str) -> Verdict:
         """Judge an option that is named exactly as shown; another text is unreadable."""
@@ -109,7 +117,9 @@ def _shown_options(state: TaskState, right: str) -> _Shown:
     options: list[str] = state.metadata.get("options") or [choice.value for choice in state.choices]
     order: Sequence[int] = state.metadata.get("option_order") or range(len(options))
     texts = [options[place] for place in order]
-    names: Sequence[str] = asks_of(state).get("answers") or ascii_uppercase  # logs of earlier versions lack them
+    names: Sequence[str] = (
+        asks_of(state).get("answers") or ascii_uppercase
+    )  # logs of earlier versions lack them
     labels = names
     if max(map(len, names)) > 1 or [*names] == options:
         names, labels = texts, ascii_uppercase
@@ -124,10 +134,15 @@ def _judge_likeliest(output: ModelOutput, shown: _Shown) -> tuple[Verdict, dict[
     """Judge the likeliest option, or none if no option is among the likeliest tokens."""
     sums = option_probabilities(_likeliest_tokens(output), shown.names)
     mass = sum(sums)
-    verdicts = [shown.judge(place, "the likeliest first token of an option") for place in range(len(sums))]
+    verdicts = [
+        shown.judge(place, "the likeliest first token of an option") for place in range(len(sums))
+    ]
     likeliest = verdicts[sums.index(max(sums))]
     if not mass:
-        return likeliest._replace(reading=Reading("unreadable")), {"probability": 0.0, "options_mass": 0.0}
+        return likeliest._replace(reading=Reading("unreadable")), {
+            "probability": 0.0,
+            "options_mass": 0.0,
+        }
     right = sum(one * verdict.value for one, verdict in zip(sums, verdicts, strict=True))
     shares = {name: round(one / mass, 4) for name, one in zip(shown.names, sums, strict=True)}
     return likeliest, {"probability": right / mass, "options_mass": mass, "shares": shares}
@@ -165,7 +180,12 @@ def reading_prompt(question: str, labels: Mapping[str, str], reply: str) -> str:
     """Return the prompt of the model that reads; no text in it can close the tags around it, or open others."""
     choices = ", ".join([*labels, NONE, REFUSED])
     listed = "\n".join(f"{label}. {text}" for label, text in labels.items())
-    texts = {"question": question, "options": listed, "reply": reply[-REPLY_END:], "choices": choices}
+    texts = {
+        "question": question,
+        "options": listed,
+        "reply": reply[-REPLY_END:],
+        "choices": choices,
+    }
     return _template().substitute({name: text.translate(_ANGLES) for name, text in texts.items()})
 
 
@@ -184,7 +204,9 @@ async def _ask(reader: Model, state: TaskState, labels: Mapping[str, str]) -> st
         max_tokens=None if reader.config.max_tokens else MAX_TOKENS,
         attempt_timeout=DEADLINE,
         timeout=DEADLINE,
-        response_schema=ResponseSchema(name=ANSWER, json_schema=JSONSchema.model_validate(schema), strict=True),
+        response_schema=ResponseSchema(
+            name=ANSWER, json_schema=JSONSchema.model_validate(schema), strict=True
+        ),
     )
     reply = clean_reply(state.output.completion)
     prompt = reading_prompt(asks_of(state).get("question", ""), labels, reply)

@@ -22,7 +22,9 @@ def completed() -> Scorer:
         lines = "\n".join(_plain(line) for line in state.output.completion[:_MOST].splitlines())
         wanted = {option: "\n".join(map(_plain, option.splitlines())) for option in hidden}
         completed = [option for option in hidden if f"\n{wanted[option]}\n" in f"\n{lines}\n"]
-        listed = "\n".join(f"{'found' if option in completed else 'not found'}: {option}" for option in hidden)
+        listed = "\n".join(
+            f"{'found' if option in completed else 'not found'}: {option}" for option in hidden
+        )
         ends = fence(listed, least=3)
         return Score(
             value=CORRECT if len(completed) == len(hidden) else INCORRECT,

@@ -19,7 +19,9 @@ MOST_OF_OPTION: Final = 160
 _REPLY_END: Final = 200
 
 
-def explained(state: TaskState, options: Sequence[str], expected: str, reading: Reading, worth: str = "") -> str:
+def explained(
+    state: TaskState, options: Sequence[str], expected: str, reading: Reading, worth: str = ""
+) -> str:
     """Explain the score of one answer.
 
     `expected` is a letter, an index, the text of an option, or any other answer. `worth` names the points of the
@@ -29,14 +31,18 @@ def explained(state: TaskState, options: Sequence[str], expected: str, reading: 
     by = f", from {reading.rule}" if reading.rule else ""
     if reading.answer is None:
         end = state.output.completion[-_REPLY_END:].strip()
-        ending = f" It ends in {code(end, _REPLY_END)}." if end and reading.status != "empty" else ""
+        ending = (
+            f" It ends in {code(end, _REPLY_END)}." if end and reading.status != "empty" else ""
+        )
         parts.append(f"**Read:** no answer; the reply {READ_AS[reading.status]}{by}.{ending}")
     else:
         parts.append(f"**Read:** {named(reading.answer, options)}{by}.")
     return "\n\n".join([*parts, f"**Worth:** {worth}"] if worth else parts)
 
 
-def asked_and_expected(state: TaskState, options: Sequence[str], expected: str, answer: str | None) -> str:
+def asked_and_expected(
+    state: TaskState, options: Sequence[str], expected: str, answer: str | None
+) -> str:
     """Word the question, its options with marks at the expected and the given answer, and the expected answer."""
     question, why = asks_of(state).get("question"), state.metadata.get(WHY)
     parts = [f"**Asked:** {code(question, MOST)}"] if question else []
@@ -86,7 +92,9 @@ def _listed(options: Sequence[str], expected: str, answer: str | None) -> str:
         names = ("0123456789" if expected.isdigit() else ascii_uppercase)[: len(options)]
     lines = []
     for name, option in zip(names, options, strict=True):
-        marks = [mark for mark, marked in (("expected", expected), ("read", answer)) if marked == name]
+        marks = [
+            mark for mark, marked in (("expected", expected), ("read", answer)) if marked == name
+        ]
         label = "" if name == option else f"{code(name)} "
         lines.append(f"- {label}{code(option)}" + (f" ← {' and '.join(marks)}" if marks else ""))
     return "\n".join(lines)

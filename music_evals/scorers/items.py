@@ -9,7 +9,15 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any, Final, NamedTuple
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, SampleScore, Score, value_to_float
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    NOANSWER,
+    PARTIAL,
+    SampleScore,
+    Score,
+    value_to_float,
+)
 
 from music_evals.scorers.metrics.estimates import Estimate, estimate
 
@@ -45,7 +53,14 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
         return [
-            Item(str(row["id"]), row["verdict"], row["verdict"] is not None, _cluster(row, cluster), "", row)
+            Item(
+                str(row["id"]),
+                row["verdict"],
+                row["verdict"] is not None,
+                _cluster(row, cluster),
+                "",
+                row,
+            )
             for row in details["questions"]
         ]
     value = None
@@ -75,4 +90,8 @@ def headline(items: Sequence[Item]) -> Estimate | None:
 
 def all_items(scores: Sequence[SampleScore]) -> list[Item]:
     """Return the items of the scores that Inspect hands to a metric."""
-    return [item for one in scores for item in items_of(one.score, one.sample_id, one.sample_metadata or {})]
+    return [
+        item
+        for one in scores
+        for item in items_of(one.score, one.sample_id, one.sample_metadata or {})
+    ]

@@ -157,13 +157,20 @@ def judged(
     async def score(state: TaskState, target: Target) -> Score:
         questions = _questions(state)
         with setting_up():
-            models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
+            models = {
+                name: get_model(name) if "/" in name else get_model(role=name, required=True)
+                for name in names
+            }
         for model in models.values():
             make_replies_valid(model.api)
         judge = judge_fields if state.metadata.get(FORM) == "schema" else judge_open
         verdicts = await run_in_thread(judge, state.output.completion, questions)
-        entries = [_entry(question, one, labels) for question, one in zip(questions, verdicts, strict=True)]
-        config = GenerateConfig(temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline)
+        entries = [
+            _entry(question, one, labels) for question, one in zip(questions, verdicts, strict=True)
+        ]
+        config = GenerateConfig(
+            temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline
+        )
         await collect(
             *(
                 _collect_votes(question, entry, models, config, deadline)
@@ -185,9 +192,13 @@ def _judge_names(judges: list[str] | str) -> list[str]:
         return []
     names = [name.strip() for name in (judges.split(",") if isinstance(judges, str) else judges)]
     if len(names) % 2 == 0:
-        raise ValueError(f"judges names {len(names)} judges; a majority needs an odd number, or {RULES!r}")
+        raise ValueError(
+            f"judges names {len(names)} judges; a majority needs an odd number, or {RULES!r}"
+        )
     if not all(names) or RULES in names:
-        raise ValueError(f"judges={judges!r}: each judge is the name of a model or of a role; {RULES!r} stands alone")
+        raise ValueError(
+            f"judges={judges!r}: each judge is the name of a model or of a role; {RULES!r} stands alone"
+        )
     if twice := [name for name, number in Counter(names).items() if number > 1]:
         raise ValueError(f"judges names {twice[0]!r} twice; a judge has one vote")
     return names
@@ -204,9 +215,13 @@ def _read_labels(path: str) -> dict[str, int]:
             for row in rows:
                 label = (row["label"] or "").strip()
                 if label not in ("0", "1"):
-                    raise ValueError(f"{where}, line {rows.line_num}: label {label!r} is neither 1 nor 0")
+                    raise ValueError(
+                        f"{where}, line {rows.line_num}: label {label!r} is neither 1 nor 0"
+                    )
                 if row["id"] in labels:
-                    raise ValueError(f"{where}, line {rows.line_num}: {row['id']!r} has a label already")
+                    raise ValueError(
+                        f"{where}, line {rows.line_num}: {row['id']!r} has a label already"
+                    )
                 labels[row["id"]] = int(label)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{where}: the file cannot be read ({error})") from error
@@ -270,7 +285,9 @@ async def _collect_votes(
             entry["abstained"][name] = reason
 
 
-async def _vote(judge: Model, text: str, config: GenerateConfig, deadline: int) -> tuple[int | None, str | None]:
+async def _vote(
+    judge: Model, text: str, config: GenerateConfig, deadline: int
+) -> tuple[int | None, str | None]:
     """A judge's vote, or None and the reason why it abstains."""
     reason = ""
     for _ in range(ATTEMPTS):
@@ -337,7 +354,10 @@ def _decision(entry: _Facts, answer_type: str) -> str:
     if entry["reading"] == "refused":
         return "The answer is a refusal."
     if entry["votes"]:
-        votes = [f"{code(judge)} {'abstains' if vote is None else vote}" for judge, vote in entry["votes"].items()]
+        votes = [
+            f"{code(judge)} {'abstains' if vote is None else vote}"
+            for judge, vote in entry["votes"].items()
+        ]
         held = "" if entry["rule"] is None else f"; {rule} would say {int(entry['rule'])}"
         return f"{'No majority' if entry['verdict'] is None else 'Majority'}: {', '.join(votes)}{held}."
     return f"Judged by {rule}."

@@ -71,6 +71,8 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
             is_cut = was_cut(state.output.stop_reason)
             judge = partial(judge_option, options=options, right=right, is_cut=is_cut)
             (reading, right, *_), facts = await judge_choice(state, right, judge)
-        return make_score(reading, right, explained(state, options, right, reading), key=target.text, **facts)
+        return make_score(
+            reading, right, explained(state, options, right, reading), key=target.text, **facts
+        )
 
     return score

@@ -56,7 +56,9 @@ def solver_decision() -> Scorer:
         attempts: _Attempts = state.metadata.get("formulation", [])
         decision = attempts[-1]["answer"] if attempts else None
         options: list[str] = required_metadata(state, "options")
-        answer = (await read_reply(judge_answer, state.output.completion, options, target.text)).reading.answer
+        answer = (
+            await read_reply(judge_answer, state.output.completion, options, target.text)
+        ).reading.answer
         outcomes = [_outcome(attempt) for attempt in attempts]
         both = decision is not None and answer is not None
         counts = {
@@ -71,11 +73,19 @@ def solver_decision() -> Scorer:
         if attempts:
             earlier = [attempt["answer"] for attempt in attempts if not attempt["extra_round"]]
             counts["accuracy_without_extra_round"] = int(earlier[-1] == target.text)
-        decided = "came to no decision" if decision is None else f"decided {named(decision, options)}"
+        decided = (
+            "came to no decision" if decision is None else f"decided {named(decision, options)}"
+        )
         explanation = asked_and_expected(state, options, target.text, decision)
-        explanation += f"\n\n**Read:** the solver {decided}, from the last of these formulations:\n\n"
+        explanation += (
+            f"\n\n**Read:** the solver {decided}, from the last of these formulations:\n\n"
+        )
         return Score(
-            value=NOANSWER if decision is None else CORRECT if decision == target.text else INCORRECT,
+            value=NOANSWER
+            if decision is None
+            else CORRECT
+            if decision == target.text
+            else INCORRECT,
             answer=decision,
             explanation=explanation + _listed(attempts),
             metadata=counts | _transcribed(attempts, state.metadata),
@@ -92,7 +102,9 @@ def _transcribed(attempts: _Attempts, truth: Mapping[str, Any]) -> dict[str, Any
     facts: dict[str, Any] = {"transcription": " ".join(lists)}
     if lists and "true_transcription" in truth:
         pairs = zip(lists, _LIST.findall(truth["true_transcription"]), strict=True)
-        facts["right_notes"] = fmean(note_f1(*map(_numbers, pair), in_order=truth["in_order"]) for pair in pairs)
+        facts["right_notes"] = fmean(
+            note_f1(*map(_numbers, pair), in_order=truth["in_order"]) for pair in pairs
+        )
     return facts
 
 

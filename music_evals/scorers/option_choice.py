@@ -45,7 +45,9 @@ def vote(scores: SampleScores) -> Figures:
     Answers count by their text, those of all epochs together; of equally common answers the first counts. A reply
     without an answer has no vote. Source: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py``.
     """
-    ballots: dict[str, tuple[str, Counter[str]]] = {}  # question → its right answer, and the votes for each answer
+    ballots: dict[
+        str, tuple[str, Counter[str]]
+    ] = {}  # question → its right answer, and the votes for each answer
     for sample in sorted(scores, key=lambda sample: str(sample.sample_id)):
         about, details = sample.sample_metadata or {}, sample.score.metadata or {}
         if "question" not in about or "key" not in details:
@@ -53,7 +55,9 @@ def vote(scores: SampleScores) -> Figures:
         texts = dict(zip(ascii_uppercase, map(plain_text, about["options"]), strict=False))
         _, votes = ballots.setdefault(about["question"], (texts[details["key"]], Counter()))
         votes.update([texts[sample.score.answer]] if sample.score.answer else [])
-    verdicts = [[right] == [text for text, _ in votes.most_common(1)] for right, votes in ballots.values()]
+    verdicts = [
+        [right] == [text for text, _ in votes.most_common(1)] for right, votes in ballots.values()
+    ]
     return flatten({"vote": estimate([*map(float, verdicts)])})
 
 
@@ -92,7 +96,9 @@ def official_choice(reader: str) -> Scorer:
 
 async def _scored(state: TaskState, target: str, reader: str | None = None) -> Score:
     if target == NO_ANSWER:
-        return Score.unscored(reason="other", explanation="The answer to this question is not public.")
+        return Score.unscored(
+            reason="other", explanation="The answer to this question is not public."
+        )
     options: list[str] = required_metadata(state, "options")
     judge = partial(
         judge_option,
@@ -108,4 +114,6 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
         reading, right, *_ = await read_reply(judge, state.output.completion)
     else:
         (reading, right, *_), facts = await judge_choice(state, target, judge)
-    return make_score(reading, right, explained(state, options, right, reading), key=target, **facts)
+    return make_score(
+        reading, right, explained(state, options, right, reading), key=target, **facts
+    )

@@ -30,7 +30,9 @@ class ReferencePieces:
         self._indices = cache(self._index)
         self._lock = Lock()
 
-    def nearest(self, code: str, dataset: str, reference: str | None) -> dict[str, tuple[str, float]]:
+    def nearest(
+        self, code: str, dataset: str, reference: str | None
+    ) -> dict[str, tuple[str, float]]:
         """The demonstration, and the piece of each reference set, that contains most of a LilyPond code.
 
         Returns set → name of the piece, and the share of the code; nothing if the code is too short.
@@ -38,7 +40,9 @@ class ReferencePieces:
         with self._lock, setting_up():  # only the first of many threads reads the pieces
             indices = self._indices(dataset, reference)
         pieces = {name: index.nearest(code) for name, index in indices.items()}
-        return {name: (piece.id, piece.share) for name, piece in pieces.items() if piece is not None}
+        return {
+            name: (piece.id, piece.share) for name, piece in pieces.items() if piece is not None
+        }
 
     def _index(self, dataset: str, reference: str | None) -> Mapping[str, CopyIndex]:
         demonstrations = self._demonstrations(dataset)
@@ -65,6 +69,8 @@ def embedded_reference(
         return np.asarray(stored, dtype=np.float64)
     loaded = shared_encoder(encoder)
     if loaded.identity != identity:
-        raise EncoderError(f"the pieces were embedded by {identity}, and {encoder} names {loaded.identity} now")
+        raise EncoderError(
+            f"the pieces were embedded by {identity}, and {encoder} names {loaded.identity} now"
+        )
     vectors = loaded.embed(reference.texts, poolings=(pooling,))
     return np.array([vector[pooling] for vector in vectors], dtype=np.float64)

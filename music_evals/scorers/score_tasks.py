@@ -45,7 +45,9 @@ CLEAN: Final = "clean"  # the kind of a score without an error
 @sample_metric
 def in_form(scores: SampleScores) -> float:
     """The share of replies that hold an answer in the required form."""
-    return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(len(scores), 1)
+    return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(
+        len(scores), 1
+    )
 
 
 @sample_metric
@@ -74,7 +76,9 @@ def exact_and_false_alarms(scores: SampleScores) -> Figures:
     return {name: fmean(found) for name, found in flags.items() if found}
 
 
-def count_estimates(answers: list[str | None], rights: list[str], questions: int, *, is_paper: bool) -> Estimates:
+def count_estimates(
+    answers: list[str | None], rights: list[str], questions: int, *, is_paper: bool
+) -> Estimates:
     """Return how near counts of measures come to the right numbers.
 
     Args:
@@ -135,7 +139,14 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
         options = [choice.value for choice in state.choices]
         facts: dict[str, Any] = {}
         joined = bool(state.metadata.get(JOINED))
-        judge = partial(judge_written, kind, right=target.text, protocol=protocol, reasoned=reasoned, joined=joined)
+        judge = partial(
+            judge_written,
+            kind,
+            right=target.text,
+            protocol=protocol,
+            reasoned=reasoned,
+            joined=joined,
+        )
         if kind == "index" and protocol == "strict":
             verdict, facts = await judge_choice(state, target.text, judge)
         elif state.metadata.get(FORM) == "schema":
@@ -155,6 +166,8 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             more |= {"right_class": classes[int(right)]}
             more |= {} if reading.answer is None else {"answer_class": classes[int(reading.answer)]}
         worth = "" if part is None else f"{part:.2f} ({measure})."
-        return make_score(reading, right, explained(state, options, right, reading, worth), part, **more)
+        return make_score(
+            reading, right, explained(state, options, right, reading, worth), part, **more
+        )
 
     return score

@@ -9,7 +9,18 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, Scorer, Target, Value, metric
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    NOANSWER,
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    metric,
+)
 from inspect_ai.scorer import scorer as inspect_scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError
@@ -28,7 +39,9 @@ Figures = dict[str, float]
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _SHORT: Final = 500  # characters of a reply that are read in some milliseconds at most
-_READING: Final = anyio.CapacityLimiter(1)  # reading holds the interpreter, and music21 is not made for threads
+_READING: Final = anyio.CapacityLimiter(
+    1
+)  # reading holds the interpreter, and music21 is not made for threads
 _log = getLogger(__name__)
 
 
@@ -76,7 +89,9 @@ def _never_failing(score: Scorer) -> Scorer:
             raise
         except Exception as error:
             why = format_error(error)
-            _log.warning("Sample %s, epoch %s, is not measured: %s", state.sample_id, state.epoch, why)
+            _log.warning(
+                "Sample %s, epoch %s, is not measured: %s", state.sample_id, state.epoch, why
+            )
             return not_measured(f"{fence(why)}{why}{fence(why)}")
 
     return measured
@@ -114,7 +129,9 @@ async def read_reply(read: Callable[..., _T], reply: str, *args: Any) -> _T:
 def required_metadata(state: TaskState, name: str) -> Any:
     """Return the metadata of a sample under a name; SampleError without it."""
     if name not in state.metadata:
-        raise SampleError(f"sample {state.sample_id}: metadata has no {name!r}, which its scorer needs")
+        raise SampleError(
+            f"sample {state.sample_id}: metadata has no {name!r}, which its scorer needs"
+        )
     return state.metadata[name]
 
 
@@ -124,7 +141,11 @@ def sample_metric(compute: Callable[..., Value]) -> Callable[[], Metric]:
     def make() -> Metric:
         return compute
 
-    make.__name__, make.__module__, make.__doc__ = compute.__name__, compute.__module__, compute.__doc__
+    make.__name__, make.__module__, make.__doc__ = (
+        compute.__name__,
+        compute.__module__,
+        compute.__doc__,
+    )
     return metric(scores="unreduced")(make)
 
 
@@ -149,10 +170,15 @@ def readings(scores: SampleScores) -> Figures:
     `music_evals.scorers.readers` describes all readings; the metadata of each score have its own.
     """
     statuses = [item.details.get("reading") for item in all_items(scores)]
-    return {name: statuses.count(name) / max(len(statuses), 1) for name in ("answered", "refused", "cut")}
+    return {
+        name: statuses.count(name) / max(len(statuses), 1)
+        for name in ("answered", "refused", "cut")
+    }
 
 
-def make_score(reading: Reading, right: str, explanation: str, value: float | None = None, **metadata: Any) -> Score:
+def make_score(
+    reading: Reading, right: str, explanation: str, value: float | None = None, **metadata: Any
+) -> Score:
     """Score an answer as right, wrong or missing, or by a value; the metadata say how the reply was read."""
     status, answer, _ = reading
     verdict = NOANSWER if answer is None else CORRECT if answer == right else INCORRECT
@@ -161,7 +187,11 @@ def make_score(reading: Reading, right: str, explanation: str, value: float | No
         answer=answer,
         explanation=explanation,
         metadata={"reading": status, **metadata},
-        reason=None if answer is not None else "no_response" if status == "empty" else "invalid_response_format",
+        reason=None
+        if answer is not None
+        else "no_response"
+        if status == "empty"
+        else "invalid_response_format",
     )
 
 

@@ -96,7 +96,13 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             return {}
         references = pieces.references(made[0]["dataset"], made[0]["reference"])
         distances = {one.name: _frechet(made, one) for one in references}
-        return flatten({f"{name}/{key}": value for name, found in distances.items() for key, value in found.items()})
+        return flatten(
+            {
+                f"{name}/{key}": value
+                for name, found in distances.items()
+                for key, value in found.items()
+            }
+        )
 
     @cache
     def fits(dataset: str, reference: str | None, protocol: Protocol) -> dict[str, dict[str, Any]]:
@@ -144,18 +150,29 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             if problem and judged is written[-1] and was_cut(state.output.stop_reason):
                 problem = f"the reply was cut at the limit of tokens; {problem}"
             # A vector in the log is used as it is, so that scoring again needs no encoder.
-            embeds = encoder is not None and bool(judged["code"]) and is_embedded(judged["code"], protocol)
-            embedded = stored_embedding(judged, encoder, pooling) if encoder is not None and embeds else None
+            embeds = (
+                encoder is not None
+                and bool(judged["code"])
+                and is_embedded(judged["code"], protocol)
+            )
+            embedded = (
+                stored_embedding(judged, encoder, pooling)
+                if encoder is not None and embeds
+                else None
+            )
             if encoder is not None and embeds and embedded is None:
                 with setting_up():
                     loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
                 await workbench.embed(state, judged, loaded, pooling)
                 embedded = stored_embedding(judged, encoder, pooling)
-            nearest = await anyio.to_thread.run_sync(pieces.nearest, judged["code"], dataset, reference)
+            nearest = await anyio.to_thread.run_sync(
+                pieces.nearest, judged["code"], dataset, reference
+            )
             return Score(
                 value=0 if problem else 1,
                 answer=problem or "compiles",
-                explanation=_asked(state) + explained({**judged, "problem": problem}, protocol, nearest),
+                explanation=_asked(state)
+                + explained({**judged, "problem": problem}, protocol, nearest),
                 metadata={
                     "dataset": dataset,
                     "reference": reference,
@@ -189,16 +206,33 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
     if messages := piece["messages"].strip()[:MAX_SHOWN]:
         parts.append("\n".join(f"    {line}" for line in messages.splitlines()))
     values, undefined = piece["descriptors"].get(protocol, {}), piece["undefined"].get(protocol, {})
-    told = [f"{name.replace('_', ' ')} {value:.3f}" for name, value in values.items() if value is not None]
-    told += [f"{name.replace('_', ' ') or 'descriptors'} undefined: {why}" for name, why in undefined.items()]
-    told += [f"picture of {name} missing: {_plain(why)}" for name, why in piece.get("undrawn", {}).items()]
+    told = [
+        f"{name.replace('_', ' ')} {value:.3f}"
+        for name, value in values.items()
+        if value is not None
+    ]
+    told += [
+        f"{name.replace('_', ' ') or 'descriptors'} undefined: {why}"
+        for name, why in undefined.items()
+    ]
+    told += [
+        f"picture of {name} missing: {_plain(why)}"
+        for name, why in piece.get("undrawn", {}).items()
+    ]
     if told:
         parts.append("; ".join(told))
-    copied = [f"{part:.0%} of it in {place} {name}" for place, (name, part) in nearest.items() if part >= NEAR_COPY]
+    copied = [
+        f"{part:.0%} of it in {place} {name}"
+        for place, (name, part) in nearest.items()
+        if part >= NEAR_COPY
+    ]
     if copied:
         parts.append(f"Near-copy: {'; '.join(copied)}")
     titles = {"system": "first system", "roll": "piano roll"}
-    parts += [f"![{titles[name]}](data:image/png;base64,{data})" for name, data in piece["pictures"].items()]
+    parts += [
+        f"![{titles[name]}](data:image/png;base64,{data})"
+        for name, data in piece["pictures"].items()
+    ]
     return "\n\n".join(parts)
 
 
@@ -220,11 +254,15 @@ def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     with_vectors = embedded(pieces)
     counted = [is_embedded(text, protocol) for text in reference.texts]
     try:
-        real: Floats = embedded_reference(reference, encoder, with_vectors[0]["embedded_by"], pooling)[counted]
+        real: Floats = embedded_reference(
+            reference, encoder, with_vectors[0]["embedded_by"], pooling
+        )[counted]
     except EncoderError as error:
         _log.warning("No Fréchet Music Distance to %s: %s", reference.name, error)
         return {}
-    made: Floats = np.array([decoded(piece["embedding"]) for piece in with_vectors], dtype=np.float64)
+    made: Floats = np.array(
+        [decoded(piece["embedding"]) for piece in with_vectors], dtype=np.float64
+    )
     if min(len(real), len(made)) < 2:
         return {}
     ends = frechet_interval(real, made, resamples=RESAMPLES)

@@ -45,20 +45,29 @@ class Workbench:
         by_digest = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
         pieces: list[Piece] = []
         pictures = self._pictures and bool(state.metadata.get("media", True))
-        inputs = 1 if isinstance(state.input, str) else len(state.input)  # with the replies of demonstrations
-        replies = [message.text for message in state.messages[inputs:] if isinstance(message, ChatMessageAssistant)]
+        inputs = (
+            1 if isinstance(state.input, str) else len(state.input)
+        )  # with the replies of demonstrations
+        replies = [
+            message.text
+            for message in state.messages[inputs:]
+            if isinstance(message, ChatMessageAssistant)
+        ]
         for reply in replies or [""]:
             key = reply if protocol == "strict" else f"{protocol}\0{reply}"
             digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             if digest not in by_digest:
                 by_digest[digest] = await anyio.to_thread.run_sync(
-                    partial(examine, reply, digest, protocol, pictures=pictures), limiter=self._cores
+                    partial(examine, reply, digest, protocol, pictures=pictures),
+                    limiter=self._cores,
                 )
             pieces.append(by_digest[digest])
         state.store.set(STORE, pieces)
         return pieces
 
-    async def embed(self, state: TaskState, piece: Piece, encoder: Encoder, pooling: Pooling) -> None:
+    async def embed(
+        self, state: TaskState, piece: Piece, encoder: Encoder, pooling: Pooling
+    ) -> None:
         """Embed a piece of a sample and store the vector in the sample, unless it has one."""
         name = f"{encoder.identity}, {pooling}"
         if name in piece["embeddings"] or not piece["code"]:
@@ -68,14 +77,18 @@ class Workbench:
         async with self._embedding:
             if not result:  # the first call embeds all texts that came in while the last batch was being embedded
                 await self._embed_waiting(result, encoder, pooling)
-        piece["embeddings"][name] = base64.b64encode(np.asarray(result[0], dtype="<f4").tobytes()).decode()
+        piece["embeddings"][name] = base64.b64encode(
+            np.asarray(result[0], dtype="<f4").tobytes()
+        ).decode()
         state.store.set(STORE, state.store.get(STORE))
 
     async def _embed_waiting(self, own: list[Vector], encoder: Encoder, pooling: Pooling) -> None:
         batch, self._waiting = self._waiting, []
         texts = [text for text, _ in batch]
         try:
-            vectors = await anyio.to_thread.run_sync(partial(encoder.embed, texts, poolings=(pooling,)))
+            vectors = await anyio.to_thread.run_sync(
+                partial(encoder.embed, texts, poolings=(pooling,))
+            )
         except BaseException:
             # The other calls try again by themselves.
             self._waiting = [entry for entry in batch if entry[1] is not own] + self._waiting

@@ -33,7 +33,12 @@ class Cluster:
         if not shards:
             return []
         # A process per shard, because Inspect's settings are global.
-        options = {"num_gpus": self.gpus, "max_calls": 1, "max_retries": AGAIN, "scheduling_strategy": "SPREAD"}
+        options = {
+            "num_gpus": self.gpus,
+            "max_calls": 1,
+            "max_retries": AGAIN,
+            "scheduling_strategy": "SPREAD",
+        }
         errors: list[str] = []
         with _connected(self.address):
             ask: Any = ray.remote(**options)(_ask)
@@ -63,7 +68,9 @@ def spread(address: str | None = None) -> Iterator[None]:
     `address` is that of the cluster, by default a running cluster, or else a new one on this machine.
     """
     with _connected(address):
-        before = ELSEWHERE.set(Elsewhere(_Tasks(), max(1, int(ray.cluster_resources().get("CPU", 1)))))
+        before = ELSEWHERE.set(
+            Elsewhere(_Tasks(), max(1, int(ray.cluster_resources().get("CPU", 1))))
+        )
         try:
             yield
         finally:

@@ -39,11 +39,22 @@ SHOWN: Final = 3  # missing samples that an error names
 LONGEST: Final = 60  # characters of a value that an error shows
 
 # Fields that may differ among parts of one run: ids, times, places, limits and settings of logging.
-_SPEC: Final = {"eval_set_id", "eval_id", "run_id", "task_id", "created", "task_file", "model_base_url", "revision"}
+_SPEC: Final = {
+    "eval_set_id",
+    "eval_id",
+    "run_id",
+    "task_id",
+    "created",
+    "task_file",
+    "model_base_url",
+    "revision",
+}
 _CONFIG: Final = re.compile(r"limit|sample_id|log_.*|max_.*|score_display|acp_server")
 _ENTRY: Final = re.compile(r"samples/(.+_epoch_\d+)(?:\.json$|/)")
 _JOURNAL: Final = re.compile(r"_journal/summaries/(\d+)\.json")
-_REDUCTIONS: Final = TypeAdapter(list[EvalSampleReductions], config=ConfigDict(ser_json_inf_nan="constants"))
+_REDUCTIONS: Final = TypeAdapter(
+    list[EvalSampleReductions], config=ConfigDict(ser_json_inf_nan="constants")
+)
 
 
 class MergeError(ValueError):
@@ -78,9 +89,14 @@ def read_part(location: str) -> Part:
     try:
         header = read_eval_log(location, header_only=True)
         with _archive(location) as archive:
-            errors = {sample_name(each["id"], each["epoch"]): each.get("error") for each in _summaries(archive)}
+            errors = {
+                sample_name(each["id"], each["epoch"]): each.get("error")
+                for each in _summaries(archive)
+            }
     except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise MergeError(f"{location} cannot be read as a log of Inspect (.eval): {error}") from error
+        raise MergeError(
+            f"{location} cannot be read as a log of Inspect (.eval): {error}"
+        ) from error
     failed = frozenset(name for name, error in errors.items() if error)
     if header.status != "success":
         return Part(location, header, frozenset(errors) - failed, frozenset())
@@ -136,7 +152,9 @@ def check_together(parts: Sequence[Part], *, sizes: bool = True) -> None:
         other = _facts(part.header, sizes)
         for name in sorted(first.keys() | other.keys()):
             if first.get(name) != other.get(name):
-                one, another = (_shown(name, facts.get(name, "not stated")) for facts in (first, other))
+                one, another = (
+                    _shown(name, facts.get(name, "not stated")) for facts in (first, other)
+                )
                 raise MergeError(
                     f"{parts[0].name} and {part.name} are not of one run: {name} is {one} in the first, "
                     f"{another} in the second"
@@ -179,7 +197,9 @@ def merge(
     if len({part.header.eval.model_base_url for part in parts}) > 1:
         log.eval.model_base_url = None
     log.status, log.error, log.results = "success", None, None
-    log.stats.started_at = min(started for part in parts if (started := part.header.stats.started_at))
+    log.stats.started_at = min(
+        started for part in parts if (started := part.header.stats.started_at)
+    )
     log.stats.completed_at = max(part.header.stats.completed_at for part in parts)
     log.stats.connection_limit_history = sorted(
         chain.from_iterable(part.header.stats.connection_limit_history for part in parts),
@@ -227,20 +247,29 @@ def _copy(parts: Sequence[Part], taken: Mapping[str, Part], path: str, log: Eval
         recompute_metrics(log)
         merged.writestr("summaries.json", f"[{','.join(summaries)}]", compression)
         merged.writestr("reductions.json", _REDUCTIONS.dump_json(log.reductions or []), compression)
-    log.stats.model_usage, log.stats.role_usage = dict(log.stats.model_usage), dict(log.stats.role_usage)
+    log.stats.model_usage, log.stats.role_usage = (
+        dict(log.stats.model_usage),
+        dict(log.stats.role_usage),
+    )
 
 
 def _scored(sample: Mapping[str, Any]) -> EvalSample:
     """The part of a sample from which metrics are computed."""
     fields = {name: sample.get(name) for name in ("id", "epoch", "scores", "error")}
-    return EvalSample.model_validate({**fields, "metadata": sample.get("metadata") or {}, "input": "", "target": ""})
+    return EvalSample.model_validate(
+        {**fields, "metadata": sample.get("metadata") or {}, "input": "", "target": ""}
+    )
 
 
 def _summaries(archive: ZipFile) -> Iterator[dict[str, Any]]:
     """Summaries of samples; a run that did not end has them in several entries."""
     names = archive.namelist()
     journal = {int(match[1]): match[0] for name in names if (match := _JOURNAL.fullmatch(name))}
-    for name in ["summaries.json"] if "summaries.json" in names else [journal[number] for number in sorted(journal)]:
+    for name in (
+        ["summaries.json"]
+        if "summaries.json" in names
+        else [journal[number] for number in sorted(journal)]
+    ):
         yield from json.loads(archive.read(name))
 
 
@@ -248,9 +277,13 @@ def _facts(header: EvalLog, sizes: bool) -> dict[str, Any]:
     """The fields that all parts of a run share, flat: ``model_args.revision`` and the like."""
     spec = header.eval.model_dump(mode="json", exclude=_SPEC)
     spec["dataset"] = {
-        name: value for name, value in spec["dataset"].items() if name != "sample_ids" and (sizes or name != "samples")
+        name: value
+        for name, value in spec["dataset"].items()
+        if name != "sample_ids" and (sizes or name != "samples")
     }
-    spec["config"] = {name: value for name, value in spec["config"].items() if not _CONFIG.fullmatch(name)}
+    spec["config"] = {
+        name: value for name, value in spec["config"].items() if not _CONFIG.fullmatch(name)
+    }
     spec["plan"] = header.plan.model_dump(mode="json")
     # A name has the package's name before it or not, depending on where Inspect was started.
     spec = json.loads(json.dumps(spec).replace('"music_evals/', '"'))
@@ -262,7 +295,11 @@ def _facts(header: EvalLog, sizes: bool) -> dict[str, Any]:
 
 def _shown(name: str, value: Any) -> str:
     """A value that differs; `shown` hides values that may be secret."""
-    return shown(name, value) if name.startswith(("model_args", "model_roles")) else plain(str(value), LONGEST)
+    return (
+        shown(name, value)
+        if name.startswith(("model_args", "model_roles"))
+        else plain(str(value), LONGEST)
+    )
 
 
 def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:

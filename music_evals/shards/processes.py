@@ -52,7 +52,9 @@ class _Worker:
         self.error = ""
         context: Any = get_context("spawn")
         self.pipe, its = context.Pipe(duplex=False)
-        self.process = context.Process(target=_work, args=(shard, its), name=f"shard {shard.number}")
+        self.process = context.Process(
+            target=_work, args=(shard, its), name=f"shard {shard.number}"
+        )
         self.process.start()
         its.close()
 

@@ -57,10 +57,16 @@ class Asked:
         """Return the logs that are of this task and arguments."""
         return [part for part in parts if key_of(part.header) == self.key]
 
-    def unfinished(self, ids: Sequence[SampleId], epochs: int, parts: Sequence[Part]) -> list[SampleId]:
+    def unfinished(
+        self, ids: Sequence[SampleId], epochs: int, parts: Sequence[Part]
+    ) -> list[SampleId]:
         """Return the ids of samples that the logs lack in some epoch, in the given order."""
         done = choose(self.parts(parts), first=True)
-        return [each for each in ids if any(sample_name(each, n) not in done for n in range(1, epochs + 1))]
+        return [
+            each
+            for each in ids
+            if any(sample_name(each, n) not in done for n in range(1, epochs + 1))
+        ]
 
 
 def key_of(log: EvalLog) -> str:
@@ -98,7 +104,9 @@ def run_shard(shard: Shard, report: Report) -> None:
             samples = [sample for sample in data if sample.id in left]
             report((len(ids) - len(samples)) * epochs)
             if samples:
-                task.dataset = MemoryDataset(samples, data.name, data.location, shuffled=data.shuffled)
+                task.dataset = MemoryDataset(
+                    samples, data.name, data.location, shuffled=data.shuffled
+                )
                 tasks.append(task)
     if not tasks:
         return
@@ -121,5 +129,7 @@ def run_shard(shard: Shard, report: Report) -> None:
     )
     failed = [log for log in logs if log.status != "success"]
     if failed:
-        reasons = (f"{log.eval.task}: {log.error.message if log.error else log.status}" for log in failed)
+        reasons = (
+            f"{log.eval.task}: {log.error.message if log.error else log.status}" for log in failed
+        )
         raise ShardError("; ".join(reasons))

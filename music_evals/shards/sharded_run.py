@@ -101,13 +101,26 @@ def run_in_shards(
     jobs = []
     for index in range(shards):
         # A shard asks neighbouring samples, because servers cache what their prompts share.
-        shares = [tuple(ids[index * len(ids) // shards : (index + 1) * len(ids) // shards]) for ids in left]
-        samples = tuple((plan.asked, share) for plan, share in zip(todo, shares, strict=True) if share)
+        shares = [
+            tuple(ids[index * len(ids) // shards : (index + 1) * len(ids) // shards])
+            for ids in left
+        ]
+        samples = tuple(
+            (plan.asked, share) for plan, share in zip(todo, shares, strict=True) if share
+        )
         server = settings.servers[index % len(settings.servers)] if settings.servers else None
         if samples:
             where = f"{place.shards}/{first + index}"
             jobs.append(
-                Shard(first + index, where, settings.model, settings.model_args, server, settings.options, samples)
+                Shard(
+                    first + index,
+                    where,
+                    settings.model,
+                    settings.model_args,
+                    server,
+                    settings.options,
+                    samples,
+                )
             )
     errors = engine(jobs, report)
     parts = read_parts(place.shards, damaged)
@@ -141,7 +154,9 @@ class _Place:
             before = dict(json.loads(self.files.cat_file(path)))
         except (ValueError, TypeError) as error:
             if self.files.exists(f"{self.path}/{SHARDS}"):
-                raise RunError(f"{self.folder}/{RUN} cannot be read ({error}); remove it to go on") from None
+                raise RunError(
+                    f"{self.folder}/{RUN} cannot be read ({error}); remove it to go on"
+                ) from None
             before = identity  # the first start was stopped while it wrote the file
             self.files.pipe_file(path, json.dumps(identity, indent=1).encode())
         for name, value in identity.items():
@@ -175,6 +190,8 @@ class _Place:
             files, path = fsspec.core.url_to_fs(part.location)
             files.rm_file(path)
         self.files.invalidate_cache()
-        exists = self.files.exists(f"{self.path}/{SHARDS}")  # an object store has no folder without files
+        exists = self.files.exists(
+            f"{self.path}/{SHARDS}"
+        )  # an object store has no folder without files
         if exists and not read_parts(self.shards, []):
             self.files.rm(f"{self.path}/{SHARDS}", recursive=True)

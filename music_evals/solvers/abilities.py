@@ -13,27 +13,89 @@ from pathlib import Path
 from typing import Final
 
 import click
-from inspect_ai.model import ChatMessage, ContentAudio, ContentDocument, ContentImage, Model, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ContentAudio,
+    ContentDocument,
+    ContentImage,
+    Model,
+    get_model,
+)
 
 from music_evals.notation.extras import missing_packages
 
-COMPLETING: Final = ("vllm-completions", "openai-api-completions")  # they send one text without a chat template
+COMPLETING: Final = (
+    "vllm-completions",
+    "openai-api-completions",
+)  # they send one text without a chat template
 TEXT_ONLY: Final = ("hf", "nnterp", "transformer_lens", "perplexity", *COMPLETING)
-WITHOUT_AUDIO: Final = (*TEXT_ONLY, "anthropic", "azureai", "bedrock", "grok", "groq", "mistral", "ollama", "sagemaker")
+WITHOUT_AUDIO: Final = (
+    *TEXT_ONLY,
+    "anthropic",
+    "azureai",
+    "bedrock",
+    "grok",
+    "groq",
+    "mistral",
+    "ollama",
+    "sagemaker",
+)
 WITHOUT_DOCUMENTS: Final = (
-    *("azureai", "bedrock", "grok", "groq", "human", "llama-cpp-python", "ollama", "sagemaker", "sglang"),
+    *(
+        "azureai",
+        "bedrock",
+        "grok",
+        "groq",
+        "human",
+        "llama-cpp-python",
+        "ollama",
+        "sagemaker",
+        "sglang",
+    ),
     "vllm",
 )
 WITHOUT_TOOLS: Final = ("nnterp", "transformer_lens", "perplexity")
-CONSTRAINING: Final = ("vllm", "openai-api")  # their servers may take ``structured_outputs``; others may ignore it
+CONSTRAINING: Final = (
+    "vllm",
+    "openai-api",
+)  # their servers may take ``structured_outputs``; others may ignore it
 WITH_SCHEMA: Final = (
-    *("anthropic", "cloudflare", "fireworks", "google", "grok", "groq", "hf-inference-providers", "litellm-proxy"),
-    *("llama-cpp-python", "meta", "mistral", "moonshot", "ollama", "openai", "openai-api", "openrouter", "perplexity"),
+    *(
+        "anthropic",
+        "cloudflare",
+        "fireworks",
+        "google",
+        "grok",
+        "groq",
+        "hf-inference-providers",
+        "litellm-proxy",
+    ),
+    *(
+        "llama-cpp-python",
+        "meta",
+        "mistral",
+        "moonshot",
+        "ollama",
+        "openai",
+        "openai-api",
+        "openrouter",
+        "perplexity",
+    ),
     *("sagemaker", "sambanova", "sglang", "together", "vllm"),
 )
 """Providers that send ``response_schema``, beside ``bedrock`` for models named Claude."""
 WITH_PROBABILITIES: Final = (
-    *("fireworks", "google", "grok", "hf", "llama-cpp-python", "nnterp", "ollama", "openai", "openai-api"),
+    *(
+        "fireworks",
+        "google",
+        "grok",
+        "hf",
+        "llama-cpp-python",
+        "nnterp",
+        "ollama",
+        "openai",
+        "openai-api",
+    ),
     *("openai-api-completions", "openrouter", "sagemaker", "sglang", "vllm", "vllm-completions"),
 )
 """Providers that return ``top_logprobs``."""
@@ -107,7 +169,9 @@ def _hub_problem(name: str) -> str:
     except (RepositoryNotFoundError, HFValidationError):
         return f"hf/{name}: it is no folder, and the Hub has no such model, or not for you (hf auth login)"
     except Exception:  # any error of the network, by any library
-        return f"hf/{name}: it is no folder and not in the local cache, and the Hub cannot be reached"
+        return (
+            f"hf/{name}: it is no folder and not in the local cache, and the Hub cannot be reached"
+        )
     return ""
 
 
@@ -115,7 +179,11 @@ def check_answer_form(model: Model, form: str) -> None:
     """Raise an AbilityError if a model's provider cannot give answers as ``schema`` or ``likelihood``."""
     provider, _, name = str(model).partition("/")
     problem = ""
-    if form == "schema" and provider not in WITH_SCHEMA and not (provider == "bedrock" and "claude" in name):
+    if (
+        form == "schema"
+        and provider not in WITH_SCHEMA
+        and not (provider == "bedrock" and "claude" in name)
+    ):
         problem = (
             f"answer=schema needs a provider that sends the schema and a server that keeps to it: {provider!r} does "
             f"not; valid are answer=text, and the providers {', '.join(WITH_SCHEMA)}"
@@ -137,24 +205,40 @@ def check_answer_form(model: Model, form: str) -> None:
 def _has_template(model: Model) -> bool:
     api = model.api
     own = getattr(getattr(api, "tokenizer", None), "chat_template", None)
-    return getattr(api, "use_chat_template", None) is not False and bool(getattr(api, "chat_template", None) or own)
+    return getattr(api, "use_chat_template", None) is not False and bool(
+        getattr(api, "chat_template", None) or own
+    )
 
 
 def check_abilities(
-    model: Model, messages: list[ChatMessage], *, tools: bool = False, constrained: bool = False, form: str = "text"
+    model: Model,
+    messages: list[ChatMessage],
+    *,
+    tools: bool = False,
+    constrained: bool = False,
+    form: str = "text",
 ) -> None:
     """Raise an AbilityError if a model's provider cannot send a sample's messages, tools or constrained text.
 
     `form` is the form of answers, see `check_answer_form`.
     """
     check_answer_form(model, form)
-    if check_conversation := getattr(model.api, "check_conversation", None):  # the baselines check for themselves
+    if check_conversation := getattr(
+        model.api, "check_conversation", None
+    ):  # the baselines check for themselves
         check_conversation(messages)
     provider = str(model).partition("/")[0]
     # Inspect creates the models of other providers before the task, with its own messages.
-    if provider in ("none", "vllm") and (problem := provider_problem(str(model), model.api.base_url)):
+    if provider in ("none", "vllm") and (
+        problem := provider_problem(str(model), model.api.base_url)
+    ):
         raise AbilityError(problem)
-    kinds = {type(part) for message in messages if isinstance(message.content, list) for part in message.content}
+    kinds = {
+        type(part)
+        for message in messages
+        if isinstance(message.content, list)
+        for part in message.content
+    }
     problem = ""
     if ContentAudio in kinds and provider in WITHOUT_AUDIO:
         problem = (

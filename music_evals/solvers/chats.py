@@ -34,13 +34,19 @@ def continued(seed: int) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         questions: list[dict[str, Any]] = state.metadata[CHAT]
-        messages, state.messages = state.messages[-len(questions) :], state.messages[: -len(questions)]
+        messages, state.messages = (
+            state.messages[-len(questions) :],
+            state.messages[: -len(questions)],
+        )
         order = list(range(len(questions)))
         Random(f"{seed} {state.epoch}").shuffle(order)
         for place in order:
             state.messages.append(messages[place])
             state = await append_reply(state, generate)
-            questions[place] |= {"reply": state.output.completion, "stop_reason": state.output.stop_reason}
+            questions[place] |= {
+                "reply": state.output.completion,
+                "stop_reason": state.output.stop_reason,
+            }
         return state
 
     return solve

@@ -67,12 +67,27 @@ def _probe(sample: Sample, language: str) -> Sample | None:
         return None
     shown = sorted(Random(f"completion {sample.id}").sample(range(len(options)), len(options) // 2))
     hidden = [option for place, option in enumerate(options) if place not in shown]
-    request = _REQUEST[language].replace("$count", str(len(options))).replace("$shown", str(len(shown)))
+    request = (
+        _REQUEST[language].replace("$count", str(len(options))).replace("$shown", str(len(shown)))
+    )
     question = facts.get("question") or ""
-    pieces = [request, question, *(piece for piece in music_texts(message, facts) if piece not in question)]
+    pieces = [
+        request,
+        question,
+        *(piece for piece in music_texts(message, facts) if piece not in question),
+    ]
     text = "\n\n".join([*pieces, "\n".join(options[place] for place in shown)])
-    facts = {"benchmark": facts["benchmark"], "task": facts["task"], "answer_type": "text", "majority": "Unknown"}
-    metadata = {key: value for key, value in (sample.metadata or {}).items() if key not in ("media", "options")}
+    facts = {
+        "benchmark": facts["benchmark"],
+        "task": facts["task"],
+        "answer_type": "text",
+        "majority": "Unknown",
+    }
+    metadata = {
+        key: value
+        for key, value in (sample.metadata or {}).items()
+        if key not in ("media", "options")
+    }
     return Sample(
         id=sample.id,
         input=[ChatMessageUser(content=text, metadata={"asks": facts})],

@@ -37,7 +37,9 @@ from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError, Schema
 
 MAX_REFINEMENTS = 2  # rounds to repair a formulation that fails the validation
-REFINEMENT_TOKENS = 256  # per refinement; constrained decoding has no such limit, as it would cut a line
+REFINEMENT_TOKENS = (
+    256  # per refinement; constrained decoding has no such limit, as it would cut a line
+)
 MAX_ECHO = 4_000  # characters of a refused output that the refinement chat shows again
 ATTEMPTS = "formulation"  # key of the attempts in a sample's metadata, dictionaries with the fields of `Attempt`
 
@@ -77,11 +79,19 @@ def logiclm(
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        check_abilities(get_model(), state.messages, tools=tools == "native", constrained=structured_output)
+        check_abilities(
+            get_model(), state.messages, tools=tools == "native", constrained=structured_output
+        )
         schema, identifiers = symbolic.schema, state.metadata["identifiers"]
-        constraint = {"structured_outputs": {"regex": schema.pattern(identifiers)}} if structured_output else None
+        constraint = (
+            {"structured_outputs": {"regex": schema.pattern(identifiers)}}
+            if structured_output
+            else None
+        )
         limit = None if structured_output else refinement_tokens
-        refinement = GenerateConfig(temperature=0.0, top_p=1.0, top_k=1, extra_body=constraint, max_tokens=limit)
+        refinement = GenerateConfig(
+            temperature=0.0, top_p=1.0, top_k=1, extra_body=constraint, max_tokens=limit
+        )
         offered = [_transcription_tool(schema, prompts["native_tool"])] if tools == "native" else []
         first = GenerateConfig(extra_body=constraint)
         trial = _Trial(symbolic, state, prompts, identifiers, offered, first, refinement)
@@ -112,7 +122,9 @@ class _Trial:
     attempts: list[Attempt] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.question_metadata: dict[str, Any] = (self.state.messages[-1].metadata or {}).get("asks", {})
+        self.question_metadata: dict[str, Any] = (self.state.messages[-1].metadata or {}).get(
+            "asks", {}
+        )
 
     async def formulate(self) -> None:
         await self._turn(self.first_config)
@@ -124,7 +136,9 @@ class _Trial:
             # The paper hands an undecided result back as if the line had failed to parse.
             await self._refine("refinement after an undecided result", "parse")
         last = self.attempts[-1]
-        self._return_from_calls(f"{last.error} error: {last.message}" if last.error else last.message)
+        self._return_from_calls(
+            f"{last.error} error: {last.message}" if last.error else last.message
+        )
 
     def closing_question(self) -> str:
         last = self.attempts[-1]
@@ -165,21 +179,31 @@ class _Trial:
                 text = f"{text[:MAX_ECHO]}\n[cut after {MAX_ECHO} characters]"
             facts |= {"output": text, "template": schema.template(self.identifiers)}
             request = Template(self.prompts["refine"]).substitute(facts)
-            asks = {key: fact for key, fact in self.question_metadata.items() if key != "music"} | {"refused": text}
-            message = ChatMessageUser(content=request, metadata={"asks": asks} if self.question_metadata else None)
-            await self._call_solver(_lines(await ask_model([message], config=self.refinement_config)))
+            asks = {key: fact for key, fact in self.question_metadata.items() if key != "music"} | {
+                "refused": text
+            }
+            message = ChatMessageUser(
+                content=request, metadata={"asks": asks} if self.question_metadata else None
+            )
+            await self._call_solver(
+                _lines(await ask_model([message], config=self.refinement_config))
+            )
 
     def _return_from_calls(self, text: str) -> bool:
         """Have all calls of the last reply return a text; False if it has none."""
         calls = (self.state.output.message.tool_calls if self.tools else None) or []
         for call in calls:
-            self.state.messages.append(ChatMessageTool(content=text, tool_call_id=call.id, function=call.function))
+            self.state.messages.append(
+                ChatMessageTool(content=text, tool_call_id=call.id, function=call.function)
+            )
         return bool(calls)
 
     async def _call_solver(self, text: str) -> None:
         # Called through Inspect rather than directly, so that the log shows a tool event.
         name, parameters = self.symbolic.name, {"transcription": "symbolic lines"}
-        tool = ToolDef(self._decide, name=name, description="Decides.", parameters=parameters, parallel=False)
+        tool = ToolDef(
+            self._decide, name=name, description="Decides.", parameters=parameters, parallel=False
+        )
         arguments = {"transcription": text[: MAX_CHARACTERS + 1]}
         call = ToolCall(id=f"{name}_{len(self.attempts) + 1}", function=name, arguments=arguments)
         await execute_tools([ChatMessageAssistant(content="", tool_calls=[call])], [tool])
@@ -201,7 +225,9 @@ class _Trial:
 
 def _transcription_tool(schema: Schema, description: str) -> ToolInfo:
     """The tool that a model may call, once for each identifier."""
-    numbers = ToolParam(type="array", items=ToolParam(type="integer"), description=schema.constraints())
+    numbers = ToolParam(
+        type="array", items=ToolParam(type="integer"), description=schema.constraints()
+    )
     identifier = ToolParam(type="string", description="the identifier that the trial gives")
     properties = {"identifier": identifier, schema.listed: numbers}
     parameters = ToolParams(properties=properties, required=list(properties))

@@ -48,9 +48,14 @@ def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
     ValueError for a negative number.
     """
     if isinstance(most, int) and most < 0:
-        raise ValueError(f"media={most} is not valid; valid values are: all, and whole numbers from 0")
+        raise ValueError(
+            f"media={most} is not valid; valid values are: all, and whole numbers from 0"
+        )
     count = len(samples) if most == "all" else most
-    listed = sorted((sample for sample in samples if (sample.metadata or {}).get(MEDIA)), key=lambda one: str(one.id))
+    listed = sorted(
+        (sample for sample in samples if (sample.metadata or {}).get(MEDIA)),
+        key=lambda one: str(one.id),
+    )
     shown = {sample.id for sample in (*samples[:count], *listed[:count])}
     for sample in samples:
         if sample.metadata and sample.id not in shown and MEDIA in sample.metadata:
@@ -69,8 +74,12 @@ def with_media(solver: Solver) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state = await solver(state, generate)
         media = state.metadata.get(MEDIA)
-        if isinstance(media, Mapping) and ((room := sample_limits().message.remaining) is None or room >= 1):
-            with suspend_working_limit():  # not part of the sample's working time, which reports compare
+        if isinstance(media, Mapping) and (
+            (room := sample_limits().message.remaining) is None or room >= 1
+        ):
+            with (
+                suspend_working_limit()
+            ):  # not part of the sample's working time, which reports compare
                 content = await anyio.to_thread.run_sync(render_media, media, limiter=limiter)
             if content:
                 state.messages.append(ChatMessageUser(content=[ContentText(text=NOTE), *content]))
@@ -85,11 +94,17 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
     for name, encoded in media.get("midi", {}).items():
         midi = base64.b64decode(encoded)
         content.append(ContentText(text=f"{name}:\n\n"))
-        content += _rendered("picture", partial(piano_roll, midi)) + _rendered("sound", partial(render_mp3, midi))
+        content += _rendered("picture", partial(piano_roll, midi)) + _rendered(
+            "sound", partial(render_mp3, midi)
+        )
     if abc := media.get("abc"):
-        content += _rendered("picture", partial(_engraved_abc, abc)) + _rendered("sound", partial(_played_abc, abc))
+        content += _rendered("picture", partial(_engraved_abc, abc)) + _rendered(
+            "sound", partial(_played_abc, abc)
+        )
     if text := media.get("lilypond"):
-        content += _rendered("picture", partial(opening, text, limits=LIMITS, cache=lilypond_cache()))
+        content += _rendered(
+            "picture", partial(opening, text, limits=LIMITS, cache=lilypond_cache())
+        )
     return content
 
 
@@ -98,16 +113,22 @@ def _engraved_abc(abc: str) -> bytes:
     from music21.musicxml.m21ToXml import GeneralObjectExporter
 
     # Not by verovio alone, which misreads tuplets in ABC.
-    return engrave_pages(GeneralObjectExporter(converter.parseData(abc, format="abc")).parse().decode())[0]
+    return engrave_pages(
+        GeneralObjectExporter(converter.parseData(abc, format="abc")).parse().decode()
+    )[0]
 
 
 def _played_abc(abc: str) -> bytes:
     from music21 import converter, midi
 
-    return render_mp3(midi.translate.music21ObjectToMidiFile(converter.parseData(abc, format="abc")).writestr())
+    return render_mp3(
+        midi.translate.music21ObjectToMidiFile(converter.parseData(abc, format="abc")).writestr()
+    )
 
 
-def _rendered(kind: Literal["picture", "sound"], render: Callable[[], bytes | None]) -> list[Content]:
+def _rendered(
+    kind: Literal["picture", "sound"], render: Callable[[], bytes | None]
+) -> list[Content]:
     try:
         data = render()
     # LilyPond or the SoundFont may be missing, or the text may have an error on purpose.

@@ -46,24 +46,36 @@ def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False
         order = [*range(len(options) - last_stays)]
         Random(f"{seed} {state.sample_id} {state.epoch}").shuffle(order)
         order += range(len(order), len(options))
-        place = next(at for at in reversed(range(len(state.messages))) if "asks" in (state.messages[at].metadata or {}))
-        state.messages[place] = _reordered(state.messages[place], options, [options[at] for at in order])
+        place = next(
+            at
+            for at in reversed(range(len(state.messages)))
+            if "asks" in (state.messages[at].metadata or {})
+        )
+        state.messages[place] = _reordered(
+            state.messages[place], options, [options[at] for at in order]
+        )
         state.metadata["option_order"] = order
         return await solver(state, generate)
 
     return solve
 
 
-def _reordered(message: ChatMessage, options: Sequence[str], shuffled: Sequence[str]) -> ChatMessage:
+def _reordered(
+    message: ChatMessage, options: Sequence[str], shuffled: Sequence[str]
+) -> ChatMessage:
     facts = (message.metadata or {})["asks"]
     for form in (facts.get("option_form", LINES), LINES, ("$text", "\n")):
         old, new = options_block(options, form), options_block(shuffled, form)
         if old in message.text:
             content: Any = [
-                part.model_copy(update={"text": new.join(part.text.rsplit(old, 1))}) if part.type == "text" else part
+                part.model_copy(update={"text": new.join(part.text.rsplit(old, 1))})
+                if part.type == "text"
+                else part
                 for part in ([] if isinstance(message.content, str) else message.content)
             ]
             metadata = {**(message.metadata or {}), "asks": {**facts, "options": [*shuffled]}}
             text = new.join(message.text.rsplit(old, 1))
             return message.model_copy(update={"content": content or text, "metadata": metadata})
-    raise ValueError("the options of a question are not in its prompt as one block of text; they cannot be shuffled")
+    raise ValueError(
+        "the options of a question are not in its prompt as one block of text; they cannot be shuffled"
+    )

@@ -37,7 +37,9 @@ PAUSE: Final = 2.0  # seconds before the second attempt; each further pause is t
 MAX_RETRIES: Final = 6
 """How often a task has Inspect repeat a request: for about three minutes, with pauses of 3, 6, 12 …
 seconds. ``--max-retries`` changes it."""
-MENDED: Final = "replies_made_valid_unicode"  # where a sample's store counts the replies that were not valid
+MENDED: Final = (
+    "replies_made_valid_unicode"  # where a sample's store counts the replies that were not valid
+)
 _T = TypeVar("_T")
 
 
@@ -82,7 +84,9 @@ async def _readable(ask: Callable[[], Awaitable[_T]]) -> _T:
                 raise
         except RetryError as error:
             tries, cause = error.last_attempt.attempt_number, error.last_attempt.exception()
-            raise NoReplyError(f"no reply in {tries} tries: {type(cause).__name__}: {cause}") from cause
+            raise NoReplyError(
+                f"no reply in {tries} tries: {type(cause).__name__}: {cause}"
+            ) from cause
     raise AssertionError
 
 

@@ -62,19 +62,29 @@ class ScoreTools:
 
     def definitions(self) -> list[ToolDef]:
         """Return the tools for a model."""
-        signatures = "Lists the key and time signatures of the score, with the measures where they begin."
+        signatures = (
+            "Lists the key and time signatures of the score, with the measures where they begin."
+        )
         measure = "Lists the notes and rests of one measure, with staff, voice, onset and length."
         number = {"number": "Number of the measure; the first complete one is 1, a pickup is 0."}
         problems = "Lists what LilyPond finds wrong with the text, with line and column."
         return [
             self._on_structure("count_measures", "Counts the measures of the score.", tell_count),
             self._on_structure("read_key_and_metre", signatures, tell_signatures),
-            ToolDef(self._list_measure, name="list_measure", description=measure, parameters=number),
+            ToolDef(
+                self._list_measure, name="list_measure", description=measure, parameters=number
+            ),
             self._on_structure("list_problems", problems, tell_problems),
-            ToolDef(self._read_header, name="read_header", description="Lists the fields of the score's header."),
+            ToolDef(
+                self._read_header,
+                name="read_header",
+                description="Lists the fields of the score's header.",
+            ),
         ]
 
-    def _on_structure(self, name: str, description: str, tell: Callable[[Structure], str]) -> ToolDef:
+    def _on_structure(
+        self, name: str, description: str, tell: Callable[[Structure], str]
+    ) -> ToolDef:
         async def tool() -> str:
             return tell(await self._structure())
 
@@ -118,7 +128,10 @@ def tell_count(score: Structure) -> str:
 def tell_signatures(score: Structure) -> str:
     """List the time signatures, then the key signatures; equal ones of several staves once."""
     metres = [f"measure {metre.measure}: time signature {metre.name}" for metre in score.metres]
-    keys = [f"measure {key.measure}: key signature {key.name or 'of no common name'}" for key in score.keys]
+    keys = [
+        f"measure {key.measure}: key signature {key.name or 'of no common name'}"
+        for key in score.keys
+    ]
     return _lines([*(metres or ["no time signature"]), *(keys or ["no key signature"])])
 
 
@@ -126,12 +139,22 @@ def tell_measure(score: Structure, number: int) -> str:
     """List the time signature of a measure, 0 for a pickup, and its notes and rests by staff, voice and time."""
     first = 0 if score.pickup else 1
     if not first <= number <= score.measures:
-        raise ToolError(f"there is no measure {number}; the measures are {first} to {score.measures}")
+        raise ToolError(
+            f"there is no measure {number}; the measures are {first} to {score.measures}"
+        )
     events = [event for event in score.events if event.measure == number and event.kind != "skip"]
-    lines = [f"time signature {score.metre_at(events[0].moment).name}"] if events and score.metres else []
+    lines = (
+        [f"time signature {score.metre_at(events[0].moment).name}"]
+        if events and score.metres
+        else []
+    )
     events.sort(key=lambda event: (event.staff, event.voice, event.moment, not event.grace))
     for event in events:
-        name = "rest" if event.kind == "rest" else f"{'grace note ' if event.grace else ''}{event.name}"
+        name = (
+            "rest"
+            if event.kind == "rest"
+            else f"{'grace note ' if event.grace else ''}{event.name}"
+        )
         place = f"staff {event.staff}, voice {event.voice}, at {event.position}"
         lines.append(f"{place}: {name} lasting {event.duration}")
     return _lines(lines or ["nothing begins in this measure"])
@@ -145,7 +168,9 @@ def tell_problems(score: Structure) -> str:
 
 def tell_header(header: Mapping[str, str]) -> str:
     """List the fields of a header, or say that there are none."""
-    return _lines([f"{name}: {text}" for name, text in header.items()] or ["the text has no header"])
+    return _lines(
+        [f"{name}: {text}" for name, text in header.items()] or ["the text has no header"]
+    )
 
 
 def _lines(lines: Iterable[str]) -> str:

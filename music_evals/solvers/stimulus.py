@@ -58,33 +58,52 @@ def apply_stimulus(
     """
     if stimulus == "given":
         return list(samples)
-    shown = [(sample, music) for sample in samples if (music := _music(question_message(sample)[0]))]
+    shown = [
+        (sample, music) for sample in samples if (music := _music(question_message(sample)[0]))
+    ]
     if not shown:
-        raise ValueError(f"stimulus={stimulus} is not valid: no question of this task comes with music; valid is given")
+        raise ValueError(
+            f"stimulus={stimulus} is not valid: no question of this task comes with music; valid is given"
+        )
     if stimulus == "none" and any("score" in (sample.metadata or {}) for sample, _ in shown):
-        raise ValueError("stimulus=none leaves the tools without a score; valid are given, noise and other")
+        raise ValueError(
+            "stimulus=none leaves the tools without a score; valid are given, noise and other"
+        )
     if stimulus == "other":
-        changed = [_with_music(sample, stimulus, music, owner) for sample, music, owner in _music_of_others(shown)]
+        changed = [
+            _with_music(sample, stimulus, music, owner)
+            for sample, music, owner in _music_of_others(shown)
+        ]
         if not changed:
-            raise ValueError("stimulus=other is not valid: no question has another answer than the others")
+            raise ValueError(
+                "stimulus=other is not valid: no question has another answer than the others"
+            )
         return changed
     if stimulus == "none":
         if any(question_message(sample)[1].get("answer_type") == "symbols" for sample, _ in shown):
-            raise ValueError("stimulus=none leaves nothing to transcribe; it is valid with strategy=standalone and cot")
-        return [_with_music(sample, stimulus, [NOTE[language]] * len(music)) for sample, music in shown]
+            raise ValueError(
+                "stimulus=none leaves nothing to transcribe; it is valid with strategy=standalone and cot"
+            )
+        return [
+            _with_music(sample, stimulus, [NOTE[language]] * len(music)) for sample, music in shown
+        ]
     models = _models([music for _, music in shown])
     substitutes: dict[Hashable, _Music] = {}  # shared by the questions about the same music
     for sample, music in shown:
         if (key := _key(music)) not in substitutes:
             notation = question_message(sample)[1].get("notation", "")
-            substitutes[key] = tuple(_noise(place, models[at], notation, own_noise) for at, place in enumerate(music))
+            substitutes[key] = tuple(
+                _noise(place, models[at], notation, own_noise) for at, place in enumerate(music)
+            )
     return [_with_music(sample, stimulus, substitutes[_key(music)]) for sample, music in shown]
 
 
 def question_message(sample: Sample) -> tuple[ChatMessage, dict[str, Any]]:
     """Return the message that asks a sample's question, and its metadata ``asks``."""
     assert not isinstance(sample.input, str)
-    message = next(message for message in reversed(sample.input) if "asks" in (message.metadata or {}))
+    message = next(
+        message for message in reversed(sample.input) if "asks" in (message.metadata or {})
+    )
     return message, (message.metadata or {})["asks"]
 
 
@@ -100,7 +119,11 @@ def messages_of(sample: Sample) -> list[ChatMessage]:
 
 def parts_of(message: ChatMessage) -> list[Content]:
     """Return the parts of a message; a text is one part."""
-    return [ContentText(text=message.content)] if isinstance(message.content, str) else [*message.content]
+    return (
+        [ContentText(text=message.content)]
+        if isinstance(message.content, str)
+        else [*message.content]
+    )
 
 
 def pages_in(part: Content) -> int:
@@ -115,7 +138,10 @@ def _music(message: ChatMessage) -> _Music:
     texts = music_texts(message, (message.metadata or {})["asks"])
     if isinstance(message.content, str):
         return tuple(texts)
-    return (*texts, *(tuple(run) for is_music, run in groupby(message.content, key=_is_music) if is_music))
+    return (
+        *texts,
+        *(tuple(run) for is_music, run in groupby(message.content, key=_is_music) if is_music),
+    )
 
 
 def _is_music(part: Content) -> bool:
@@ -128,13 +154,17 @@ def _data(uri: str) -> bytes:
 
 def _key(music: _Music) -> Hashable:
     return tuple(
-        place if isinstance(place, str) else tuple(getattr(part, part.type) for part in place) for place in music
+        place if isinstance(place, str) else tuple(getattr(part, part.type) for part in place)
+        for place in music
     )
 
 
 def _models(all_music: Sequence[_Music]) -> list[_Place]:
     """For each place of music in a question, the music of median length over the items."""
-    places = [[music[at] for music in all_music if at < len(music)] for at in range(max(map(len, all_music)))]
+    places = [
+        [music[at] for music in all_music if at < len(music)]
+        for at in range(max(map(len, all_music)))
+    ]
     return [sorted(group, key=_size)[len(group) // 2] for group in places]
 
 
@@ -160,13 +190,17 @@ def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator
         if isinstance(part, ContentDocument):
             pdf = pages_to_pdf(noise_pages(pages_in(part)))
             yield part.model_copy(update={"document": data_uri(pdf, "application/pdf")})
-    sounds = ([part for part in parts if isinstance(part, ContentAudio)] for parts in (place, model))
+    sounds = (
+        [part for part in parts if isinstance(part, ContentAudio)] for parts in (place, model)
+    )
     for own, other in zip(*sounds, strict=False):
         sound = noise_audio(_data(own.audio), _data(other.audio))
         yield own.model_copy(update={"audio": data_uri(sound, "audio/wav"), "format": "wav"})
 
 
-def _music_of_others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[Sample, _Music, object]]:
+def _music_of_others(
+    shown: Sequence[tuple[Sample, _Music]],
+) -> Iterator[tuple[Sample, _Music, object]]:
     """Samples, each with the music and the id of a random item that has another answer."""
     owners: dict[Hashable, tuple[_Music, object]] = {}
     answers: dict[Hashable, dict[str, set[str]]] = {}
@@ -177,7 +211,10 @@ def _music_of_others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[S
     for sample, music in shown:
         right, order = _answers(sample), [key for key in answers if key != _key(music)]
         Random(f"other {sample.id}").shuffle(order)
-        same = {key: sum(answer in answers[key].get(kind, ()) for kind, answer in right.items()) for key in order}
+        same = {
+            key: sum(answer in answers[key].get(kind, ()) for kind, answer in right.items())
+            for key in order
+        }
         # First come items with another answer to the same kind of question.
         order.sort(key=lambda key: (same[key], not right.keys() & answers[key].keys()))
         if order and same[order[0]] < len(right):
@@ -195,7 +232,9 @@ def _answers(sample: Sample) -> dict[str, str]:
     return {str(question_message(sample)[1].get("kind", "")): target}
 
 
-def _with_music(sample: Sample, stimulus: Stimulus, music: Sequence[_Place], owner: object = None) -> Sample:
+def _with_music(
+    sample: Sample, stimulus: Stimulus, music: Sequence[_Place], owner: object = None
+) -> Sample:
     """A sample with other music, or with a note instead of its music."""
     message, question_metadata = question_message(sample)
     spans = question_metadata.get("music") or ()
@@ -225,7 +264,9 @@ def _parts(place: _Place) -> Sequence[Content]:
     return (ContentText(text=place),) if isinstance(place, str) else place
 
 
-def _changed(sample: Sample, content: Any, facts: Mapping[str, Any], stimulus: Stimulus, **metadata: Any) -> Sample:
+def _changed(
+    sample: Sample, content: Any, facts: Mapping[str, Any], stimulus: Stimulus, **metadata: Any
+) -> Sample:
     """A sample whose question has other content, facts and metadata."""
     message, _ = question_message(sample)
     if stimulus == "none":
@@ -234,4 +275,6 @@ def _changed(sample: Sample, content: Any, facts: Mapping[str, Any], stimulus: S
     changed = ChatMessageUser(content=content, metadata={**(message.metadata or {}), **asks})
     kept = {key: value for key, value in (sample.metadata or {}).items() if key != MEDIA}
     messages = [changed if other is message else other for other in sample.input]
-    return sample.model_copy(update={"input": messages, "metadata": {**kept, "stimulus": stimulus, **metadata}})
+    return sample.model_copy(
+        update={"input": messages, "metadata": {**kept, "stimulus": stimulus, **metadata}}
+    )

@@ -23,7 +23,9 @@ _MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model 
 
 
 @solver
-def write_music(attempts: int = 1, repair: str = "$problem", protocol: Protocol = "strict") -> Solver:
+def write_music(
+    attempts: int = 1, repair: str = "$problem", protocol: Protocol = "strict"
+) -> Solver:
     """Have the model write a piece; if it does not compile, send the errors and let the model try again.
 
     The sample's metadata ``index``, the prompt's place in the bank, is added to `SEED`.

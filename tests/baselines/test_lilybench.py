@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+pytest.importorskip(
+    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+)
 
 from symusic import Score
 
@@ -72,7 +74,9 @@ def test_keys_of_the_papers_rows(option: str, score: str, name: str) -> None:
     assert _plain_key(option, score) == name
 
 
-@pytest.mark.parametrize("text", ["Dear reader, there is no music here.", "", "{ c'1", '\\header { title = "Air" }'])
+@pytest.mark.parametrize(
+    "text", ["Dear reader, there is no music here.", "", "{ c'1", '\\header { title = "Air" }']
+)
 def test_what_has_no_music_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="LilyPond makes no MIDI of the score"):
         perform(text)
@@ -93,12 +97,28 @@ def test_the_notes_of_the_structure_are_those_of_the_midi() -> None:
         assert not isinstance(read, StructureError)
         heard = Score.from_midi(midi.midi[0])
         whole = 4 * heard.tpq
-        played = {(Fraction(note.time, whole), note.pitch) for track in heard.tracks for note in track.notes}
-        tied = {(event.moment + event.duration, event.degree, event.voice) for event in read.events if event.tied}
-        written = {
-            (event.moment, (0, 2, 4, 5, 7, 9, 11)[event.step or 0] + int(event.alteration) + 12 * event.octave + 60)
+        played = {
+            (Fraction(note.time, whole), note.pitch)
+            for track in heard.tracks
+            for note in track.notes
+        }
+        tied = {
+            (event.moment + event.duration, event.degree, event.voice)
             for event in read.events
-            if event.step is not None and not event.grace and (event.moment, event.degree, event.voice) not in tied
+            if event.tied
+        }
+        written = {
+            (
+                event.moment,
+                (0, 2, 4, 5, 7, 9, 11)[event.step or 0]
+                + int(event.alteration)
+                + 12 * event.octave
+                + 60,
+            )
+            for event in read.events
+            if event.step is not None
+            and not event.grace
+            and (event.moment, event.degree, event.voice) not in tied
         }
         # Grace notes are played as well.
         assert written <= played, name

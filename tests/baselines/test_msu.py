@@ -101,11 +101,16 @@ def test_answers_by_hand(line: str) -> None:
 
 def test_a_measure_that_comes_again() -> None:
     score = "X:1\nL:1/4\nM:2/4\nK:G\nV:1\nFB | %1\nGA | %2\n^FB |] %3\n"
-    assert answer(score, "In which later measures does measure 1 come again?", "return of a measure") == "3"
+    assert (
+        answer(score, "In which later measures does measure 1 come again?", "return of a measure")
+        == "3"
+    )
     assert answer(score, "Does measure 3 repeat measure 1?", "exact repetition") == "Yes"
 
 
-@pytest.mark.parametrize(("key", "bass", "expected"), [("Eb", "_E", "E♭ major"), ("C#m", "^C,", "C♯ minor")])
+@pytest.mark.parametrize(
+    ("key", "bass", "expected"), [("Eb", "_E", "E♭ major"), ("C#m", "^C,", "C♯ minor")]
+)
 def test_the_bass_tells_the_key(key: str, bass: str, expected: str) -> None:
     score = f"X:1\nL:1/4\nM:2/4\nK:{key}\nV:1\nV:2\nV:1\ng2 | %1\ng2 | %2\nV:2\nG2 | %1\nG {bass} | %2\n"
     assert answer(score, "", "initial key") == expected
@@ -114,7 +119,14 @@ def test_the_bass_tells_the_key(key: str, bass: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "score",
     [
-        *["", "no score at all", "X:1", "X:1\nK:C\n", "X:1\nK:Hp\nC | %1\n", "X:1\nM:none\nK:C\nZ9 | %1\n"],
+        *[
+            "",
+            "no score at all",
+            "X:1",
+            "X:1\nK:C\n",
+            "X:1\nK:Hp\nC | %1\n",
+            "X:1\nM:none\nK:C\nZ9 | %1\n",
+        ],
         "X:1\nL:1/0\nM:0/4\nK:C\nC0 C/0 | %1\n",
         "X:1\nK:C\n[CEG | %1\n(3:0:0C | %1\n{[} | %1\n",
         "X:1\nK:C\n& & & | %1\n" + "[K:C][V:1][M:3/4]" * 100,
@@ -133,7 +145,14 @@ def test_broken_scores_are_unknown_or_read(score: str) -> None:
     st.text(alphabet="measure12 of staff rom the tp“”–?", max_size=40),
 )
 def test_nothing_raises(music: str, question: str) -> None:
-    for kind in ("last pitch", "initial key", "predominant rhythm", "first entry", "chord name", "exact repetition"):
+    for kind in (
+        "last pitch",
+        "initial key",
+        "predominant rhythm",
+        "first entry",
+        "chord name",
+        "exact repetition",
+    ):
         assert answer(f"X:1\nK:C\nV:1\n{music} | %1\n", f"measure 1 {question}", kind)
 
 

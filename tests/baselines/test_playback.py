@@ -20,8 +20,15 @@ from music_evals.baselines.playback import FIRST_SEED, current_text
 
 
 def request(attempt: int = 1, **facts: Any) -> ChatMessageUser:
-    asks = {"benchmark": "lilybench_generation", "task": "generation", "answer_type": "piece", "form": "$answer"}
-    return ChatMessageUser(content="Write a piece.", metadata={"asks": {**asks, **facts, "attempt": attempt}})
+    asks = {
+        "benchmark": "lilybench_generation",
+        "task": "generation",
+        "answer_type": "piece",
+        "form": "$answer",
+    }
+    return ChatMessageUser(
+        content="Write a piece.", metadata={"asks": {**asks, **facts, "attempt": attempt}}
+    )
 
 
 PROMPT: list[ChatMessage] = [ChatMessageSystem(content="You compose."), request()]
@@ -46,7 +53,9 @@ def playback(folder: object) -> Model:
     return get_model("baseline/playback", folder=folder, memoize=False)
 
 
-def answers(model: Model, seeds: list[int | None], messages: list[ChatMessage] = PROMPT) -> list[str]:
+def answers(
+    model: Model, seeds: list[int | None], messages: list[ChatMessage] = PROMPT
+) -> list[str]:
     async def ask() -> list[str]:
         calls = [model.generate(messages, config=GenerateConfig(seed=seed)) for seed in seeds]
         return [output.completion for output in await asyncio.gather(*calls)]
@@ -57,17 +66,28 @@ def answers(model: Model, seeds: list[int | None], messages: list[ChatMessage] =
 def test_seeds_count_through_the_files_by_path(tmp_path: Path) -> None:
     model = playback(str(filled(tmp_path, FILES)))
     first, second, third = (FILES[name] for name in ("a.ly", "b/second.ly", "b/third.ly"))
-    shown = [f"```lilypond\n{first}```", f"```lilypond\n{second}```", f"`````lilypond\n{third}\n`````"]
+    shown = [
+        f"```lilypond\n{first}```",
+        f"```lilypond\n{second}```",
+        f"`````lilypond\n{third}\n`````",
+    ]
     assert answers(model, [FIRST_SEED + index for index in (0, 1, 2, 3, 7, 1)]) == [
         shown[n] for n in (0, 1, 2, 0, 1, 1)
     ]
     assert answers(model, [0]) == [shown[-FIRST_SEED % 3]]
 
 
-def test_without_seeds_calls_count_through_the_files_and_a_repair_is_the_same_again(tmp_path: Path) -> None:
+def test_without_seeds_calls_count_through_the_files_and_a_repair_is_the_same_again(
+    tmp_path: Path,
+) -> None:
     model = playback(filled(tmp_path, FILES))
     found = answers(model, [None] * 4)
-    assert [note for reply in found for note in ("c'1", "c'2", "c'4") if note in reply] == ["c'1", "c'2", "c'4", "c'1"]
+    assert [note for reply in found for note in ("c'1", "c'2", "c'4") if note in reply] == [
+        "c'1",
+        "c'2",
+        "c'4",
+        "c'1",
+    ]
     again: list[ChatMessage] = [*PROMPT, ChatMessageAssistant(content=found[0]), request(attempt=2)]
     assert answers(model, [None, FIRST_SEED + 1], again) == [found[0]] * 2
 
@@ -90,7 +110,9 @@ def test_files_are_brought_to_the_current_syntax(tmp_path: Path) -> None:
 
 
 @needs_lilypond
-@pytest.mark.parametrize("text", ["{ \\times 2/3 { c'4 d' e' } }\n", "Dear reader, there is no music here.\n"])
+@pytest.mark.parametrize(
+    "text", ["{ \\times 2/3 { c'4 d' e' } }\n", "Dear reader, there is no music here.\n"]
+)
 def test_what_cannot_be_converted_stays_as_it_is(text: str, tmp_path: Path) -> None:
     assert current_text(filled(tmp_path, {"a.ly": text}) / "a.ly") == text
 
@@ -105,8 +127,12 @@ def test_wrong_folders_and_conversations_are_refused(tmp_path: Path) -> None:
         with pytest.raises(BaselineError, match=message):
             playback(folder)
     asked = request(benchmark="muse", task="syncopation", answer_type="choice")
-    with pytest.raises(BaselineError, match="cannot answer muse syncopation; it answers lilybench_generation"):
+    with pytest.raises(
+        BaselineError, match="cannot answer muse syncopation; it answers lilybench_generation"
+    ):
         answers(playback(filled(tmp_path, FILES)), [None], [asked])
     (tmp_path / "a.ly").write_bytes(b"%" * 4_000_001)
-    with pytest.raises(BaselineError, match=r"baseline/playback: a\.ly is larger than 4,000,000 bytes"):
+    with pytest.raises(
+        BaselineError, match=r"baseline/playback: a\.ly is larger than 4,000,000 bytes"
+    ):
         answers(playback(tmp_path), [FIRST_SEED])

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, GenerateConfig, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    get_model,
+)
 
 from music_evals.baselines.asking import BaselineError, Request, read_conversation
 from music_evals.baselines.chance import commonest, guess
@@ -17,27 +23,48 @@ from music_evals.evals import lilybench, muse
 from tests.harness import metrics, run
 from tests.lilybench_dataset import write_small
 
-LETTERS = {"benchmark": "ziqi", "task": "comprehension", "answer_type": "choice", "answers": list("ABCD")}
+LETTERS = {
+    "benchmark": "ziqi",
+    "task": "comprehension",
+    "answer_type": "choice",
+    "answers": list("ABCD"),
+}
 
 
 def conversation(text: str = "", **asks: Any) -> list[ChatMessage]:
-    return [ChatMessageSystem(content="Good day."), ChatMessageUser(content=text, metadata={"asks": asks})]
+    return [
+        ChatMessageSystem(content="Good day."),
+        ChatMessageUser(content=text, metadata={"asks": asks}),
+    ]
 
 
-def reply(model: str, messages: list[ChatMessage], seed: int | None = None, **arguments: Any) -> str:
+def reply(
+    model: str, messages: list[ChatMessage], seed: int | None = None, **arguments: Any
+) -> str:
     asked = get_model(f"baseline/{model}", memoize=False, **arguments)
     return asyncio.run(asked.generate(messages, config=GenerateConfig(seed=seed))).completion
 
 
 def replies(answer: Callable[[Request], str], count: int, **asks: Any) -> Counter[str]:
-    return Counter(answer(read_conversation(conversation(f"question {number}", **asks), [])) for number in range(count))
+    return Counter(
+        answer(read_conversation(conversation(f"question {number}", **asks), []))
+        for number in range(count)
+    )
 
 
 def test_models_and_arguments_that_there_are_not() -> None:
     for name, arguments, message in [
         ("player", {}, "baseline/chance, baseline/majority, baseline/reader, baseline/playback"),
-        ("chance", {"error_rate": 0.5}, "baseline/chance knows no argument 'error_rate'; it knows none"),
-        ("reader", {"folder": "scores"}, "baseline/reader knows no argument 'folder'; it knows error_rate"),
+        (
+            "chance",
+            {"error_rate": 0.5},
+            "baseline/chance knows no argument 'error_rate'; it knows none",
+        ),
+        (
+            "reader",
+            {"folder": "scores"},
+            "baseline/reader knows no argument 'folder'; it knows error_rate",
+        ),
         ("playback", {"path": "scores"}, "knows no argument 'path'; it knows folder"),
         ("reader", {"error_rate": 1.5}, "error_rate is 1.5; a number from 0 to 1 is needed"),
         ("reader", {"error_rate": "half"}, "error_rate is 'half'"),
@@ -55,7 +82,10 @@ def test_other_conversations_are_refused(model: str) -> None:
 @pytest.mark.parametrize(
     ("benchmark", "task", "notation"),
     [
-        *[("lilybench", task, "lilypond") for task in ("error_detection", "bar_sequencing", "genre_recognition")],
+        *[
+            ("lilybench", task, "lilypond")
+            for task in ("error_detection", "bar_sequencing", "genre_recognition")
+        ],
         *[
             ("lilybench_generation", "generation", None),
             ("ziqi", "generation", None),
@@ -64,10 +94,15 @@ def test_other_conversations_are_refused(model: str) -> None:
         *[("muse", "syncopation", "audio"), ("msu", "visual", "pages"), ("msu", "textual", None)],
     ],
 )
-def test_the_reader_names_what_it_cannot_read(benchmark: str, task: str, notation: str | None) -> None:
-    asked = conversation(benchmark=benchmark, task=task, answer_type="choice", answers=["A"], notation=notation)
+def test_the_reader_names_what_it_cannot_read(
+    benchmark: str, task: str, notation: str | None
+) -> None:
+    asked = conversation(
+        benchmark=benchmark, task=task, answer_type="choice", answers=["A"], notation=notation
+    )
     with pytest.raises(
-        BaselineError, match=f"cannot answer {benchmark} {task}.*; it reads MIDI text .*@textual.*baseline/chance"
+        BaselineError,
+        match=f"cannot answer {benchmark} {task}.*; it reads MIDI text .*@textual.*baseline/chance",
     ):
         reply("reader", asked)
 
@@ -76,12 +111,23 @@ def test_chance_is_uniform() -> None:
     drawn = replies(guess, 400, **LETTERS, form="[[answer: $answer]]")
     assert set(drawn) == {f"[[answer: {letter}]]" for letter in "ABCD"}
     assert all(60 < count < 145 for count in drawn.values())
-    assert len(replies(guess, 300, benchmark="lilybench", task="bar_sequencing", answer_type="order")) == 24
-    measures = replies(guess, 100, benchmark="lilybench", task="error_detection", answer_type="measures")
+    assert (
+        len(replies(guess, 300, benchmark="lilybench", task="bar_sequencing", answer_type="order"))
+        == 24
+    )
+    measures = replies(
+        guess, 100, benchmark="lilybench", task="error_detection", answer_type="measures"
+    )
     assert 30 < measures["none"] < 70
     assert all(1 <= int(number) <= 100 for number in measures if number != "none")
     for answer in replies(
-        guess, 5, benchmark="msu", task="textual", answer_type="text", questions=[{}, {}], guess=["C", "No"]
+        guess,
+        5,
+        benchmark="msu",
+        task="textual",
+        answer_type="text",
+        questions=[{}, {}],
+        guess=["C", "No"],
     ):
         assert answer == "1. C\n2. No"
 
@@ -91,16 +137,22 @@ def test_pieces_by_chance_differ_by_seed() -> None:
     first, again, other = (reply("chance", asked, seed=seed) for seed in (1, 1, 2))
     assert first == again != other
     assert first.startswith('```lilypond\n\\version "2.24.3"\n')
-    with pytest.raises(BaselineError, match="baseline/majority cannot answer lilybench_generation generation"):
+    with pytest.raises(
+        BaselineError, match="baseline/majority cannot answer lilybench_generation generation"
+    ):
         reply("majority", asked)
 
 
 @pytest.mark.parametrize("task", SOLVERS)
 def test_lines_that_are_made_up_are_decided(task: str) -> None:
     solver = SOLVERS[task]
-    identifiers = [f"Clip{number}" for number, _ in enumerate(next(iter(solver.examples.values())), 1)]
+    identifiers = [
+        f"Clip{number}" for number, _ in enumerate(next(iter(solver.examples.values())), 1)
+    ]
     asks = {"benchmark": "muse", "task": task, "answer_type": "symbols", "identifiers": identifiers}
-    decided = Counter(solver.solve(lines, identifiers).answer for lines in replies(guess, 60, **asks))
+    decided = Counter(
+        solver.solve(lines, identifiers).answer for lines in replies(guess, 60, **asks)
+    )
     facts = {**load("muse").tasks, **load("muse_ten").tasks}[task]
     assert len(decided) == facts.options
     for answer in decided:
@@ -110,11 +162,17 @@ def test_lines_that_are_made_up_are_decided(task: str) -> None:
 
 
 def test_the_commonest_answer_is_given_in_the_form_asked_for() -> None:
-    assert set(replies(commonest, 3, **LETTERS, form="Final Answer: $answer", majority="C")) == {"Final Answer: C"}
+    assert set(replies(commonest, 3, **LETTERS, form="Final Answer: $answer", majority="C")) == {
+        "Final Answer: C"
+    }
     batch = [{"text": "Which clef?", "kind": "clef"}, {"text": "Why?", "kind": None}]
     asks = {"benchmark": "msu", "task": "textual", "answer_type": "text", "questions": batch}
-    assert set(replies(commonest, 1, **asks, majority=["Alto clef", "Unknown"])) == {"1. Alto clef\n2. Unknown"}
-    with pytest.raises(BaselineError, match="cannot answer ziqi comprehension, where no answer is commoner"):
+    assert set(replies(commonest, 1, **asks, majority=["Alto clef", "Unknown"])) == {
+        "1. Alto clef\n2. Unknown"
+    }
+    with pytest.raises(
+        BaselineError, match="cannot answer ziqi comprehension, where no answer is commoner"
+    ):
         replies(commonest, 1, **LETTERS)
 
 
@@ -126,7 +184,9 @@ def test_music_is_read_where_the_message_says_and_a_later_message_asks() -> None
     )
     text += "tick=480 beat=1 end_of_track"
     asks = {"benchmark": "muse", "task": "chord_quality", "form": "$answer", "notation": "midi"}
-    shown = conversation(f"<<{text}>>", **asks, answer_type="symbols", music=[[2, 2 + len(text)]], identifiers=["a"])
+    shown = conversation(
+        f"<<{text}>>", **asks, answer_type="symbols", music=[[2, 2 + len(text)]], identifiers=["a"]
+    )
     assert reply("reader", shown) == "chord(a, [60, 63, 67])"
     question = ChatMessageUser(content="?", metadata={"asks": {**asks, "answer_type": "choice"}})
     assert reply("reader", [*shown, question]) == "B"

@@ -49,7 +49,9 @@ def counting(record_property: Callable[[str, object], None]) -> Counting:
         record_property("campaign", (what, tally.tried, len(tally.failures)))
         shown = "\n".join(tally.failures[:_SHOWN])
         assert tally.tried, f"{what}: nothing was tried"
-        assert not tally.failures, f"{what}: {len(tally.failures)} of {tally.tried} failed, such as\n{shown}"
+        assert not tally.failures, (
+            f"{what}: {len(tally.failures)} of {tally.tried} failed, such as\n{shown}"
+        )
 
     return count
 

@@ -21,7 +21,11 @@ from tests.campaign.conftest import Counting
 from tests.harness import samples
 from tests.msu_dataset import write_small
 
-CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": ' + "9" * 5000 + "}"}}
+CALL = {
+    "id": "a",
+    "type": "function",
+    "function": {"name": "f", "arguments": '{"a": ' + "9" * 5000 + "}"},
+}
 MALFORMED: dict[str, Any] = {
     "no choices": {"choices": None},
     "no model": {"model": None},
@@ -29,8 +33,12 @@ MALFORMED: dict[str, Any] = {
     "content is a list": {"content": [1]},
     "content is a table": {"content": {"a": 1}},
     "content is a number": {"content": 7},
-    "a tool call without a name": {"tool_calls": [{"id": "a", "type": "function", "function": {"arguments": "{}"}}]},
-    "a tool call without an id": {"tool_calls": [{"type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+    "a tool call without a name": {
+        "tool_calls": [{"id": "a", "type": "function", "function": {"arguments": "{}"}}]
+    },
+    "a tool call without an id": {
+        "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    },
     "a huge integer": {"tool_calls": [CALL]},
     "an error with status 200": {"error": {"message": "overloaded"}, "choices": None},
     "no message": {"choices": [{"index": 0, "finish_reason": "stop", "message": None}]},
@@ -51,7 +59,10 @@ MALFORMED: dict[str, Any] = {
     "status 500": {"status": 500},
     "status 502 with a page": {"status": 502, "body": b"<html>Bad Gateway</html>"},
     "status 429": {"status": 429},
-    "status 400 with half a character": {"status": 400, "body": b'{"error": {"message": "\\ud834"}}'},
+    "status 400 with half a character": {
+        "status": 400,
+        "body": b'{"error": {"message": "\\ud834"}}',
+    },
     "a cut connection": {"status": 0},
 }
 NOT_REPEATED = {"status 400 with half a character"}  # the request is to blame
@@ -75,7 +86,12 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = self.rfile.read(int(self.headers["Content-Length"])).decode()
         message: dict[str, Any] = {"role": "assistant", "content": "Final Answer: A"}
-        answer: dict[str, Any] = {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}
+        answer: dict[str, Any] = {
+            "id": "x",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+        }
         answer["choices"] = [{"index": 0, "message": message, "finish_reason": "stop"}]
         for text, (kind, times) in self.server.left.items():
             if times and text in request:
@@ -123,7 +139,11 @@ def test_a_malformed_answer_ends_no_run(
         for text, kind in zip(texts, kinds, strict=False)
     }
     (log,) = inspect_eval(
-        task, model=get_model("openai-api/odd/m", memoize=False), log_dir=str(tmp_path), limit=LIMIT, display="none"
+        task,
+        model=get_model("openai-api/odd/m", memoize=False),
+        log_dir=str(tmp_path),
+        limit=LIMIT,
+        display="none",
     )
     assert log.status == "success", log.error
     assert log.results
@@ -139,8 +159,13 @@ def test_a_malformed_answer_ends_no_run(
     assert (run["errors"], run["n"]) == (failed, LIMIT - failed)
 
 
-def test_no_task_of_any_benchmark_is_ended(server: Server, counting: Counting, tmp_path: Path) -> None:
-    data = {"msu": write_small(tmp_path / "msu"), "lilybench": lilybench_dataset.write_small(tmp_path / "lilybench")}
+def test_no_task_of_any_benchmark_is_ended(
+    server: Server, counting: Counting, tmp_path: Path
+) -> None:
+    data = {
+        "msu": write_small(tmp_path / "msu"),
+        "lilybench": lilybench_dataset.write_small(tmp_path / "lilybench"),
+    }
     with counting("malformed answers × tasks") as tally:
         for name in ("ziqi", "msu", "muse", "musictheorybench", "lilybench"):
             for task_name in benchmarks.load(name).tasks:
@@ -156,4 +181,6 @@ def test_no_task_of_any_benchmark_is_ended(server: Server, counting: Counting, t
                         limit=3,
                         display="none",
                     )
-                    assert (log.status, server.left[""]) == ("success", ("no choices", 0)), log.error
+                    assert (log.status, server.left[""]) == ("success", ("no choices", 0)), (
+                        log.error
+                    )

@@ -18,13 +18,24 @@ from tests.campaign.conftest import Counting
 PROGRAM = [sys.executable, "-c", "from music_evals.commands.main import app; app()"]
 RUNS = {
     "run": ("run", "muse_syncopation", "--model", "baseline/reader", "-T", "modality=midi"),
-    "judge": ("run", "msu_textual", "--model", "baseline/reader", "-T", "judges=baseline/chance", "-T", "cache=false"),
+    "judge": (
+        "run",
+        "msu_textual",
+        "--model",
+        "baseline/reader",
+        "-T",
+        "judges=baseline/chance",
+        "-T",
+        "cache=false",
+    ),
 }
 
 
 def killed(command: Sequence[str], seconds: float) -> None:
     """Start a command and kill it, with all that it started, after so many seconds."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
     with suppress(ProcessLookupError):

@@ -29,7 +29,9 @@ def busy() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("busy")
-@pytest.mark.parametrize(("tasks", "pieces", "piece"), [(1, 4, LONG), (8, 4, LONG), (1, 200, SHORT)])
+@pytest.mark.parametrize(
+    ("tasks", "pieces", "piece"), [(1, 4, LONG), (8, 4, LONG), (1, 200, SHORT)]
+)
 def test_scores_are_the_same(
     tasks: int, pieces: int, piece: str, tmp_path: Path, counting: Counting, full: bool
 ) -> None:
@@ -47,9 +49,13 @@ def test_scores_are_the_same(
     with patch.dict("os.environ", MUSIC_EVALS_CACHE=str(tmp_path / "cache")):
         logs = run(made, tmp_path / "logs", model, **options)
         assert compile_reply(piece).problem is None
-    with counting(f"pieces compiled by {tasks} tasks of {pieces} pieces beside four busy processes") as tally:
+    with counting(
+        f"pieces compiled by {tasks} tasks of {pieces} pieces beside four busy processes"
+    ) as tally:
         for log in logs:
             for sample in samples(log):
                 with tally.case(sample.id):
                     assert sample.scores
-                    assert sample.scores["written_music"].value == 1, sample.scores["written_music"].answer
+                    assert sample.scores["written_music"].value == 1, sample.scores[
+                        "written_music"
+                    ].answer

@@ -30,19 +30,67 @@ from tests.reports.conftest import GOLDEN
 from tests.reports.logs import write_log
 
 ENTRIES = ("header.json", "summaries.json")
-HOSTILE = ("\x1b[31mred\x07\x9b1m", "a\u202eb\u2066c\ufeff", "\ud800", "\ufffe\x00\x0b", "=1+1", "<b>&|`*_", "x\n# y\r")
-VALUES: tuple[Any, ...] = (
-    *(None, "", 7, -1, 10**400, 2**70, 1e308, nan, inf, -inf, True, [], {}, [[None]], {"a": {"b": [1]}}),
-    *("nowhere", "9999-99-99T00:00:00", "0001-01-01T00:00:00+14:00", "x" * 100_000, ["a", 1, None], *HOSTILE),
+HOSTILE = (
+    "\x1b[31mred\x07\x9b1m",
+    "a\u202eb\u2066c\ufeff",
+    "\ud800",
+    "\ufffe\x00\x0b",
+    "=1+1",
+    "<b>&|`*_",
+    "x\n# y\r",
 )
-PARTS = (*[("eval", "metadata")] * 3, ("eval", "task_args"), ("eval", "model"), ("results", "scores"))
-METADATA = ("benchmark", "config", "dataset_label", "condition", "main_metric", "floors", "others", "protocol", "split")
+VALUES: tuple[Any, ...] = (
+    *(
+        None,
+        "",
+        7,
+        -1,
+        10**400,
+        2**70,
+        1e308,
+        nan,
+        inf,
+        -inf,
+        True,
+        [],
+        {},
+        [[None]],
+        {"a": {"b": [1]}},
+    ),
+    *(
+        "nowhere",
+        "9999-99-99T00:00:00",
+        "0001-01-01T00:00:00+14:00",
+        "x" * 100_000,
+        ["a", 1, None],
+        *HOSTILE,
+    ),
+)
+PARTS = (
+    *[("eval", "metadata")] * 3,
+    ("eval", "task_args"),
+    ("eval", "model"),
+    ("results", "scores"),
+)
+METADATA = (
+    "benchmark",
+    "config",
+    "dataset_label",
+    "condition",
+    "main_metric",
+    "floors",
+    "others",
+    "protocol",
+    "split",
+)
 
 
 def questions(folder: Path, model: str) -> Path:
     """A log of questions of ZIQI-Eval: two right answers of four."""
     params = {"shots": "five", "protocol": "paper", "themes": "female music", "seed": 3}
-    return write_log(folder, "CCII", model=model, params=params, samples=[{"theme": "female music"}] * 4)
+    return write_log(
+        folder, "CCII", model=model, params=params, samples=[{"theme": "female music"}] * 4
+    )
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +110,13 @@ def bases(tmp_path_factory: pytest.TempPathFactory, full: bool) -> list[Path]:
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Where there is a value within others."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, one in inner:
         yield (*at, key)
         yield from places(one, (*at, key))
@@ -79,10 +133,18 @@ def changed(content: Any, draw: random.Random) -> str:
         where = content
         for key in way:
             where = where[key]
-        kind, value = draw.choice(("delete", "value", "value", "value", "wrap", "key")), draw.choice(VALUES)
-        if isinstance(where[last], str | float) and (part[1:] != ("metadata",) or draw.random() < 0.3):
+        kind, value = (
+            draw.choice(("delete", "value", "value", "value", "wrap", "key")),
+            draw.choice(VALUES),
+        )
+        if isinstance(where[last], str | float) and (
+            part[1:] != ("metadata",) or draw.random() < 0.3
+        ):
             # Other types are mostly refused by Inspect's own reader.
-            kind, value = "value", draw.choice([one for one in VALUES if type(one) is type(where[last])])
+            kind, value = (
+                "value",
+                draw.choice([one for one in VALUES if type(one) is type(where[last])]),
+            )
         value = deepcopy(value)  # for it may be changed in its turn
         said.append(f"{kind} {'.'.join(map(str, (*way, last)))} {value!r:.30}")
         if kind == "delete":
@@ -101,7 +163,10 @@ def rewritten(old: Path, new: Path, change: Callable[[dict[str, bytes]], str]) -
         said = change(entries)
         new.write_bytes(b"".join(entries.values()))
         return said
-    with zipfile.ZipFile(old) as source, zipfile.ZipFile(new, "w", source.infolist()[0].compress_type) as target:
+    with (
+        zipfile.ZipFile(old) as source,
+        zipfile.ZipFile(new, "w", source.infolist()[0].compress_type) as target,
+    ):
         entries = {name: source.read(name) for name in source.namelist()}
         said = change(entries)
         for name, data in entries.items():
@@ -129,8 +194,16 @@ def with_entries(old: Path, new: Path, draw: random.Random) -> str:
         name = draw.choice([*entries])
         data = entries.pop(name)
         kind = draw.choice(("drop", "half", "junk", "spaces", "nested", "list", "bytes"))
-        made = {"half": data[: len(data) // 2], "junk": b"\x00\xff", "spaces": data[:1] + b" " * 3_000_000 + data[1:]}
-        made |= {"nested": b"[" * 100_000, "list": b"[1, null, {}]", "bytes": data.replace(b"e", b"\xff")}
+        made = {
+            "half": data[: len(data) // 2],
+            "junk": b"\x00\xff",
+            "spaces": data[:1] + b" " * 3_000_000 + data[1:],
+        }
+        made |= {
+            "nested": b"[" * 100_000,
+            "list": b"[1, null, {}]",
+            "bytes": data.replace(b"e", b"\xff"),
+        }
         entries |= {name: made[kind]} if kind in made else {}
         return f"{kind} {name}"
 
@@ -142,7 +215,11 @@ def with_bytes(old: Path, new: Path, draw: random.Random) -> str:
     data = old.read_bytes()
     at = draw.randrange(len(data))
     kind = draw.choice(("cut", "flip", "json", "empty", "twice", "hole"))
-    made = {"cut": data[:at], "flip": data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :], "json": b'{"version": 2}'}
+    made = {
+        "cut": data[:at],
+        "flip": data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :],
+        "json": b'{"version": 2}',
+    }
     made |= {"empty": b"", "twice": data + data[at:], "hole": data[:at] + data[at + 40 :]}
     new.write_bytes(made[kind])
     return f"{kind} at {at}"
@@ -152,7 +229,9 @@ def case(number: int, bases: list[Path], folder: Path) -> tuple[Path, str]:
     """Write an odd log, by its number."""
     draw = random.Random(number)
     base, how = draw.choice(bases), draw.choice((*[with_values] * 8, with_entries, with_bytes))
-    path = folder / f"2026-01-02T10-00-00+00-00_odd{number}{base.suffix}"  # only so does Inspect find a log as JSON
+    path = (
+        folder / f"2026-01-02T10-00-00+00-00_odd{number}{base.suffix}"
+    )  # only so does Inspect find a log as JSON
     return path, f"{base.stem[:20]}: {how(base, path, draw)}"
 
 
@@ -171,7 +250,11 @@ def report_of(folder: Path, out: Path) -> tuple[str, dict[str, str]]:
     assert code == 0, output
     texts = {path.name: path.read_bytes().decode() for path in out.iterdir()} | {"output": output}
     for name, text in texts.items():
-        found = {char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs") and char != "\n"}
+        found = {
+            char
+            for char in text
+            if unicodedata.category(char) in ("Cc", "Cf", "Cs") and char != "\n"
+        }
         assert not found | ({"\ufffe"} & {*text}), f"{name} holds {found}"
     said = {row["Log"]: "used" for row in rows(out / "basis_runs.csv")}
     if (out / "basis_passed_over.csv").exists():
@@ -180,7 +263,9 @@ def report_of(folder: Path, out: Path) -> tuple[str, dict[str, str]]:
 
 
 # Figures are not drawn, which takes most of the time, but their texts are written as they would be.
-@patch.object(Figure, "savefig", lambda figure, out, **_: out.write(f"<svg>{texts_of(figure)}</svg>"))
+@patch.object(
+    Figure, "savefig", lambda figure, out, **_: out.write(f"<svg>{texts_of(figure)}</svg>")
+)
 def test_odd_logs_are_used_or_passed_over_with_a_reason(
     counting: Counting, full: bool, bases: list[Path], tmp_path: Path
 ) -> None:
@@ -197,8 +282,14 @@ def test_odd_logs_are_used_or_passed_over_with_a_reason(
             failed: Exception | None = None
             try:
                 output, said = report_of(folder, tmp_path / "out")
-                sound = [row for row in rows(tmp_path / "out" / "ziqi_table1.csv") if row["Model"] == "sound/model"]
-                assert said["2026_\ufffd.eval"] == "its name is not UTF-8, or holds control characters"
+                sound = [
+                    row
+                    for row in rows(tmp_path / "out" / "ziqi_table1.csv")
+                    if row["Model"] == "sound/model"
+                ]
+                assert (
+                    said["2026_\ufffd.eval"] == "its name is not UTF-8, or holds control characters"
+                )
                 assert [row["Compr. recall"] for row in sound] == ["50.0"]
             except Exception as error:
                 failed = error

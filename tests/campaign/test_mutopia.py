@@ -51,7 +51,9 @@ def _odd_version(text: str, draw: random.Random) -> str:
 
 DAMAGES: Final[Mapping[str, Callable[[str, random.Random], str | bytes]]] = {
     "none": lambda text, _: text,
-    "empty blocks": lambda text, _: re.sub(r"(\\(?:header|score|paper|layout|midi)\s*)\{[^{}]*\}", r"\1{ }", text),
+    "empty blocks": lambda text, _: re.sub(
+        r"(\\(?:header|score|paper|layout|midi)\s*)\{[^{}]*\}", r"\1{ }", text
+    ),
     "a missing brace": _brace,
     "a missing quote": lambda text, _: text.replace('"', "", 1),
     "cut": _cut,
@@ -75,7 +77,9 @@ def sources(full: bool, draw: random.Random) -> list[tuple[str, str]]:
     if not full or not MUTOPIA.is_dir():
         return [("piece", PIECE)]
     found = [(name, files[0]) for name, files in find_pieces(MUTOPIA).items()]
-    return [(name, path.read_bytes().decode(errors="replace")) for name, path in draw.sample(found, 60)]
+    return [
+        (name, path.read_bytes().decode(errors="replace")) for name, path in draw.sample(found, 60)
+    ]
 
 
 def test_no_damaged_piece_ends_a_build(tmp_path: Path, counting: Counting, full: bool) -> None:
@@ -86,7 +90,9 @@ def test_no_damaged_piece_ends_a_build(tmp_path: Path, counting: Counting, full:
             damaged = DAMAGES[damage](text, draw)
             path = tmp_path / damage.replace(" ", "-") / name / "score.ly"
             path.parent.mkdir(parents=True)
-            path.write_bytes(damaged.encode(errors="replace") if isinstance(damaged, str) else damaged)
+            path.write_bytes(
+                damaged.encode(errors="replace") if isinstance(damaged, str) else damaged
+            )
             names.append(path.parent.relative_to(tmp_path).as_posix())
     steps: list[tuple[str, int]] = []
     pieces, left_out = read_pieces(tmp_path, on_piece=lambda *step: steps.append(step))

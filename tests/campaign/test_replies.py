@@ -21,7 +21,19 @@ IN_CI, IN_FULL = 640, 24_000
 LONG, LONGEST = 200_000, 5_000_000
 DATA: Final = Path(__file__).parents[1] / "scorers/readers/data"
 NASTY: Final = (
-    *("\0", "\x1b[31m", "\ud83d", "\udc00", "\u202e", "\ufeff", "\u0301", "\ufdfa", "\r", "\u2028", "\x85"),
+    *(
+        "\0",
+        "\x1b[31m",
+        "\ud83d",
+        "\udc00",
+        "\u202e",
+        "\ufeff",
+        "\u0301",
+        "\ufdfa",
+        "\r",
+        "\u2028",
+        "\x85",
+    ),
     *(
         "𝄞",
         "♯",
@@ -72,9 +84,17 @@ NASTY: Final = (
         "一百零一",
         "zweiundzwanzig",
     ),
-    *("chord(Excerpt1, [60, 64, 67])", "chord(Excerpt1, [", "measures 1-99999", "1. \n2. \n", '{"answer": {"answer": '),
+    *(
+        "chord(Excerpt1, [60, 64, 67])",
+        "chord(Excerpt1, [",
+        "measures 1-99999",
+        "1. \n2. \n",
+        '{"answer": {"answer": ',
+    ),
 )
-COMPILED = Compiled(0, None, "", (midi(480),), {"system.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0\0\0\1" * 9})
+COMPILED = Compiled(
+    0, None, "", (midi(480),), {"system.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0\0\0\1" * 9}
+)
 
 
 def corpus() -> list[str]:
@@ -95,7 +115,10 @@ def made(rng: random.Random, real: list[str]) -> str:
     for _ in range(rng.randint(0, 4)):
         text = spoilt(text, rng, real)[:LONG]
     if rng.random() < 0.003:
-        again, length = rng.choice(("\n", " ", text[:9] or "a", rng.choice(NASTY))), rng.choice((LONG, LONGEST))
+        again, length = (
+            rng.choice(("\n", " ", text[:9] or "a", rng.choice(NASTY))),
+            rng.choice((LONG, LONGEST)),
+        )
         text = (again * (length // len(again))) + text
     return text
 
@@ -114,7 +137,9 @@ def spoilt(text: str, rng: random.Random, real: list[str]) -> str:
         lambda: f"<think>{text}</think>{other}",
         lambda: f"$\\boxed{{\\text{{{text}}}}}$",
         lambda: (text + nasty) * rng.randint(1, 40),
-        lambda: "".join(chr(rng.choice((rng.randrange(128), rng.randrange(0x110000)))) for _ in range(60)),
+        lambda: "".join(
+            chr(rng.choice((rng.randrange(128), rng.randrange(0x110000)))) for _ in range(60)
+        ),
         lambda: "".join(rng.sample(text, len(text))),
         lambda: text.swapcase(),
     )
@@ -159,7 +184,9 @@ def test_every_reply_of_a_judge_is_a_vote_or_none(counting: Counting, full: bool
 
 
 def test_replies_that_lilypond_gets(counting: Counting, full: bool) -> None:
-    pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+    pytest.importorskip(
+        "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+    )
     rng = random.Random(18)
     with counting("replies × LilyPond") as tally:
         for number in range(200 if full else 1):

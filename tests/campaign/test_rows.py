@@ -29,7 +29,9 @@ from tests.fake_hub import write_small
 from tests.generation_dataset import make_dataset as write_generation
 from tests.harness import run, samples
 
-pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+pytest.importorskip(
+    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+)
 SEED = 16
 GENERATION = "lilybench_generation"
 
@@ -57,12 +59,28 @@ TARGETS = [
     Target("lilybench", "bar_sequencing", "strict", lilybench.bar_sequencing),
     Target("lilybench", "error_detection", "strict", lilybench.error_detection),
     Target(GENERATION, "prompts", "test", lilybench_generation.generation),
-    Target(GENERATION, "demonstrations", "ablation", partial(lilybench_generation.generation, regime="ablation")),
+    Target(
+        GENERATION,
+        "demonstrations",
+        "ablation",
+        partial(lilybench_generation.generation, regime="ablation"),
+    ),
     Target(GENERATION, "music21-test", "reference", lilybench_generation.generation),
 ]
 LONG = "x" * 3_000_000
 VALUES: Mapping[str, list[Any]] = {
-    "string": [None, "", " \n", "\0", "\x1b[2J\x07", "$question ${a}", "../../up", "Z", "\u202e\ufdd0", LONG],
+    "string": [
+        None,
+        "",
+        " \n",
+        "\0",
+        "\x1b[2J\x07",
+        "$question ${a}",
+        "../../up",
+        "Z",
+        "\u202e\ufdd0",
+        LONG,
+    ],
     "int64": [None, -1, 0, 2**62],
     "double": [None, nan, inf, -1.0],
     "bool": [None],
@@ -125,15 +143,26 @@ def test_rows_are_asked_or_refused_by_id(
 ) -> None:
     cells = list(hostile_cells())
     with counting("datasets: hostile values") as tally:
-        for number, (target, column, value) in enumerate(cells if full else Random(SEED).sample(cells, 15)):
+        for number, (target, column, value) in enumerate(
+            cells if full else Random(SEED).sample(cells, 15)
+        ):
             with tally.case((target.dataset, target.config, column, str(value)[:30])):
                 folder = Path(shutil.copytree(folders(target.dataset), tmp_path / str(number)))
                 key = replace_value(folder, target, column, value)
-                is_needed = value is None and column in ("question", "answer", "target", "options", "score", "text")
+                is_needed = value is None and column in (
+                    "question",
+                    "answer",
+                    "target",
+                    "options",
+                    "score",
+                    "text",
+                )
                 try:
                     task = target.task(dataset=str(folder))
                 except ValueError as error:
-                    check_refusal(error, key[:90] if key.isalnum() else "row ", column if is_needed else "")
+                    check_refusal(
+                        error, key[:90] if key.isalnum() else "row ", column if is_needed else ""
+                    )
                 else:
                     assert not is_needed
                     if full and number % 10 == 0:  # Inspect takes seconds for each
@@ -141,7 +170,9 @@ def test_rows_are_asked_or_refused_by_id(
                         assert len(samples(log)) == min(2, len(task.dataset))
 
 
-def test_damaged_bytes(counting: Counting, full: bool, folders: Callable[[str], Path], tmp_path: Path) -> None:
+def test_damaged_bytes(
+    counting: Counting, full: bool, folders: Callable[[str], Path], tmp_path: Path
+) -> None:
     """A Parquet file with some of its bytes changed, which its provenance names as it is."""
     random, target = Random(SEED), TARGETS[0]
     with counting("datasets: Parquet with changed bytes") as tally:
@@ -151,7 +182,9 @@ def test_damaged_bytes(counting: Counting, full: bool, folders: Callable[[str], 
                 content = bytearray((folder / target.path).read_bytes())
                 for _ in range(random.choice((1, 3, 30))):
                     content[random.randrange(4, len(content))] = random.randrange(256)
-                (folder / target.path).write_bytes(content[: random.choice((None, None, len(content) // 2))])
+                (folder / target.path).write_bytes(
+                    content[: random.choice((None, None, len(content) // 2))]
+                )
                 sign(folder, target.path)
                 try:
                     target.task(dataset=str(folder))
@@ -162,8 +195,17 @@ def test_damaged_bytes(counting: Counting, full: bool, folders: Callable[[str], 
 def test_the_command_shows_one_message(folders: Callable[[str], Path], tmp_path: Path) -> None:
     folder = Path(shutil.copytree(folders("musictheorybench"), tmp_path / "data"))
     key = replace_value(folder, TARGETS[1], "question", None)
-    options = ("--model", "baseline/chance", "-T", f"dataset={folder}", "--log-dir", tmp_path / "logs")
+    options = (
+        "--model",
+        "baseline/chance",
+        "-T",
+        f"dataset={folder}",
+        "--log-dir",
+        tmp_path / "logs",
+    )
     code, output = command("run", "musictheorybench_knowledge", *options)
     assert code == 1
-    assert f"row {key}, question: input should be a valid string, not None" in " ".join(output.split())
+    assert f"row {key}, question: input should be a valid string, not None" in " ".join(
+        output.split()
+    )
     assert not (tmp_path / "logs").exists()

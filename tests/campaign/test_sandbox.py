@@ -72,7 +72,9 @@ PLACES = ("{folder}/canary.txt", "{folder}/../canary.txt", "/proc/self/root{fold
 
 
 def attacks(folder: Path) -> list[str]:
-    places = [place.format(folder=folder) for place in (*PLACES, "../" * 12 + "{folder}/canary.txt")]
+    places = [
+        place.format(folder=folder) for place in (*PLACES, "../" * 12 + "{folder}/canary.txt")
+    ]
     found = [SHOW + attack.format(place) for attack in (*READING, *CHANGING) for place in places]
     return [*found, *(SHOW + attack for attack in WITHOUT_PLACE)]
 
@@ -92,7 +94,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def snapshot(folder: Path) -> dict[str, tuple[int, int, bytes]]:
     return {
-        str(path): (path.lstat().st_mode, path.lstat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+        str(path): (
+            path.lstat().st_mode,
+            path.lstat().st_mtime_ns,
+            path.read_bytes() if path.is_file() else b"",
+        )
         for path in folder.parent.rglob("*")
     }
 
@@ -104,7 +110,11 @@ def leaks(compiled: Compiled, secret: str) -> bool:
 
 @pytest.mark.parametrize("confinement", Confinement)
 def test_attacks(
-    confinement: Confinement, folder: Path, counting: Counting, full: bool, monkeypatch: pytest.MonkeyPatch
+    confinement: Confinement,
+    folder: Path,
+    counting: Counting,
+    full: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if why := runner.why_unavailable(confinement):
         pytest.skip(why)

@@ -35,7 +35,9 @@ def kern(line: str, head: str = "*M4/4") -> bytes:
 
 def metre(numerator: int, denominator: int) -> bytes:
     signature = mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator)
-    return saved([signature, mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=480)])
+    return saved(
+        [signature, mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=480)]
+    )
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
@@ -60,9 +62,18 @@ def files() -> Iterator[tuple[str, bytes]]:
     yield "laughs.xml", XML.format(doctype=LAUGHS, note="").encode()
     yield "cut.mid", midi(480)[:-3]
     for tag in ("beat-type", "staves"):
-        yield f"{tag}.xml", xml(f"<time><beats>4</beats><beat-type>4</beat-type></time><{tag}>{dozen}</{tag}>")
-    yield "sum.xml", xml(f"<time><beats>{'+'.join(['999'] * 9)}</beats><beat-type>1</beat-type></time>")
-    yield "sums.xml", xml(f"<time><beats>{'+'.join(['1'] * 99_999)}</beats><beat-type>4</beat-type></time>")
+        yield (
+            f"{tag}.xml",
+            xml(f"<time><beats>4</beats><beat-type>4</beat-type></time><{tag}>{dozen}</{tag}>"),
+        )
+    yield (
+        "sum.xml",
+        xml(f"<time><beats>{'+'.join(['999'] * 9)}</beats><beat-type>1</beat-type></time>"),
+    )
+    yield (
+        "sums.xml",
+        xml(f"<time><beats>{'+'.join(['1'] * 99_999)}</beats><beat-type>4</beat-type></time>"),
+    )
     yield "no-beats.xml", xml("<time><beats>0</beats><beat-type>0</beat-type></time>")
     yield "few-beats.xml", xml("<time><beats>-4</beats><beat-type>4</beat-type></time>")
     yield "divisions.xml", xml().replace(b"<divisions>1<", b"<divisions>0<")
@@ -75,15 +86,26 @@ def files() -> Iterator[tuple[str, bytes]]:
     yield "no-tuplet.xml", xml().replace(b"</type>", f"</type>{ratio.format(0)}".encode())
     yield "dots.xml", xml().replace(b"</type>", b"</type>" + b"<dot/>" * 2_000)
     yield "ending.xml", xml(inside=f'<barline><ending number="1-{huge}" type="start"/></barline>')
-    yield "times.xml", xml(inside=f'<barline><repeat direction="backward" times="{huge}"/></barline>')
+    yield (
+        "times.xml",
+        xml(inside=f'<barline><repeat direction="backward" times="{huge}"/></barline>'),
+    )
     yield "transposed.xml", xml(f"<transpose><chromatic>{huge}</chromatic></transpose>")
     yield "lines.xml", xml(f"<staff-details><staff-lines>{huge}</staff-lines></staff-details>")
     yield "rests.xml", xml(f"<measure-style><multiple-rest>{huge}</multiple-rest></measure-style>")
     yield "notes.xml", xml(notes=200_001)
     yield "forward.xml", xml(inside="<forward><duration>9999999</duration></forward>")
     yield "back.xml", xml(inside="<backup><duration>99999</duration></backup>" + NOTE.format(1))
-    yield "measures.xml", xml().replace(b"</measure>", b"</measure>" + b'<measure number="1"/>' * 10_001)
-    yield "parts.xml", xml().replace(b"</part>", b"</part>" + b'<part id="P1"><measure number="1"/></part>' * 200_001)
+    yield (
+        "measures.xml",
+        xml().replace(b"</measure>", b"</measure>" + b'<measure number="1"/>' * 10_001),
+    )
+    yield (
+        "parts.xml",
+        xml().replace(
+            b"</part>", b"</part>" + b'<part id="P1"><measure number="1"/></part>' * 200_001
+        ),
+    )
     yield "deep.xml", xml("<a>" * 99_999 + "</a>" * 99_999)
     yield "outside.xml", XML.format(doctype=OUTSIDE, note="").encode()
     yield "number.xml", xml().replace(b'number="7"', f'number="{dozen * 9}"'.encode())
@@ -99,7 +121,10 @@ def files() -> Iterator[tuple[str, bytes]]:
     yield "many.mxl", zipped({f"{n}": b"" for n in range(20_000)})
     yield "nested.mxl", mxl(music=mxl().decode("latin-1"))
     yield "laughs.mxl", mxl(music=XML.format(doctype=LAUGHS, note=""))
-    yield "beats.mxl", mxl(music=xml(f"<time><beats>{huge}</beats><beat-type>4</beat-type></time>").decode())
+    yield (
+        "beats.mxl",
+        mxl(music=xml(f"<time><beats>{huge}</beats><beat-type>4</beat-type></time>").decode()),
+    )
     yield "container.mxl", zipped({"META-INF/container.xml": LAUGHS.encode() + b"<a/>"})
     yield "link.mxl", mxl("../../../etc/passwd")
     yield "cut.mxl", mxl()[:-40]
@@ -127,19 +152,30 @@ def files() -> Iterator[tuple[str, bytes]]:
     yield "dots.krn", kern("4" + "." * 999 + "c")
     yield "octaves.krn", kern("4" + "c" * 9_999)
     yield "rational.krn", kern("1%9999999c")
-    yield "spines.krn", kern("4c", head="*M4/4\n" + "\n".join("\t".join(["*^"] * 2**n) for n in range(10)))
+    yield (
+        "spines.krn",
+        kern("4c", head="*M4/4\n" + "\n".join("\t".join(["*^"] * 2**n) for n in range(10))),
+    )
     yield "key.krn", kern("4c", head="*k[" + "f#" * 9_999 + "]")
     yield "chord.krn", kern(" ".join(["4c"] * 20_000))
     yield "long.mid", midi(2**27)
     yield "smpte.mid", midi(480).replace(b"\x01\xe0", b"\xe7\x28", 1)
     yield "no-metre.mid", metre(0, 1)
     yield "tracks.mid", midi(480).replace(b"\0\0\0\x06\0\0\0\x01", b"\0\0\0\x06\0\x01\xff\xff", 1)
-    yield "sounding.mid", saved([mido.Message("note_on", note=n % 128, time=1) for n in range(20_000)])
-    yield "meta.mid", saved([mido.MetaMessage("text", text="x" * 2_000_000), mido.Message("note_on", note=60)])
+    yield (
+        "sounding.mid",
+        saved([mido.Message("note_on", note=n % 128, time=1) for n in range(20_000)]),
+    )
+    yield (
+        "meta.mid",
+        saved([mido.MetaMessage("text", text="x" * 2_000_000), mido.Message("note_on", note=60)]),
+    )
     yield "random.mid", b"MThd" + random.Random(1).randbytes(2_000)
 
 
-def test_no_score_file_ends_a_build_or_holds_it(tmp_path: Path, counting: Counting, full: bool) -> None:
+def test_no_score_file_ends_a_build_or_holds_it(
+    tmp_path: Path, counting: Counting, full: bool
+) -> None:
     made = dict(files()) if full else dict(islice(files(), IN_CI))
     for name, content in made.items():
         (tmp_path / name).write_bytes(content)

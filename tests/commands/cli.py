@@ -15,4 +15,8 @@ def run(*arguments: object, columns: int = 300) -> tuple[int, str]:
 
 def lines_of_table(output: str) -> list[list[str]]:
     """The cells of the lines between vertical bars, and an empty one at either end."""
-    return [[cell.strip() for cell in line.split("│")] for line in output.splitlines() if line.startswith("│")]
+    return [
+        [cell.strip() for cell in line.split("│")]
+        for line in output.splitlines()
+        if line.startswith("│")
+    ]

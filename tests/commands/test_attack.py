@@ -17,7 +17,9 @@ def test_attack_shows_and_writes_what_guessers_get(tmp_path: Path) -> None:
     with (tmp_path / "shares.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     totals = {row["guesser"]: row for row in rows if row["form"] == "all"}
-    assert {row["questions"] for row in totals.values()} == {"44"}  # four rows of each of eleven themes
+    assert {row["questions"] for row in totals.values()} == {
+        "44"
+    }  # four rows of each of eleven themes
     assert shown["longest"][0] == f"{float(totals['longest']['right']):.1%}"
     assert float(totals["commonest place"]["low"]) < float(totals["commonest place"]["right"])
     code, output = run("attack", tmp_path / "nowhere")

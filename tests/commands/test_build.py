@@ -19,7 +19,9 @@ def test_build_writes_a_dataset_and_shows_what_is_in_it(tmp_path: Path) -> None:
     provenance = json.loads((tmp_path / "out" / "provenance.json").read_text())
     assert provenance["seed"] == 9
     numbers = {"syncopation": 2, "transposition": 2, "chord_quality": 4}
-    assert provenance["counts"] == {config: {"test": number, "fewshot": number} for config, number in numbers.items()}
+    assert provenance["counts"] == {
+        config: {"test": number, "fewshot": number} for config, number in numbers.items()
+    }
     for config, number in numbers.items():
         assert f"{config}: {number} rows in test, {number} rows in fewshot" in output
 
@@ -40,8 +42,16 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["muse", "--source", "nowhere"], 1, "dataset 'nowhere' does not exist; accepted: 'generated', 'published'"),
-        (["muse", "--chord-quality", "1585"], 1, "chord_quality: 1585 test rows asked for; possible are 0 to 1584"),
+        (
+            ["muse", "--source", "nowhere"],
+            1,
+            "dataset 'nowhere' does not exist; accepted: 'generated', 'published'",
+        ),
+        (
+            ["muse", "--chord-quality", "1585"],
+            1,
+            "chord_quality: 1585 test rows asked for; possible are 0 to 1584",
+        ),
         (["muse", "--syncopation", "-1"], 2, "Invalid value for '--syncopation'"),
         (["muse", "--soundfont", "nowhere.sf2"], 1, "the soundfont cannot be read"),
         (["muse", "--allow-partial"], 2, "only recordings can be partial"),
@@ -54,7 +64,9 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
         (["ziqi", "--theory", "0", "--continuation", "0"], 1, "theory and continuation are both 0"),
     ],
 )
-def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
+def test_bad_input_is_one_clear_error(
+    tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
     status, output = run("build", *arguments, "--out", tmp_path / "out")
     assert status == code
     assert message in output
@@ -62,7 +74,9 @@ def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: list[str], code
 
 
 @pytest.mark.parametrize("name", ["msu", "mmau", "musictheorybench"])
-def test_a_hub_that_cannot_be_reached_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_that_cannot_be_reached_is_one_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "cache"))
@@ -82,8 +96,13 @@ def test_ziqi_from_a_source_reports_what_is_odd(tmp_path: Path) -> None:
     source = write_source(tmp_path / "source", edit=edit)
     code, output = run("build", "ziqi", "--out", tmp_path / "ziqi", "--source", source)
     assert code == 1
-    assert "Error: test/female_music.csv, row 4 (ends in line 5): the answer is 'X'; A, B, C or D is needed" in output
+    assert (
+        "Error: test/female_music.csv, row 4 (ends in line 5): the answer is 'X'; A, B, C or D is needed"
+        in output
+    )
     assert not (tmp_path / "ziqi").exists()
-    code, output = run("build", "ziqi", "--out", tmp_path / "ziqi", "--source", source, "--skip-bad")
+    code, output = run(
+        "build", "ziqi", "--out", tmp_path / "ziqi", "--source", source, "--skip-bad"
+    )
     assert code == 0, output
     assert "  duplicates within female music, to the character, marked: 1\n" in output

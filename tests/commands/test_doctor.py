@@ -20,7 +20,11 @@ CHECKS = {check.feature: check for check in doctor.CHECKS}
 
 class _Server(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        bodies = {"/": b"hub", "/v1/models": json.dumps({"data": [{"id": "tiny"}]}).encode(), "/odd/models": b"[]"}
+        bodies = {
+            "/": b"hub",
+            "/v1/models": json.dumps({"data": [{"id": "tiny"}]}).encode(),
+            "/odd/models": b"[]",
+        }
         body = bodies.get(self.path)
         self.send_response(200 if body else 503)
         self.end_headers()
@@ -33,7 +37,9 @@ class _Server(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     with HTTPServer(("127.0.0.1", 0), _Server) as http:
-        threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        threading.Thread(
+            target=http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        ).start()
         yield f"http://127.0.0.1:{http.server_port}"
         http.shutdown()
 
@@ -44,7 +50,14 @@ def program(folder: Path, name: str, script: str) -> None:
 
 
 def test_servers_are_asked(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+    for name in (
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server + "/")
     assert CHECKS["Hub"].run() == f"{server}/"
@@ -78,12 +91,16 @@ def test_programs_are_really_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         CHECKS["sandbox"].run()
 
 
-def test_features_of_this_package_work_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_features_of_this_package_work_here(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     assert "inspect-ai " in CHECKS["packages"].run()
     assert CHECKS["cache"].run().startswith(f"{tmp_path}: datasets 0.0 MB")
     assert CHECKS["sound"].run().endswith(".sf2")
-    monkeypatch.setattr("music_evals.notation.audio.rendering.render_wav", lambda *_, **__: bytes(1000))
+    monkeypatch.setattr(
+        "music_evals.notation.audio.rendering.render_wav", lambda *_, **__: bytes(1000)
+    )
     with pytest.raises(RuntimeError, match="renders silence"):
         CHECKS["sound"].run()
 
@@ -94,9 +111,15 @@ def test_the_table_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setitem(extras.EXTRAS, "gone", ("no-such-package", "click"))
     assert extras.missing_packages("gone") == ["no-such-package"]
-    gone = Check("gone", lambda: doctor._packages("no-such-package"), "pip install 'music-evals[gone]'")
+    gone = Check(
+        "gone", lambda: doctor._packages("no-such-package"), "pip install 'music-evals[gone]'"
+    )
     for required, code in ((False, 0), (True, 1)):
-        checks = (Check("here", lambda: "[1.0]", "nothing"), gone, Check("odd", absent, "[do this]", required))
+        checks = (
+            Check("here", lambda: "[1.0]", "nothing"),
+            gone,
+            Check("odd", absent, "[do this]", required),
+        )
         monkeypatch.setattr(doctor, "CHECKS", checks)
         status, output = run("doctor", columns=160)
         assert (status, "the suite does not work" in output) == (code, required)

@@ -57,13 +57,23 @@ def test_mmau_and_mmar(tmp_path: Path) -> None:
         others = {choice.split()[0] for choice in entry["choices"]} - {answer}
         return {answer, number} <= said and not said & others
 
-    assert sum(map(is_right, entries)) / 12 == pytest.approx(metrics(log)["official_choice"]["accuracy"])
+    assert sum(map(is_right, entries)) / 12 == pytest.approx(
+        metrics(log)["official_choice"]["accuracy"]
+    )
 
     files = {"MMAR-meta.jsonl": json.dumps(mmar_record(1)).encode(), "audio/r1.wav": sound()}
-    log = run_scripted(mmar.music(dataset=str(write(tmp_path / "mmar", files))), tmp_path / "logs", replies)
+    log = run_scripted(
+        mmar.music(dataset=str(write(tmp_path / "mmar", files))), tmp_path / "logs", replies
+    )
     (entry,) = exported(log.location, "mmar", tmp_path / "mmar.json")
     names = ("answer", "modality", "category", "sub-category", "choices")
-    assert [entry[name] for name in names] == ["harp", "music", "Signal Layer", "Pitch", ["lute", "harp", "bell"]]
+    assert [entry[name] for name in names] == [
+        "harp",
+        "music",
+        "Signal Layer",
+        "Pitch",
+        ["lute", "harp", "bell"],
+    ]
     assert "answer_prediction" in entry
 
 
@@ -72,7 +82,9 @@ def test_muchomusic_has_the_place_of_the_right_option(tmp_path: Path) -> None:
     header += "distractor_3_answer,music_knowledge,music_reasoning\n"
     line = "7.json,sdd,Ska,Which?,Bongo,Taiko,Conga,Djembe,\"['instrumentation', 'melody']\",\n"
     files = {"muchomusic.csv": (header + line).encode(), "7.2min.wav": sound()}
-    log = run_scripted(muchomusic.listening(dataset=str(write(tmp_path / "m", files))), tmp_path / "logs", replies)
+    log = run_scripted(
+        muchomusic.listening(dataset=str(write(tmp_path / "m", files))), tmp_path / "logs", replies
+    )
     (entry,) = exported(log.location, "muchomusic", tmp_path / "m.json")
     assert entry["answers"][entry["answer_orders"].index(0)] == "Bongo"
     assert sorted(entry["answer_orders"]) == [0, 1, 2, 3]
@@ -93,10 +105,14 @@ def test_questions_without_answers_become_a_submission(tmp_path: Path) -> None:
     ]
     clips = {f"test-audios/q{number}.wav": sound(seed=number) for number in range(3)}
     source = write(tmp_path / "test", {"mmau-test.json": json.dumps(entries).encode(), **clips})
-    log = run_scripted(mmau_test.questions(dataset=str(source)), tmp_path / "logs", replies, limit=3)
+    log = run_scripted(
+        mmau_test.questions(dataset=str(source)), tmp_path / "logs", replies, limit=3
+    )
     values = [sample.scores["strict_choice"].value for sample in samples(log) if sample.scores]
     assert [isnan(float(str(value))) for value in values] == [True] * 3
-    submission = exported(log.location, "mmau", tmp_path / "s.json", "--questions", source / "mmau-test.json")
+    submission = exported(
+        log.location, "mmau", tmp_path / "s.json", "--questions", source / "mmau-test.json"
+    )
     for entry, original in zip(submission, entries, strict=True):
         assert {name: entry[name] for name in original} == original
         assert isinstance(entry["model_prediction"], str)
@@ -112,7 +128,10 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
             (log, "--as", "mmau", "--out", tmp_path / "x.json"),
             "is of rul_muchomusic; --as mmau is for mmau and mmau_test",
         ),
-        ((log, "--as", "mmau", "--out", tmp_path / "there.json"), "is there already; give another file"),
+        (
+            (log, "--as", "mmau", "--out", tmp_path / "there.json"),
+            "is there already; give another file",
+        ),
         ((tmp_path / "no.eval", "--as", "mmau", "--out", tmp_path / "x.json"), "no.eval"),
     ):
         code, output = run("export", *arguments)

@@ -14,10 +14,15 @@ from tests.msu_dataset import png, question, score, write_rows
 
 def write_source(out: Path, **changes: Any) -> Path:
     scores = {
-        split: [score(f"{split}-{n}", abc=f"X:1\nK:C\n{first}{'abcd' * n}|\n", **changes) for n in (1, 500)]
+        split: [
+            score(f"{split}-{n}", abc=f"X:1\nK:C\n{first}{'abcd' * n}|\n", **changes)
+            for n in (1, 500)
+        ]
         for split, first in (("train", "G"), ("validation", "F"), ("test", "E"))
     }
-    questions = {split: [question(row["score_id"], 7) for row in rows] for split, rows in scores.items()}
+    questions = {
+        split: [question(row["score_id"], 7) for row in rows] for split, rows in scores.items()
+    }
     write_rows(out, scores, questions, source="published")
     return out
 
@@ -38,27 +43,38 @@ def test_data_are_counted_and_the_prompts_are_those_of_the_evaluation(tmp_path: 
         assert not isinstance(sample.input, str)
         prompt = [{"role": message.role, "content": message.text} for message in sample.input]
         assert [message["role"] for message in prompt] == ["system", "user"]
-        assert json.loads(line)["messages"] == [*prompt, {"role": "assistant", "content": sample.target}]
+        assert json.loads(line)["messages"] == [
+            *prompt,
+            {"role": "assistant", "content": sample.target},
+        ]
 
 
 @pytest.mark.parametrize("modality", ["pages", "both"])
 def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path) -> None:
     """Its rule: as many "<image>" in the texts of a conversation as it has paths, which are relative to the folder."""
-    source = write_source(tmp_path / "source", images=[{"bytes": png(shade), "path": None} for shade in (1, 2, 1)])
+    source = write_source(
+        tmp_path / "source", images=[{"bytes": png(shade), "path": None} for shade in (1, 2, 1)]
+    )
     out = tmp_path / "out"
-    code, output = run("finetune-data", "msu", "--dataset", source, "--out", out, "--modality", modality)
+    code, output = run(
+        "finetune-data", "msu", "--dataset", source, "--out", out, "--modality", modality
+    )
     assert code == 0, output
     info = json.loads((out / "dataset_info.json").read_text(encoding="utf-8"))
     assert info["msu_train"]["columns"] == {"messages": "messages", "images": "images"}
     lines = (out / "train.jsonl").read_text(encoding="utf-8").splitlines()
-    samples = list(visual(dataset=str(source), abc=modality == "both", asking="single", split="train").dataset)
+    samples = list(
+        visual(dataset=str(source), abc=modality == "both", asking="single", split="train").dataset
+    )
     for sample, line in zip(samples, lines, strict=True):
         row = json.loads(line)
         _, user, answer = row["messages"]
         assert [(out / path).read_bytes() for path in row["images"]] == [png(1), png(2), png(1)]
         # A chat template joins the parts of the evaluation's prompt so.
         parts = sample.input[-1].content  # type: ignore[union-attr]
-        assert user["content"] == "".join(part.text if isinstance(part, ContentText) else "<image>" for part in parts)
+        assert user["content"] == "".join(
+            part.text if isinstance(part, ContentText) else "<image>" for part in parts
+        )
         assert user["content"].count("<image>") == 3
         assert ("K:C" in user["content"]) == (modality == "both")
         assert answer["content"] == sample.target
@@ -66,7 +82,14 @@ def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path)
 
 
 def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
-    command = ("finetune-data", "msu", "--dataset", write_source(tmp_path / "source"), "--out", tmp_path / "out")
+    command = (
+        "finetune-data",
+        "msu",
+        "--dataset",
+        write_source(tmp_path / "source"),
+        "--out",
+        tmp_path / "out",
+    )
     code, output = run(*command, "--modality", "pages")
     assert code == 1
     assert "2 scores left out, no images" in " ".join(output.split())

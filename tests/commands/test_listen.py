@@ -42,7 +42,10 @@ def token(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Chrome]:
-    browser, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    browser, driver = (
+        shutil.which("chromium") or shutil.which("google-chrome"),
+        shutil.which("chromedriver"),
+    )
     if not browser or not driver:
         pytest.skip("Chromium and its driver are needed")
     options = ChromeOptions()
@@ -81,7 +84,9 @@ def listen(port: int, folder: Path, user: Callable[[], None], *words: str) -> tu
             os.kill(os.getpid(), signal.SIGINT)
 
     (thread := Thread(target=guarded)).start()
-    code, output = run("listen", *words, "--name", "ANNA", "--port", port, "--no-open", "--log-dir", folder)
+    code, output = run(
+        "listen", *words, "--name", "ANNA", "--port", port, "--no-open", "--log-dir", folder
+    )
     thread.join()
     assert (code, [str(error) for error in errors]) == (0, []), output
     return read_eval_log(list_eval_logs(str(folder))[0]), output
@@ -103,9 +108,13 @@ def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str
             if chrome.find_elements(By.CSS_SELECTOR, "section audio"):
                 ActionChains(chrome).send_keys(" ").perform()
                 WebDriverWait(chrome, 10).until(
-                    lambda page: page.execute_script("return !document.querySelector('audio').paused")
+                    lambda page: page.execute_script(
+                        "return !document.querySelector('audio').paused"
+                    )
                 )
-            ActionChains(chrome).send_keys("ABCDE"[place] if number else str(place + 1)).send_keys(Keys.ENTER).perform()
+            ActionChains(chrome).send_keys("ABCDE"[place] if number else str(place + 1)).send_keys(
+                Keys.ENTER
+            ).perform()
         # Between two pages, the driver may have neither.
         waiting = WebDriverWait(chrome, 20, ignored_exceptions=[WebDriverException])
         waiting.until(staleness_of(radios[0]))
@@ -113,14 +122,31 @@ def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str
     return chosen
 
 
-FORMS = {"muse_oddball": "$", "muse_chord_quality": "Final Answer: $", "ziqi_generation": "[[答案：$]]"}
+FORMS = {
+    "muse_oddball": "$",
+    "muse_chord_quality": "Final Answer: $",
+    "ziqi_generation": "[[答案：$]]",
+}
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_task_is_answered_to_its_end(name: str, chromium: Chrome, port: int, tmp_path: Path) -> None:
+def test_a_task_is_answered_to_its_end(
+    name: str, chromium: Chrome, port: int, tmp_path: Path
+) -> None:
     chosen: dict[str, str] = {}
     if name == "muse_oddball":  # with a kill after two answers
-        words = [name, "--name", "ANNA", "--limit", "4", "--port", str(port), "--no-open", "--log-dir", str(tmp_path)]
+        words = [
+            name,
+            "--name",
+            "ANNA",
+            "--limit",
+            "4",
+            "--port",
+            str(port),
+            "--no-open",
+            "--log-dir",
+            str(tmp_path),
+        ]
         with subprocess.Popen(
             [
                 sys.executable,
@@ -138,13 +164,17 @@ def test_a_task_is_answered_to_its_end(name: str, chromium: Chrome, port: int, t
         chosen.update(answer_in_browser(chromium, wait_for(port), 2 if chosen else 4))
 
     log, output = listen(port, tmp_path, user, name, "--limit", "4")
-    assert (log.status, log.eval.model, log.eval.config.limit) == ("success", "human/ANNA", 4), output
+    assert (log.status, log.eval.model, log.eval.config.limit) == ("success", "human/ANNA", 4), (
+        output
+    )
     right = []
     for sample in log.samples or []:
         answer = chosen[str(sample.id)]
         right.append(answer == sample.target)
         assert sample.output.completion == FORMS[name].replace("$", answer)
-        assert [score.value for score in (sample.scores or {}).values()] == ["C" if right[-1] else "I"]
+        assert [score.value for score in (sample.scores or {}).values()] == [
+            "C" if right[-1] else "I"
+        ]
         assert WHY not in sample.metadata or sample.metadata[WHY] not in "".join(chosen.values())
     records = read_records(tmp_path)
     (row,) = records.runs.to_dict("records")
@@ -161,20 +191,28 @@ def test_a_person_may_stop_and_nobody_else_may_answer(port: int, tmp_path: Path)
         own = {"origin": address.removesuffix(f"/{TOKEN}")}
         sample = httpx.get(address).text.partition('name="id" value="')[2].partition('"')[0]
         for headers, data in (
-            ({"host": f"evil.example:{port}", "origin": f"http://evil.example:{port}"}, {"id": sample, "answer": "A"}),
+            (
+                {"host": f"evil.example:{port}", "origin": f"http://evil.example:{port}"},
+                {"id": sample, "answer": "A"},
+            ),
             ({"origin": "https://evil.example"}, {"id": sample, "answer": "A"}),
             ({}, {"id": sample, "answer": "A"}),
             (own, {"id": sample, "answer": "x" * 60_000}),
             (own, {"id": sample, "answer": "<script>"}),
             (own, {"id": "nothing", "answer": "A"}),
             (own, {"id": sample, "answer": "B"}),
-            (own, {"id": sample, "answer": "C"}),  # as after the browser's Back: the first answer counts
+            (
+                own,
+                {"id": sample, "answer": "C"},
+            ),  # as after the browser's Back: the first answer counts
         ):
             statuses.append(httpx.post(address, headers=headers, data=data).status_code)
         statuses.append(httpx.get(own["origin"]).status_code)
         os.kill(os.getpid(), signal.SIGINT)
 
-    log, output = listen(port, tmp_path, user, "ziqi_comprehension", "-T", "language=en", "--limit", "3")
+    log, output = listen(
+        port, tmp_path, user, "ziqi_comprehension", "-T", "language=en", "--limit", "3"
+    )
     assert statuses == [400, 403, 403, 413, 422, 422, 303, 303, 404]
     assert "2 questions are not answered" in output
     (sample,) = log.samples or []
@@ -182,7 +220,9 @@ def test_a_person_may_stop_and_nobody_else_may_answer(port: int, tmp_path: Path)
     assert read_records(tmp_path).runs["condition"].tolist() == ["language=en, in part"]
 
 
-def session(folder: Path, name: str = "musictheorybench_knowledge", limit: int = 2, **params: Any) -> Session:
+def session(
+    folder: Path, name: str = "musictheorybench_knowledge", limit: int = 2, **params: Any
+) -> Session:
     return open_session(task(name, **params), get_model("human/ANNA", memoize=False), folder, limit)
 
 
@@ -203,39 +243,58 @@ def test_a_session_is_one_of_its_parameters_and_data(tmp_path: Path) -> None:
 def test_two_processes_do_not_write_one_session(tmp_path: Path) -> None:
     path = session(tmp_path).path
     program = "import sys; from tests.commands.test_listen import Path, session; session(Path(sys.argv[1]))"
-    second = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
+    second = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True
+    )
     assert f"another process writes answers to {path}" in second.stderr
 
 
 @pytest.mark.parametrize(
     "params",
-    [{"options": "shuffled"}, {"options": "shuffled", "prompt": "paper"}, {"nota": True}, {"stimulus": "none"}],
+    [
+        {"options": "shuffled"},
+        {"options": "shuffled", "prompt": "paper"},
+        {"nota": True},
+        {"stimulus": "none"},
+    ],
 )
 def test_what_is_shown_is_what_a_model_is_asked(params: dict[str, Any], tmp_path: Path) -> None:
     own = session(tmp_path, "mmau_music", 4, **params)
     for sample in own.samples:
         shown = anyio.run(own.shown, sample)
         right = (sample.metadata or {})["options"]["ABCDEFGH".index(str(sample.target))]
-        own.keep(str(sample.id), next(answer for answer, label in shown["choices"] if label == right))
+        own.keep(
+            str(sample.id), next(answer for answer, label in shown["choices"] if label == right)
+        )
         assert ("stimulus" in params) != ("audio" in dict(shown["question"]))
         assert right in "".join(content for kind, content in shown["question"] if kind == "text")
-    assert [(one.scores or {})["strict_choice"].value for one in own.write_log().samples or []] == ["C"] * 4
+    assert [(one.scores or {})["strict_choice"].value for one in own.write_log().samples or []] == [
+        "C"
+    ] * 4
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nothing"], "nothing is not one task that a person can answer; accepted: mmar_music, mmau_music"),
+        (
+            ["nothing"],
+            "nothing is not one task that a person can answer; accepted: mmar_music, mmau_music",
+        ),
         (["muse"], "accepted: muse_syncopation, muse_transposition, muse_chord_quality"),
         (["lilybench_bar_count"], "is not one task that a person can answer"),
         (["oddball", "--name", "../x"], "the name '../x' is not valid; accepted: at most 40"),
         (["evals/muse_ten.py@oddball", "-T", "tempo=3"], "none of the tasks takes tempo"),
-        (["muse_syncopation", "-T", "strategy=logiclm"], "muse_syncopation_generated-seed1 wants {'symbols'}"),
+        (
+            ["muse_syncopation", "-T", "strategy=logiclm"],
+            "muse_syncopation_generated-seed1 wants {'symbols'}",
+        ),
         (["oddball", "--log-dir", "s3://logs"], "s3://logs is not a folder of this machine"),
     ],
 )
 def test_bad_input_is_named(words: list[str], message: str, tmp_path: Path, port: int) -> None:
-    code, output = run("listen", "--name", "ANNA", "--log-dir", tmp_path, "--no-open", "--port", port, *words)
+    code, output = run(
+        "listen", "--name", "ANNA", "--log-dir", tmp_path, "--no-open", "--port", port, *words
+    )
     assert code in (1, 2)
     assert message in " ".join(output.split())
     assert not list(tmp_path.iterdir())
@@ -243,5 +302,9 @@ def test_bad_input_is_named(words: list[str], message: str, tmp_path: Path, port
 
 def test_a_taken_port_is_named(tmp_path: Path, port: int) -> None:
     with socket.create_server(("127.0.0.1", port)):
-        code, output = run("listen", "oddball", "--name", "A", "--log-dir", tmp_path, "--port", port)
-    assert (code, f"port {port} cannot be used: Address already in use" in output) == (1, True), output
+        code, output = run(
+            "listen", "oddball", "--name", "A", "--log-dir", tmp_path, "--port", port
+        )
+    assert (code, f"port {port} cannot be used: Address already in use" in output) == (1, True), (
+        output
+    )

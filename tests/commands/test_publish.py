@@ -10,13 +10,20 @@ from datasets import load_dataset
 from huggingface_hub.errors import HfHubHTTPError
 
 from music_evals.datasets_builders import builder
-from music_evals.datasets_builders.dataset_io import Decontamination, Provenance, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import (
+    Decontamination,
+    Provenance,
+    describe_dataset,
+    load_split,
+)
 from tests.commands.cli import lines_of_table, run
 from tests.fake_hub import FakeHub
 from tests.msu_dataset import question, score, write_rows
 
 TOKEN = "hf_" + "secret" * 5
-TRAINING_SET = Provenance("msu", "1.0", "generated", "mit", seed=1, decontamination=Decontamination(13, 8, 0.8))
+TRAINING_SET = Provenance(
+    "msu", "1.0", "generated", "mit", seed=1, decontamination=Decontamination(13, 8, 0.8)
+)
 Folders = Callable[[str], Path]
 
 
@@ -24,28 +31,42 @@ def changes(output: str) -> list[list[str]]:
     return [line[1:3] for line in lines_of_table(output)]
 
 
-def test_a_dry_run_shows_everything_and_changes_nothing(hub: FakeHub, built_datasets: Folders) -> None:
+def test_a_dry_run_shows_everything_and_changes_nothing(
+    hub: FakeHub, built_datasets: Folders
+) -> None:
     output = hub.publish(built_datasets("msu"))
     assert "To      ORG/msu (to be created), branch main" in output
     assert "Licence other (music21-corpus), as stated in" in output
-    assert [kind for kind, _ in changes(output)] == ["added"] * 10  # two configs of three splits, and four more files
+    assert [kind for kind, _ in changes(output)] == [
+        "added"
+    ] * 10  # two configs of three splits, and four more files
     assert "This was a dry run: nothing was changed." in output
     assert not hub.branches
 
 
-def test_a_published_dataset_is_loaded_back_byte_for_byte(hub: FakeHub, built_datasets: Folders) -> None:
+def test_a_published_dataset_is_loaded_back_byte_for_byte(
+    hub: FakeHub, built_datasets: Folders
+) -> None:
     folder, benchmark = built_datasets("muse"), builder("muse").BENCHMARK
     output = hub.publish(folder, "--yes", "--private")
     commit = hub.branches["ORG/muse"]["main"]
     assert f"Published ORG/muse at {commit}" in output
     assert hub.private == {"ORG/muse"}
-    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
     published = hub.files("ORG/muse")
     assert {path for path, content in files.items() if published[path] != content} == {"README.md"}
     origin = describe_dataset(f"hf://datasets/ORG/muse@{commit}", benchmark=benchmark)
     assert origin.revision == commit
-    ours = load_split("hf://datasets/ORG/muse", "syncopation", "test", benchmark=benchmark).to_list()
-    theirs = load_dataset(str(hub.folder("ORG/muse")), "syncopation", split="test", cache_dir=str(hub.root / "cache"))
+    ours = load_split(
+        "hf://datasets/ORG/muse", "syncopation", "test", benchmark=benchmark
+    ).to_list()
+    theirs = load_dataset(
+        str(hub.folder("ORG/muse")), "syncopation", split="test", cache_dir=str(hub.root / "cache")
+    )
     assert theirs.features == benchmark.features["syncopation"]
     assert theirs.to_list() == ours
     assert ours == load_split(str(folder), "syncopation", "test", benchmark=benchmark).to_list()
@@ -61,14 +82,25 @@ def test_only_changes_are_uploaded_and_obsolete_files_deleted(
     hub.publish(built_datasets("musictheorybench"), "--yes")
     commit = hub.branches["ORG/musictheorybench"]["main"]
     # Files are compared by content: neither times nor places matter.
-    folder = Path(shutil.copytree(built_datasets("musictheorybench"), tmp_path / "copy" / "musictheorybench"))
+    folder = Path(
+        shutil.copytree(built_datasets("musictheorybench"), tmp_path / "copy" / "musictheorybench")
+    )
     assert f"ORG/musictheorybench is up to date at {commit}" in hub.publish(folder, "--yes")
     hub.push("ORG/musictheorybench", {**hub.files("ORG/musictheorybench"), "notes.txt": b"keep me"})
     spec, module = builder("musictheorybench").BENCHMARK, builder("questions.question_rows")
-    rows = {split: load_split(str(folder), "reasoning", split, benchmark=spec).to_list() for split in ("dev", "test")}
+    rows = {
+        split: load_split(str(folder), "reasoning", split, benchmark=spec).to_list()
+        for split in ("dev", "test")
+    }
     rows["test"] = rows["test"][:4]
     module.write_question_rows(
-        "musictheorybench", spec.version, {"reasoning": rows}, folder, source="generated", seed=3, overwrite=True
+        "musictheorybench",
+        spec.version,
+        {"reasoning": rows},
+        folder,
+        source="generated",
+        seed=3,
+        overwrite=True,
     )
     expected = [
         ["changed", "README.md"],
@@ -92,23 +124,34 @@ def test_only_changes_are_uploaded_and_obsolete_files_deleted(
 
 
 def test_a_branch_is_made_from_main_and_main_stays(hub: FakeHub, built_datasets: Folders) -> None:
-    hub.push("ORG/msu", {"README.md": b"To come.", "eval.yaml": b""})  # such a repository counts as empty
+    hub.push(
+        "ORG/msu", {"README.md": b"To come.", "eval.yaml": b""}
+    )  # such a repository counts as empty
     output = hub.publish(built_datasets("msu"), "--yes", "--revision", "v2/draft")
     assert "branch v2/draft, to be created from main" in output
     assert "inspect eval hf/ORG/msu@v2/draft" in output
     assert hub.files("ORG/msu").keys() == {"README.md", "eval.yaml"}
     assert "provenance.json" in hub.files("ORG/msu", "v2/draft")
     assert "is up to date" in hub.publish(built_datasets("msu"), "--revision", "v2/draft")
-    assert "--private is for a new repository" in hub.publish(built_datasets("msu"), "--private", code=1)
+    assert "--private is for a new repository" in hub.publish(
+        built_datasets("msu"), "--private", code=1
+    )
 
 
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"README.md": b"# Mine", "rows.csv": b"a,b"}, "ORG/msu holds rows.csv, not a dataset of msu"),
+        (
+            {"README.md": b"# Mine", "rows.csv": b"a,b"},
+            "ORG/msu holds rows.csv, not a dataset of msu",
+        ),
         ({"provenance.json": b"{}"}, "ORG/msu holds provenance.json, not a dataset of msu"),
         (
-            {"provenance.json": Provenance("muse", "1.0", "generated", "mit", seed=1).to_json().encode()},
+            {
+                "provenance.json": Provenance("muse", "1.0", "generated", "mit", seed=1)
+                .to_json()
+                .encode()
+            },
             "ORG/msu holds a dataset of muse, not a dataset of msu",
         ),
         (
@@ -128,9 +171,21 @@ def test_a_repository_with_other_content_is_left_alone(
 @pytest.mark.parametrize(
     ("status", "reason", "message"),
     [
-        (401, "Invalid credentials", "ORG/msu: the Hub refused (Invalid credentials); log in with `hf auth login`"),
-        (403, f"denied for {TOKEN}", "refused (denied for (the token)); with a token that may write there, log in"),
-        (412, "A commit has happened since", "somebody else has changed the repository meanwhile; nothing was publis"),
+        (
+            401,
+            "Invalid credentials",
+            "ORG/msu: the Hub refused (Invalid credentials); log in with `hf auth login`",
+        ),
+        (
+            403,
+            f"denied for {TOKEN}",
+            "refused (denied for (the token)); with a token that may write there, log in",
+        ),
+        (
+            412,
+            "A commit has happened since",
+            "somebody else has changed the repository meanwhile; nothing was publis",
+        ),
     ],
 )
 def test_a_refusal_of_the_hub_is_one_message_without_the_token(
@@ -149,7 +204,9 @@ def test_a_refusal_of_the_hub_is_one_message_without_the_token(
     assert TOKEN not in output
 
 
-def test_no_connection_is_one_message(built_datasets: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_connection_is_one_message(
+    built_datasets: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     code, output = run("publish", "msu", "--repo", "ORG/msu", "--dir", built_datasets("msu"))
     assert (code, output.startswith("Error: ORG/msu: ")) == (1, True), output
@@ -169,11 +226,19 @@ def test_bad_names_and_folders_are_refused(
         ),
         (["msu", "--dir", tmp_path / "absent"], f"dataset '{tmp_path / 'absent'}' does not exist"),
         (["muse", "--dir", msu], "is a dataset of msu, not of muse"),
-        (["msu", "--dir", msu], "scores/test-00000-of-00001.parquet is not the file that its provenance.json names"),
-        (["msu", "--dir", tmp_path / "own"], "from own-scores may not be published: the licences of somebody's own"),
+        (
+            ["msu", "--dir", msu],
+            "scores/test-00000-of-00001.parquet is not the file that its provenance.json names",
+        ),
+        (
+            ["msu", "--dir", tmp_path / "own"],
+            "from own-scores may not be published: the licences of somebody's own",
+        ),
     ):
         name, *options = arguments
-        code, output = run("publish", name, "--repo", "ORG/msu", "--dir", tmp_path / "own", *options, "--yes")
+        code, output = run(
+            "publish", name, "--repo", "ORG/msu", "--dir", tmp_path / "own", *options, "--yes"
+        )
         assert (code, message in output) == (1, True), output
     assert not hub.branches
 
@@ -187,7 +252,12 @@ def test_bad_names_and_folders_are_refused(
     ],
 )
 def test_secrets_are_refused_and_not_shown(
-    secret: str, kind: str, hub: FakeHub, small_dataset: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    secret: str,
+    kind: str,
+    hub: FakeHub,
+    small_dataset: Folders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "correct horse battery")
     hidden = question("song", 0, question=f"Is it {secret}?")

@@ -29,8 +29,12 @@ def published_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     folder = Path(shutil.copytree(Path(benchmarks.__file__).parent, tmp_path / "benchmarks"))
     (folder / "musictheorybench" / "card-generated.md").unlink()
     facts = folder / "musictheorybench" / "benchmark.toml"
-    before, _, generated = facts.read_text().partition("[datasets.musictheorybench.sources.generated]")
-    facts.write_text(before + generated[generated.index("[datasets.musictheorybench.sources.published]") :])
+    before, _, generated = facts.read_text().partition(
+        "[datasets.musictheorybench.sources.generated]"
+    )
+    facts.write_text(
+        before + generated[generated.index("[datasets.musictheorybench.sources.published]") :]
+    )
     with monkeypatch.context() as patch:
         patch.setattr(benchmarks, "_FOLDER", folder)
         for module in (builder, tasks):
@@ -49,22 +53,46 @@ def test_it_is_listed_built_run_and_reported(hub: FakeHub, tmp_path: Path) -> No
     source, out = published(tmp_path / "source"), tmp_path / "musictheorybench"
     command = ["musictheorybench", "--out", str(out)]
     refused = CliRunner(env={"COLUMNS": "200"}).invoke(build.app, command)
-    assert (refused.exit_code, "musictheorybench has published data only" in refused.output) == (2, True)
+    assert (refused.exit_code, "musictheorybench has published data only" in refused.output) == (
+        2,
+        True,
+    )
     assert CliRunner().invoke(build.app, [*command, "--source", str(source)]).exit_code == 0
 
-    evaluation = ("run", "musictheorybench_knowledge", "--model", "baseline/chance", "--display", "none")
+    evaluation = (
+        "run",
+        "musictheorybench_knowledge",
+        "--model",
+        "baseline/chance",
+        "--display",
+        "none",
+    )
     code, output = run(*evaluation, "--log-dir", tmp_path / "refused")
-    assert (code, f"musictheorybench has no generated dataset; {ACCEPTED}" in " ".join(output.split())) == (1, True)
-    hub.push("ORG/theory", {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*.*")})
+    assert (
+        code,
+        f"musictheorybench has no generated dataset; {ACCEPTED}" in " ".join(output.split()),
+    ) == (1, True)
+    hub.push(
+        "ORG/theory",
+        {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*.*")},
+    )
     for number, data in enumerate((out, "hf://datasets/ORG/theory")):
-        code, output = run(*evaluation, "-T", f"dataset={data}", "--log-dir", tmp_path / "logs" / str(number))
+        code, output = run(
+            *evaluation, "-T", f"dataset={data}", "--log-dir", tmp_path / "logs" / str(number)
+        )
         assert (code, "n 8)" in output) == (0, True), output
     code, output = run("report", tmp_path / "logs", "--out", tmp_path / "report")
     assert (code, "MusicTheoryBench" in output) == (0, True), output
 
     for command, message in (
-        (("publish", "musictheorybench", "--repo", "ORG/x"), f"musictheorybench has no generated dataset; {ACCEPTED}"),
-        (("publish", "musictheorybench", "--repo", "ORG/x", "--dir", out), "may not be published: its card on the Hub"),
+        (
+            ("publish", "musictheorybench", "--repo", "ORG/x"),
+            f"musictheorybench has no generated dataset; {ACCEPTED}",
+        ),
+        (
+            ("publish", "musictheorybench", "--repo", "ORG/x", "--dir", out),
+            "may not be published: its card on the Hub",
+        ),
         (("attack", "musictheorybench"), f"musictheorybench has no generated dataset; {ACCEPTED}"),
     ):
         code, output = run(*command)

@@ -16,7 +16,9 @@ def test_the_second_run_needs_no_network(tmp_path: Path) -> None:
     remote = dataset_facts("musictheorybench").published[1].remotes[0]
     with serve() as servers:
         put_musictheorybench(servers, tmp_path / "source")
-        first = servers.run(tmp_path, "music-evals", "run", "musictheorybench", "--published", *options)
+        first = servers.run(
+            tmp_path, "music-evals", "run", "musictheorybench", "--published", *options
+        )
     assert first.returncode == 0, first.stderr
     assert f"{remote.place} at {remote.commit[:10]}" in first.stderr
     asked = len(servers.asked)

@@ -35,7 +35,9 @@ def write_pieces(folder: Path) -> Path:
 
 def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) -> None:
     logs, out = tmp_path / "my logs", tmp_path / "new" / "report"
-    log = write_log(logs, QUESTIONS, task="generation", model="some/model", params={"shots": "zero"})
+    log = write_log(
+        logs, QUESTIONS, task="generation", model="some/model", params={"shots": "zero"}
+    )
     failed = write_log(logs, QUESTIONS, status="error")
     other = write_log(logs / "deep", QUESTIONS, about={"benchmark": "other"})
     (logs / "cut-off.eval").write_bytes(b"PK")
@@ -54,7 +56,9 @@ def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) 
     assert reasons["cut-off.eval"].startswith("it cannot be used: File is not a zip file")
     assert rows(out / "ziqi_table1.csv")[-1]["Gen. recall"] == str(100 * (2 / 3))
     code, output = run("report", log, "--full", columns=40)
-    assert (code, "…" in output, "63.04" in output) == (0, True, True), "numbers are whole in a narrow terminal"
+    assert (code, "…" in output, "63.04" in output) == (0, True, True), (
+        "numbers are whole in a narrow terminal"
+    )
 
 
 def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path) -> None:
@@ -68,16 +72,24 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
     assert str(tmp_path) not in page, "the folders of the machine are nobody's business"
     sections = re.findall(r'<section id="([\w-]+)"', page)
     assert sections[:3] == ["summary", "ziqi-eval", "lilybench-generation"]
-    assert set(re.findall(r'download="([^"]+)"', page)) == {path.name for path in out.glob("*.csv")} - {"results.csv"}
+    assert set(re.findall(r'download="([^"]+)"', page)) == {
+        path.name for path in out.glob("*.csv")
+    } - {"results.csv"}
     last = rows(out / "ziqi_table1.csv")[-1]
     assert last["Model"] == hostile
     heading = f'<th scope="row" class="text">{str(escape(hostile)).replace("/", "/<wbr>")}'
     row = page[page.index(heading, page.index('id="ziqi_table1"')) :]
-    shown = re.findall(r'<td class="number" data-value="[\d.]+">\s*([\d.]+)', row[: row.index("</tr>")])
-    assert shown == [f"{float(last[name]):.0f}" for name in ("Gen. precision", "Gen. recall", "Gen. F1")]
+    shown = re.findall(
+        r'<td class="number" data-value="[\d.]+">\s*([\d.]+)', row[: row.index("</tr>")]
+    )
+    assert shown == [
+        f"{float(last[name]):.0f}" for name in ("Gen. precision", "Gen. recall", "Gen. F1")
+    ]
     # The same logs in another order give the same files.
     assert run("report", second, first, "--out", again)[0] == 0
-    one, two = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (out, again))
+    one, two = (
+        {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (out, again)
+    )
     assert one == two
 
 
@@ -98,16 +110,24 @@ def test_results_hold_each_figure_with_interval_floors_and_gain(tmp_path: Path) 
     assert run("report", log, "--out", tmp_path / "out")[0] == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     (score,) = [
-        one for one in results["records"] if one["source"] == "measured" and one["metric"].endswith("/accuracy")
+        one
+        for one in results["records"]
+        if one["source"] == "measured" and one["metric"].endswith("/accuracy")
     ]
     assert (score["value"], score["n"], score["task"]) == (pytest.approx(2 / 3), 3, "comprehension")
     assert score["low"] < score["value"] < score["high"]
-    assert (score["log"], score["is_published_test"], score["is_complete"]) == (log.name, False, True)
+    assert (score["log"], score["is_published_test"], score["is_complete"]) == (
+        log.name,
+        False,
+        True,
+    )
     (floor,) = [one for one in results["records"] if one["source"] == "floor"]
     assert (floor["floor"], floor["value"]) == ("chance", 0.25)
     gains = {one["section"]: one["normalised"]["value"] for one in results["aggregates"]}
     assert gains["ZIQI-Eval"] == pytest.approx(100 * (2 / 3 - 1 / 4) / (1 - 1 / 4))
-    measured = [row for row in rows(tmp_path / "out" / "results.csv") if row["source"] == "measured"]
+    measured = [
+        row for row in rows(tmp_path / "out" / "results.csv") if row["source"] == "measured"
+    ]
     assert {row["model"] for row in measured} == {"'=model"}
     assert str(2 / 3) in {row["value"] for row in measured}
 
@@ -146,7 +166,11 @@ def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
     assert run(*command)[0] == 0
     (out / "stale.csv").write_text("")
     code, output = run(*command)
-    assert (code, "already holds a report" in output, (out / "stale.csv").exists()) == (1, True, True)
+    assert (code, "already holds a report" in output, (out / "stale.csv").exists()) == (
+        1,
+        True,
+        True,
+    )
     assert run(*command, "--overwrite")[0] == 0
     assert not (out / "stale.csv").exists()
 
@@ -163,15 +187,27 @@ def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path: Path) 
     out, site = tmp_path / "report", tmp_path / "new" / "site"
     code, output = run("report", first, second.parent, "--out", out, "--site", site)
     assert (code, f"Wrote {site}" in output) == (0, True), output
-    assert {path.name for path in site.iterdir()} == {"README.md", "index.html", "logs", "report.html", "results.json"}
+    assert {path.name for path in site.iterdir()} == {
+        "README.md",
+        "index.html",
+        "logs",
+        "report.html",
+        "results.json",
+    }
     assert (site / "results.json").read_bytes() == (out / "results.json").read_bytes()
     page = (site / "index.html").read_text(encoding="utf-8")
     names = [unquote(name) for name in re.findall(r'href="logs/index.html#/logs/([^"/]+)"', page)]
     assert names == ["00.eval", "00-2.eval"]
     kept = {path.name: path.read_bytes() for path in (site / "logs" / "logs").glob("*.eval")}
     assert kept == {names[0]: first.read_bytes(), names[1]: second.read_bytes()}
-    texts = [path.read_text(encoding="utf-8") for path in site.rglob("*") if path.suffix in (".html", ".json", ".md")]
-    assert not any(str(tmp_path) in text or gettempdir() in text for text in texts), "folders are nobody's business"
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in site.rglob("*")
+        if path.suffix in (".html", ".json", ".md")
+    ]
+    assert not any(str(tmp_path) in text or gettempdir() in text for text in texts), (
+        "folders are nobody's business"
+    )
 
     # A site may be made anew from its own logs; what is no site is not replaced.
     command = ("report", site / "logs" / "logs", "--site", site)
@@ -181,14 +217,20 @@ def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path: Path) 
     assert (site / "index.html").read_text(encoding="utf-8").count("#/logs/") == 2
     (site / "mine.txt").write_text("mine")
     code, output = run(*command, "--overwrite")
-    assert (code, "does not hold a site of ours" in output, (site / "mine.txt").exists()) == (1, True, True)
+    assert (code, "does not hold a site of ours" in output, (site / "mine.txt").exists()) == (
+        1,
+        True,
+        True,
+    )
     code, output = run("report", first, "--out", out / "x", "--site", out, "--overwrite")
     assert (code, "does not hold a site of ours" in output) == (1, True), output
     code, output = run("report", first, "--out", tmp_path / "x", "--site", tmp_path / "x" / "y")
     assert (code, "lie in one another" in output, (tmp_path / "x").exists()) == (1, True, False)
 
 
-def test_the_media_in_the_logs_of_a_site_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_media_in_the_logs_of_a_site_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(site, "MEDIA_BYTES", 5_000)
     media = f"data:audio/wav;base64,{'A' * 4_000}"
     log = write_log(tmp_path / "logs", "CC", samples=[{"media": [media]}] * 2)
@@ -271,7 +313,9 @@ def test_tables_are_written_as_latex(tmp_path: Path) -> None:
 )
 def test_bad_input_is_named(name: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    write_log(tmp_path / "logs", QUESTIONS, about={"benchmark": "other"}).rename(tmp_path / "00.eval")
+    write_log(tmp_path / "logs", QUESTIONS, about={"benchmark": "other"}).rename(
+        tmp_path / "00.eval"
+    )
     (tmp_path / "text.txt").write_text("hello")
     (tmp_path / "rows.json").write_text('[{"a": 1}]')
     (tmp_path / "cut.eval").write_bytes(b"PK\x03\x04")

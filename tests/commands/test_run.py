@@ -38,11 +38,15 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     command += ["--display", "none", "--max-tasks", "1"]
     first = subprocess.Popen([sys.executable, "-c", RUN, *command], stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 600
-    while len(list(logs.glob("*.eval"))) < 3 and first.poll() is None and time.monotonic() < deadline:
+    while (
+        len(list(logs.glob("*.eval"))) < 3 and first.poll() is None and time.monotonic() < deadline
+    ):
         time.sleep(0.05)
     first.send_signal(signal.SIGKILL)
     first.wait()
-    paths = [Path(log.location.removeprefix("file:")) for log in headers(logs) if log.status == "success"]
+    paths = [
+        Path(log.location.removeprefix("file:")) for log in headers(logs) if log.status == "success"
+    ]
     done = {path: path.read_bytes() for path in paths}
     assert 0 < len(done) < 6, "the grid was to be killed half-way"
 
@@ -53,7 +57,10 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     # Under each condition there is a line for each of the two tasks.
     assert output.count("accuracy      1.00 (0.34–1.00; n 2)") == 6
     assert output.count("imited by --limit 2:") == 2
-    assert output.count("MUSE, baseline/reader, strategy=cot, shots=few, in part, generated-seed1") == 1
+    assert (
+        output.count("MUSE, baseline/reader, strategy=cot, shots=few, in part, generated-seed1")
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,20 +68,44 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     [
         (["grid", "muse", "--model", "baseline/nobody"], "there is no model baseline/nobody"),
         (["grid", "muse", "--model", "nowhere/x"], "not recognized"),
-        (["grid", "muse", "--model", "baseline/reader", "-T", "modality=ear"], "valid values are: midi, audio"),
-        (["grid", "muse", "--model", "baseline/reader", "-M", "error_rate"], "name=value is needed"),
+        (
+            ["grid", "muse", "--model", "baseline/reader", "-T", "modality=ear"],
+            "valid values are: midi, audio",
+        ),
+        (
+            ["grid", "muse", "--model", "baseline/reader", "-M", "error_rate"],
+            "name=value is needed",
+        ),
         (["grid", "muse", "--model", "baseline/reader", "-T", "dataset=nowhere"], "does not exist"),
-        (["grid", "muse", "--model", "baseline/reader", "-T", "prompts=nowhere.toml"], "cannot be read as TOML"),
+        (
+            ["grid", "muse", "--model", "baseline/reader", "-T", "prompts=nowhere.toml"],
+            "cannot be read as TOML",
+        ),
         (
             ["run", "nothing", "--model", "baseline/chance"],
             "nor a task; benchmarks: abc_eval, lilybench, lilybench_generation",
         ),
-        (["run", "muse_syncopaton", "--model", "baseline/chance"], "(did you mean muse_syncopation?)"),
-        (["run", "muse", "-T", "tempo=3", "--model", "baseline/chance"], "none of the tasks takes tempo"),
+        (
+            ["run", "muse_syncopaton", "--model", "baseline/chance"],
+            "(did you mean muse_syncopation?)",
+        ),
+        (
+            ["run", "muse", "-T", "tempo=3", "--model", "baseline/chance"],
+            "none of the tasks takes tempo",
+        ),
         (["run", "muse", "--model", "none/none"], "no model is named"),
-        (["run", "muse", "--model", "vllm/m"], "models of vllm/ need vllm: pip install 'music-evals[vllm]'"),
-        (["run", "muse", "--model", "baseline/chance", "--temprature", "0"], "No such option '--temprature'. (Did you"),
-        (["run", "muse", "--model", "baseline/chance", "--epochs", "few"], "'few' is not a valid integer"),
+        (
+            ["run", "muse", "--model", "vllm/m"],
+            "models of vllm/ need vllm: pip install 'music-evals[vllm]'",
+        ),
+        (
+            ["run", "muse", "--model", "baseline/chance", "--temprature", "0"],
+            "No such option '--temprature'. (Did you",
+        ),
+        (
+            ["run", "muse", "--model", "baseline/chance", "--epochs", "few"],
+            "'few' is not a valid integer",
+        ),
         (["run", "muse", "--model", "x/y", "--dry-run", "--price", "1"], "0.15/0.60 would be"),
     ],
 )
@@ -84,9 +115,20 @@ def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) 
     assert message in " ".join(output.split())
 
 
-def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_benchmark_and_a_task_run_by_name_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = ["muse_chord_quality", "ziqi", "--model", "baseline/majority", "--limit", "2", "-T", "seed=3"]
+    asked = [
+        "muse_chord_quality",
+        "ziqi",
+        "--model",
+        "baseline/majority",
+        "--limit",
+        "2",
+        "-T",
+        "seed=3",
+    ]
     code, output = run("run", *asked, "--max-tokens", "99", "--display", "none", columns=80)
     assert code == 0, output
     assert max(len(line) for line in output.splitlines() if line.startswith("  ")) <= 80, output
@@ -104,14 +146,28 @@ def test_a_dry_run_says_what_a_run_then_asks(tmp_path: Path) -> None:
     assert code == 0, output
     rows = {row[1]: row[2:6] for row in lines_of_table(output)}
     code, output = run(
-        "run", *asked, "--model", "baseline/chance", "--temperature", "0.5", "--display", "none", "--log-dir", tmp_path
+        "run",
+        *asked,
+        "--model",
+        "baseline/chance",
+        "--temperature",
+        "0.5",
+        "--display",
+        "none",
+        "--log-dir",
+        tmp_path,
     )
     assert code == 0, output
     for log in list_eval_logs(str(tmp_path)):
         run_log = read_eval_log(log)
         samples = run_log.samples or []
         name = (run_log.eval.task_registry_name or "").rpartition("/")[2]
-        texts = [message.text for sample in samples for message in sample.messages if message.role != "assistant"]
+        texts = [
+            message.text
+            for sample in samples
+            for message in sample.messages
+            if message.role != "assistant"
+        ]
         tokens = sum(map(estimated_tokens, texts)) + 4 * len(texts)
         assert rows[name] == ["10", f"{tokens:,}", "70", f"{(tokens + 700) / 1e6:.2f}"]
         assert run_log.plan.config.temperature == 0.5
@@ -150,11 +206,20 @@ def test_a_dry_run_counts_what_a_reading_model_is_sent_at_most() -> None:
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "2026-01-01_cut.eval").write_bytes(b"PK")
-    asked = ["muse_chord_quality", "--model", "baseline/majority", "--limit", "1", "--display", "none"]
+    asked = [
+        "muse_chord_quality",
+        "--model",
+        "baseline/majority",
+        "--limit",
+        "1",
+        "--display",
+        "none",
+    ]
     code, output = run("run", *asked, "--log-dir", tmp_path)
-    assert (code, "cut.eval: it cannot be used: File is not a zip file" in " ".join(output.split())) == (1, True), (
-        output
-    )
+    assert (
+        code,
+        "cut.eval: it cannot be used: File is not a zip file" in " ".join(output.split()),
+    ) == (1, True), output
 
 
 def test_what_can_be_run_is_listed_by_its_name() -> None:
@@ -168,7 +233,5 @@ def test_what_can_be_run_is_listed_by_its_name() -> None:
 
 
 def test_commands_start_without_what_takes_seconds_to_load() -> None:
-    asked = (
-        "import sys, music_evals.commands.main; print({'inspect_ai', 'pandas', 'numpy', 'music21'} & {*sys.modules})"
-    )
+    asked = "import sys, music_evals.commands.main; print({'inspect_ai', 'pandas', 'numpy', 'music21'} & {*sys.modules})"
     assert subprocess.check_output([sys.executable, "-c", asked], text=True) == "set()\n"

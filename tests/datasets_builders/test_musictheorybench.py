@@ -9,7 +9,12 @@ from typer.testing import CliRunner
 
 from music_evals.commands.main import app
 from music_evals.datasets_builders import musictheorybench
-from music_evals.datasets_builders.dataset_io import DatasetError, build_dataset, load_split, read_provenance
+from music_evals.datasets_builders.dataset_io import (
+    DatasetError,
+    build_dataset,
+    load_split,
+    read_provenance,
+)
 from music_evals.datasets_builders.musictheorybench import BENCHMARK, build
 from music_evals.datasets_builders.questions.theory import compose
 from music_evals.evals.musictheorybench import knowledge, reasoning
@@ -18,7 +23,10 @@ from tests.harness import metrics, run
 
 def published(folder: Path, **changes: object) -> Path:
     """A copy with the columns of the Hub's: 5 rows in dev, two subjects in test."""
-    for split, subjects in (("dev", ["knowledge"] * 5), ("test", ["knowledge"] * 8 + ["reasoning"] * 4)):
+    for split, subjects in (
+        ("dev", ["knowledge"] * 5),
+        ("test", ["knowledge"] * 8 + ["reasoning"] * 4),
+    ):
         rows = [
             {
                 "id": number,
@@ -35,7 +43,9 @@ def published(folder: Path, **changes: object) -> Path:
             for number, subject in enumerate(subjects)
         ]
         (folder / "data").mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.Table.from_pylist(rows), folder / "data" / f"{split}-00000-of-00001.parquet")
+        pq.write_table(
+            pa.Table.from_pylist(rows), folder / "data" / f"{split}-00000-of-00001.parquet"
+        )
     return folder
 
 
@@ -80,16 +90,25 @@ def test_a_malformed_row_is_named_and_nothing_is_written(
 def test_composed_questions_are_balanced_reproducible_and_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compose, "refuse_guessable_theory", lambda: None)  # tests of the composer look at that
+    monkeypatch.setattr(
+        compose, "refuse_guessable_theory", lambda: None
+    )  # tests of the composer look at that
     monkeypatch.setattr(musictheorybench, "COMPOSED", {"knowledge": 24, "reasoning": 12})
-    said = CliRunner().invoke(app, ["build", "musictheorybench", "--out", str(tmp_path / "one"), "--seed", "5"])
+    said = CliRunner().invoke(
+        app, ["build", "musictheorybench", "--out", str(tmp_path / "one"), "--seed", "5"]
+    )
     assert said.exit_code == 0, said.output
     assert "reasoning: 5 rows in dev, 12 rows in test" in said.output
     assert build(tmp_path / "two", seed=5).files == read_provenance(tmp_path / "one").files
     for name in ("knowledge", "reasoning"):
         rows = load_split(str(tmp_path / "one"), name, "test", benchmark=BENCHMARK).to_list()
         assert len({row["question"] for row in rows}) == len(rows)
-        assert max(sum(row["answer"] == letter for row in rows) for letter in "ABCD") <= len(rows) / 4 + 3
-    (log,) = run(knowledge(dataset=str(tmp_path / "one")), tmp_path / "logs", "baseline/chance", limit=5)
+        assert (
+            max(sum(row["answer"] == letter for row in rows) for letter in "ABCD")
+            <= len(rows) / 4 + 3
+        )
+    (log,) = run(
+        knowledge(dataset=str(tmp_path / "one")), tmp_path / "logs", "baseline/chance", limit=5
+    )
     assert metrics(log)["final_answer"]["answered"] == 1
     assert (log.eval.metadata or {})["floors"][""]["chance"] == {"value": 0.25}

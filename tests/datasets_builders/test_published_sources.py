@@ -42,7 +42,9 @@ def remotes(name: str) -> dict[str, benchmarks.Remote]:
     return {remote.hub or remote.doi or remote.address: remote for remote in source.remotes}
 
 
-def put_archive(servers: Servers, name: str, files: dict[str, bytes], at: str = "github.com") -> None:
+def put_archive(
+    servers: Servers, name: str, files: dict[str, bytes], at: str = "github.com"
+) -> None:
     """Serve files as the archive of a benchmark's git commit, in a folder as GitHub packs them."""
     address = next(address for address in remotes(name) if at in address and ".tar.gz" in address)
     packed = tar({f"NAME-COMMIT/{path}": content for path, content in files.items()})
@@ -63,7 +65,9 @@ def parquet(records: list[dict[str, Any]]) -> bytes:
 
 def put_ziqi(servers: Servers, folder: Path) -> None:
     put_archive(
-        servers, "ziqi", {f"ZIQI-Eval/{path}": data for path, data in folder_files(write_source(folder)).items()}
+        servers,
+        "ziqi",
+        {f"ZIQI-Eval/{path}": data for path, data in folder_files(write_source(folder)).items()},
     )
 
 
@@ -78,7 +82,9 @@ def put_msu(servers: Servers, folder: Path) -> None:
 def put_muse(servers: Servers, _: Path) -> None:
     paths = {path for row in recorded_muse() for path in row.paths}
     put_archive(
-        servers, "muse", {path: sound(seed=n) for n, path in enumerate(sorted(paths))} | {"LICENSE_DATA.md": b"x"}
+        servers,
+        "muse",
+        {path: sound(seed=n) for n, path in enumerate(sorted(paths))} | {"LICENSE_DATA.md": b"x"},
     )
 
 
@@ -92,10 +98,16 @@ def put_abc_eval(servers: Servers, folder: Path) -> None:
 
 
 def put_lilybench(servers: Servers, _: Path) -> None:
-    put_archive(servers, "lilybench", {f"ftp/{path}": data for path, data in folder_files(GOLDEN / "mutopia").items()})
+    put_archive(
+        servers,
+        "lilybench",
+        {f"ftp/{path}": data for path, data in folder_files(GOLDEN / "mutopia").items()},
+    )
     clips = {f"midis/{path}": data for path, data in folder_files(GOLDEN / "emopia").items()}
     (address,) = [address for address in remotes("lilybench") if "EMOPIA" in address]
-    servers.files[address.removeprefix("https://")] = zipped({f"EMOPIA_2.2/{path}": it for path, it in clips.items()})
+    servers.files[address.removeprefix("https://")] = zipped(
+        {f"EMOPIA_2.2/{path}": it for path, it in clips.items()}
+    )
 
 
 def put_lilybench_generation(servers: Servers, _: Path) -> None:
@@ -105,31 +117,52 @@ def put_lilybench_generation(servers: Servers, _: Path) -> None:
     (doi,) = [name for name, remote in remotes("lilybench_generation").items() if remote.doi]
     servers.record(doi, {"baroquemusic.zip": zipped({"data/work_01_processed.ly": b"{ c'4 }"})})
     pieces = dict(list(folder_files(GOLDEN / "mutopia").items())[:2])
-    put_archive(servers, "lilybench_generation", {f"ftp/{path}": data for path, data in pieces.items()})
+    put_archive(
+        servers, "lilybench_generation", {f"ftp/{path}": data for path, data in pieces.items()}
+    )
 
 
 def mmau_record(number: int, task: str = "music", **changes: Any) -> dict[str, Any]:
     """A row of ``gamma-lab-umd/MMAU-test-mini``."""
-    facts = {"id": f"m{number}", "task": task, "category": ["Reasoning"], "sub-category": "Tempo", "difficulty": "hard"}
+    facts = {
+        "id": f"m{number}",
+        "task": task,
+        "category": ["Reasoning"],
+        "sub-category": "Tempo",
+        "difficulty": "hard",
+    }
     choices = [
-        f"({letter}) {word} {number}" for letter, word in zip("ABCD", ("lute", "harp", "bell", "drum"), strict=True)
+        f"({letter}) {word} {number}"
+        for letter, word in zip("ABCD", ("lute", "harp", "bell", "drum"), strict=True)
     ]
     clip = {"bytes": sound(seed=number), "path": None}
-    record = {"context": clip, "instruction": f"Which {number}?", "choices": choices, "answer": choices[number % 4]}
+    record = {
+        "context": clip,
+        "instruction": f"Which {number}?",
+        "choices": choices,
+        "answer": choices[number % 4],
+    }
     return {**record, "other_attributes": json.dumps({**facts, "split": "test-mini"}), **changes}
 
 
 def put_mmau(servers: Servers, _: Path) -> None:
     records = [mmau_record(number, "music" if number % 3 == 0 else "sound") for number in range(9)]
-    put_repository(servers, "mmau", {"data/test-00000-of-00001.parquet": parquet(records), "README.md": b"#"})
+    put_repository(
+        servers, "mmau", {"data/test-00000-of-00001.parquet": parquet(records), "README.md": b"#"}
+    )
 
 
 def put_mmau_test(servers: Servers, _: Path) -> None:
     names = ("id", "audio_id", "question", "task", "category", "sub-category", "difficulty")
     values = [("t1", "test-audios/t1.wav", "Which?", "speech", "Reasoning", "Tempo", "easy")]
-    records = [{**dict(zip(names, one, strict=True)), "choices": ["lute", "harp"], "answer": None} for one in values]
+    records = [
+        {**dict(zip(names, one, strict=True)), "choices": ["lute", "harp"], "answer": None}
+        for one in values
+    ]
     clips = tar({"test-audios/t1.wav": sound()})
-    put_repository(servers, "mmau_test", {"data/test.parquet": parquet(records), "test-audios.tar.gz": clips})
+    put_repository(
+        servers, "mmau_test", {"data/test.parquet": parquet(records), "test-audios.tar.gz": clips}
+    )
 
 
 def mmar_record(number: int, modality: str = "music") -> dict[str, Any]:
@@ -150,7 +183,11 @@ def put_mmar(servers: Servers, _: Path) -> None:
     lines = [json.dumps(mmar_record(n, "music" if n < 3 else "speech")) for n in range(5)]
     (address,) = [address for address in remotes("mmar") if "MMAR-meta" in address]
     servers.files[address.removeprefix("https://")] = "\n".join(lines).encode()
-    put_repository(servers, "mmar", {"mmar-audio.tar.gz": tar({f"audio/r{n}.wav": sound(seed=n) for n in range(3)})})
+    put_repository(
+        servers,
+        "mmar",
+        {"mmar-audio.tar.gz": tar({f"audio/r{n}.wav": sound(seed=n) for n in range(3)})},
+    )
 
 
 def hub_record(question: str, answer: str, seed: int) -> dict[str, Any]:
@@ -161,7 +198,12 @@ def hub_record(question: str, answer: str, seed: int) -> dict[str, Any]:
 
 
 def put_muchomusic(servers: Servers, _: Path) -> None:
-    fields = {"dataset": "sdd", "genre": "Rock", "music_knowledge": "['instrumentation']", "music_reasoning": ""}
+    fields = {
+        "dataset": "sdd",
+        "genre": "Rock",
+        "music_knowledge": "['instrumentation']",
+        "music_reasoning": "",
+    }
     rows = [
         {
             "question": f"Which drum {n}?",
@@ -189,7 +231,9 @@ def put_rul_muchomusic(servers: Servers, _: Path) -> None:
     records = [hub_record(f"Which drum plays in {n}?", f"Bongo {n}.", n) for n in range(3)]
     # Two recordings to which the question of number 3 fits.
     records += [hub_record("Which drum plays in 3?", "Bongo 3", seed) for seed in (3, 4)]
-    put_repository(servers, "rul_muchomusic", {"data/test-00000-of-00001.parquet": parquet(records)})
+    put_repository(
+        servers, "rul_muchomusic", {"data/test-00000-of-00001.parquet": parquet(records)}
+    )
 
 
 def put_ssmr(servers: Servers, _: Path) -> None:
@@ -197,7 +241,12 @@ def put_ssmr(servers: Servers, _: Path) -> None:
         "correct_answer": "C major",
         **{f"incorrect_answer{n}": f"{key} minor" for n, key in enumerate("CDE", 1)},
     }
-    record = {"question": "Which key?", "abc_context": "K:C\\nCDEF|", "class_name": "KeyQuestion", "category": "key"}
+    record = {
+        "question": "Which key?",
+        "abc_context": "K:C\\nCDEF|",
+        "class_name": "KeyQuestion",
+        "category": "key",
+    }
     files = {"data/Test_textual-00000-of-00001.parquet": parquet([{**record, **answers}])}
     put_repository(servers, "ssmr", files)
 
@@ -212,7 +261,11 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-PUT = {name.removeprefix("put_"): function for name, function in globals().items() if name.startswith("put_")}
+PUT = {
+    name.removeprefix("put_"): function
+    for name, function in globals().items()
+    if name.startswith("put_")
+}
 PUT = {name: function for name, function in PUT.items() if name in benchmarks.names()}
 ROWS = {
     "abc_eval": ("bar_count", 8),
@@ -243,7 +296,11 @@ def test_every_benchmark_is_tried() -> None:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_it_is_fetched_once_and_the_same_as_from_a_folder(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], request: Any
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: Any,
 ) -> None:
     if name in NEEDS_LILYPOND:
         request.getfixturevalue("lilypond_runs")
@@ -267,7 +324,9 @@ def test_it_is_fetched_once_and_the_same_as_from_a_folder(
         assert ("no commit is known for" in shown) or remote.commit or not remote.hub
     main = source.remotes[0]
     assert first.revision == (main.commit or main.doi or COMMIT)
-    assert all(f"{remote.place}@" in (first.provenance.source_revision or "") for remote in source.remotes)
+    assert all(
+        f"{remote.place}@" in (first.provenance.source_revision or "") for remote in source.remotes
+    )
     assert first.label.startswith(f"{first.provenance.source}-{first.revision[:7]}")
 
 
@@ -275,14 +334,22 @@ def test_sound_is_joined_by_the_text_of_the_question(servers: Servers, tmp_path:
     put_rul_muchomusic(servers, tmp_path)
     origin = published("rul_muchomusic")
     assert origin.provenance.missing == {"muchomusic": ("3 (several sounds fit it)", "4 (missing)")}
-    assert origin.provenance.anomalies == {"muchomusic: of 5 questions, joined with their sound in *.parquet": 3}
+    assert origin.provenance.anomalies == {
+        "muchomusic: of 5 questions, joined with their sound in *.parquet": 3
+    }
 
 
-def test_a_clip_of_another_copy_of_the_hub_is_the_same_question(servers: Servers, tmp_path: Path) -> None:
+def test_a_clip_of_another_copy_of_the_hub_is_the_same_question(
+    servers: Servers, tmp_path: Path
+) -> None:
     """The layouts of MMAU: the authors' on the Hub, lmms-lab's, and the file on GitHub with clips beside it."""
     put_mmau(servers, tmp_path)
     spec = dataset_module("mmau").BENCHMARK
-    rows = [build_dataset(spec, tmp_path / "official", "published").files["music/test-00000-of-00001.parquet"]]
+    rows = [
+        build_dataset(spec, tmp_path / "official", "published").files[
+            "music/test-00000-of-00001.parquet"
+        ]
+    ]
     words = ("lute", "harp", "bell", "drum")
     entries = [
         {
@@ -290,7 +357,12 @@ def test_a_clip_of_another_copy_of_the_hub_is_the_same_question(servers: Servers
             "question": f"Which {n}?",
             "choices": [f"{word} {n}" for word in words],
             "answer": f"{words[n % 4]} {n}",
-            **{"task": "music", "category": "Reasoning", "sub-category": "Tempo", "difficulty": "hard"},
+            **{
+                "task": "music",
+                "category": "Reasoning",
+                "sub-category": "Tempo",
+                "difficulty": "hard",
+            },
         }
         for n in (0, 3, 6)
     ]
@@ -308,7 +380,9 @@ def test_a_clip_of_another_copy_of_the_hub_is_the_same_question(servers: Servers
         ]
         (folder / "test_mini-00000-of-00001.parquet").write_bytes(parquet(records))
         rows.append(
-            build_dataset(spec, tmp_path / f"out-{folder.name}", str(folder)).files["music/test-00000-of-00001.parquet"]
+            build_dataset(spec, tmp_path / f"out-{folder.name}", str(folder)).files[
+                "music/test-00000-of-00001.parquet"
+            ]
         )
     folder = tmp_path / "github"
     (folder / "test-mini-audios").mkdir(parents=True)
@@ -316,5 +390,9 @@ def test_a_clip_of_another_copy_of_the_hub_is_the_same_question(servers: Servers
         (folder / "test-mini-audios" / f"m{n}.wav").write_bytes(clip)
     listed = [{**entry, "audio_id": f"./test-mini-audios/{entry['id']}.wav"} for entry in entries]
     (folder / "mmau-test-mini.json").write_text(json.dumps(listed))
-    rows.append(build_dataset(spec, tmp_path / "out-github", str(folder)).files["music/test-00000-of-00001.parquet"])
+    rows.append(
+        build_dataset(spec, tmp_path / "out-github", str(folder)).files[
+            "music/test-00000-of-00001.parquet"
+        ]
+    )
     assert len({*rows}) == 1

@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel, ModernBertConfig, ModernBertModel
+from transformers import (
+    AutoModel,
+    AutoTokenizer,
+    BertConfig,
+    BertModel,
+    ModernBertConfig,
+    ModernBertModel,
+)
 from transformers.utils import logging
 
 from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
@@ -42,16 +49,23 @@ def encoder(folder: Path) -> Encoder:
     return load_encoder(str(folder), device="cpu")
 
 
-def expected(folder: Path, text: str, layer: int = 6, limit: int = 512) -> dict[str, NDArray[np.float32]]:
+def expected(
+    folder: Path, text: str, layer: int = 6, limit: int = 512
+) -> dict[str, NDArray[np.float32]]:
     """Both vectors of a text; the tokenizer itself truncates and cuts."""
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    tokenizer, model = (
+        AutoTokenizer.from_pretrained(folder),
+        AutoModel.from_pretrained(folder).eval(),
+    )
 
     def states(ids: list[int]) -> torch.Tensor:
         with torch.no_grad():
             return model(torch.tensor([ids]), output_hidden_states=True).hidden_states[layer][0]
 
     truncated = tokenizer(text, truncation=True, max_length=limit)["input_ids"]
-    cut = tokenizer(text, truncation=True, max_length=limit, return_overflowing_tokens=True)["input_ids"]
+    cut = tokenizer(text, truncation=True, max_length=limit, return_overflowing_tokens=True)[
+        "input_ids"
+    ]
     every = torch.cat([states(ids) for ids in cut])
     return {"first_token": states(truncated)[0].numpy(), "mean": every.mean(dim=0).numpy()}
 
@@ -82,12 +96,21 @@ def test_vectors_are_those_of_transformers_alone(
     assert np.abs(vectors[1]["mean"] - vectors[4]["mean"]).max() > 0.01
 
 
-@pytest.mark.parametrize(("config", "model"), [(BertConfig, BertModel), (ModernBertConfig, ModernBertModel)])
+@pytest.mark.parametrize(
+    ("config", "model"), [(BertConfig, BertModel), (ModernBertConfig, ModernBertModel)]
+)
 def test_other_encoders(folder: Path, tmp_path: Path, config: Any, model: Any) -> None:
     """BERT has positions of another kind; ModernBERT normalises its last layer once more, so it is not cut."""
-    size = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32}
+    size = {
+        "hidden_size": 16,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }
     torch.manual_seed(1)
-    model(config(**size, vocab_size=400, pad_token_id=1, max_position_embeddings=40)).save_pretrained(tmp_path)
+    model(
+        config(**size, vocab_size=400, pad_token_id=1, max_position_embeddings=40)
+    ).save_pretrained(tmp_path)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(folder / name, tmp_path)
     encoder = load_encoder(tmp_path, layer=2, device="cpu")
@@ -95,7 +118,9 @@ def test_other_encoders(folder: Path, tmp_path: Path, config: Any, model: Any) -
     assert_close(encoder.embed([SHORT, OTHER])[1], expected(tmp_path, OTHER, 2, limit=40))
 
 
-def test_equal_texts_and_needless_chunks_are_not_read(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_texts_and_needless_chunks_are_not_read(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen = watch(encoder, monkeypatch)
     vectors = encoder.embed([SHORT, OTHER, SHORT])
     assert vectors[0]["mean"].tobytes() == vectors[2]["mean"].tobytes()
@@ -133,7 +158,9 @@ def test_kept_vectors_are_taken_without_the_model(
     (path,) = set(tmp_path.glob("??/*.f32")) - paths
     content = path.read_bytes()
     (both,) = encoder.embed([SHORT + OTHER])
-    assert both["first_token"].tobytes() == head["first_token"].tobytes() == content[32:]  # behind a checksum
+    assert (
+        both["first_token"].tobytes() == head["first_token"].tobytes() == content[32:]
+    )  # behind a checksum
     for damaged in (b"", content[:-20], content + b"1", np.full(32, np.nan, np.float32).tobytes()):
         path.write_bytes(damaged)
         assert_close(encoder.embed([SHORT + OTHER])[0], both)
@@ -148,7 +175,9 @@ def test_identity_tells_weights_apart_and_hides_the_path(
     verbosity = logging.get_verbosity()
     encoder = load_encoder(folder, device="cpu")
     encoder.embed([LONG])
-    assert (capfd.readouterr(), logging.get_verbosity()) == (("", ""), verbosity), "nothing is printed"
+    assert (capfd.readouterr(), logging.get_verbosity()) == (("", ""), verbosity), (
+        "nothing is printed"
+    )
     assert encoder.name == "tiny"
     assert re.fullmatch("tiny@sha256:[0-9a-f]{16}, layer 6", encoder.identity)
     same, other = tmp_path / "a" / "tiny", tmp_path / "b" / "tiny"
@@ -174,19 +203,28 @@ def test_a_model_of_the_hub_is_known_by_its_commit(
         assert encoder.identity == f"somebody/tiny@{commit}, layer 6"
     assert_close(encoder.embed([SHORT])[0], expected(folder, SHORT))
     for name in ("somebody/other", "somebody/tiny@v2"):
-        with pytest.raises(EncoderError, match=f"encoder '{name}' cannot be loaded: .*; accepted: a folder"):
+        with pytest.raises(
+            EncoderError, match=f"encoder '{name}' cannot be loaded: .*; accepted: a folder"
+        ):
             load_encoder(name)
 
 
 def test_what_cannot_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("", "./nowhere", "/no/such/folder", "a/b/c", "two words"):
-        with pytest.raises(EncoderError, match=f"encoder '{name}' cannot be loaded: .*; accepted: a folder"):
+        with pytest.raises(
+            EncoderError, match=f"encoder '{name}' cannot be loaded: .*; accepted: a folder"
+        ):
             load_encoder(name)
     for layer in (9, -1):
-        with pytest.raises(EncoderError, match=f"'tiny' has 8 layers, layer {layer} was asked for; accepted: 0 to 8"):
+        with pytest.raises(
+            EncoderError,
+            match=f"'tiny' has 8 layers, layer {layer} was asked for; accepted: 0 to 8",
+        ):
             load_encoder(folder, layer=layer)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(EncoderError, match=r"needs torch, transformers, .* pip install 'music-evals\[lilybert\]'"):
+    with pytest.raises(
+        EncoderError, match=r"needs torch, transformers, .* pip install 'music-evals\[lilybert\]'"
+    ):
         load_encoder(folder)
 
 
@@ -201,7 +239,12 @@ def test_damaged_and_other_models(folder: Path, tmp_path: Path) -> None:
     short = copied("short", "config.json", json.dumps({**config, "num_hidden_layers": 12}))
     load_encoder(short, layer=8)
     other, broken = copied("other"), copied("broken")
-    size = {"hidden_size": 8, "num_hidden_layers": 6, "num_attention_heads": 2, "intermediate_size": 8}
+    size = {
+        "hidden_size": 8,
+        "num_hidden_layers": 6,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
     BertModel(BertConfig(vocab_size=50, **size)).save_pretrained(other)
     model = AutoModel.from_pretrained(folder)
     with torch.no_grad():
@@ -209,14 +252,22 @@ def test_damaged_and_other_models(folder: Path, tmp_path: Path) -> None:
     model.save_pretrained(broken)
     files = ("config.json", "tokenizer.json", "model.safetensors")
     for path, message in (
-        *((copied(f"no {file}", file, "{"), f"encoder 'no {file}' cannot be loaded: ") for file in files),
+        *(
+            (copied(f"no {file}", file, "{"), f"encoder 'no {file}' cannot be loaded: ")
+            for file in files
+        ),
         (short, r"encoder 'short' lacks 16 of its weights, such as encoder\.layer\.8"),
         (other, r"has .* tokens and its model 50; accepted: a tokenizer that belongs"),
-        (copied("t5", "config.json", '{"model_type": "t5"}'), "'t5' is a model of type t5; accepted: text encoders"),
+        (
+            copied("t5", "config.json", '{"model_type": "t5"}'),
+            "'t5' is a model of type t5; accepted: text encoders",
+        ),
         (broken, "encoder 'broken': layer 6 has values that are not finite"),
     ):
         with pytest.raises(EncoderError, match=message):
-            load_encoder(path, layer=9 if path == short else 6, cache=tmp_path / "cache").embed([SHORT])
+            load_encoder(path, layer=9 if path == short else 6, cache=tmp_path / "cache").embed(
+                [SHORT]
+            )
     assert not (tmp_path / "cache").exists()
 
 

@@ -8,7 +8,9 @@ from tokenizers import ByteLevelBPETokenizer
 from transformers import RobertaConfig, RobertaModel, RobertaTokenizerFast
 
 
-def make_tiny_encoder(folder: Path, texts: Sequence[str], *, seed: int = 1, layers: int = 8, hidden: int = 32) -> Path:
+def make_tiny_encoder(
+    folder: Path, texts: Sequence[str], *, seed: int = 1, layers: int = 8, hidden: int = 32
+) -> Path:
     """Write a RoBERTa with random weights and a byte-level tokenizer trained on the texts; return the folder.
 
     Same arguments, same vectors. It takes 512 tokens, as LilyBERT does; `hidden` is a multiple of 4.
@@ -32,7 +34,10 @@ def make_tiny_encoder(folder: Path, texts: Sequence[str], *, seed: int = 1, laye
         type_vocab_size=1,
         # Wider than the usual 0.02, so that vectors of different texts differ by more than rounding.
         initializer_range=0.2,
-        **{name: getattr(tokenizer, name) for name in ("pad_token_id", "bos_token_id", "eos_token_id")},
+        **{
+            name: getattr(tokenizer, name)
+            for name in ("pad_token_id", "bos_token_id", "eos_token_id")
+        },
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

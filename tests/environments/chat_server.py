@@ -16,10 +16,16 @@ def serve(reply: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            facts = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
+            facts = {
+                "id": "1",
+                "object": "chat.completion.chunk",
+                "created": 1,
+                "model": "scripted",
+            }
             ends = ({"role": "assistant", "content": reply}, None), ({}, "stop")
             chunks = [
-                {**facts, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]} for delta, reason in ends
+                {**facts, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+                for delta, reason in ends
             ]
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             chunks.append({**facts, "choices": [], "usage": usage})

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("verifiers.v1", reason="verifiers is not installed: environments/music_evals_v1/README.md")
+pytest.importorskip(
+    "verifiers.v1", reason="verifiers is not installed: environments/music_evals_v1/README.md"
+)
 
 from environments.music_evals_v1 import music_evals_v1 as environment
 from music_evals.datasets_builders.questions.question_rows import composed_rows
@@ -43,8 +45,13 @@ def test_questions_are_endless_repeatable_and_their_references_earn_1(name: str)
 
 def test_rows_of_a_file_and_what_replies_earn(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    path.write_text(json.dumps({"prompt": "How many measures?", "row": {"answer": "12"}}) + "\n", encoding="utf-8")
-    taskset = environment.MusicTaskset(environment.MusicConfig(questions="lilybench_bar_count", rows=path))
+    path.write_text(
+        json.dumps({"prompt": "How many measures?", "row": {"answer": "12"}}) + "\n",
+        encoding="utf-8",
+    )
+    taskset = environment.MusicTaskset(
+        environment.MusicConfig(questions="lilybench_bar_count", rows=path)
+    )
     (task,) = taskset
     assert taskset.bounded
     assert asyncio.run(task.validate(None))
@@ -57,7 +64,10 @@ def test_rows_of_a_file_and_what_replies_earn(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_composed_is_named() -> None:
-    with pytest.raises(ValueError, match="questions='msu_textual' is not composed; accepted are musictheorybench_kn"):
+    with pytest.raises(
+        ValueError,
+        match="questions='msu_textual' is not composed; accepted are musictheorybench_kn",
+    ):
         environment.MusicTaskset(environment.MusicConfig(questions="msu_textual"))
 
 
@@ -75,7 +85,12 @@ def test_a_rollout_is_a_question_and_an_answer_without_tools(tmp_path: Path) -> 
             "--output-dir": str(tmp_path),
         }
         words = [word for option in options.items() for word in option]
-        subprocess.run([*command, *words, "--no-push"], env={**os.environ, "KEY": "none"}, check=True, timeout=600)
+        subprocess.run(
+            [*command, *words, "--no-push"],
+            env={**os.environ, "KEY": "none"},
+            check=True,
+            timeout=600,
+        )
     assert len(asked) == 8
     for body in asked:
         assert not body.get("tools")

@@ -40,13 +40,30 @@ def openai_server(respond: Respond) -> Iterator[tuple[str, list[dict[str, Any]]]
 def _response(request: dict[str, Any], reply: str | dict[str, float]) -> dict[str, Any]:
     is_chat = request["path"].endswith("/chat/completions")
     text = reply if isinstance(reply, str) else max(reply, key=lambda token: reply[token])
-    choice: dict[str, Any] = {"index": 0, "finish_reason": "stop" if isinstance(reply, str) else "length"}
+    choice: dict[str, Any] = {
+        "index": 0,
+        "finish_reason": "stop" if isinstance(reply, str) else "length",
+    }
     choice |= {"message": {"role": "assistant", "content": text}} if is_chat else {"text": text}
     if not isinstance(reply, str):
         top = {token: log(share) for token, share in reply.items()}
-        entries = [{"token": token, "logprob": logarithm, "bytes": None} for token, logarithm in top.items()]
+        entries = [
+            {"token": token, "logprob": logarithm, "bytes": None}
+            for token, logarithm in top.items()
+        ]
         choice["logprobs"] = {"content": [{**entries[0], "top_logprobs": entries}]}
         if not is_chat:
-            choice["logprobs"] = {"tokens": [text], "token_logprobs": [top[text]], "top_logprobs": [top]}
+            choice["logprobs"] = {
+                "tokens": [text],
+                "token_logprobs": [top[text]],
+                "top_logprobs": [top],
+            }
     usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
-    return {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+    }

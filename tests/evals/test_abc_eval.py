@@ -37,20 +37,29 @@ def prompt(task: Task, number: int = 0) -> str:
 def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> None:
     tasks = [make(name, small) for name in TASKS]
     logs = run(tasks, tmp_path, model=knowing(tasks))
-    assert [log.eval.task for log in logs] == [f"abc_eval_like_{name}_generated-seed5" for name in TASKS]
+    assert [log.eval.task for log in logs] == [
+        f"abc_eval_like_{name}_generated-seed5" for name in TASKS
+    ]
     assert [headline(log) for log in logs] == [1] * 10
 
 
 @pytest.mark.usefixtures("lilypond_runs")
-def test_the_authors_folder_is_a_dataset_and_its_answers_are_read_as_published(tmp_path: Path) -> None:
+def test_the_authors_folder_is_a_dataset_and_its_answers_are_read_as_published(
+    tmp_path: Path,
+) -> None:
     folder = str(write_files(tmp_path / "csv"))
-    order, errors = (make(name, folder, protocol="paper") for name in ("bar_sequencing", "error_detection"))
+    order, errors = (
+        make(name, folder, protocol="paper") for name in ("bar_sequencing", "error_detection")
+    )
     assert prompt(order, 0).startswith(
         "Input: M:3/4\nL:1/4\nK:C\nC/D/E/F/G/E/|F/G/A/B/c/A/|B/c/d/e/f/d/\n"
         "0. a/g/f/e/d/c/\n1. e/f/g/e/d/c/\n2. D/F/A/F/E/G/\n3. G/E/C/E/D/B,/\n\nA task.\n\nTemplate: "
     )
     assert "Template: the indices as one string of digits" in prompt(order)
-    replies = {"bar_sequencing": ["1032", "The order is 01234."], "error_detection": ["257", "bars 610", "0"]}
+    replies = {
+        "bar_sequencing": ["1032", "The order is 01234."],
+        "error_detection": ["257", "bars 610", "0"],
+    }
     for task, name in ((order, "bar_sequencing"), (errors, "error_detection")):
         texts = {prompt(task, number): reply for number, reply in enumerate(replies[name])}
         reply = lambda messages, _, texts=texts: texts[messages[-1].text]  # noqa: E731
@@ -82,7 +91,10 @@ def test_the_wording_is_lilybenchs_where_it_has_no_notation() -> None:
 def test_the_same_questions_in_two_notations_are_paired(small: str, tmp_path: Path) -> None:
     other = lilybench_dataset.write_small(tmp_path / "lilybench", "generated")
     tasks = [make("bar_count", small), lilybench.bar_count(dataset=other)]
-    tasks += [make("bar_count", small, protocol="paper"), lilybench.bar_count(dataset=other, protocol="paper")]
+    tasks += [
+        make("bar_count", small, protocol="paper"),
+        lilybench.bar_count(dataset=other, protocol="paper"),
+    ]
     ids = [{sample.id for sample in task.dataset} for task in tasks[:2]]
     assert ids[0] == ids[1]
     run(tasks[:1] + tasks[2:], tmp_path / "logs", model="baseline/majority")
@@ -91,7 +103,8 @@ def test_the_same_questions_in_two_notations_are_paired(small: str, tmp_path: Pa
     (table,) = tables(read_records(tmp_path / "logs"))
     found = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     paired = [row for row in found if row["Difference"] is not None]
-    assert [(row["Model"], row["LilyPond"].value, row["ABC"].value, row["Difference"].value) for row in paired] == [
-        ("scripted/model", 100, 100, 0)
-    ]
+    assert [
+        (row["Model"], row["LilyPond"].value, row["ABC"].value, row["Difference"].value)
+        for row in paired
+    ] == [("scripted/model", 100, 100, 0)]
     assert [row["Condition"] for row in found if row not in paired] == ["protocol=paper"]

@@ -25,7 +25,9 @@ MSU = str(GOLDEN / "data" / "msu")
 Reply = str | dict[str, float]
 
 
-def served(task: Task, folder: Path, reply: Reply | Callable[[dict[str, Any]], Reply], **options: Any) -> Any:
+def served(
+    task: Task, folder: Path, reply: Reply | Callable[[dict[str, Any]], Reply], **options: Any
+) -> Any:
     """Run a task on a server of this test; return the log and the requests."""
     provider = options.pop("provider", "openai-api")
     respond = reply if callable(reply) else lambda _: reply
@@ -61,15 +63,21 @@ def test_options_by_letter_are_an_enum(tmp_path: Path) -> None:
 
 
 def test_a_refusal_and_what_keeps_to_no_schema(tmp_path: Path) -> None:
-    replies = iter(['{"answer": "cannot tell"}', "Final Answer: B", '{"answer": "E"}', '{"answer": "A"}'])
-    log, _ = served(muse.chord_quality(answer="schema"), tmp_path, lambda _: next(replies), max_connections=1)
+    replies = iter(
+        ['{"answer": "cannot tell"}', "Final Answer: B", '{"answer": "E"}', '{"answer": "A"}']
+    )
+    log, _ = served(
+        muse.chord_quality(answer="schema"), tmp_path, lambda _: next(replies), max_connections=1
+    )
     readings = sorted(score.metadata["reading"] for score in main_scores(log))
     assert readings == ["answered", "refused", "unreadable", "unreadable"]
 
 
 def test_options_without_letters_and_reasoning_first(tmp_path: Path) -> None:
     task = muse_ten.oddball(answer="schema", strategy="cot")
-    log, requests = served(task, tmp_path, '{"reasoning": "No.", "answer": "Yes, these are the same exact melody."}')
+    log, requests = served(
+        task, tmp_path, '{"reasoning": "No.", "answer": "Yes, these are the same exact melody."}'
+    )
     fields = schema_of(requests[0])["properties"]
     assert list(fields) == ["reasoning", "answer"]
     options = samples(log)[0].metadata["options"]
@@ -91,7 +99,11 @@ def test_shuffled_options_are_named_as_shown(tmp_path: Path, form: str, reply: R
         assert (score.value == "C") == (options[first] == options["ABCD".index(str(sample.target))])
     last = requests[0]["messages"][-1]["content"][-1]
     assert "input_audio" in {part["type"] for part in requests[0]["messages"][-1]["content"]}
-    assert last["text"].endswith("Final Answer:") if form == "likelihood" else '"answer"' in last["text"]
+    assert (
+        last["text"].endswith("Final Answer:")
+        if form == "likelihood"
+        else '"answer"' in last["text"]
+    )
 
 
 def test_ziqi_asks_in_chinese_and_lengthens_its_limit(tmp_path: Path) -> None:
@@ -122,7 +134,13 @@ def test_answers_about_scores(tmp_path: Path, name: str, kind: str, values: dict
 def test_an_index_of_an_option(tmp_path: Path) -> None:
     task = lilybench.metadata_qa(dataset=str(write_small(tmp_path / "data")), answer="schema")
     log, requests = served(task, tmp_path, '{"answer": "2"}')
-    assert schema_of(requests[0])["properties"]["answer"]["enum"] == ["0", "1", "2", "3", "cannot tell"]
+    assert schema_of(requests[0])["properties"]["answer"]["enum"] == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "cannot tell",
+    ]
     assert {score.answer for score in main_scores(log)} == {"2"}
 
 
@@ -138,11 +156,16 @@ def test_twelve_questions_are_an_object_with_their_types(tmp_path: Path) -> None
     fields = schema_of(requests[0])["properties"]
     assert list(fields) == list(right)
     for number, question in enumerate(questions, 1):
-        assert (fields[str(number)].get("enum") is not None) == (question["answer_type"] == "yes_no")
+        assert (fields[str(number)].get("enum") is not None) == (
+            question["answer_type"] == "yes_no"
+        )
     (score,) = main_scores(log)
     assert score.value == 1
     _, requests = served(
-        msu.textual(dataset=MSU, answer="schema", asking="single", cache=False), tmp_path, '{"answer": "3/4"}', limit=1
+        msu.textual(dataset=MSU, answer="schema", asking="single", cache=False),
+        tmp_path,
+        '{"answer": "3/4"}',
+        limit=1,
     )
     assert list(schema_of(requests[0])["properties"]) == ["answer"]
 
@@ -152,7 +175,9 @@ LETTERS = {" A": 0.4, "B": 0.2, " B": 0.3, "The": 0.1}
 
 @pytest.mark.parametrize("provider", ["openai-api", "openai-api-completions"])
 def test_probabilities_of_letters(tmp_path: Path, provider: str) -> None:
-    log, requests = served(muse.chord_quality(answer="likelihood"), tmp_path, LETTERS, provider=provider)
+    log, requests = served(
+        muse.chord_quality(answer="likelihood"), tmp_path, LETTERS, provider=provider
+    )
     request = requests[0]
     assert (request["max_tokens"], request["temperature"]) == (1, 0)
     if provider == "openai-api":
@@ -170,30 +195,43 @@ def test_probabilities_of_letters(tmp_path: Path, provider: str) -> None:
         assert score.metadata["probability"] == pytest.approx(shares.get(str(sample.target), 0))
         assert score.metadata["options_mass"] == pytest.approx(0.9)
     expected = [shares.get(str(sample.target), 0) for sample in samples(log)]
-    assert metrics(log)["final_answer"]["probability"] == pytest.approx(sum(expected) / len(expected))
+    assert metrics(log)["final_answer"]["probability"] == pytest.approx(
+        sum(expected) / len(expected)
+    )
     (run_,) = read_records(log.location).runs.to_dict("records")
     assert (run_["unread"], run_["main_metric"]) == (0, "final_answer/accuracy")
 
 
-def test_no_letter_among_the_tokens_is_unread_and_no_probabilities_are_no_score(tmp_path: Path) -> None:
+def test_no_letter_among_the_tokens_is_unread_and_no_probabilities_are_no_score(
+    tmp_path: Path,
+) -> None:
     log, _ = served(muse.chord_quality(answer="likelihood"), tmp_path / "a", {"The": 0.9, "I": 0.1})
     assert {score.metadata["reading"] for score in main_scores(log)} == {"unreadable"}
-    assert metrics(log)["final_answer"] | {"accuracy": 0, "probability": 0} == metrics(log)["final_answer"]
+    assert (
+        metrics(log)["final_answer"] | {"accuracy": 0, "probability": 0}
+        == metrics(log)["final_answer"]
+    )
     assert read_records(log.location).runs["unread"].tolist() == [1]
     log, _ = served(muse.chord_quality(answer="likelihood"), tmp_path / "b", "B")
     assert {score.reason for score in main_scores(log)} == {"scoring_failed"}
 
 
 def test_worked_examples_end_as_the_question_does(tmp_path: Path) -> None:
-    _, requests = served(muse.chord_quality(answer="likelihood", shots="few"), tmp_path / "a", LETTERS, limit=1)
+    _, requests = served(
+        muse.chord_quality(answer="likelihood", shots="few"), tmp_path / "a", LETTERS, limit=1
+    )
     (message,) = requests[0]["messages"]
     examples = re.findall(r"^Final Answer: [A-D]$", message["content"], re.MULTILINE)
     assert len(examples) >= 2
-    _, requests = served(muse.transposition(answer="likelihood", shots="few"), tmp_path / "b", LETTERS, limit=1)
+    _, requests = served(
+        muse.transposition(answer="likelihood", shots="few"), tmp_path / "b", LETTERS, limit=1
+    )
     (message,) = requests[0]["messages"]
     assert message["content"].endswith("\n\nAnswer:")
     assert re.findall(r"^Answer: (?:Yes|No),", message["content"], re.MULTILINE)
-    _, requests = served(ziqi.comprehension(answer="likelihood", shots="five"), tmp_path / "c", LETTERS, limit=1)
+    _, requests = served(
+        ziqi.comprehension(answer="likelihood", shots="five"), tmp_path / "c", LETTERS, limit=1
+    )
     assert requests[0]["messages"][0]["content"].endswith("[[答案：")
 
 
@@ -217,16 +255,29 @@ def test_a_model_of_hf_without_a_chat_template(tmp_path: Path) -> None:
     pieces.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     pieces.decoder = tokenizers.decoders.ByteLevel()
     alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
-    trainer = tokenizers.trainers.BpeTrainer(vocab_size=300, special_tokens=["<end>"], initial_alphabet=alphabet)
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<end>"], initial_alphabet=alphabet
+    )
     pieces.train_from_iterator(["Final Answer: A B C D"] * 9, trainer)
     folder = tmp_path / "gpt2"
-    transformers.PreTrainedTokenizerFast(tokenizer_object=pieces, eos_token="<end>").save_pretrained(folder)
-    size = {"n_embd": 16, "n_layer": 1, "n_head": 1, "n_positions": 4096, "vocab_size": pieces.get_vocab_size()}
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=pieces, eos_token="<end>"
+    ).save_pretrained(folder)
+    size = {
+        "n_embd": 16,
+        "n_layer": 1,
+        "n_head": 1,
+        "n_positions": 4096,
+        "vocab_size": pieces.get_vocab_size(),
+    }
     config = transformers.GPT2Config(**size, bos_token_id=0, eos_token_id=0)
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
     name, template = f"hf/{folder}", "{{ messages[0].content }}"
     bare = get_model(name, memoize=False)
-    with made_for(bare), pytest.raises(click.ClickException, match=r"has no chat template.*messages\[0\]\.content"):
+    with (
+        made_for(bare),
+        pytest.raises(click.ClickException, match=r"has no chat template.*messages\[0\]\.content"),
+    ):
         musictheorybench.knowledge(answer="likelihood")
     model = get_model(name, chat_template=template, memoize=False)
     with made_for(model):
@@ -264,7 +315,9 @@ def model_named(name: str) -> Model:
         ("hf/m", "likelihood", None),
     ],
 )
-def test_a_provider_is_refused_by_name_in_one_line(name: str, form: str, message: str | None) -> None:
+def test_a_provider_is_refused_by_name_in_one_line(
+    name: str, form: str, message: str | None
+) -> None:
     with made_for(model_named(name)):
         if message is None:
             muse.chord_quality(answer=form)
@@ -278,7 +331,10 @@ def test_a_program_is_refused_at_its_first_sample(tmp_path: Path) -> None:
     from inspect_ai import eval as inspect_eval
 
     (log,) = inspect_eval(
-        muse.chord_quality(answer="schema"), model="baseline/chance", log_dir=str(tmp_path), display="none"
+        muse.chord_quality(answer="schema"),
+        model="baseline/chance",
+        log_dir=str(tmp_path),
+        display="none",
     )
     assert log.status == "error"
     assert "'baseline' does not" in str(log.error and log.error.message)
@@ -291,15 +347,26 @@ def test_a_program_is_refused_at_its_first_sample(tmp_path: Path) -> None:
             lambda: muse.syncopation(answer="schema", strategy="logiclm"),
             "answer=schema is not valid with strategy=logiclm",
         ),
-        (lambda: muse.syncopation(answer="schema", chat="continued"), "not valid with chat=continued"),
+        (
+            lambda: muse.syncopation(answer="schema", chat="continued"),
+            "not valid with chat=continued",
+        ),
         (lambda: muse.syncopation(answer="likelihood", strategy="cot"), "no room to reason"),
-        (lambda: ziqi.comprehension(answer="schema", protocol="paper"), "not valid with protocol=paper"),
-        (lambda: ziqi.comprehension(answer="likelihood", twin="completion"), "not valid with twin=completion"),
+        (
+            lambda: ziqi.comprehension(answer="schema", protocol="paper"),
+            "not valid with protocol=paper",
+        ),
+        (
+            lambda: ziqi.comprehension(answer="likelihood", twin="completion"),
+            "not valid with twin=completion",
+        ),
         (lambda: msu.textual(dataset=MSU, answer="likelihood"), "valid values are: text, schema"),
         (lambda: mmau.music(answer="likelihood", prompt="paper"), "begin alike|first words"),
     ],
 )
-def test_what_does_not_go_together_is_refused_in_one_line(make: Callable[[], Task], message: str) -> None:
+def test_what_does_not_go_together_is_refused_in_one_line(
+    make: Callable[[], Task], message: str
+) -> None:
     with pytest.raises(click.ClickException, match=message) as error:
         make()
     assert "\n" not in error.value.message

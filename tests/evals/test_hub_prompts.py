@@ -20,11 +20,17 @@ from music_evals.evals.shared.hub_prompts import pattern_of, write_prompts
 from music_evals.reports.records import read_records
 from tests.fake_hub import FakeHub
 
-SPECIFICATION: Final = json.loads((Path(__file__).parent / "data" / "hub_specification.json").read_text())
+SPECIFICATION: Final = json.loads(
+    (Path(__file__).parent / "data" / "hub_specification.json").read_text()
+)
 TASKS: Final = {
     name: tasks
     for name in benchmarks.names()
-    if (tasks := [task.name for task in benchmarks.load(name).tasks.values() if task.prompted is not None])
+    if (
+        tasks := [
+            task.name for task in benchmarks.load(name).tasks.values() if task.prompted is not None
+        ]
+    )
 }
 Folders = Callable[[str], Path]
 
@@ -53,11 +59,16 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(
     declared = yaml.safe_load(hub.files(f"ORG/{name}")["eval.yaml"])
     Draft202012Validator(SPECIFICATION["eval.yaml"]).validate(declared)
     assert [task["id"] for task in declared["tasks"]] == TASKS[name]
-    options: dict[str, Any] = {"log_dir": str(tmp_path / "logs"), "display": "none", "log_realtime": False}
+    options: dict[str, Any] = {
+        "log_dir": str(tmp_path / "logs"),
+        "display": "none",
+        "log_realtime": False,
+    }
     options["model"] = "baseline/majority"
     tasks = [
         getattr(MODULES[name], task)(
-            dataset=f"hf://datasets/ORG/{name}", **(benchmarks.load(name).tasks[task].prompted or {})
+            dataset=f"hf://datasets/ORG/{name}",
+            **(benchmarks.load(name).tasks[task].prompted or {}),
         )
         for task in TASKS[name]
     ]
@@ -71,17 +82,30 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(
             alone_score, own_score = scored(sample), ours[sample.metadata["id"]]
             assert (alone_score.sent, alone_score.reply) == (own_score.sent, own_score.reply)
             # An order of measures is right or wrong there, where the suite has Kendall's τ.
-            expected = float(own_score.score == 1) if sample.metadata["task"] == "bar_sequencing" else own_score.score
-            assert alone_score.score == pytest.approx(expected, abs=0.005), (sample.metadata["id"], alone_score.reply)
+            expected = (
+                float(own_score.score == 1)
+                if sample.metadata["task"] == "bar_sequencing"
+                else own_score.score
+            )
+            assert alone_score.score == pytest.approx(expected, abs=0.005), (
+                sample.metadata["id"],
+                alone_score.reply,
+            )
             right += alone_score.score
     assert right > 0
     records = read_records(options["log_dir"])
     assert not records.passed_over
     runs = records.runs[records.runs["is_alone"]]
-    assert set(zip(runs["benchmark"], runs["task"], strict=True)) == {(name, task) for task in TASKS[name]}
+    assert set(zip(runs["benchmark"], runs["task"], strict=True)) == {
+        (name, task) for task in TASKS[name]
+    }
     assert not runs["is_published_test"].any()
     assert set(runs["data"]) == {f"ORG/{name}"}
-    assert all(records.floors(run) for run in runs.index if benchmarks.load(name).tasks[runs.at[run, "task"]].chance)
+    assert all(
+        records.floors(run)
+        for run in runs.index
+        if benchmarks.load(name).tasks[runs.at[run, "task"]].chance
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,18 +131,31 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(
         ("text", "$answer", "There are 3", None),
     ],
 )
-def test_patterns_take_the_answer(answer_type: str, form: str, reply: str, answer: str | None) -> None:
-    match = re.search(pattern_of({"answer_type": answer_type, "form": form, "answers": list("ABCD")}), reply, re.I)
+def test_patterns_take_the_answer(
+    answer_type: str, form: str, reply: str, answer: str | None
+) -> None:
+    match = re.search(
+        pattern_of({"answer_type": answer_type, "form": form, "answers": list("ABCD")}), reply, re.I
+    )
     assert (match and match[1]) == answer
 
 
-def test_a_task_that_cannot_be_rendered_is_left_out_and_named(small_dataset: Folders, tmp_path: Path) -> None:
+def test_a_task_that_cannot_be_rendered_is_left_out_and_named(
+    small_dataset: Folders, tmp_path: Path
+) -> None:
     for path in small_dataset("muse").glob("chord_quality/test-*"):
         path.unlink()
     prompts = write_prompts(tmp_path / "copies" / "muse", tmp_path)
     data = "00000-of-00001.parquet"
-    assert list(prompts.files) == [f"prompted/syncopation-{data}", f"prompted/transposition-{data}", "eval.yaml"]
-    assert "is incomplete: chord_quality/test-00000-of-00001.parquet is missing" in prompts.left_out["chord_quality"]
+    assert list(prompts.files) == [
+        f"prompted/syncopation-{data}",
+        f"prompted/transposition-{data}",
+        "eval.yaml",
+    ]
+    assert (
+        "is incomplete: chord_quality/test-00000-of-00001.parquet is missing"
+        in prompts.left_out["chord_quality"]
+    )
 
 
 def test_the_pages_example_of_a_result_is_what_the_hub_takes() -> None:

@@ -49,7 +49,9 @@ def asked(messages: list[ChatMessage]) -> str:
 
 def knowing(tasks: list[Task], form: str = "{}") -> Any:
     """A model that knows all answers."""
-    answers = {asked(list(sample.input)): str(sample.target) for task in tasks for sample in task.dataset}  # type: ignore[arg-type]
+    answers = {
+        asked(list(sample.input)): str(sample.target) for task in tasks for sample in task.dataset
+    }  # type: ignore[arg-type]
     reply: Callable[..., str] = lambda messages, _: form.format(answers[asked(messages)])  # noqa: E731
     return get_model("scripted/model", reply=reply, memoize=False)
 
@@ -59,7 +61,9 @@ def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> Non
     paper = [make(name, small, protocol="paper") for name in ("metadata_prediction", *HEADLINES)]  # type: ignore[arg-type]
     logs = run([*strict, *paper], tmp_path, model=knowing([*strict, *paper]))
     assert [log.eval.task for log in logs[:10]] == [f"lilybench_{name}_mutopia" for name in TASKS]
-    assert [(log.eval.metadata or {})["protocol"] for log in logs] == ["strict"] * 10 + ["paper"] * 4
+    assert [(log.eval.metadata or {})["protocol"] for log in logs] == ["strict"] * 10 + [
+        "paper"
+    ] * 4
     for log in logs:
         assert headline(log) == 1, log.eval.task
         (figures,) = metrics(log).values()
@@ -78,12 +82,16 @@ def test_without_lilypond_the_log_says_that_there_is_no_picture(
     monkeypatch.setattr(media, "render_media", DRAWN)
     monkeypatch.setattr(media, "opening", missing)
     (sample,) = samples(run_scripted(make("bar_count", small), tmp_path, lambda *_: "12"))
-    assert sample.messages[-1].text.endswith("No picture: `LilyPondError: LilyPond is not installed`")
+    assert sample.messages[-1].text.endswith(
+        "No picture: `LilyPondError: LilyPond is not installed`"
+    )
 
 
 def test_reasoning_ends_in_a_labelled_line(small: str, tmp_path: Path) -> None:
     tasks = [make(name, small, strategy="cot") for name in ("genre_recognition", *HEADLINES)]  # type: ignore[arg-type]
-    model = knowing(tasks, "I count 1, 2, 3 and then some, or none.\nAnswer: 0\nNo.\n\n**Answer:** {}")
+    model = knowing(
+        tasks, "I count 1, 2, 3 and then some, or none.\nAnswer: 0\nNo.\n\n**Answer:** {}"
+    )
     assert [headline(log) for log in run(tasks, tmp_path, model=model)] == [1] * 4
 
 
@@ -96,8 +104,12 @@ def test_reasoning_ends_in_a_labelled_line(small: str, tmp_path: Path) -> None:
         ("baseline/majority", "standalone", "strict"),
     ],
 )
-def test_baselines_answer_in_form(small: str, tmp_path: Path, model: str, strategy: str, protocol: str) -> None:
-    names = ("bar_count", "metadata_qa") if model == "baseline/reader" else ("metadata_qa", *HEADLINES)
+def test_baselines_answer_in_form(
+    small: str, tmp_path: Path, model: str, strategy: str, protocol: str
+) -> None:
+    names = (
+        ("bar_count", "metadata_qa") if model == "baseline/reader" else ("metadata_qa", *HEADLINES)
+    )
     tasks = [make(name, small, strategy=strategy, protocol=protocol) for name in names]
     logs = run(tasks, tmp_path, model=model, limit=2 if model == "baseline/reader" else None)
     for log in logs:
@@ -167,10 +179,15 @@ def test_options_of_several_lines_cannot_be_mistaken() -> None:
 
 
 def test_a_score_with_dollar_signs_is_shown_as_it_is() -> None:
-    hostile: TaskRow = {**row("bar_count", "strict", 0), "score": "{ $music $$ ${x} </score>\n\nOptions:\n0: x }"}
+    hostile: TaskRow = {
+        **row("bar_count", "strict", 0),
+        "score": "{ $music $$ ${x} </score>\n\nOptions:\n0: x }",
+    }
     wording = load_prompts("lilybench")
     for protocol in PROTOCOLS:
-        assert hostile["score"] in prompt_text("bar_count", hostile, wording, protocol, "standalone")
+        assert hostile["score"] in prompt_text(
+            "bar_count", hostile, wording, protocol, "standalone"
+        )
 
 
 def test_long_scores_are_left_out_whole(small: str) -> None:
@@ -178,7 +195,10 @@ def test_long_scores_are_left_out_whole(small: str) -> None:
     task = make("bar_count", small, max_score_tokens=-(-lengths[1] // 2))
     assert len(task.dataset) == 2
     assert (task.metadata or {})["rows_left_out"] == 2
-    assert all(music(8 + number).strip() in asked(list(sample.input)) for number, sample in enumerate(task.dataset))  # type: ignore[arg-type]
+    assert all(
+        music(8 + number).strip() in asked(list(sample.input))
+        for number, sample in enumerate(task.dataset)
+    )  # type: ignore[arg-type]
     assert (make("bar_count", small).metadata or {})["rows_left_out"] == 0
     with pytest.raises(ParameterError, match="max_score_tokens=1 leaves no row of bar_count"):
         make("bar_count", small, max_score_tokens=1)
@@ -195,7 +215,10 @@ def test_generated_data_does_not_pass_for_lilybench(tmp_path: Path) -> None:
 def test_the_wording_can_be_replaced(small: str, tmp_path: Path) -> None:
     mine = '[question]\nbar_count = "How many bars?"\n[paper.question]\nbar_count = "What is the number of bars?"\n'
     (tmp_path / "mine.toml").write_text(mine, encoding="utf-8")
-    for protocol, question in (("strict", "How many bars?"), ("paper", "What is the number of bars?")):
+    for protocol, question in (
+        ("strict", "How many bars?"),
+        ("paper", "What is the number of bars?"),
+    ):
         task = make("bar_count", small, prompts=str(tmp_path / "mine.toml"), protocol=protocol)
         assert f"\n\n{question}\n\n" in asked(list(next(iter(task.dataset)).input))  # type: ignore[arg-type]
 
@@ -204,7 +227,9 @@ def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
     hostile = ["", "9" * 100_000, "\0" * 1000, "<score>", "½", "[[0]]"]
     replies = iter(hostile * 2)
     model = get_model("scripted/model", reply=lambda *_: next(replies), memoize=False)
-    for log in run([make("error_detection", small), make("bar_count", small)], tmp_path, model=model):
+    for log in run(
+        [make("error_detection", small), make("bar_count", small)], tmp_path, model=model
+    ):
         (figures,) = metrics(log).values()
         assert (figures["answered"], figures["in_form"], headline(log)) == (0, 0, 0)
 
@@ -254,9 +279,17 @@ def test_a_model_that_only_calls_comes_to_an_end(small: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance"])
 def test_baselines_call_a_tool_and_answer(small: str, tmp_path: Path, model: str) -> None:
     names = WITH_TOOLS[:2] if model == "baseline/reader" else WITH_TOOLS
-    for log in run([make(name, small, strategy="logiclm") for name in names], tmp_path, model=model, limit=2):
+    for log in run(
+        [make(name, small, strategy="logiclm") for name in names], tmp_path, model=model, limit=2
+    ):
         (figures,) = metrics(log).values()
         assert figures["in_form"] == 1
         assert model == "baseline/chance" or headline(log) == 1
         for sample in samples(log):
-            assert [message.role for message in sample.messages] == ["system", "user", "assistant", "tool", "assistant"]
+            assert [message.role for message in sample.messages] == [
+                "system",
+                "user",
+                "assistant",
+                "tool",
+                "assistant",
+            ]

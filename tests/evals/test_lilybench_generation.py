@@ -19,7 +19,9 @@ from PIL import Image
 
 from music_evals.evals.shared.tasks import ParameterError
 
-pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+pytest.importorskip(
+    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+)
 
 import torch
 
@@ -32,7 +34,12 @@ from music_evals.notation.lilypond import writing
 from music_evals.reports.records import read_records
 from music_evals.scorers import reference_pieces, written_pieces
 from music_evals.scorers.metrics.frechet import frechet_distance
-from music_evals.scorers.metrics.written import compiled_after, embedded, near_copies, no_distance_reason
+from music_evals.scorers.metrics.written import (
+    compiled_after,
+    embedded,
+    near_copies,
+    no_distance_reason,
+)
 from tests.encoders.tiny_encoder import make_tiny_encoder
 from tests.generation_dataset import PROMPTS, make_dataset, piece
 from tests.harness import metrics, run, run_scripted, samples
@@ -57,7 +64,9 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_tiny_encoder(tmp_path_factory.mktemp("encoder") / "tiny", [GOOD], layers=6, hidden=8)
+    return make_tiny_encoder(
+        tmp_path_factory.mktemp("encoder") / "tiny", [GOOD], layers=6, hidden=8
+    )
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +76,12 @@ def played(dataset: Path, encoder: Path, tmp_path_factory: pytest.TempPathFactor
     for number, text in enumerate(load_references(str(dataset), "music21-test")[0].texts):
         (folder / f"{number:02}.ly").write_text(text, encoding="utf-8")
     task = generation(dataset=str(dataset), encoder=str(encoder), media=0)
-    (log,) = run(task, tmp_path_factory.mktemp("logs"), "baseline/playback", model_args={"folder": str(folder)})
+    (log,) = run(
+        task,
+        tmp_path_factory.mktemp("logs"),
+        "baseline/playback",
+        model_args={"folder": str(folder)},
+    )
     return log
 
 
@@ -89,7 +103,10 @@ def prompts_of(**parameters: Any) -> list[list[ChatMessage]]:
 
 
 def test_the_prompt_is_the_same_in_every_regime(dataset: Path) -> None:
-    by_regime = {regime: prompts_of(dataset=str(dataset), regime=regime) for regime in ("zero", "few", "ablation")}
+    by_regime = {
+        regime: prompts_of(dataset=str(dataset), regime=regime)
+        for regime in ("zero", "few", "ablation")
+    }
     assert [len(messages[0]) for messages in by_regime.values()] == [2, 8, 8]
     for zero, few, ablation in zip(*by_regime.values(), strict=True):
         assert zero[0].text == few[0].text == ablation[0].text
@@ -98,22 +115,37 @@ def test_the_prompt_is_the_same_in_every_regime(dataset: Path) -> None:
     assert roles == ["system", *["user", "assistant"] * 3, "user"]
     assert piece(1000).strip() in by_regime["few"][0][2].text
     assert "\nKey: G major\nMetre: 3/4\n" in by_regime["zero"][0][-1].text
-    assert all("\\key a \\minor" in message.text for message in by_regime["ablation"][0] if message.role == "assistant")
+    assert all(
+        "\\key a \\minor" in message.text
+        for message in by_regime["ablation"][0]
+        if message.role == "assistant"
+    )
 
 
 def test_the_papers_prompt_is_one_message_with_metadata_and_demonstrations(dataset: Path) -> None:
-    zero, few = (prompts_of(dataset=str(dataset), protocol="paper", regime=regime)[0] for regime in ("zero", "few"))
+    zero, few = (
+        prompts_of(dataset=str(dataset), protocol="paper", regime=regime)[0]
+        for regime in ("zero", "few")
+    )
     assert [one.role for one in zero] == [one.role for one in few] == ["system", "user"]
     *shown, last = few[1].text.split(METADATA)[1:]
     assert few[1].text.startswith(METADATA)
     assert [piece(1000 + number).strip() in one for number, one in enumerate(shown)] == [True] * 3
     assert METADATA + last == zero[1].text
-    known = {"composer": "Vivaldi", "period": "Late Baroque", "musical_form": "concerto", "ensemble": "violin, cello"}
+    known = {
+        "composer": "Vivaldi",
+        "period": "Late Baroque",
+        "musical_form": "concerto",
+        "ensemble": "violin, cello",
+    }
     lines = [f"%% {field}: {value}" for field, value in {**known, "part": "0: allegro"}.items()]
     block = "\n".join([METADATA, *lines, "%% === END METADATA ==="])
     head, asked = zero[1].text[: len(block)], zero[1].text[len(block) :]
     assert head == block
-    assert all(words in asked for words in ("Vivaldi", "(Late Baroque)", '"0: allegro"', "nederlands", "\\relative"))
+    assert all(
+        words in asked
+        for words in ("Vivaldi", "(Late Baroque)", '"0: allegro"', "nederlands", "\\relative")
+    )
     assert not any(words in zero[1].text for words in ("```", "fence", "\\midi", "G major", "3/4"))
 
 
@@ -121,7 +153,10 @@ def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words() -> N
     row = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
     told = published_request(cast(Any, row), load_prompts("lilybench_generation")["paper"])
     assert told.startswith(f"{METADATA}\n%% part: full\n%% === END METADATA ===")
-    assert all(words in told for words in ("18th century (Baroque)", "any short form", "a few", "whole ensemble"))
+    assert all(
+        words in told
+        for words in ("18th century (Baroque)", "any short form", "a few", "whole ensemble")
+    )
 
 
 def test_the_first_prompts_of_the_bank_are_asked(dataset: Path) -> None:
@@ -129,7 +164,9 @@ def test_the_first_prompts_of_the_bank_are_asked(dataset: Path) -> None:
     assert [one[-1].text for one in prompts_of(dataset=str(dataset), n_prompts=3)] == [
         one[-1].text for one in whole[:3]
     ]
-    with pytest.raises(ParameterError, match=f"n_prompts=1000 is not valid; the bank of .* has {PROMPTS} prompts"):
+    with pytest.raises(
+        ParameterError, match=f"n_prompts=1000 is not valid; the bank of .* has {PROMPTS} prompts"
+    ):
         generation(dataset=str(dataset), n_prompts=1000)
 
 
@@ -142,7 +179,9 @@ def test_the_papers_rules_count_what_compiles_and_what_is_embedded(
     def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
         return replies[(config.seed or 0) - 1234]
 
-    task = generation(dataset=str(dataset), encoder=str(encoder), protocol="paper", n_prompts=4, media=0)
+    task = generation(
+        dataset=str(dataset), encoder=str(encoder), protocol="paper", n_prompts=4, media=0
+    )
     log = run_scripted(task, tmp_path, reply, limit=4)
     found = figures(log)
     assert (found["compile_rate"], found["questions"]) == (0.5, 4)
@@ -153,10 +192,17 @@ def test_the_papers_rules_count_what_compiles_and_what_is_embedded(
     loaded = load_encoder(str(encoder))
     real, made = (
         np.array([one["first_token"] for one in loaded.embed(texts, poolings=("first_token",))])
-        for texts in (references.texts, [writing.published_text(writing.published_code(one)) for one in replies[:3]])
+        for texts in (
+            references.texts,
+            [writing.published_text(writing.published_code(one)) for one in replies[:3]],
+        )
     )
     assert found["music21-test/fmd"] == pytest.approx(frechet_distance(real, made), abs=1e-5)
-    again = score(read_eval_log(log.location), written_music(str(dataset), encoder=str(encoder)), action="overwrite")
+    again = score(
+        read_eval_log(log.location),
+        written_music(str(dataset), encoder=str(encoder)),
+        action="overwrite",
+    )
     assert (figures(again)["compile_rate"], len(embedded(pieces(again)))) == (0.25, 3)
 
 
@@ -194,19 +240,29 @@ def test_the_log_tells_what_ran_and_what_is_undefined(played: EvalLog) -> None:
     told = played.eval.metadata or {}
     assert told["references"] == {"music21-test": 12, "music21-other": 12}
     assert told["encoder"].startswith("tiny@sha256:")
-    assert {told[name] for name in ("regime", "protocol", "pooling")} == {"zero", "strict", "first_token"}
+    assert {told[name] for name in ("regime", "protocol", "pooling")} == {
+        "zero",
+        "strict",
+        "first_token",
+    }
     assert "music21-test/fmd_infinity" not in figures(played), "50 pieces are needed to extrapolate"
     assert not any(map(math.isnan, figures(played).values()))
 
 
-def test_scoring_again_needs_the_log_alone(played: EvalLog, dataset: Path, encoder: Path, tmp_path: Path) -> None:
+def test_scoring_again_needs_the_log_alone(
+    played: EvalLog, dataset: Path, encoder: Path, tmp_path: Path
+) -> None:
     """Without LilyPond, encoder or model the same figures come out, and those against another reference."""
     with_encoder = score(
-        read_eval_log(played.location), written_music(str(dataset), encoder=str(encoder)), action="overwrite"
+        read_eval_log(played.location),
+        written_music(str(dataset), encoder=str(encoder)),
+        action="overwrite",
     )
     assert figures(with_encoder)["music21-other/fmd"] == figures(played)["music21-other/fmd"] > 0
     reference_pieces.shared_encoder.cache_clear()
-    other = make_dataset(tmp_path / "other", references={"mutopia": [piece(seed) for seed in range(12)]})
+    other = make_dataset(
+        tmp_path / "other", references={"mutopia": [piece(seed) for seed in range(12)]}
+    )
     whole = read_eval_log(played.location)
     never = AssertionError("nothing is to be found out twice")
     with patch.object(written_pieces, "examine", side_effect=never):
@@ -220,7 +276,13 @@ def test_scoring_again_needs_the_log_alone(played: EvalLog, dataset: Path, encod
 
 def test_an_undefined_figure_says_why_and_is_not_zero(dataset: Path, tmp_path: Path) -> None:
     replies = iter([" \n", *[f"```\n{BROKEN}```"] * 2])
-    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: next(replies), limit=3, max_connections=1)
+    log = run_scripted(
+        generation(dataset=str(dataset)),
+        tmp_path,
+        lambda *_: next(replies),
+        limit=3,
+        max_connections=1,
+    )
     found = figures(log)
     assert found["compile_rate"] == 0
     assert not {"music21-test/js", "music21-test/fmd"} & set(found)
@@ -244,12 +306,20 @@ def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Pa
     assert "score.ly:2:21: error: " in turns[1][-1].text  # the line that it has in the reply
     assert [compiled_after(pieces(log), attempts).value for attempts in (1, 2, 3)] == [0, 1, 1]
     assert figures(log)["compile_rate"] == 1
-    first = score(read_eval_log(log.location), written_music(str(dataset), attempt=1, attempts=3), action="overwrite")
+    first = score(
+        read_eval_log(log.location),
+        written_music(str(dataset), attempt=1, attempts=3),
+        action="overwrite",
+    )
     assert figures(first)["compile_rate"] == 0
 
 
-def test_one_piece_written_again_and_again_is_a_copy_of_itself(dataset: Path, tmp_path: Path) -> None:
-    log = run_scripted(generation(dataset=str(dataset), media=0), tmp_path, lambda *_: GOOD, limit=PROMPTS)
+def test_one_piece_written_again_and_again_is_a_copy_of_itself(
+    dataset: Path, tmp_path: Path
+) -> None:
+    log = run_scripted(
+        generation(dataset=str(dataset), media=0), tmp_path, lambda *_: GOOD, limit=PROMPTS
+    )
     found = figures(log)
     assert (found["compile_rate"], found["repeated"], found["original_rate"]) == (1, 1, 0)
     records = read_records(tmp_path)
@@ -257,8 +327,12 @@ def test_one_piece_written_again_and_again_is_a_copy_of_itself(dataset: Path, tm
     assert records.floors(0)["chance"].value == 1
 
 
-def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(dataset: Path, tmp_path: Path) -> None:
-    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{piece(1001)}```")
+def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(
+    dataset: Path, tmp_path: Path
+) -> None:
+    log = run_scripted(
+        generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{piece(1001)}```"
+    )
     assert figures(log)["near_copies"] == 1
     told = (samples(log)[0].scores or {})["written_music"].explanation or ""
     assert told.startswith("**Asked:** a piece in LilyPond: ")
@@ -294,7 +368,10 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
     with patch.object(writing, "LIMITS", replace(writing.LIMITS, seconds=2)):
         log = run_scripted(task, tmp_path / "logs", reply, limit=len(texts))
     for sample in samples(log):
-        judged, name = (sample.scores or {})["written_music"], list(attacks)[sample.metadata["index"]]
+        judged, name = (
+            (sample.scores or {})["written_music"],
+            list(attacks)[sample.metadata["index"]],
+        )
         assert judged.value == 0, name
         assert judged.answer, name
         assert len(judged.explanation or "") < 10_000
@@ -310,7 +387,9 @@ def test_what_the_dataset_lacks_is_told_before_any_work(dataset: Path, tmp_path:
         with pytest.raises(ParameterError, match=message):
             generation(dataset=str(dataset), **parameters)
     bare = make_dataset(tmp_path / "bare", references={"mutopia": [GOOD]}, demonstrations=False)
-    with pytest.raises(ParameterError, match=r"config 'demonstrations' .* has no split 'train'; it has: ablation"):
+    with pytest.raises(
+        ParameterError, match=r"config 'demonstrations' .* has no split 'train'; it has: ablation"
+    ):
         generation(dataset=str(bare), regime="few")
     assert len(prompts_of(dataset=str(bare), regime="ablation")) == PROMPTS
     shutil.rmtree(bare)
@@ -320,6 +399,8 @@ def test_what_the_dataset_lacks_is_told_before_any_work(dataset: Path, tmp_path:
 
 def test_a_dataset_without_reference_sets_says_so(tmp_path: Path) -> None:
     bare = make_dataset(tmp_path / "bare", references={"mutopia": []})
-    found = figures(run_scripted(generation(dataset=str(bare)), tmp_path, lambda *_: f"```\n{GOOD}```"))
+    found = figures(
+        run_scripted(generation(dataset=str(bare)), tmp_path, lambda *_: f"```\n{GOOD}```")
+    )
     assert not any(name.endswith(("js", "fmd")) for name in found)
     assert found["compile_rate"] == 1

@@ -29,7 +29,9 @@ from tests.msu_dataset import ABC, QUESTIONS, png, question, write_rows, write_s
 from tests.msu_dataset import score as score_row
 from tests.notation.scores.test_renderings import STUDY
 
-RIGHT = "\n".join(f"{number}. {answer}" for number, (*_, answer, _type) in enumerate(QUESTIONS, start=1))
+RIGHT = "\n".join(
+    f"{number}. {answer}" for number, (*_, answer, _type) in enumerate(QUESTIONS, start=1)
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +52,18 @@ def asked(log: EvalLog) -> list[str]:
     return [sample.input[-1].text for sample in samples(log) if not isinstance(sample.input, str)]
 
 
-def test_a_batch_is_a_prompt_a_score_with_the_score_ahead_of_the_questions(small: str, tmp_path: Path) -> None:
+def test_a_batch_is_a_prompt_a_score_with_the_score_ahead_of_the_questions(
+    small: str, tmp_path: Path
+) -> None:
     (log,) = run(textual(dataset=small, cache=False), tmp_path, scripted(right))
     assert sorted(str(sample.id) for sample in samples(log)) == ["gigue", "march", "waltz"]
     march = next(text for text in asked(log) if "T:March" in text)
     assert ABC.format(title="March", metre="4/4").strip() in march
-    assert march.index("%2") < march.index("1. What is the time signature?") < march.index("12. How many parts")
+    assert (
+        march.index("%2")
+        < march.index("1. What is the time signature?")
+        < march.index("12. How many parts")
+    )
     assert log.eval.task == "msu_like_textual_generated-seed5"
     assert log.eval.model_generate_config.temperature is None
     assert log.plan.config.temperature == 0.95
@@ -74,7 +82,11 @@ def test_who_dodges_earns_what_is_known_and_no_more(small: str, tmp_path: Path) 
 
     (log,) = run(textual(dataset=small, cache=False), tmp_path, scripted(dodging))
     found = metrics(log)["judged"]
-    assert (found["accuracy"], found["questions"], found["unscored"]) == (pytest.approx(3 / 33), 33, 3)
+    assert (found["accuracy"], found["questions"], found["unscored"]) == (
+        pytest.approx(3 / 33),
+        33,
+        3,
+    )
 
 
 def test_single_questions_stand_side_by_side_and_begin_alike(small: str) -> None:
@@ -93,8 +105,17 @@ def test_pages_come_in_order(small: str, tmp_path: Path) -> None:
     sample = next(sample for sample in samples(log) if sample.id == "waltz")
     content = sample.input[1].content  # type: ignore[union-attr]
     assert isinstance(content, list)
-    assert [type(part) for part in content] == [ContentText, ContentImage, ContentImage, ContentText]
-    pages = [base64.b64decode(part.image.partition(",")[2]) for part in content if isinstance(part, ContentImage)]
+    assert [type(part) for part in content] == [
+        ContentText,
+        ContentImage,
+        ContentImage,
+        ContentText,
+    ]
+    pages = [
+        base64.b64decode(part.image.partition(",")[2])
+        for part in content
+        if isinstance(part, ContentImage)
+    ]
     assert pages == [png(10), png(11)]
     assert content[0].text == "The pages of the score, in order:"  # type: ignore[union-attr]
 
@@ -108,23 +129,34 @@ PDF = b"%PDF-1.4 << /Type /Page >> << /Type /Page >> << /Type /Page >> of a walt
 def with_pdf(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Three scores of two pages, one of which has a PDF of three pages."""
     names = ("march", "waltz", "gigue")
-    pages = [[{"bytes": png(shade), "path": None} for shade in (10 * at, 10 * at + 5)] for at in range(3)]
+    pages = [
+        [{"bytes": png(shade), "path": None} for shade in (10 * at, 10 * at + 5)] for at in range(3)
+    ]
     scores = [score_row(name, images=images) for name, images in zip(names, pages, strict=True)]
     for row, metre in zip(scores, ("4/4", "3/4", "6/8"), strict=True):
         row["abc"] = ABC.format(title=row["title"], metre=metre)
     scores[1]["pdf"] = PDF
-    questions = [question(name, 0, answer=metre) for name, metre in zip(names, ("4/4", "3/4", "6/8"), strict=True)]
-    return write_rows(tmp_path_factory.mktemp("msu") / "pdf", {"test": scores}, {"test": questions}, seed=5)
+    questions = [
+        question(name, 0, answer=metre)
+        for name, metre in zip(names, ("4/4", "3/4", "6/8"), strict=True)
+    ]
+    return write_rows(
+        tmp_path_factory.mktemp("msu") / "pdf", {"test": scores}, {"test": questions}, seed=5
+    )
 
 
-def test_a_pdf_reaches_a_server_as_it_is_and_the_pages_of_others_as_one(with_pdf: str, tmp_path: Path) -> None:
+def test_a_pdf_reaches_a_server_as_it_is_and_the_pages_of_others_as_one(
+    with_pdf: str, tmp_path: Path
+) -> None:
     requests: list[dict[str, Any]] = []
     with openai_server(requests) as url:
         model = get_model("openai-api/local/m", base_url=url, api_key="x")
         (log,) = run(visual(dataset=with_pdf, pages="pdf", cache=False), tmp_path, model)
     assert (log.eval.metadata or {})["condition"] == {"pages": "pdf", "cache": False}
     contents = [request["messages"][1]["content"] for request in requests]
-    assert [[part["type"] for part in content] for content in contents] == [["text", "file", "text"]] * 3
+    assert [[part["type"] for part in content] for content in contents] == [
+        ["text", "file", "text"]
+    ] * 3
     files = [content[1]["file"] for content in contents]
     assert {file["filename"] for file in files} == {"document.pdf"}
     heads, bodies = zip(*(file["file_data"].split(",") for file in files), strict=True)
@@ -203,12 +235,16 @@ def test_the_reader_reads_the_abc_beside_the_pages(with_pdf: str, tmp_path: Path
     reader = get_model("baseline/reader")
     (log,) = run(visual(dataset=with_pdf, pages="pdf", abc=True, cache=False), tmp_path, reader)
     assert metrics(log)["judged"]["accuracy"] == 1
-    (log,) = run(visual(dataset=with_pdf, abc=True, stimulus="other", cache=False), tmp_path, reader)
+    (log,) = run(
+        visual(dataset=with_pdf, abc=True, stimulus="other", cache=False), tmp_path, reader
+    )
     assert metrics(log)["judged"]["accuracy"] == 0
     assert visual(dataset=with_pdf, abc=True, stimulus="noise").dataset
 
 
-def test_pdfs_are_loaded_only_where_they_are_shown(with_pdf: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pdfs_are_loaded_only_where_they_are_shown(
+    with_pdf: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loaded: list[str] = []
 
     def load(*arguments: Any, columns: Any = None, **options: Any) -> Any:
@@ -227,7 +263,9 @@ def test_pdfs_are_loaded_only_where_they_are_shown(with_pdf: str, monkeypatch: p
 def test_a_dataset_of_an_earlier_version_has_no_pdfs() -> None:
     older = str(Path(__file__).parents[1] / "golden" / "data" / "msu")
     assert len(visual(dataset=older).dataset) == 3
-    with pytest.raises(ParameterError, match=r"lacks the columns pdf \(built by version 1\.0\.0 .* build it again"):
+    with pytest.raises(
+        ParameterError, match=r"lacks the columns pdf \(built by version 1\.0\.0 .* build it again"
+    ):
         visual(dataset=older, pages="pdf")
 
 
@@ -271,7 +309,11 @@ def test_three_judges_decide_and_are_named(small: str, tmp_path: Path) -> None:
     }
     task = textual(dataset=small, judges=list(judges), cache=False)
     (log,) = run(task, tmp_path, scripted(lambda *_: RIGHT), model_roles=judges)
-    assert [one.metadata["judged_by_rules"] for one in (log.eval, textual(dataset=small)) if one.metadata] == [
+    assert [
+        one.metadata["judged_by_rules"]
+        for one in (log.eval, textual(dataset=small))
+        if one.metadata
+    ] == [
         False,
         True,
     ]
@@ -281,7 +323,9 @@ def test_three_judges_decide_and_are_named(small: str, tmp_path: Path) -> None:
     assert set((score.metadata or {})["questions"][0]["votes"]) == set(judges)
 
 
-def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(small: str, tmp_path: Path) -> None:
+def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(
+    small: str, tmp_path: Path
+) -> None:
     calls: list[str] = []
     broken = True
 
@@ -294,7 +338,10 @@ def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(s
             raise KeyboardInterrupt
         return "1"
 
-    models = {"model": scripted(answer, "cut-off"), "model_roles": {"judge": scripted(judge, "judge")}}
+    models = {
+        "model": scripted(answer, "cut-off"),
+        "model_roles": {"judge": scripted(judge, "judge")},
+    }
     task = textual(dataset=small, judges=["judge"])
     options = {"log_dir": str(tmp_path), "display": "none", "log_realtime": False}
     try:
@@ -319,8 +366,14 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> str:
         score_row("none", musicxml=None),
     ]
     kinds = ("clef", "initial key", "chord quality", "bass note")
-    questions = [question(row["score_id"], number, kind=kind) for row in scores for number, kind in enumerate(kinds)]
-    return write_rows(tmp_path_factory.mktemp("msu") / "rendered", {"test": scores}, {"test": questions})
+    questions = [
+        question(row["score_id"], number, kind=kind)
+        for row in scores
+        for number, kind in enumerate(kinds)
+    ]
+    return write_rows(
+        tmp_path_factory.mktemp("msu") / "rendered", {"test": scores}, {"test": questions}
+    )
 
 
 @pytest.mark.parametrize(
@@ -343,7 +396,9 @@ def test_a_score_is_asked_in_every_rendering_what_that_holds(
     assert shown in message.text  # type: ignore[union-attr]
     if not shown:
         parts = [part for part in message.content if not isinstance(part, ContentText)]  # type: ignore[union-attr]
-        assert {type(part) for part in parts} == {ContentAudio if rendering == "audio" else ContentImage}
+        assert {type(part) for part in parts} == {
+            ContentAudio if rendering == "audio" else ContentImage
+        }
     about = task.metadata or {}
     assert about["condition"] == {"rendering": rendering}
     assert [why.split(":")[0] for why in about["scores_unlike"]] == ["broken", "none"]
@@ -360,7 +415,9 @@ def test_a_dataset_of_which_nothing_can_be_rendered_is_an_error(tmp_path: Path) 
         score(dataset=write_rows(tmp_path / "broken", *rows), rendering="kern")
 
 
-def test_twins_move_answers_and_names_and_are_paired_with_their_questions(small: str, tmp_path: Path) -> None:
+def test_twins_move_answers_and_names_and_are_paired_with_their_questions(
+    small: str, tmp_path: Path
+) -> None:
     plain = {sample.id: sample for sample in textual(dataset=small, asking="single").dataset}
     (log,) = run(textual(dataset=small, asking="single", twin="transposed", cache=False), tmp_path)
     found = {sample.id: sample for sample in samples(log)}
@@ -370,7 +427,10 @@ def test_twins_move_answers_and_names_and_are_paired_with_their_questions(small:
     assert "K:D" in pitch.input[-1].text  # type: ignore[union-attr]
     assert found["march-level3-2"].target == "D major"
     assert found["march-level1-1"].target == plain["march-level1-1"].target
-    named = {sample.id: sample for sample in textual(dataset=small, asking="single", twin="renamed").dataset}
+    named = {
+        sample.id: sample
+        for sample in textual(dataset=small, asking="single", twin="renamed").dataset
+    }
     text = named["march-level1-1"].input[-1].text  # type: ignore[union-attr]
     assert "T:March" not in text
     assert "T:Waltz" in text or "T:Gigue" in text

@@ -74,27 +74,39 @@ def test_the_reader_is_right_by_every_strategy(tmp_path: Path) -> None:
     assert [len(task.dataset) for task in tasks[:: len(CONDITIONS)]] == [20, 20, 44]
     for (_, condition), log in zip(cells, run(tasks, tmp_path, max_tasks=4, limit=4), strict=True):
         found = metrics(log)
-        assert (found["final_answer"]["accuracy"], found["final_answer"].get("answered", 1)) == (1, 1)
+        assert (found["final_answer"]["accuracy"], found["final_answer"].get("answered", 1)) == (
+            1,
+            1,
+        )
         if condition["strategy"] == "logiclm":
             assert found["solver_decision"]["accuracy"] == 1
             assert {*counts_of(log, "valid_first_try")} == {*counts_of(log, "agreement")} == {1}
             assert {*counts_of(log, "refinements")} == {0}
             assert {*counts_of(log, "right_notes")} == {1}
         # Wilson's interval at 4 of 4: 1 / (1 + z^2 / 4).
-        assert found["final_answer"]["accuracy_low"] == pytest.approx(1 / (1 + 1.959963984540054**2 / 4))
+        assert found["final_answer"]["accuracy_low"] == pytest.approx(
+            1 / (1 + 1.959963984540054**2 / 4)
+        )
         assert found["final_answer"]["accuracy_high"] == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"modality": "audio"}, "baseline/reader cannot answer muse syncopation from audio; it reads MIDI text"),
+        (
+            {"modality": "audio"},
+            "baseline/reader cannot answer muse syncopation from audio; it reads MIDI text",
+        ),
         ({"strategy": "logiclm", "structured_output": True}, "the model's provider is 'baseline'"),
     ],
 )
-def test_what_a_model_cannot_do_is_an_error(parameters: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_what_a_model_cannot_do_is_an_error(
+    parameters: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     task = syncopation(**parameters)
-    (log,) = inspect_eval(task, model="baseline/reader", log_dir=str(tmp_path), display="none", limit=1)
+    (log,) = inspect_eval(
+        task, model="baseline/reader", log_dir=str(tmp_path), display="none", limit=1
+    )
     assert log.status == "error"
     assert log.error is not None
     assert said in log.error.message
@@ -102,7 +114,9 @@ def test_what_a_model_cannot_do_is_an_error(parameters: dict[str, Any], said: st
 
 def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> None:
     model = get_model("baseline/reader", error_rate=0.5, memoize=False)
-    for log in run([task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=20):
+    for log in run(
+        [task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=20
+    ):
         whole = samples(log)
         assert 0.2 < sum(counts_of(log, "valid_first_try")) / len(whole) < 0.8
         assert sum(counts_of(log, "refinements")) > 0.2 * len(whole)
@@ -111,11 +125,21 @@ def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> Non
             attempts = sample.metadata["formulation"]
             errors = counts["parse_errors"] + counts["structural_errors"] + counts["domain_errors"]
             decided = 1 - counts["no_decision"]
-            assert errors + counts["undecided_results"] + decided == len(attempts) == counts["refinements"] + 1
+            assert (
+                errors + counts["undecided_results"] + decided
+                == len(attempts)
+                == counts["refinements"] + 1
+            )
             assert counts["valid_first_try"] == (attempts[0]["error"] is None)
             solver_calls = [event for event in sample.events if event.event == "tool"]
-            assert [event.arguments["transcription"] for event in solver_calls] == [each["text"] for each in attempts]
-            spans = [e.name for e in sample.events if e.event == "span_begin" and e.name.startswith("refinement")]
+            assert [event.arguments["transcription"] for event in solver_calls] == [
+                each["text"] for each in attempts
+            ]
+            spans = [
+                e.name
+                for e in sample.events
+                if e.event == "span_begin" and e.name.startswith("refinement")
+            ]
             assert len(spans) == counts["refinements"]
             # What the reader garbles can be mended from the line alone, so a decision is always right.
             assert values(sample, "solver_decision") == ("C" if decided else "N")
@@ -128,7 +152,9 @@ def test_transcriptions_stand_beside_the_true_ones_in_the_report(tmp_path: Path)
     found = {table.name: table for table in section_tables(read_records(tmp_path), "MUSE")}
     means = {(row["Task"], row["Model"]): row for row in rows(found["muse_logiclm"])}
     for name in TASKS:
-        table = [row for row in rows(found[f"muse_transcriptions_{name}"]) if row["Source"] != "paper"]
+        table = [
+            row for row in rows(found[f"muse_transcriptions_{name}"]) if row["Source"] != "paper"
+        ]
         assert len(table) == 18
         for row in table:
             is_reader = row["Model"] != "baseline/chance"
@@ -136,23 +162,43 @@ def test_transcriptions_stand_beside_the_true_ones_in_the_report(tmp_path: Path)
             assert row["Model's"] in ("", row["True"]) or not is_reader
             assert (row["Right notes"] is None) == (row["Model's"] == "")
         for model in {row["Model"] for row in table}:
-            shares = [row["Right notes"].value for row in table if row["Model"] == model and row["Right notes"]]
+            shares = [
+                row["Right notes"].value
+                for row in table
+                if row["Model"] == model and row["Right notes"]
+            ]
             mean = means[name.replace("_", " ").capitalize(), model]["Right notes"]
-            assert mean is None if not shares else (mean.value, mean.n) == (pytest.approx(fmean(shares)), len(shares))
+            assert (
+                mean is None
+                if not shares
+                else (mean.value, mean.n) == (pytest.approx(fmean(shares)), len(shares))
+            )
     # C major's, for a chord of six notes that shares none, one or two of them with it.
-    chance = [row for row in rows(found["muse_transcriptions_chord_quality"]) if row["Model"] == "baseline/chance"]
+    chance = [
+        row
+        for row in rows(found["muse_transcriptions_chord_quality"])
+        if row["Model"] == "baseline/chance"
+    ]
     for row in chance:
         written, true = ({*re.findall(r"\d+", row[heading])} for heading in ("Model's", "True"))
-        assert row["Right notes"].value == pytest.approx(200 * len(written & true) / (len(written) + 6))
-    (paper,) = [row for row in rows(found["muse_transcriptions_transposition"]) if row["Source"] == "paper"]
+        assert row["Right notes"].value == pytest.approx(
+            200 * len(written & true) / (len(written) + 6)
+        )
+    (paper,) = [
+        row for row in rows(found["muse_transcriptions_transposition"]) if row["Source"] == "paper"
+    ]
     assert paper["True"].startswith("[67, 72, 67, 65, 67, 70")
 
 
-def test_recordings_have_the_models_transcription_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recordings_have_the_models_transcription_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(muse, "_true_lists", lambda *_: None)
     run(transposition(strategy="logiclm", modality="audio"), tmp_path, "baseline/chance", limit=3)
     found = {table.name: table for table in section_tables(read_records(tmp_path), "MUSE")}
-    own = [row for row in rows(found["muse_transcriptions_transposition"]) if row["Source"] != "paper"]
+    own = [
+        row for row in rows(found["muse_transcriptions_transposition"]) if row["Source"] != "paper"
+    ]
     assert [(row["True"], row["Right notes"]) for row in own] == [(None, None)] * 3
     assert all(row["Model's"].startswith("[60, 62, 64] [65, 67, ") for row in own)
     assert "Right notes" not in found["muse_logiclm"].columns
@@ -162,10 +208,14 @@ def test_recordings_have_the_models_transcription_alone(tmp_path: Path, monkeypa
 def test_chance_earns_what_guessing_earns(strategy: str, tmp_path: Path) -> None:
     logs = run([task(strategy=strategy) for task in TASKS.values()], tmp_path, "baseline/chance")
     for name, log in zip(TASKS, logs, strict=True):
-        for scorer in ("final_answer", "solver_decision") if strategy == "logiclm" else ("final_answer",):
+        for scorer in (
+            ("final_answer", "solver_decision") if strategy == "logiclm" else ("final_answer",)
+        ):
             low, high = binom.interval(0.999, len(samples(log)), CHANCE[name])
             assert low <= round(len(samples(log)) * metrics(log)[scorer]["accuracy"]) <= high
-        assert {(sample.scores or {})["final_answer"].metadata["reading"] for sample in samples(log)} == {"answered"}
+        assert {
+            (sample.scores or {})["final_answer"].metadata["reading"] for sample in samples(log)
+        } == {"answered"}
 
 
 # --- what a reader of the log is shown ---
@@ -183,20 +233,30 @@ def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(
         sent.append(messages)
         return "Final Answer: E"
 
-    logs = [run_scripted(syncopation(media=shown), tmp_path / str(shown), reply, limit=2) for shown in (1, 0)]
+    logs = [
+        run_scripted(syncopation(media=shown), tmp_path / str(shown), reply, limit=2)
+        for shown in (1, 0)
+    ]
     (first, second), (plain, _) = map(samples, logs)
     assert [len(messages) for messages in sent] == [2] * 4
     # No solver of its own, which Inspect would compare the state around in samples without media too.
     # Inspect leaves the package's name out where it does not find it installed, as in a clone.
-    assert [[step.solver.rpartition("/")[2] for step in log.plan.steps] for log in logs] == [["reply"]] * 2
+    assert [[step.solver.rpartition("/")[2] for step in log.plan.steps] for log in logs] == [
+        ["reply"]
+    ] * 2
     roles = ["system", "user", "assistant"]
     assert [message.role for message in first.messages] == [*roles, "user"]
-    assert [message.role for message in second.messages] == [message.role for message in plain.messages] == roles
+    assert (
+        [message.role for message in second.messages]
+        == [message.role for message in plain.messages]
+        == roles
+    )
     content = {one.type: one for one in first.messages[-1].content if not isinstance(one, str)}
     assert isinstance(content["image"], ContentImage)
     assert isinstance(content["audio"], ContentAudio)
     picture, sound = (
-        io.BytesIO(base64.b64decode(uri.partition(",")[2])) for uri in (content["image"].image, content["audio"].audio)
+        io.BytesIO(base64.b64decode(uri.partition(",")[2]))
+        for uri in (content["image"].image, content["audio"].audio)
     )
     assert Image.open(picture).width > 200
     assert soundfile.info(sound).duration == pytest.approx(8, abs=0.5)  # four measures at 120
@@ -210,10 +270,14 @@ def test_an_explanation_says_what_was_asked_expected_and_read(tmp_path: Path) ->
     (sample,) = samples(log)
     assert sample.scores is not None
     told = (sample.scores["final_answer"].explanation or "").split("\n\n")
-    assert told[0] == "**Asked:** `How many kick and snare hits, taken together, land on an off-beat?`"
+    assert (
+        told[0] == "**Asked:** `How many kick and snare hits, taken together, land on an off-beat?`"
+    )
     assert "- `E` `8 (High Syncopation)` ← read" in told[1]
     options = sample.metadata["options"]
-    assert told[2] == f"**Expected:** `{sample.target}` `{options['ABCDE'.index(str(sample.target))]}`"
+    assert (
+        told[2] == f"**Expected:** `{sample.target}` `{options['ABCDE'.index(str(sample.target))]}`"
+    )
     even = [slot for drum in ("kick", "snare") for slot in sample.metadata[drum] if slot % 2 == 0]
     assert f"even: {', '.join(map(str, even[:1])) or 'none'}" in told[3]
     assert told[4] == "**Read:** `E` `8 (High Syncopation)`, from the last sentence that commits."
@@ -226,13 +290,18 @@ def test_an_explanation_says_what_was_asked_expected_and_read(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("modality", "shown", "hidden"), [("midi", "note_on", "data:audio"), ("audio", "data:audio", "note_on")]
+    ("modality", "shown", "hidden"),
+    [("midi", "note_on", "data:audio"), ("audio", "data:audio", "note_on")],
 )
-def test_a_trial_shows_its_modality_only_and_never_its_answer(modality: str, shown: str, hidden: str) -> None:
+def test_a_trial_shows_its_modality_only_and_never_its_answer(
+    modality: str, shown: str, hidden: str
+) -> None:
     for make in TASKS.values():
         task = make(modality=modality, shots="few")
         for sample in list(task.dataset)[:5]:
-            text = "".join(message.model_dump_json(exclude={"metadata"}) for message in sample.input)  # type: ignore[union-attr]
+            text = "".join(
+                message.model_dump_json(exclude={"metadata"}) for message in sample.input
+            )  # type: ignore[union-attr]
             trial = sample.input[-1].model_dump_json(exclude={"metadata"})  # type: ignore[union-attr]
             assert shown in trial
             assert hidden not in text
@@ -244,24 +313,41 @@ def test_few_shot_examples_are_earlier_turns_and_none_is_a_trial() -> None:
     for (name, make), examples in zip(TASKS.items(), (2, 2, 4), strict=True):
         zero, few = make(shots="zero"), make(shots="few", strategy="logiclm")
         roles = [message.role for message in few.dataset[0].input]  # type: ignore[union-attr]
-        assert roles == ["system", *["user", "assistant", "user", "assistant"] * examples, "user"], name
+        assert roles == [
+            "system",
+            *["user", "assistant", "user", "assistant"] * examples,
+            "user",
+        ], name
         trials = {sample.input[-1].text for sample in zero.dataset}  # type: ignore[union-attr]
         assert trials == {sample.input[-1].text for sample in few.dataset}  # type: ignore[union-attr]
         assert not trials & {message.text for message in few.dataset[0].input[:-1]}  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("name", "examples", "clips"), [("syncopation", 2, 1), ("transposition", 2, 2)])
-def test_native_examples_call_the_tool_and_have_its_results(name: str, examples: int, clips: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "examples", "clips"), [("syncopation", 2, 1), ("transposition", 2, 2)]
+)
+def test_native_examples_call_the_tool_and_have_its_results(
+    name: str, examples: int, clips: int
+) -> None:
     text, native = (
-        TASKS[name](shots="few", strategy="logiclm", tools=tools).dataset[0].input for tools in ("text", "native")
+        TASKS[name](shots="few", strategy="logiclm", tools=tools).dataset[0].input
+        for tools in ("text", "native")
     )
     called = ["assistant", *["tool"] * clips, "user", "assistant"]
     assert [message.role for message in native] == ["system", *["user", *called] * examples, "user"]  # type: ignore[union-attr]
-    calls = [call for each in native if isinstance(each, ChatMessageAssistant) for call in each.tool_calls or []]
+    calls = [
+        call
+        for each in native
+        if isinstance(each, ChatMessageAssistant)
+        for call in each.tool_calls or []
+    ]
     results = [each.tool_call_id for each in native if isinstance(each, ChatMessageTool)]
     assert results == [call.id for call in calls]
     assert len(set(results)) == examples * clips
-    shown = [f"{call.function}({call.arguments['identifier']}, {[*call.arguments.values()][1]})" for call in calls]
+    shown = [
+        f"{call.function}({call.arguments['identifier']}, {[*call.arguments.values()][1]})"
+        for call in calls
+    ]
     assert "\n".join(shown) == "\n".join(each.text for each in text[2::4])  # type: ignore[union-attr]
 
 
@@ -279,20 +365,31 @@ def test_the_log_says_which_data_ran_in_the_order_of_the_seed(tmp_path: Path) ->
     (log,) = run(syncopation(dataset=str(folder)), tmp_path, limit=1)
     assert log.eval.task == "muse_syncopation_generated-seed5"
     assert log.eval.metadata is not None
-    assert (log.eval.metadata["dataset_source"], log.eval.metadata["dataset_seed"]) == ("generated", 5)
+    assert (log.eval.metadata["dataset_source"], log.eval.metadata["dataset_seed"]) == (
+        "generated",
+        5,
+    )
     assert log.plan.config.temperature == 0.0
-    orders = [[str(sample.id) for sample in syncopation(dataset=str(folder), seed=seed).dataset] for seed in (0, 0, 1)]
+    orders = [
+        [str(sample.id) for sample in syncopation(dataset=str(folder), seed=seed).dataset]
+        for seed in (0, 0, 1)
+    ]
     assert orders[0] == orders[1] != orders[2]
     assert sorted(orders[0]) == sorted(orders[2])
 
 
 def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
-    own.write_text('[syncopation]\nstandalone = "Given $given: how many off-beats?\\nFinal Answer: X"\n')
+    own.write_text(
+        '[syncopation]\nstandalone = "Given $given: how many off-beats?\\nFinal Answer: X"\n'
+    )
     system = syncopation(prompts=str(own)).dataset[0].input[0].text  # type: ignore[union-attr]
     assert system.startswith("Given MIDI data")
     assert "$" not in system
-    assert chord_quality(prompts=str(own)).dataset[0].input[0].text == chord_quality().dataset[0].input[0].text  # type: ignore[union-attr]
+    assert (
+        chord_quality(prompts=str(own)).dataset[0].input[0].text
+        == chord_quality().dataset[0].input[0].text
+    )  # type: ignore[union-attr]
 
 
 def test_own_prompts_for_text_are_not_enough_for_native_tools(tmp_path: Path) -> None:
@@ -300,10 +397,16 @@ def test_own_prompts_for_text_are_not_enough_for_native_tools(tmp_path: Path) ->
     text = '[syncopation]\nlogiclm = "Lines: $given"\nMORE\n[logiclm]\nnative = "Call $tool."\nrefine = "$message"\n'
     own.write_text(text.replace("MORE", ""))
     asked = {"strategy": "logiclm", "tools": "native", "prompts": str(own)}
-    assert syncopation(**{**asked, "tools": "text"}).dataset[0].input[0].text.startswith("Lines: MIDI")  # type: ignore[union-attr]
-    with pytest.raises(ParameterError, match=r"also needs syncopation.logiclm_native, logiclm.native_refine$"):
+    assert (
+        syncopation(**{**asked, "tools": "text"}).dataset[0].input[0].text.startswith("Lines: MIDI")
+    )  # type: ignore[union-attr]
+    with pytest.raises(
+        ParameterError, match=r"also needs syncopation.logiclm_native, logiclm.native_refine$"
+    ):
         syncopation(**asked)
-    own.write_text(text.replace("MORE", 'logiclm_native = "$given!"') + 'native_refine = "Again: $message"\n')
+    own.write_text(
+        text.replace("MORE", 'logiclm_native = "$given!"') + 'native_refine = "Again: $message"\n'
+    )
     assert syncopation(**asked).dataset[0].input[0].text.endswith("!\n\nCall rhythm.")  # type: ignore[union-attr]
 
 
@@ -314,7 +417,10 @@ def test_own_prompts_for_text_are_not_enough_for_native_tools(tmp_path: Path) ->
         ("[harmony]\nx = 'y'", "unknown key 'harmony'; known are 'syncopation', 'transposition'"),
         ("[syncopation]\nfinal = 3", "is int; a text is needed"),
         ("syncopation = 'x'", "is str; a table is needed"),
-        ("[syncopation]\nfinal = 'The result $outcome'", "uses $outcome; the placeholders of this text are: $finding"),
+        (
+            "[syncopation]\nfinal = 'The result $outcome'",
+            "uses $outcome; the placeholders of this text are: $finding",
+        ),
         ("[syncopation]\nfinal = 'Costs $ 5'", "'$' that begins no placeholder"),
     ],
 )
@@ -341,7 +447,9 @@ HOSTILE = {  # further forms are read in tests/solvers
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_output_is_labelled_and_ends_after_two_refinements(case: str, tmp_path: Path) -> None:
+def test_hostile_output_is_labelled_and_ends_after_two_refinements(
+    case: str, tmp_path: Path
+) -> None:
     text, kind = HOSTILE[case]
     seen: list[tuple[list[ChatMessage], GenerateConfig]] = []
 
@@ -362,14 +470,25 @@ def test_hostile_output_is_labelled_and_ends_after_two_refinements(case: str, tm
         assert len(messages[0].text) < 6_000
         assert f"{kind} error" in messages[0].text
         assert "rhythm(Excerpt1, [n1, n2, ..., nK])" in messages[0].text
-        assert (config.temperature, config.top_p, config.top_k, config.max_tokens) == (0.0, 1.0, 1, 256)
+        assert (config.temperature, config.top_p, config.top_k, config.max_tokens) == (
+            0.0,
+            1.0,
+            1,
+            256,
+        )
 
 
 @pytest.mark.parametrize(
     ("lines", "answer", "decision", "expected", "finding"),
     [
         # An undecided result has one further round.
-        (["[])", "[1, 2])"], "B", None, {"undecided_results": 2, "no_decision": 1, "valid_first_try": 1}, "not decide"),
+        (
+            ["[])", "[1, 2])"],
+            "B",
+            None,
+            {"undecided_results": 2, "no_decision": 1, "valid_first_try": 1},
+            "not decide",
+        ),
         # A repaired line decides, and the model's answer may disagree.
         (
             ["[1, 2, 4", "[1, 2, 4])"],
@@ -381,12 +500,22 @@ def test_hostile_output_is_labelled_and_ends_after_two_refinements(case: str, tm
     ],
 )
 def test_a_second_formulation_is_the_last(
-    lines: list[str], answer: str, decision: str | None, expected: dict[str, int], finding: str, tmp_path: Path
+    lines: list[str],
+    answer: str,
+    decision: str | None,
+    expected: dict[str, int],
+    finding: str,
+    tmp_path: Path,
 ) -> None:
     replies = iter([*(f"rhythm(Excerpt1, {line}" for line in lines), f"Final Answer: {answer}"])
-    (sample,) = samples(run_scripted(syncopation(strategy="logiclm"), tmp_path, lambda *_: next(replies)))
+    (sample,) = samples(
+        run_scripted(syncopation(strategy="logiclm"), tmp_path, lambda *_: next(replies))
+    )
     counts = formulation_counts(sample)
     assert {**expected, "refinements": 1}.items() <= counts.items()
     assert sample.scores is not None
-    assert [sample.scores[name].answer for name in ("solver_decision", "final_answer")] == [decision, answer]
+    assert [sample.scores[name].answer for name in ("solver_decision", "final_answer")] == [
+        decision,
+        answer,
+    ]
     assert finding in sample.messages[-2].text

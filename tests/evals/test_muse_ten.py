@@ -19,12 +19,17 @@ from music_evals.reports.report import section_tables
 from music_evals.solvers.symbolic.muse_ten import SOLVERS
 from tests.harness import metrics, run, run_scripted, samples
 
-TASKS: dict[str, Callable[..., Task]] = {name: getattr(muse_ten, name) for name in load("muse_ten").tasks}
+TASKS: dict[str, Callable[..., Task]] = {
+    name: getattr(muse_ten, name) for name in load("muse_ten").tasks
+}
 PAIRS = ("oddball", "rhythm_matching", "progression", "transposition_pairs", "syncopation_pairs")
 SENTENCES = ("oddball", "rhythm_matching", "transposition_pairs")
 # As the authors' runners list them, in this order.
 OPTIONS = {
-    "oddball": ["Yes, these are the same exact melody.", "No, these are not the same exact melody."],
+    "oddball": [
+        "Yes, these are the same exact melody.",
+        "No, these are not the same exact melody.",
+    ],
     "contour": ["Arch", "Inverted Arch", "Ascending", "Descending"],
     "instrument": ["Piano", "Guitar", "Bass", "Drums"],
     "rhythm_matching": [
@@ -33,8 +38,14 @@ OPTIONS = {
     ],
     "meter": ["Groups of 3", "Groups of 4", "Groups of 5"],
     "key_modulation": ["Yes, a key modulation occurs.", "No, the key stays the same."],
-    "progression": ["Yes, these are the same chord progression.", "No, these are not the same chord progression."],
-    "transposition_pairs": ["Yes, these are the same melody.", "No, these are not the same melody."],
+    "progression": [
+        "Yes, these are the same chord progression.",
+        "No, these are not the same chord progression.",
+    ],
+    "transposition_pairs": [
+        "Yes, these are the same melody.",
+        "No, these are not the same melody.",
+    ],
     "major_or_minor": ["Major", "Minor"],
     "syncopation_pairs": [
         "The rhythm in Excerpt 1 is more syncopated.",
@@ -56,37 +67,62 @@ def test_solvers_decide_from_the_readers_transcriptions(tools: str, tmp_path: Pa
     for log in run(tasks, tmp_path, "baseline/reader"):
         scores = metrics(log)
         assert (len(samples(log)), scores["solver_decision"]["accuracy"]) == (20, 1)
-        assert {(one.scores or {})["solver_decision"].metadata["right_notes"] for one in samples(log)} == {1}
+        assert {
+            (one.scores or {})["solver_decision"].metadata["right_notes"] for one in samples(log)
+        } == {1}
         assert scores["final_answer"]["accuracy"] == 1
     model = get_model("baseline/reader", error_rate=0.5, memoize=False)
-    for log in run([TASKS[name](strategy="logiclm", tools=tools) for name in SOLVERS], tmp_path, model, limit=6):
-        assert metrics(log)["solver_decision"]["accuracy"] + metrics(log)["solver_decision"]["no_decision"] == 1
+    for log in run(
+        [TASKS[name](strategy="logiclm", tools=tools) for name in SOLVERS], tmp_path, model, limit=6
+    ):
+        assert (
+            metrics(log)["solver_decision"]["accuracy"]
+            + metrics(log)["solver_decision"]["no_decision"]
+            == 1
+        )
 
 
 def test_worked_transcriptions_stand_in_the_lines_that_are_required() -> None:
-    _, trial, lines, closing, answer, *_ = TASKS["rhythm_matching"](strategy="logiclm", shots="few").dataset[0].input
-    assert [line.partition("[")[0] for line in lines.text.splitlines()] == ["strokes(Excerpt1, ", "strokes(Excerpt2, "]
+    _, trial, lines, closing, answer, *_ = (
+        TASKS["rhythm_matching"](strategy="logiclm", shots="few").dataset[0].input
+    )
+    assert [line.partition("[")[0] for line in lines.text.splitlines()] == [
+        "strokes(Excerpt1, ",
+        "strokes(Excerpt2, ",
+    ]
     strokes = [
         1 + int(tick) // 240 + (100 if note == "38" else 0)
-        for tick, note in re.findall(r"tick=(\d+) beat=\S+ note_on channel=9 note=(36|38) ", trial.text)
+        for tick, note in re.findall(
+            r"tick=(\d+) beat=\S+ note_on channel=9 note=(36|38) ", trial.text
+        )
     ]
     assert [int(number) for number in re.findall(r"\b\d+(?=[,\]])", lines.text)] == strokes
-    assert closing.text.startswith("A program went through the transcription. Its finding: The two lists ARE equal.")
+    assert closing.text.startswith(
+        "A program went through the transcription. Its finding: The two lists ARE equal."
+    )
     assert "Final Answer: No, these are not the same exact drum set patterns." in closing.text
     assert answer.text == "Final Answer: Yes, these are the same exact drum set patterns."
     (system, *_) = TASKS["meter"](strategy="logiclm", tools="native").dataset[0].input
-    assert "calling the tool accents, in one turn, once for each of these identifiers: Excerpt1." in system.text
+    assert (
+        "calling the tool accents, in one turn, once for each of these identifiers: Excerpt1."
+        in system.text
+    )
 
 
 @pytest.mark.parametrize("name", ["instrument", "key_modulation"])
 def test_what_no_solver_can_decide_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=f"strategy='logiclm' is not valid for {name}; valid values are: standalone,"):
+    with pytest.raises(
+        ValueError,
+        match=f"strategy='logiclm' is not valid for {name}; valid values are: standalone,",
+    ):
         TASKS[name](strategy="logiclm")
 
 
 def test_own_wording_of_transcriptions_is_used_and_needed_for_tool_calls(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
-    own.write_text('[transcription]\ntext = "$template of $given"\n[letters]\nfinal = "$$5: $finding $options"\n')
+    own.write_text(
+        '[transcription]\ntext = "$template of $given"\n[letters]\nfinal = "$$5: $finding $options"\n'
+    )
     given: dict[str, Any] = {"strategy": "logiclm", "prompts": str(own)}
     asked: list[str] = []
 
@@ -95,14 +131,23 @@ def test_own_wording_of_transcriptions_is_used_and_needed_for_tool_calls(tmp_pat
         return "melody(Excerpt1, [60, 62])" if len(messages) == 2 else "Final Answer: C"
 
     run_scripted(TASKS["contour"](**given), tmp_path, reply, limit=1)
-    assert asked[1].startswith("$5: A program went through the transcription. Its finding: The melody ascends. A. Arch")
-    assert TASKS["contour"](**given).dataset[0].input[0].text.startswith("melody(Excerpt1, [n1, n2, ..., nK]) of MIDI")
+    assert asked[1].startswith(
+        "$5: A program went through the transcription. Its finding: The melody ascends. A. Arch"
+    )
+    assert (
+        TASKS["contour"](**given)
+        .dataset[0]
+        .input[0]
+        .text.startswith("melody(Excerpt1, [n1, n2, ..., nK]) of MIDI")
+    )
     with pytest.raises(ValueError, match=r"with tools=native it also needs transcription.native$"):
         TASKS["contour"](**given, tools="native")
 
 
 def test_the_commonest_answer_earns_chance(tmp_path: Path) -> None:
-    for name, log in zip(TASKS, run([task() for task in TASKS.values()], tmp_path, "baseline/majority"), strict=True):
+    for name, log in zip(
+        TASKS, run([task() for task in TASKS.values()], tmp_path, "baseline/majority"), strict=True
+    ):
         expected = 7 / 20 if name == "meter" else load("muse_ten").tasks[name].chance
         assert metrics(log)["final_answer"]["accuracy"] == pytest.approx(expected)
 
@@ -122,8 +167,12 @@ def test_options_clips_and_worked_examples(name: str) -> None:
     places = [system.text.index(option) for option in shown]
     assert places == sorted(places)
     options = (task.dataset[0].metadata or {})["options"]
-    assert all(option.startswith(start) for option, start in zip(options, OPTIONS[name], strict=True))
-    answers = [message.text.splitlines()[-1].removeprefix("Final Answer: ") for message in examples[1::2]]
+    assert all(
+        option.startswith(start) for option, start in zip(options, OPTIONS[name], strict=True)
+    )
+    answers = [
+        message.text.splitlines()[-1].removeprefix("Final Answer: ") for message in examples[1::2]
+    ]
     assert answers == (OPTIONS[name] if is_sentence else list("ABCD"[: len(OPTIONS[name])]))
 
 
@@ -169,7 +218,10 @@ def test_people_are_rows_beside_runs_by_ear(tmp_path: Path) -> None:
     logs = {"audio": tmp_path / "audio", "midi": tmp_path / "midi"}
     for modality, folder in logs.items():
         run(TASKS["oddball"](modality=modality), folder, "baseline/chance")
-    by_ear, by_midi = (section_tables(read_records([str(folder)]), "The MUSE Benchmark")[0] for folder in logs.values())
+    by_ear, by_midi = (
+        section_tables(read_records([str(folder)]), "The MUSE Benchmark")[0]
+        for folder in logs.values()
+    )
     column = by_ear.columns.index("Oddball")
     people = {row[0]: (row[1], row[column].value) for row in by_ear.rows if "N =" in str(row[0])}
     assert people == {
@@ -195,11 +247,17 @@ def test_one_chat_asks_all_trials_and_has_an_item_for_each(tmp_path: Path) -> No
         asked.append([message.text for message in messages])
         output = ModelOutput.from_content("mock/model", f"Final Answer: {'AB'[len(asked) % 2]}")
         return (
-            output if len(asked) % 20 != 3 else ModelOutput.from_content("mock/model", "Hm", stop_reason="max_tokens")
+            output
+            if len(asked) % 20 != 3
+            else ModelOutput.from_content("mock/model", "Hm", stop_reason="max_tokens")
         )
 
     log = run_scripted(
-        TASKS["progression"](chat="continued", seed=4), tmp_path / "chat", reply, epochs=2, max_samples=1
+        TASKS["progression"](chat="continued", seed=4),
+        tmp_path / "chat",
+        reply,
+        epochs=2,
+        max_samples=1,
     )
     assert [len(texts) for texts in asked[:20]] == [2 * turn for turn in range(1, 21)]
     assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(asked[:20]))
@@ -222,9 +280,13 @@ def test_one_chat_asks_all_trials_and_has_an_item_for_each(tmp_path: Path) -> No
 
 
 def test_one_chat_counts_its_requests_and_cannot_transcribe() -> None:
-    separate, chat = (requests_of(TASKS["contour"](chat=chat)) for chat in ("separate", "continued"))
+    separate, chat = (
+        requests_of(TASKS["contour"](chat=chat)) for chat in ("separate", "continued")
+    )
     assert (separate.requests, chat.requests) == (20, 20)
     assert chat.tokens > 5 * separate.tokens
     assert (separate.is_least, chat.is_least) == (False, True)
-    with pytest.raises(ValueError, match="chat=continued is valid with strategy=standalone and cot"):
+    with pytest.raises(
+        ValueError, match="chat=continued is valid with strategy=standalone and cot"
+    ):
         muse.syncopation(chat="continued", strategy="logiclm")

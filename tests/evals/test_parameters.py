@@ -18,9 +18,15 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
         ({"structured_output": True}, "belong to strategy=logiclm"),
         ({"tools": "native"}, "belong to strategy=logiclm"),
         ({"refinement_tokens": 99}, "belong to strategy=logiclm"),
-        ({"strategy": "logiclm", "refinement_tokens": 0}, "refinement_tokens=0 is not valid; a number above 0"),
+        (
+            {"strategy": "logiclm", "refinement_tokens": 0},
+            "refinement_tokens=0 is not valid; a number above 0",
+        ),
         ({"strategy": "logiclm", "refinement_tokens": "512"}, "a value of type int is needed"),
-        ({"strategy": "logiclm", "refinement_tokens": 99, "structured_output": True}, "has no limit"),
+        (
+            {"strategy": "logiclm", "refinement_tokens": 99, "structured_output": True},
+            "has no limit",
+        ),
         ({"prompts": "nowhere.toml"}, "cannot be read as TOML"),
         ({"dataset": "nowhere"}, "does not exist"),
     ],
@@ -34,7 +40,10 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
     ziqi.comprehension: [
         ({"rotations": 2}, "rotations=2 is not valid; valid values are: 1, 4"),
         ({"rotations": True}, "rotations=True is not valid"),
-        ({"themes": "polka"}, "themes='polka' is not valid; themes of this dataset are: computed music theory"),
+        (
+            {"themes": "polka"},
+            "themes='polka' is not valid; themes of this dataset are: computed music theory",
+        ),
         ({"themes": []}, "is not valid; themes of this dataset are"),
         ({"deduplicate": "yes"}, "deduplicate='yes' is not valid"),
     ],
@@ -56,9 +65,12 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
 
 
 @pytest.mark.parametrize(
-    ("make", "parameters", "said"), [(make, *case) for make, cases in CASES.items() for case in cases]
+    ("make", "parameters", "said"),
+    [(make, *case) for make, cases in CASES.items() for case in cases],
 )
-def test_wrong_parameters_are_named(make: Callable[..., Any], parameters: dict[str, Any], said: str) -> None:
+def test_wrong_parameters_are_named(
+    make: Callable[..., Any], parameters: dict[str, Any], said: str
+) -> None:
     with pytest.raises(ParameterError) as caught:
         make(**parameters)
     assert said in str(caught.value.message).replace("\\[", "[")

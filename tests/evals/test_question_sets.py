@@ -27,7 +27,12 @@ from typer.testing import CliRunner
 
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.commands import build
-from music_evals.datasets_builders.dataset_io import DatasetError, DatasetSpec, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import (
+    DatasetError,
+    DatasetSpec,
+    describe_dataset,
+    load_split,
+)
 from music_evals.datasets_builders.questions.question_set import (
     ABSENT,
     MediaQuestion,
@@ -57,7 +62,12 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def sound(
-    kind: str = "WAV", rate: int = 8000, channels: int = 1, seconds: float = 0.5, seed: int = 0, level: float = 0.05
+    kind: str = "WAV",
+    rate: int = 8000,
+    channels: int = 1,
+    seconds: float = 0.5,
+    seed: int = 0,
+    level: float = 0.05,
 ) -> bytes:
     samples = np.random.default_rng(seed).normal(0, level, (round(rate * seconds), channels))
     buffer = io.BytesIO()
@@ -74,7 +84,11 @@ def write(folder: Path, files: dict[str, bytes]) -> Path:
 
 def rul_record(number: int, **fields: Any) -> dict[str, Any]:
     wrong = [f"{word} {number}" for word in ("Djembe", "Tom-Tom", "Taiko", "Conga")]
-    record = {"question": f"Which drum plays in {number}?", "caption": "A drum.", "correct_answer": f"Bongo {number}"}
+    record = {
+        "question": f"Which drum plays in {number}?",
+        "caption": "A drum.",
+        "correct_answer": f"Bongo {number}",
+    }
     return {**record, "distractors": wrong, "PI": 0.9, **fields}
 
 
@@ -101,8 +115,18 @@ def openai_server(requests: list[dict[str, Any]]) -> Iterator[str]:
 
         def do_POST(self) -> None:
             requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "[[A]]"}}
-            reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+            choice = {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": "[[A]]"},
+            }
+            reply = {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": "m",
+                "choices": [choice],
+            }
             body = json.dumps(
                 reply | {"usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}
             ).encode()
@@ -113,7 +137,9 @@ def openai_server(requests: list[dict[str, Any]]) -> Iterator[str]:
             self.wfile.write(body)
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        ).start()
         yield f"http://127.0.0.1:{server.server_port}/v1"
         server.shutdown()
 
@@ -121,7 +147,9 @@ def openai_server(requests: list[dict[str, Any]]) -> Iterator[str]:
 def forty_clips() -> dict[str, bytes]:
     """38 sound files of all kinds, and one that is damaged; the fortieth is missing."""
     rates = (8000, 16_000, 22_050, 32_000, 44_100, 48_000)
-    kinds = zip(product(("mp3", "flac", "wav"), (1, 2), rates), cycle((0.5, 1.0, 2.0, 5.0)), strict=False)
+    kinds = zip(
+        product(("mp3", "flac", "wav"), (1, 2), rates), cycle((0.5, 1.0, 2.0, 5.0)), strict=False
+    )
     clips = {
         f"{number}.{kind}": sound(kind.upper(), rate, channels, seconds, number)
         for number, ((kind, channels, rate), seconds) in enumerate(kinds)
@@ -133,13 +161,20 @@ def forty_clips() -> dict[str, bytes]:
 def test_forty_clips_reach_an_openai_server_as_they_are(tmp_path: Path) -> None:
     clips = forty_clips()
     records = {"RUL-MuchoMusic.json": rul_files(40)["RUL-MuchoMusic.json"]}
-    source = write(tmp_path / "rul", {**records, **{f"audio/{name}": data for name, data in clips.items()}})
-    with pytest.raises(ParameterError, match=r"2 files of .* are missing or damaged: 38 \(it ends after 50000 of .*39"):
+    source = write(
+        tmp_path / "rul", {**records, **{f"audio/{name}": data for name, data in clips.items()}}
+    )
+    with pytest.raises(
+        ParameterError,
+        match=r"2 files of .* are missing or damaged: 38 \(it ends after 50000 of .*39",
+    ):
         rul_muchomusic.muchomusic(dataset=str(source))
 
     requests: list[dict[str, Any]] = []
     with openai_server(requests) as url:
-        task = rul_muchomusic.muchomusic(dataset=str(source), allow_partial=True, prompt="paper", seconds=30)
+        task = rul_muchomusic.muchomusic(
+            dataset=str(source), allow_partial=True, prompt="paper", seconds=30
+        )
         model = get_model("openai-api/local/m", base_url=url, api_key="x")
         (log,) = run(task, tmp_path / "logs", model)
     assert (log.results or log).completed_samples == 38
@@ -175,11 +210,17 @@ def test_a_rate_above_48_khz_is_resampled(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stimulus", ["none", "noise", "other"])
 def test_sound_can_be_replaced(stimulus: str, tmp_path: Path) -> None:
-    quiet, loud = sound("FLAC", 16_000, 2, 1.0, 2, level=0.01), sound("MP3", 44_100, 1, 2.0, 3, level=0.25)
+    quiet, loud = (
+        sound("FLAC", 16_000, 2, 1.0, 2, level=0.01),
+        sound("MP3", 44_100, 1, 2.0, 3, level=0.25),
+    )
     files = {**rul_files(4), "audio/3.mp3": loud, "audio/2.flac": quiet}
     del files["audio/2.mp3"]
     source = str(write(tmp_path, files))
-    given, other = (rul_muchomusic.muchomusic(dataset=source, stimulus=arm).dataset for arm in ("given", stimulus))
+    given, other = (
+        rul_muchomusic.muchomusic(dataset=source, stimulus=arm).dataset
+        for arm in ("given", stimulus)
+    )
     if stimulus == "none":
         assert isinstance(other[0].input[0].content, str)
         return
@@ -190,7 +231,10 @@ def test_sound_can_be_replaced(stimulus: str, tmp_path: Path) -> None:
     assert ({*second} <= {*first}) == (stimulus == "other")
     assert all(one != another for one, another in zip(first, second, strict=True))
     if stimulus == "noise":
-        heard = [[soundfile.read(io.BytesIO(clip), always_2d=True) for clip in clips] for clips in (first, second)]
+        heard = [
+            [soundfile.read(io.BytesIO(clip), always_2d=True) for clip in clips]
+            for clips in (first, second)
+        ]
         for (own, own_rate), (noise, rate) in zip(*heard, strict=True):
             assert (rate, noise.shape) == (own_rate, own.shape)
             assert np.sqrt(np.mean(noise**2)) == pytest.approx(np.sqrt(np.mean(own**2)), rel=0.03)
@@ -239,12 +283,18 @@ def test_each_published_form_becomes_rows(tmp_path: Path) -> None:
     writer = csv.writer(table)
     writer.writerow([*names, *(f"distractor_{number}_answer" for number in (1, 2, 3))])
     writer.writerow(["415.json", "sdd", "Reggae", "Which rhythm?", "Ska", "Pop", "Waltz", "March"])
-    writer.writerow(["abc_d_0.json", "musiccaps", "", "Which drum?", "Bongo", "Taiko", "Conga", "Djembe"])
+    writer.writerow(
+        ["abc_d_0.json", "musiccaps", "", "Which drum?", "Bongo", "Taiko", "Conga", "Djembe"]
+    )
     source = write(tmp_path, {**files, "muchomusic.csv": table.getvalue().encode()})
 
     (row,) = rows_of(source, mmau.BENCHMARK, "music")
     assert (row["id"], row["options"], row["answer"]) == ("m1", ["Slow", "Fast", "Free"], "B")
-    assert (row["question"], row["theme"], row["subtheme"]) == ("<audio 1>\n\nWhich tempo?", "Reasoning", "Rhythm")
+    assert (row["question"], row["theme"], row["subtheme"]) == (
+        "<audio 1>\n\nWhich tempo?",
+        "Reasoning",
+        "Rhythm",
+    )
     (row,) = rows_of(source, mmar.BENCHMARK, "music")
     assert (row["id"], row["options"], row["answer"]) == ("music1", ["Yes", "No"], "B")
     rows = rows_of(source, muchomusic.BENCHMARK, "listening")
@@ -252,7 +302,10 @@ def test_each_published_form_becomes_rows(tmp_path: Path) -> None:
         ("415.2min", "Ska"),
         ("abc_d", "Bongo"),
     ]
-    with pytest.raises(DatasetError, match=r"holds no RUL-MuchoMusic\.json; a copy of the published files is needed"):
+    with pytest.raises(
+        DatasetError,
+        match=r"holds no RUL-MuchoMusic\.json; a copy of the published files is needed",
+    ):
         rows_of(source, rul_muchomusic.BENCHMARK, "muchomusic")
 
 
@@ -269,14 +322,20 @@ def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path: Path) -> None:
     pictured = {**record, "abc_context": "images/0.png", "correct_answer": "images/1.png"}
     pictured |= {f"incorrect_answer{number}": f"images/{number + 1}.png" for number in (1, 2, 3)}
     files = {f"images/{number}.png": PNG + bytes([number]) for number in range(5)}
-    files |= {"Rhythm.jsonl": json.dumps(record).encode(), "vqa_Rhythm.jsonl": json.dumps(pictured).encode()}
+    files |= {
+        "Rhythm.jsonl": json.dumps(record).encode(),
+        "vqa_Rhythm.jsonl": json.dumps(pictured).encode(),
+    }
     source = write(tmp_path / "ssmr", files)
     (sample,) = ssmr.textual(dataset=str(source)).dataset
     asks = sample.input[0].metadata["asks"]
     ((start, end),) = asks["music"]
     assert (sample.input[0].text[start:end], asks["notation"]) == (record["abc_context"], "abc")
     assert sample.choices[ord(sample.target) - 65] == "CDEF|GABc|"
-    assert "CDEFGABc" not in ssmr.textual(dataset=str(source), stimulus="noise").dataset[0].input[0].text
+    assert (
+        "CDEFGABc"
+        not in ssmr.textual(dataset=str(source), stimulus="noise").dataset[0].input[0].text
+    )
 
     (sample,) = ssmr.visual(dataset=str(source), prompt="paper").dataset
     shown = [part for part in sample.input[0].content if isinstance(part, ContentImage)]
@@ -291,10 +350,22 @@ def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path: Path) -> None:
 
 def test_parts_come_in_any_order_and_options_in_any_number(tmp_path: Path) -> None:
     def read(record: Any) -> MediaQuestion:
-        parts = ["First:", Part("audio", "a.wav"), Part("image", "p.png"), "then", Part("audio", "b.wav"), "<audio 7>"]
+        parts = [
+            "First:",
+            Part("audio", "a.wav"),
+            Part("image", "p.png"),
+            "then",
+            Part("audio", "b.wav"),
+            "<audio 7>",
+        ]
         return MediaQuestion(record["id"], parts, [f"choice {n}" for n in range(7)], 6)
 
-    files = {"a.wav": sound(seed=1), "b.wav": sound(seed=2), "p.png": PNG, "MMAR-meta.jsonl": b'{"id": "x"}'}
+    files = {
+        "a.wav": sound(seed=1),
+        "b.wav": sound(seed=2),
+        "p.png": PNG,
+        "MMAR-meta.jsonl": b'{"id": "x"}',
+    }
     spec = question_set("mmar", "9", {"music": Records(["MMAR-meta.jsonl"], read)})
     (row,) = rows_of(write(tmp_path, files), spec, "music")
     assert row["question"] == "First:\n\n<audio 1>\n\n<image 1>\n\nthen\n\n<audio 2>\n\n< audio 7>"
@@ -302,17 +373,29 @@ def test_parts_come_in_any_order_and_options_in_any_number(tmp_path: Path) -> No
     assert (row["images"][0]["bytes"], row["answer"]) == (PNG, "G")
     with pytest.raises(DatasetError, match="record 'x' is not as expected: KeyError"):
         rows_of(
-            tmp_path, question_set("mmar", "10", {"music": Records(["MMAR-meta.jsonl"], lambda r: r["no"])}), "music"
+            tmp_path,
+            question_set("mmar", "10", {"music": Records(["MMAR-meta.jsonl"], lambda r: r["no"])}),
+            "music",
         )
 
 
 def test_parquet_holds_sound_in_its_rows(tmp_path: Path) -> None:
-    cells = [{"bytes": sound(seed=1), "path": "a.wav"}, {"bytes": b"RIFF", "path": "a.wav"}, {"path": "b.wav"}]
-    records = [{"id": str(number), "context": cell, "answer": number} for number, cell in enumerate(cells)]
-    pq.write_table(pa.Table.from_pylist(records), write(tmp_path, {"b.wav": sound(seed=2)}) / "test.parquet")
+    cells = [
+        {"bytes": sound(seed=1), "path": "a.wav"},
+        {"bytes": b"RIFF", "path": "a.wav"},
+        {"path": "b.wav"},
+    ]
+    records = [
+        {"id": str(number), "context": cell, "answer": number} for number, cell in enumerate(cells)
+    ]
+    pq.write_table(
+        pa.Table.from_pylist(records), write(tmp_path, {"b.wav": sound(seed=2)}) / "test.parquet"
+    )
 
     def read(record: Any) -> MediaQuestion:
-        return MediaQuestion(record["id"], [Part("audio", record["context"])], ["a", "b", "c"], record["answer"])
+        return MediaQuestion(
+            record["id"], [Part("audio", record["context"])], ["a", "b", "c"], record["answer"]
+        )
 
     spec = question_set("mmar", "12", {"music": Records(["*.parquet"], read)})
     sounds = [row["audio"][0]["bytes"] for row in rows_of(tmp_path, spec, "music")]
@@ -330,16 +413,23 @@ def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path: Path) -> None:
         return MediaQuestion("1", [Part("audio", "../secret.wav")], ["a", "b"], 0)
 
     spec = question_set("mmar", "11", {"music": Records(["RUL-MuchoMusic.json"], read)})
-    assert describe_dataset(str(source), benchmark=spec).provenance.missing == {"music": ("../secret.wav (missing)",)}
+    assert describe_dataset(str(source), benchmark=spec).provenance.missing == {
+        "music": ("../secret.wav (missing)",)
+    }
     assert rows_of(source, spec, "music")[0]["audio"][0]["bytes"] == ABSENT
 
 
 def test_a_build_names_what_is_missing_and_floors_are_computed(tmp_path: Path) -> None:
     records = {
-        str(n): rul_record(n, correct_answer="Lute", distractors=["Long harp", "Bells", "Gongs", "bells"])
+        str(n): rul_record(
+            n, correct_answer="Lute", distractors=["Long harp", "Bells", "Gongs", "bells"]
+        )
         for n in range(9)
     }
-    files = {"RUL-MuchoMusic.json": json.dumps(records).encode(), **{f"{n}.wav": sound(seed=n) for n in range(8)}}
+    files = {
+        "RUL-MuchoMusic.json": json.dumps(records).encode(),
+        **{f"{n}.wav": sound(seed=n) for n in range(8)},
+    }
     source, out = write(tmp_path / "source", files), tmp_path / "out"
     command = ["rul_muchomusic", "--source", str(source), "--out", str(out)]
     refused = CliRunner(env={"COLUMNS": "300"}).invoke(build.app, command)
@@ -348,31 +438,68 @@ def test_a_build_names_what_is_missing_and_floors_are_computed(tmp_path: Path) -
     assert "8 (missing)" in refused.output
     assert CliRunner().invoke(build.app, [*command, "--allow-partial"]).exit_code == 0
     provenance = describe_dataset(str(out), benchmark=rul_muchomusic.BENCHMARK).provenance
-    assert (provenance.source, provenance.missing) == ("published", {"muchomusic": ("8 (missing)",)})
+    assert (provenance.source, provenance.missing) == (
+        "published",
+        {"muchomusic": ("8 (missing)",)},
+    )
     assert len([name for name in provenance.anomalies if "equal options in" in name]) == 9
     for arm, questions in (("given", 8), ("none", 9), ("noise", 8)):
         task = rul_muchomusic.muchomusic(dataset=str(out), allow_partial=True, stimulus=arm)
         assert len(task.dataset) == questions
     floors = provenance.floors["muchomusic"]["test"]["all"]
-    assert (floors["chance"], floors["shortest"], floors["longest"], floors["options alone"]) == (0.2, 1.0, 0.0, 1.0)
+    assert (floors["chance"], floors["shortest"], floors["longest"], floors["options alone"]) == (
+        0.2,
+        1.0,
+        0.0,
+        1.0,
+    )
 
 
 def test_a_repository_at_a_pinned_revision_is_asked_without_a_file_of_ours(tmp_path: Path) -> None:
     handler = type("Handler", (HubServer,), {"commits": {}})
     pinned, head = "a" * 40, "b" * 40
-    handler.commits = {pinned: {"README.md": b"#", **rul_files(3)}, head: {"README.md": b"#", **rul_files(1)}}
+    handler.commits = {
+        pinned: {"README.md": b"#", **rul_files(3)},
+        head: {"README.md": b"#", **rul_files(1)},
+    }
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        own = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
-        own |= {"HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "HF_HOME": str(tmp_path / "home")}
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        ).start()
+        own = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("HF_", "HUGGING"))
+        }
+        own |= {
+            "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
+            "HF_HOME": str(tmp_path / "home"),
+        }
         own |= {"PYTHONPATH": str(ROOT), "MUSIC_EVALS_CACHE": str(tmp_path / "cache")}
-        command = [sys.executable, "-m", "inspect_ai", "eval", "evals/rul_muchomusic.py", "--model", "baseline/chance"]
-        command += ["-T", f"dataset=hf://datasets/{NAME}@{pinned}", "--log-dir", str(tmp_path / "logs")]
-        done = subprocess.run([*command, "--display", "plain"], capture_output=True, text=True, env=own, cwd=ROOT)
+        command = [
+            sys.executable,
+            "-m",
+            "inspect_ai",
+            "eval",
+            "evals/rul_muchomusic.py",
+            "--model",
+            "baseline/chance",
+        ]
+        command += [
+            "-T",
+            f"dataset=hf://datasets/{NAME}@{pinned}",
+            "--log-dir",
+            str(tmp_path / "logs"),
+        ]
+        done = subprocess.run(
+            [*command, "--display", "plain"], capture_output=True, text=True, env=own, cwd=ROOT
+        )
         server.shutdown()
     (found,) = list_eval_logs(str(tmp_path / "logs"))
     log = read_eval_log(found, header_only=True)
-    assert (log.status, log.eval.dataset.samples) == ("success", 3), done.stdout[-3000:] + done.stderr[-3000:]
+    assert (log.status, log.eval.dataset.samples) == ("success", 3), (
+        done.stdout[-3000:] + done.stderr[-3000:]
+    )
     assert (log.eval.metadata or {})["dataset_revision"] == pinned
     records = read_records(str(tmp_path / "logs"))
     table, *_ = section_tables(records, "RUL-MuChoMusic")
@@ -383,7 +510,9 @@ def test_questions_without_recordings_are_asked_as_text_alone(tmp_path: Path) ->
     records = {"RUL-MuchoMusic.json": rul_files(5)["RUL-MuchoMusic.json"]}
     source = str(write(tmp_path / "rul", records))
     for arm, allowed in (("given", False), ("noise", True), ("other", True)):
-        with pytest.raises(ParameterError, match=r"5 files of .* are missing or damaged: .*stimulus=none"):
+        with pytest.raises(
+            ParameterError, match=r"5 files of .* are missing or damaged: .*stimulus=none"
+        ):
             rul_muchomusic.muchomusic(dataset=source, stimulus=arm, allow_partial=allowed)
     task = rul_muchomusic.muchomusic(dataset=source, stimulus="none")
     assert "dataset_missing_files" not in (task.metadata or {})
@@ -394,23 +523,33 @@ def test_questions_without_recordings_are_asked_as_text_alone(tmp_path: Path) ->
 
 # --- options ---
 
-ROW: Any = row_of(MediaQuestion("1", ["Which?"], ["lute", "harp", "bell", "drum"], 1), lambda _: b"")
+ROW: Any = row_of(
+    MediaQuestion("1", ["Which?"], ["lute", "harp", "bell", "drum"], 1), lambda _: b""
+)
 
 
 def test_none_of_the_above_is_right_as_often_as_any_option() -> None:
-    shown = [option_sets({**ROW, "id": str(n)}, QuestionSetParameters(nota=True))[0] for n in range(2000)]
+    shown = [
+        option_sets({**ROW, "id": str(n)}, QuestionSetParameters(nota=True))[0] for n in range(2000)
+    ]
     assert all(len(one.options) == 4 and one.options[-1] == NOTA for one in shown)
     assert {one.options[ord(one.answer) - 65] for one in shown} == {"harp", NOTA}
-    assert all(("harp" in one.options) != (one.options[ord(one.answer) - 65] == NOTA) for one in shown)
+    assert all(
+        ("harp" in one.options) != (one.options[ord(one.answer) - 65] == NOTA) for one in shown
+    )
     assert 0.22 < sum(one.options[ord(one.answer) - 65] == NOTA for one in shown) / 2000 < 0.28
 
 
 def test_one_wrong_option_at_a_time_is_left_out() -> None:
     shown = option_sets(ROW, QuestionSetParameters(options="leave_one_out"))
     assert [one.suffix for one in shown] == ["-without-A", "-without-C", "-without-D"]
-    assert all(one.options[ord(one.answer) - 65] == "harp" and len(one.options) == 3 for one in shown)
+    assert all(
+        one.options[ord(one.answer) - 65] == "harp" and len(one.options) == 3 for one in shown
+    )
     two: Any = {**ROW, "options": ["yes", "no"]}
-    assert [one.options for one in option_sets(two, QuestionSetParameters(options="leave_one_out"))] == [["yes", "no"]]
+    assert [
+        one.options for one in option_sets(two, QuestionSetParameters(options="leave_one_out"))
+    ] == [["yes", "no"]]
 
 
 def test_passes_without_one_option_vote(tmp_path: Path) -> None:
@@ -431,17 +570,28 @@ def test_passes_without_one_option_vote(tmp_path: Path) -> None:
     assert metrics(log)["official_choice"]["accuracy"] == pytest.approx(3 / 12)
     assert metrics(log)["official_choice"]["vote"] == pytest.approx(1 / 3)
     (table,) = (
-        one for one in section_tables(read_records(str(tmp_path / "logs")), "RUL-MuChoMusic") if "protocols" in one.name
+        one
+        for one in section_tables(read_records(str(tmp_path / "logs")), "RUL-MuChoMusic")
+        if "protocols" in one.name
     )
     figures = dict(zip(table.columns, table.rows[0], strict=True))
-    assert [round(figures[name].value, 1) for name in ("Official", "Official, vote")] == [25.0, 33.3]
-    once = run_scripted(rul_muchomusic.muchomusic(dataset=source), tmp_path / "once", lambda *_: "[[A]]", limit=3)
+    assert [round(figures[name].value, 1) for name in ("Official", "Official, vote")] == [
+        25.0,
+        33.3,
+    ]
+    once = run_scripted(
+        rul_muchomusic.muchomusic(dataset=source), tmp_path / "once", lambda *_: "[[A]]", limit=3
+    )
     assert "vote" not in metrics(once)["official_choice"]
 
 
 @pytest.mark.parametrize("stimulus", ["given", "none"])
-def test_options_are_shuffled_anew_in_each_epoch_and_scored_by_their_text(stimulus: Any, tmp_path: Path) -> None:
-    task = rul_muchomusic.muchomusic(dataset=str(write(tmp_path, rul_files(6))), options="shuffled", stimulus=stimulus)
+def test_options_are_shuffled_anew_in_each_epoch_and_scored_by_their_text(
+    stimulus: Any, tmp_path: Path
+) -> None:
+    task = rul_muchomusic.muchomusic(
+        dataset=str(write(tmp_path, rul_files(6))), options="shuffled", stimulus=stimulus
+    )
 
     def reply(messages: Any, _: Any) -> str:
         line = next(line for line in messages[-1].text.splitlines() if "Bongo" in line)
@@ -451,11 +601,16 @@ def test_options_are_shuffled_anew_in_each_epoch_and_scored_by_their_text(stimul
     assert metrics(log)["strict_choice"]["accuracy"] == 1
     orders = Counter(tuple(sample.metadata["option_order"]) for sample in samples(log))
     assert len(orders) > 12
-    assert all(sample.scores and sample.scores["strict_choice"].answer == sample.target for sample in samples(log))
+    assert all(
+        sample.scores and sample.scores["strict_choice"].answer == sample.target
+        for sample in samples(log)
+    )
 
 
 def test_wrong_parameters_are_named() -> None:
-    with pytest.raises(ParameterError, match="prompt='x' is not valid; valid values are: letter, paper"):
+    with pytest.raises(
+        ParameterError, match="prompt='x' is not valid; valid values are: letter, paper"
+    ):
         rul_muchomusic.muchomusic(prompt="x")
     with pytest.raises(ParameterError, match="nota=true leaves out options itself"):
         rul_muchomusic.muchomusic(nota=True, options="leave_one_out")
@@ -471,10 +626,18 @@ def test_wrong_parameters_are_named() -> None:
     [
         ("last_brackets", "[[A]] … no, [[C]]", "C"),
         ("last_brackets", "The answer is b", "B"),
-        ("last_brackets", "I hear (B), not option A", "A"),  # the first letter, in the order of the alphabet
+        (
+            "last_brackets",
+            "I hear (B), not option A",
+            "A",
+        ),  # the first letter, in the order of the alphabet
         ("last_brackets", "It sounds like a HARP.", "B"),
         ("last_brackets", "No idea", None),
-        ("last_brackets", "(A), so [[E]]", None),  # a letter without an option, as when one was left out
+        (
+            "last_brackets",
+            "(A), so [[E]]",
+            None,
+        ),  # a letter without an option, as when one was left out
         ("last_brackets", "The answer is E, not (A)", None),
         ("last_brackets", "x" * 300_000 + " [[B]]", "B"),
         ("only_letter", "The correct answer is: (B) harp", "B"),
@@ -493,7 +656,9 @@ def test_replies_are_read_as_the_authors_do(reader: str, reply: str, answer: str
 
 
 def test_one_log_has_both_readings_and_a_table_of_them(tmp_path: Path) -> None:
-    task = rul_muchomusic.muchomusic(dataset=str(write(tmp_path / "rul", rul_files(4))), prompt="paper")
+    task = rul_muchomusic.muchomusic(
+        dataset=str(write(tmp_path / "rul", rul_files(4))), prompt="paper"
+    )
     replies = iter(["[[{}]]", "The answer: ({})", "Final Answer: {}", ""])
 
     def reply(messages: Any, _: Any) -> str:
@@ -504,7 +669,9 @@ def test_one_log_has_both_readings_and_a_table_of_them(tmp_path: Path) -> None:
     assert metrics(log)["strict_choice"]["accuracy"] == 0.75
     assert metrics(log)["official_choice"]["accuracy"] == 0.5
     (table,) = (
-        one for one in section_tables(read_records(str(tmp_path / "logs")), "RUL-MuChoMusic") if "protocols" in one.name
+        one
+        for one in section_tables(read_records(str(tmp_path / "logs")), "RUL-MuChoMusic")
+        if "protocols" in one.name
     )
     figures = dict(zip(table.columns, table.rows[0], strict=True))
     columns = ("Strict", "Official", "Official, read", "Read otherwise")
@@ -525,10 +692,15 @@ LMMS = {
 
 @pytest.mark.parametrize(
     ("style", "name", "text"),
-    [*(("paper", name, text) for name, text in PAPER.items()), *(("lmms", name, text) for name, text in LMMS.items())],
+    [
+        *(("paper", name, text) for name, text in PAPER.items()),
+        *(("lmms", name, text) for name, text in LMMS.items()),
+    ],
 )
 def test_prompts_have_the_form_and_order_of_others(style: str, name: str, text: str) -> None:
-    row: Any = row_of(MediaQuestion("1", [Part("audio", b"x"), "Which?"], ["lute", "harp"], 1), lambda _: ABSENT)
+    row: Any = row_of(
+        MediaQuestion("1", [Part("audio", b"x"), "Which?"], ["lute", "harp"], 1), lambda _: ABSENT
+    )
     shown = ShownOptions(row["options"], row["answer"])
     sample = question_to_sample(name, "music", row, shown, load_prompts(name)[style], 30, "A")
     audio, asked = sample.input[0].content  # type: ignore[union-attr]
@@ -552,12 +724,33 @@ def test_groups_of_questions_have_a_table(tmp_path: Path) -> None:
     """MuChoMusic's tags of knowledge and reasoning, of which a question may have several."""
     tags = ["['instrumentation']", "['instrumentation', 'harmony']", ""]
     lines = [
-        ["dataset_identifier", "dataset", "genre", "question", "correct_answer", "music_knowledge", "music_reasoning"]
+        [
+            "dataset_identifier",
+            "dataset",
+            "genre",
+            "question",
+            "correct_answer",
+            "music_knowledge",
+            "music_reasoning",
+        ]
     ]
     lines[0] += [f"distractor_{number}_answer" for number in (1, 2, 3)]
     for number, knowledge in enumerate(tags):
         reasoning = "" if number else "['mood and expression']"
-        lines.append([f"{number}.json", "sdd", "Ska", f"Which {number}?", "Bongo", knowledge, reasoning, "a", "b", "c"])
+        lines.append(
+            [
+                f"{number}.json",
+                "sdd",
+                "Ska",
+                f"Which {number}?",
+                "Bongo",
+                knowledge,
+                reasoning,
+                "a",
+                "b",
+                "c",
+            ]
+        )
     text = io.StringIO()
     csv.writer(text).writerows(lines)
     clips = {f"{number}.2min.wav": sound(seed=number) for number in range(3)}
@@ -570,7 +763,9 @@ def test_groups_of_questions_have_a_table(tmp_path: Path) -> None:
 
     run_scripted(task, tmp_path / "logs", reply, limit=3)
     (table,) = (
-        one for one in section_tables(read_records(str(tmp_path / "logs")), "MuChoMusic") if one.name.endswith("_tags")
+        one
+        for one in section_tables(read_records(str(tmp_path / "logs")), "MuChoMusic")
+        if one.name.endswith("_tags")
     )
     figures = dict(zip(table.columns, table.rows[0], strict=True))
     assert {name: (cell.value, cell.n) for name, cell in figures.items() if hasattr(cell, "n")} == {
@@ -592,7 +787,9 @@ def test_each_copy_of_the_right_option_is_right(tmp_path: Path) -> None:
     task = rul_muchomusic.muchomusic(dataset=str(write(tmp_path / "rul", files)))
 
     def reply(messages: Any, _: Any) -> str:
-        return "Final Answer: " + next(line[0] for line in messages[-1].text.splitlines() if line.endswith("banjo"))
+        return "Final Answer: " + next(
+            line[0] for line in messages[-1].text.splitlines() if line.endswith("banjo")
+        )
 
     log = run_scripted(task, tmp_path / "logs", reply, limit=1)
     assert metrics(log)["strict_choice"]["accuracy"] == 1
@@ -619,5 +816,10 @@ def test_clips_made_here_are_the_default_and_no_option_is_likelier(tmp_path: Pat
     assert isinstance(task.dataset[0].input[0].content[0], ContentAudio)
     (log,) = run(task, tmp_path, "baseline/chance", limit=20)
     assert metrics(log)["strict_choice"]["answered"] == 1
-    (log,) = run(mmau.music(prompt="paper", options="shuffled", stimulus="none"), tmp_path, "baseline/chance", limit=20)
+    (log,) = run(
+        mmau.music(prompt="paper", options="shuffled", stimulus="none"),
+        tmp_path,
+        "baseline/chance",
+        limit=20,
+    )
     assert metrics(log)["strict_choice"]["answered"] == 1

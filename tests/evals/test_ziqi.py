@@ -19,7 +19,9 @@ from tests.harness import metrics, run, run_scripted, samples
 from tests.ziqi_source import Fields, write_source
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "ziqi"
-needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="no copy of ZIQI-Eval in ../shared/data/ziqi")
+needs_published = pytest.mark.skipif(
+    not PUBLISHED.is_dir(), reason="no copy of ZIQI-Eval in ../shared/data/ziqi"
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
             rows[5][1:6] = rows[1][1:6]
 
     folder = tmp_path_factory.mktemp("small")
-    write(build_published(write_source(folder / "source", test_rows=12, edit=edit)), folder / "ziqi")
+    write(
+        build_published(write_source(folder / "source", test_rows=12, edit=edit)), folder / "ziqi"
+    )
     return str(folder / "ziqi")
 
 
@@ -54,12 +58,19 @@ def prompt_of(sample: Sample) -> str:
     return "".join(message.text for message in sample.input if not isinstance(message, str))
 
 
-@pytest.mark.parametrize(("language", "shots", "protocol"), [("zh", "zero", "paper"), ("en", "five", "strict")])
-def test_a_letter_earns_its_share_of_the_keys(tmp_path: Path, language: Any, shots: Any, protocol: Any) -> None:
+@pytest.mark.parametrize(
+    ("language", "shots", "protocol"), [("zh", "zero", "paper"), ("en", "five", "strict")]
+)
+def test_a_letter_earns_its_share_of_the_keys(
+    tmp_path: Path, language: Any, shots: Any, protocol: Any
+) -> None:
     task = comprehension(language=language, shots=shots, protocol=protocol)
     keys = [str(sample.target) for sample in task.dataset][:24]
     log = run_scripted(task, tmp_path, lambda *_: "[[答案：B]]", limit=24)
-    assert (figures(log)["questions"], figures(log)["accuracy"]) == (24, pytest.approx(keys.count("B") / 24))
+    assert (figures(log)["questions"], figures(log)["accuracy"]) == (
+        24,
+        pytest.approx(keys.count("B") / 24),
+    )
     assert log.eval.task == "ziqi_like_comprehension_generated-seed1"
     assert log.eval.metadata is not None
     assert log.eval.metadata["is_ziqi_eval"] is False
@@ -81,9 +92,14 @@ def test_what_a_prompt_holds(small: str) -> None:
     first = next(sample for sample in task.dataset if sample.id == "0000-composition_theory")
     assert first.choices == [f"作曲理论test0{letter}" for letter in "ABCD"]
     for sample in task.dataset:
-        prompt, theme = prompt_of(sample), prompt_of(sample).rpartition("的第")[0].rpartition("\n")[2]
+        prompt, theme = (
+            prompt_of(sample),
+            prompt_of(sample).rpartition("的第")[0].rpartition("\n")[2],
+        )
         # Five examples of the same theme from dev, with their answers; nothing of test but the question itself.
-        assert [f"{theme}的第{number}题（dev）____。" in prompt for number in range(5)] == [True] * 5
+        assert [f"{theme}的第{number}题（dev）____。" in prompt for number in range(5)] == [
+            True
+        ] * 5
         assert prompt.count("（dev）____。") == 5
         assert prompt.count("（test）____。") == 1
         assert [prompt.count(f"[[答案：{letter}]]") for letter in "ABCD"] == [2, 1, 1, 1]
@@ -110,7 +126,9 @@ def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> N
         asked.setdefault((sample.metadata or {})["question"], []).append(sample)
     assert len(asked) == 12
     for question, four in asked.items():
-        assert [sample.id for sample in four] == [f"{sample_id(question)}-rotation{number}" for number in range(4)]
+        assert [sample.id for sample in four] == [
+            f"{sample_id(question)}-rotation{number}" for number in range(4)
+        ]
         assert sorted(str(sample.target) for sample in four) == list("ABCD")
         right = {(sample.choices or [])["ABCD".index(str(sample.target))] for sample in four}
         assert len(right) == 1
@@ -118,7 +136,9 @@ def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> N
     log = run_scripted(task, tmp_path, lambda *_: "[[答案：A]]选A。", limit=None)
     assert figures(log)["accuracy"] == 0.25
     assert groups(log, "rotation").keys() == {"0", "1", "2", "3"}
-    assert sum(groups(log, "rotation").values()) == pytest.approx(1), "A is right once for each question"
+    assert sum(groups(log, "rotation").values()) == pytest.approx(1), (
+        "A is right once for each question"
+    )
     assert {*letters(log)} == {"A"}
 
 
@@ -142,22 +162,35 @@ def test_rotations_keep_what_speaks_of_other_options(tmp_path: Path) -> None:
         ["M.C.", "Jay", "Run", "以上都对"],
     ]
     assert {str(sample.target) for sample in above} == {"D"}
-    assert {(sample.choices or [])["ABCD".index(str(sample.target))] for sample in notes} == {"B和C"}
+    assert {(sample.choices or [])["ABCD".index(str(sample.target))] for sample in notes} == {
+        "B和C"
+    }
     assert (task.metadata or {})["not_rotated"] == ["female_music-test-0001"]
     assert len(comprehension(dataset=str(tmp_path / "ziqi"), themes="female music").dataset) == 4
 
 
 def test_themes_duplicates_and_the_human_subset(small: str) -> None:
     assert len(comprehension(dataset=small, themes="popular music, 女性音乐").dataset) == 24
-    assert len(comprehension(dataset=small, themes=["popular_music"], deduplicate=True).dataset) == 11
+    assert (
+        len(comprehension(dataset=small, themes=["popular_music"], deduplicate=True).dataset) == 11
+    )
     subset = comprehension(dataset=small, subset="human", themes="popular music").dataset
     # Twelve rows in twelve sub-themes, one of them a duplicate of another sub-theme's.
     assert len(subset) == 11
 
 
 def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
-    for reply in ("", "\0" * 1000, "[[" * 100_000, "A" * 1_000_000, "[[答案：E]]", "<script>A</script>"):
-        log = run_scripted(comprehension(dataset=small, themes="female music"), tmp_path, lambda *_, r=reply: r)
+    for reply in (
+        "",
+        "\0" * 1000,
+        "[[" * 100_000,
+        "A" * 1_000_000,
+        "[[答案：E]]",
+        "<script>A</script>",
+    ):
+        log = run_scripted(
+            comprehension(dataset=small, themes="female music"), tmp_path, lambda *_, r=reply: r
+        )
         assert figures(log)["answered"] == 0, reply[:20]
 
 
@@ -173,7 +206,9 @@ def test_five_shots_need_five_rows_of_dev(tmp_path: Path) -> None:
     plan = build_published(write_source(tmp_path / "source"))
     plan.rows["comprehension"]["dev"].pop()  # type: ignore[attr-defined]
     write(plan, tmp_path / "ziqi")
-    with pytest.raises(ParameterError, match="has 4 rows of female music in dev; shots=five needs 5"):
+    with pytest.raises(
+        ParameterError, match="has 4 rows of female music in dev; shots=five needs 5"
+    ):
         comprehension(dataset=str(tmp_path / "ziqi"), shots="five")
 
 
@@ -189,13 +224,18 @@ def test_the_human_subset_is_two_questions_a_subtheme(published: str) -> None:
     tasks = [make(dataset=published, subset="human") for make in (comprehension, generation)]
     assert [len(task.dataset) for task in tasks] == [112, 2]
     ids = [sample.id for sample in tasks[0].dataset]
-    again, other = (comprehension(dataset=published, subset="human", seed=seed).dataset for seed in (0, 1))
+    again, other = (
+        comprehension(dataset=published, subset="human", seed=seed).dataset for seed in (0, 1)
+    )
     assert ids == [sample.id for sample in again] != [sample.id for sample in other]
 
 
 @needs_published
 def test_chance_is_at_chance_on_published_questions(published: str, tmp_path: Path) -> None:
-    tasks = [comprehension(dataset=published, themes="composition theory"), generation(dataset=published)]
+    tasks = [
+        comprehension(dataset=published, themes="composition theory"),
+        generation(dataset=published),
+    ]
     for log in run(tasks, tmp_path, model="baseline/chance", limit=80):
         low, high = binom.interval(0.999, 80, 0.25)
         assert low <= 80 * figures(log)["accuracy"] <= high

@@ -30,12 +30,19 @@ def libraries() -> Any:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     scores = {
-        split: [score(f"{split}-{number}", abc=f"X:1\nK:C\n{note}{'abcd' * number}|\n") for number in range(3)]
+        split: [
+            score(f"{split}-{number}", abc=f"X:1\nK:C\n{note}{'abcd' * number}|\n")
+            for number in range(3)
+        ]
         for split, note in (("train", "G"), ("validation", "F"), ("test", "E"))
     }
-    questions = {split: [question(row["score_id"], 7) for row in rows] for split, rows in scores.items()}
+    questions = {
+        split: [question(row["score_id"], 7) for row in rows] for split, rows in scores.items()
+    }
     write_rows(folder / "source", scores, questions, source="published")
-    code, output = run("finetune-data", "msu", "--dataset", folder / "source", "--out", folder / "out")
+    code, output = run(
+        "finetune-data", "msu", "--dataset", folder / "source", "--out", folder / "out"
+    )
     assert code == 0, output
     return folder / "out"
 
@@ -55,10 +62,17 @@ def model(libraries: Any, data: Path, tmp_path_factory: pytest.TempPathFactory) 
     texts = [message["content"] for conversation in messages(data) for message in conversation]
     trained.train_from_iterator(texts, vocab_size=500, special_tokens=special, show_progress=False)
     ends = {"eos_token": "<|end|>", "pad_token": "<|end|>"}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(trained.to_str()), **ends)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(trained.to_str()), **ends
+    )
     tokenizer.chat_template = TEMPLATE
     libraries.manual_seed(1)
-    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1, "num_attention_heads": 4}
+    sizes = {
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 4,
+    }
     config = LlamaConfig(vocab_size=len(tokenizer), eos_token_id=0, initializer_range=0.2, **sizes)
     folder = tmp_path_factory.mktemp("base")
     LlamaForCausalLM(config).save_pretrained(folder)
@@ -66,14 +80,21 @@ def model(libraries: Any, data: Path, tmp_path_factory: pytest.TempPathFactory) 
     return folder
 
 
-def loss_of_answers(libraries: Any, model: Path, conversations: list[list[dict[str, str]]]) -> float:
+def loss_of_answers(
+    libraries: Any, model: Path, conversations: list[list[dict[str, str]]]
+) -> float:
     """The mean over the tokens of all answers, each with the mark of its end."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer, base = AutoTokenizer.from_pretrained(model), AutoModelForCausalLM.from_pretrained(model)
+    tokenizer, base = (
+        AutoTokenizer.from_pretrained(model),
+        AutoModelForCausalLM.from_pretrained(model),
+    )
     loss, count = 0.0, 0
     for conversation in conversations:
-        ids = tokenizer.apply_chat_template(conversation, return_tensors="pt", return_dict=True)["input_ids"]
+        ids = tokenizer.apply_chat_template(conversation, return_tensors="pt", return_dict=True)[
+            "input_ids"
+        ]
         length = len(tokenizer(conversation[-1]["content"] + "<|end|>")["input_ids"])
         labels = ids.clone()
         labels[0, :-length] = -100
@@ -87,7 +108,9 @@ def test_the_script_trains_on_exported_data_by_the_settings_of_the_paper(
     libraries: Any, model: Path, data: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "adapter"
-    done = subprocess.run([sys.executable, SCRIPT, model, data, out], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, SCRIPT, model, data, out], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     adapter = json.loads((out / "adapter_config.json").read_text(encoding="utf-8"))
     assert (adapter["peft_type"], adapter["r"], adapter["modules_to_save"]) == ("LORA", 8, None)
@@ -99,8 +122,12 @@ def test_the_script_trains_on_exported_data_by_the_settings_of_the_paper(
     assert (state["num_train_epochs"], state["train_batch_size"]) == (20, 1)
     assert len(steps) == len(evaluations) == 20, "three conversations are one step"
     rates = [0, 0.5, *((1 + math.cos(math.pi * step / 18)) / 2 for step in range(18))]
-    assert [entry["learning_rate"] for entry in steps] == pytest.approx([5e-5 * rate for rate in rates])
+    assert [entry["learning_rate"] for entry in steps] == pytest.approx(
+        [5e-5 * rate for rate in rates]
+    )
     # A new adapter changes nothing yet, and the first step has a rate of 0.
-    assert steps[0]["loss"] == pytest.approx(loss_of_answers(libraries, model, messages(data)), rel=1e-3)
+    assert steps[0]["loss"] == pytest.approx(
+        loss_of_answers(libraries, model, messages(data)), rel=1e-3
+    )
     assert steps[-1]["loss"] < steps[0]["loss"]
     assert evaluations[-1]["eval_loss"] < evaluations[0]["eval_loss"]

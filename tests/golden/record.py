@@ -61,10 +61,25 @@ COSTLY: Final[Mapping[str, tuple[str, ...]]] = {
     "abc_eval": ("abc_eval",),
 }
 """What `music-evals build` is called with; the costly ones only with ``GOLDEN=full``."""
-ASKED: Final = ("muse", "muse recordings", "muse_ten", "ziqi", "ziqi published", "abc_eval of made files")
+ASKED: Final = (
+    "muse",
+    "muse recordings",
+    "muse_ten",
+    "ziqi",
+    "ziqi published",
+    "abc_eval of made files",
+)
 """Datasets that the prompts are taken from; the others are in the folder `data`."""
 
-BENCHMARKS: Final = ("muse", "muse_ten", "ziqi", "msu", "lilybench", "lilybench_generation", "abc_eval")
+BENCHMARKS: Final = (
+    "muse",
+    "muse_ten",
+    "ziqi",
+    "msu",
+    "lilybench",
+    "lilybench_generation",
+    "abc_eval",
+)
 SAMPLES: Final = 3  # prompts of each condition
 SHOWN: Final = 600  # characters of a long text's beginning and of its end
 
@@ -73,7 +88,9 @@ SHOWN: Final = 600  # characters of a long text's beginning and of its end
 
 
 def run(*arguments: str | Path) -> str:
-    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(one) for one in arguments], catch_exceptions=False)
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(
+        app, [str(one) for one in arguments], catch_exceptions=False
+    )
     if result.exit_code:
         raise RuntimeError(result.output)
     return result.output
@@ -91,14 +108,25 @@ def build(name: str, out: Path) -> Path:
         run("build", *arguments, "--out", out)
     else:  # fewer rows than the paper's: no command line asks for that
         few = {**dict.fromkeys(TASKS, 4), "error_detection": 5}
-        write_plan(build_mutopia(HERE / "data" / "mutopia", HERE / "data" / "emopia", seed=5, sizes=few), out)
+        write_plan(
+            build_mutopia(HERE / "data" / "mutopia", HERE / "data" / "emopia", seed=5, sizes=few),
+            out,
+        )
     return out
 
 
 def dataset_record(folder: Path) -> dict[str, Any]:
     """Checksums of a dataset's rows, and what its provenance says that does not depend on the machine."""
     made = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    kept = ("benchmark", "builder_version", "source", "licence", "seed", "source_sha256", "anomalies")
+    kept = (
+        "benchmark",
+        "builder_version",
+        "source",
+        "licence",
+        "seed",
+        "source_sha256",
+        "anomalies",
+    )
     return {
         **{name: made[name] for name in kept},
         "missing": sum(map(len, made["missing"].values())),
@@ -111,7 +139,9 @@ def dataset_record(folder: Path) -> dict[str, Any]:
 
 def _rows(path: Path) -> str:
     file = pq.ParquetFile(path)
-    digest = hashlib.sha256(json.dumps({field.name: str(field.type) for field in file.schema_arrow}).encode())
+    digest = hashlib.sha256(
+        json.dumps({field.name: str(field.type) for field in file.schema_arrow}).encode()
+    )
     for batch in file.iter_batches(64):
         for row in batch.to_pylist():
             text = json.dumps(row, sort_keys=True, ensure_ascii=False, default=_sha256)
@@ -143,10 +173,16 @@ def task_of(benchmark: str, condition: str, folders: Mapping[str, Path]) -> Task
     asked, _, dataset = condition.partition(", ")
     name, *parameters = asked.split()
     folder = folders.get(dataset or benchmark, HERE / "data" / (dataset or benchmark))
-    return task_named(benchmark, name)(dataset=str(folder), **values(parameters)) if folder.exists() else None
+    return (
+        task_named(benchmark, name)(dataset=str(folder), **values(parameters))
+        if folder.exists()
+        else None
+    )
 
 
-def prompts_record(benchmark: str, conditions: Iterable[str], folders: Mapping[str, Path]) -> dict[str, Any]:
+def prompts_record(
+    benchmark: str, conditions: Iterable[str], folders: Mapping[str, Path]
+) -> dict[str, Any]:
     """Condition → its first prompts as roles and short checksums; checksum → text."""
     texts: dict[str, list[str]] = {}
 
@@ -167,12 +203,25 @@ def prompts_record(benchmark: str, conditions: Iterable[str], folders: Mapping[s
             continue
         prompts[condition] = []
         for sample in list(task.dataset)[:SAMPLES]:
-            given = [ChatMessageUser(content=sample.input)] if isinstance(sample.input, str) else sample.input
+            given = (
+                [ChatMessageUser(content=sample.input)]
+                if isinstance(sample.input, str)
+                else sample.input
+            )
             told = []
             for message in given:
-                parts = [ContentText(text=message.content)] if isinstance(message.content, str) else message.content
-                calls = message.tool_calls or [] if isinstance(message, ChatMessageAssistant) else []
-                parts += [ContentText(text=f"{call.function}({json.dumps(call.arguments)})") for call in calls]
+                parts = (
+                    [ContentText(text=message.content)]
+                    if isinstance(message.content, str)
+                    else message.content
+                )
+                calls = (
+                    message.tool_calls or [] if isinstance(message, ChatMessageAssistant) else []
+                )
+                parts += [
+                    ContentText(text=f"{call.function}({json.dumps(call.arguments)})")
+                    for call in calls
+                ]
                 told.append(" ".join([message.role, *map(part, parts)]))
             prompts[condition].append(" | ".join(told))
     return {"prompts": prompts, "texts": dict(sorted(texts.items()))}
@@ -180,7 +229,9 @@ def prompts_record(benchmark: str, conditions: Iterable[str], folders: Mapping[s
 
 def _shortened(text: str) -> str:
     left_out = len(text) - 2 * SHOWN
-    return text if left_out <= 100 else f"{text[:SHOWN]}\n… {left_out} characters …\n{text[-SHOWN:]}"
+    return (
+        text if left_out <= 100 else f"{text[:SHOWN]}\n… {left_out} characters …\n{text[-SHOWN:]}"
+    )
 
 
 # --- logs and reports ---
@@ -197,13 +248,20 @@ def make_logs(out: Path) -> None:
             number += 1
             name, model, *words = line.split()
             params = {"dataset": data, **values(words)}
-            options: dict[str, Any] = {key: params.pop(key) for key in ("epochs", "limit") if key in params}
+            options: dict[str, Any] = {
+                key: params.pop(key) for key in ("epochs", "limit") if key in params
+            }
             rate = {"error_rate": params.pop("error_rate")} if "error_rate" in params else {}
             with chdir(HERE), tempfile.TemporaryDirectory() as folder:
                 task = task_named(benchmark, name)(**params)
                 subject = get_model(f"baseline/{model}", **rate)
                 (log,) = inspect_eval(
-                    task, model=subject, log_dir=folder, display="none", log_realtime=False, **options
+                    task,
+                    model=subject,
+                    log_dir=folder,
+                    display="none",
+                    log_realtime=False,
+                    **options,
                 )
                 assert log.status == "success", log.error
                 cut(log)
@@ -226,27 +284,36 @@ def scored_again(path: Path) -> tuple[EvalLog, EvalLog]:
     log = read_eval_log(str(path), resolve_attachments=True)
     with chdir(HERE):  # the logs name their data by relative paths
         scorers = [
-            replies.scorer_named(one.name.rpartition("/")[2], **(one.options or {})) for one in log.eval.scorers or []
+            replies.scorer_named(one.name.rpartition("/")[2], **(one.options or {}))
+            for one in log.eval.scorers or []
         ]
         return log, score(log, scorers, action="overwrite", display="none")
 
 
 def sample_values(log: EvalLog) -> list[str]:
     """The values of all scores, as text, so that a missing one equals itself."""
-    return [str(one.value) for sample in log.samples or [] for one in (sample.scores or {}).values()]
+    return [
+        str(one.value) for sample in log.samples or [] for one in (sample.scores or {}).values()
+    ]
 
 
 def figures(log: EvalLog) -> dict[str, dict[str, str]]:
     """Scorer → metric → value; as text, so that what is not defined equals itself."""
     scores = log.results.scores if log.results else []
-    return {one.name: {name: f"{metric.value:.10g}" for name, metric in one.metrics.items()} for one in scores}
+    return {
+        one.name: {name: f"{metric.value:.10g}" for name, metric in one.metrics.items()}
+        for one in scores
+    }
 
 
 def tables(out: Path) -> dict[str, str]:
     """The CSV files of a report, by name; where a log lies does not count."""
     run("report", HERE / "logs", "--out", out)
     here = str(HERE.resolve())
-    return {path.name: path.read_text(encoding="utf-8").replace(here, "") for path in sorted(out.glob("*.csv"))}
+    return {
+        path.name: path.read_text(encoding="utf-8").replace(here, "")
+        for path in sorted(out.glob("*.csv"))
+    }
 
 
 # --- the record on disk ---
@@ -265,7 +332,12 @@ def _lines(content: Any, depth: int, indent: str = "\n ") -> str:
     if not depth or not content or not isinstance(content, dict | list):
         return json.dumps(content, ensure_ascii=False)
     if isinstance(content, list):
-        return "[" + ",".join(indent + _lines(one, depth - 1, indent + " ") for one in content) + indent[:-1] + "]"
+        return (
+            "["
+            + ",".join(indent + _lines(one, depth - 1, indent + " ") for one in content)
+            + indent[:-1]
+            + "]"
+        )
     entries = (
         f"{indent}{json.dumps(key, ensure_ascii=False)}: {_lines(one, depth - 1, indent + ' ')}"
         for key, one in content.items()
@@ -288,7 +360,11 @@ def main(wanted: list[str]) -> None:
                 name = f"prompts/{benchmark}"
                 write(name, prompts_record(benchmark, recorded(name)["prompts"], folders))
         if "scores" in wanted:
-            write("scores", replies.scores_record(HERE / "data" / "generation", recorded("scores")), depth=2)
+            write(
+                "scores",
+                replies.scores_record(HERE / "data" / "generation", recorded("scores")),
+                depth=2,
+            )
         if "logs" in wanted:
             for path in (HERE / "logs").glob("*.eval"):
                 path.unlink()

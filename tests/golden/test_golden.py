@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+pytest.importorskip(
+    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+)
 
 from tests.golden import record, replies
 
@@ -37,11 +39,17 @@ def test_rows(name: str, folders: dict[str, Path], tmp_path: Path) -> None:
 @pytest.mark.parametrize("benchmark", record.BENCHMARKS)
 def test_prompts(benchmark: str, folders: dict[str, Path]) -> None:
     expected = record.recorded(f"prompts/{benchmark}")
-    needed = {name: built(name, folders) for name in folders if name in record.ASKED and benchmark in name}
+    needed = {
+        name: built(name, folders) for name in folders if name in record.ASKED and benchmark in name
+    }
     found = record.prompts_record(benchmark, expected["prompts"], needed)
     for condition, prompts in found["prompts"].items():
         lost = [text for key, text in expected["texts"].items() if key not in found["texts"]]
-        assert prompts == expected["prompts"][condition], (condition, "texts that are no more:", lost)
+        assert prompts == expected["prompts"][condition], (
+            condition,
+            "texts that are no more:",
+            lost,
+        )
 
 
 def test_scores() -> None:
@@ -59,7 +67,9 @@ def test_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Figure, "savefig", lambda _, out, **__: out.write("<svg/>"))
     found = record.tables(tmp_path / "report")
     for path in sorted((record.HERE / "report").glob("*.csv")):
-        assert shortened(found.get(path.name, "")) == shortened(path.read_text(encoding="utf-8")), path.name
+        assert shortened(found.get(path.name, "")) == shortened(path.read_text(encoding="utf-8")), (
+            path.name
+        )
 
 
 def shortened(text: str) -> str:
@@ -76,7 +86,8 @@ def test_scored_again(path: Path) -> None:
     assert new.results is not None
     assert sum(len(score.metrics) for score in new.results.scores) <= 16
     values = [
-        [score.value for sample in log.samples or [] for score in (sample.scores or {}).values()] for log in (old, new)
+        [score.value for sample in log.samples or [] for score in (sample.scores or {}).values()]
+        for log in (old, new)
     ]
     assert shortened(str(values[0])) == shortened(str(values[1]))
     assert record.figures(old) == record.figures(new)

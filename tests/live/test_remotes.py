@@ -35,7 +35,9 @@ def all_remotes() -> dict[str, Remote]:
 def first_bytes(address: str, count: int) -> tuple[bytes, int | None]:
     """The first bytes of a file, and its size where the server states that."""
     headers = {"Accept-Encoding": "identity"}
-    with httpx.stream("GET", address, headers=headers, timeout=TIMEOUT, follow_redirects=True) as response:
+    with httpx.stream(
+        "GET", address, headers=headers, timeout=TIMEOUT, follow_redirects=True
+    ) as response:
         response.raise_for_status()
         length = response.headers.get("Content-Length")
         content = b""
@@ -66,11 +68,15 @@ def check_repository(remote: Remote) -> None:
     assert not remote.commit or info.sha == remote.commit
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
     names = taken(remote, list(sizes))
-    missing = [pattern for pattern in remote.files if not any(fnmatch(name, pattern) for name in names)]
+    missing = [
+        pattern for pattern in remote.files if not any(fnmatch(name, pattern) for name in names)
+    ]
     assert not missing
     if remote.bytes is not None:
         assert sum(sizes[name] for name in names) == pytest.approx(remote.bytes, rel=0.02)
-    address = huggingface_hub.hf_hub_url(remote.hub, names[0], repo_type="dataset", revision=info.sha)
+    address = huggingface_hub.hf_hub_url(
+        remote.hub, names[0], repo_type="dataset", revision=info.sha
+    )
     check_beginning(address, names[0])
 
 

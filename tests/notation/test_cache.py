@@ -11,7 +11,9 @@ from music_evals.notation.cache import cache_get, cache_put, entries, limit_byte
 from tests.commands.cli import run
 
 
-def test_entries_that_were_not_used_for_longest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_that_were_not_used_for_longest_go_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(cache.LIMIT, "0.00001")  # 10,000 bytes
     for number in range(5):
         cache_put(tmp_path, f"a/{number}", bytes(1968))
@@ -30,7 +32,9 @@ def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(
         cache_put(tmp_path / "file", "x", b"content")
         assert cache_get(tmp_path / "file", "x", 10) is None
     messages = [record.message for record in caplog.records]
-    assert len(messages) == len(set(messages)) == 2  # that it cannot be written to, and that it cannot be read
+    assert (
+        len(messages) == len(set(messages)) == 2
+    )  # that it cannot be written to, and that it cannot be read
     assert all(f"the cache {tmp_path / 'file'} is not used" in message for message in messages)
 
 
@@ -51,7 +55,9 @@ def test_a_damaged_entry_is_none(tmp_path: Path, place: int) -> None:
 @pytest.mark.parametrize("limit", ["much", "-1", "nan", "inf"])
 def test_a_limit_that_is_no_number_is_named(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.LIMIT, limit)
-    with pytest.raises(ValueError, match=f"MUSIC_EVALS_CACHE_GB='{limit}' is no number of gigabytes"):
+    with pytest.raises(
+        ValueError, match=f"MUSIC_EVALS_CACHE_GB='{limit}' is no number of gigabytes"
+    ):
         limit_bytes()
 
 

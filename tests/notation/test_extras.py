@@ -6,14 +6,26 @@ from music_evals.notation.extras import MissingLibraryError, require
 from tests.test_layers import loaded
 
 HEAVY = {"converter21", "matplotlib", "music21", "openpyxl", "resvg_py", "scipy", "verovio"}
-MODULES = ("notation.noise", "notation.scores.renderings", "notation.audio.transcription", "notation.abc.writing")
-MODULES += ("datasets_builders.msu.dataset", "datasets_builders.msu.published", "datasets_builders.msu.twins")
+MODULES = (
+    "notation.noise",
+    "notation.scores.renderings",
+    "notation.audio.transcription",
+    "notation.abc.writing",
+)
+MODULES += (
+    "datasets_builders.msu.dataset",
+    "datasets_builders.msu.published",
+    "datasets_builders.msu.twins",
+)
 MODULES += ("datasets_builders.msu.questions.answerability", "datasets_builders.muse.dataset")
 MODULES += ("datasets_builders.ziqi.dataset", "datasets_builders.musictheorybench")
 
 
 def test_a_missing_library_is_named_with_its_extra() -> None:
-    with pytest.raises(MissingLibraryError, match=r"^no_such is not installed: pip install 'music-evals\[scores\]'$"):
+    with pytest.raises(
+        MissingLibraryError,
+        match=r"^no_such is not installed: pip install 'music-evals\[scores\]'$",
+    ):
         require("no_such.module", "scores")
 
 

@@ -17,7 +17,9 @@ TUNE = "X:6\nT:Air\nM:6/8\nL:1/8\nK:Em\n" + "|".join(["EFG ABc", "d2e f2g"] * 12
 SCORE = 'X:1\nT:Air\nC:Bach\nM:3/4\nL:1/4\nK:G\nV:1 treble nm="Flute"\nV:2 bass\n' + "".join(
     f"V:{voice}\n" + "".join(f"G A B | %{number}\n" for number in range(1, 30)) for voice in (1, 2)
 )
-PIECE = '\\version "2.24.3"\n\\score { << \\new Staff { c\'4 %s } \\new Staff { c4 } >> }\n' % ("d' e' f' " * 60)
+PIECE = '\\version "2.24.3"\n\\score { << \\new Staff { c\'4 %s } \\new Staff { c4 } >> }\n' % (
+    "d' e' f' " * 60
+)
 KERN = "**kern\t**kern\n*M4/4\t*M4/4\n" + "4c\t4e\n" * 100 + "*-\t*-\n"
 LISTED = "0: f'4 g' a' |\n1: e''4 f'' g'' |\n2: c'4 d' e' |\n3:\n    b'4 c''\n    d'' |"
 NOTATIONS = ("abc", "abc", "lilypond", "lilypond", "kern", "musicxml")
@@ -26,11 +28,16 @@ NOTATIONS = ("abc", "abc", "lilypond", "lilypond", "kern", "musicxml")
 def midi_text(percussion: bool = False) -> str:
     pitches = (36, 38, 42) if percussion else (60, 64, 67)
     notes = tuple(Note(480 * place, pitches[place % 3], 240, 80) for place in range(24))
-    return midi_to_text(write_midi(Performance(notes, 100, (4, 4), None if percussion else "G", percussion=percussion)))
+    return midi_to_text(
+        write_midi(
+            Performance(notes, 100, (4, 4), None if percussion else "G", percussion=percussion)
+        )
+    )
 
 
 @pytest.mark.parametrize(
-    ("text", "notation"), [*zip((TUNE, SCORE, PIECE, LISTED, KERN, "<note/>" * 2000), NOTATIONS, strict=True)]
+    ("text", "notation"),
+    [*zip((TUNE, SCORE, PIECE, LISTED, KERN, "<note/>" * 2000), NOTATIONS, strict=True)],
 )
 def test_it_is_as_long_and_the_same_for_the_same_text(text: str, notation: str) -> None:
     drawn = noise_text(text, notation)
@@ -84,7 +91,11 @@ def test_audio_has_the_same_length_and_level(subtype: str) -> None:
     drawn = noise_audio(file.getvalue())
     assert drawn == noise_audio(file.getvalue())
     samples, noise_rate = soundfile.read(io.BytesIO(drawn), always_2d=True)
-    assert (noise_rate, samples.shape, soundfile.info(io.BytesIO(drawn)).subtype) == (rate, (3 * rate, 2), subtype)
+    assert (noise_rate, samples.shape, soundfile.info(io.BytesIO(drawn)).subtype) == (
+        rate,
+        (3 * rate, 2),
+        subtype,
+    )
     level = np.sqrt(np.mean(np.square(np.stack([tone, tone / 2]))))
     assert np.sqrt(np.mean(np.square(samples))) == pytest.approx(level, rel=0.02)
     spectrum = np.abs(np.fft.rfft(samples[:, 0]))
@@ -101,5 +112,7 @@ def test_pages_are_as_many_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_other_notations_are_refused() -> None:
-    with pytest.raises(ValueError, match="no noise in the notation 'mei'; there is in abc, kern, lilypond"):
+    with pytest.raises(
+        ValueError, match="no noise in the notation 'mei'; there is in abc, kern, lilypond"
+    ):
         noise_text("", "mei")

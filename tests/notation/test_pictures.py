@@ -20,7 +20,13 @@ def png_of(width: int, height: int) -> bytes:
     """The beginning of a PNG file with one bit per pixel."""
     header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
     chunk = struct.pack(">I", 13) + header + struct.pack(">I", crc32(header))
-    return b"\x89PNG\r\n\x1a\n" + chunk + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", crc32(b"IDAT"))
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk
+        + struct.pack(">I", 0)
+        + b"IDAT"
+        + struct.pack(">I", crc32(b"IDAT"))
+    )
 
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])

@@ -28,7 +28,11 @@ def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order() -> None:
     items = ["a", "loops", "b", "grows", "ends", "c"]
     results = list(map_in_subprocess(work, items, Allowance(cpu=0, memory=1 << 30)))
     assert [result for result in results if isinstance(result, str)] == ["A", "B", "C"]
-    errors = {item: str(result) for item, result in zip(items, results, strict=True) if isinstance(result, LimitError)}
+    errors = {
+        item: str(result)
+        for item, result in zip(items, results, strict=True)
+        if isinstance(result, LimitError)
+    }
     assert errors == {
         "loops": "took more than 0 s of CPU time",
         "grows": "needs more than 1 GiB of memory",

@@ -41,11 +41,19 @@ def interval_up(lower: int, upper: int) -> Interval:
     """The interval from a note up to the nearest note of the other name, such as 7 letters from C to C flat."""
     letters = letters_up(lower, upper)
     semitones = (upper - lower + 12 * letters) // 7
-    return Interval(7, semitones + 12) if letters == 0 and semitones < 0 else Interval(letters, semitones)
+    return (
+        Interval(7, semitones + 12)
+        if letters == 0 and semitones < 0
+        else Interval(letters, semitones)
+    )
 
 
 def root_of(chord: Sequence[int]) -> int | None:
     """The note above which the other notes of a chord stack up in thirds; None unless there is exactly one."""
     stacks = [{letters_up(root, note) for note in chord} for root in chord]
-    roots = [root for root, stack in zip(chord, stacks, strict=True) if stack == set(range(0, 2 * len(chord), 2))]
+    roots = [
+        root
+        for root, stack in zip(chord, stacks, strict=True)
+        if stack == set(range(0, 2 * len(chord), 2))
+    ]
     return roots[0] if len(roots) == 1 else None

@@ -42,7 +42,21 @@ TASKS = {
 }
 """The file of each task, its collection and licence, and the kind of its answers."""
 FIELDS = {"key signature": "key", "time signature": "metre", "unit note length": "note_length"}
-PROSE = ("The answer is ", "", "", "index ", "Bars ", "```", "I think ", "**", "第", "0x", "none", "No error", "\n")
+PROSE = (
+    "The answer is ",
+    "",
+    "",
+    "index ",
+    "Bars ",
+    "```",
+    "I think ",
+    "**",
+    "第",
+    "0x",
+    "none",
+    "No error",
+    "\n",
+)
 ENDINGS = ("", "", ".", " or 3", " bars", ", 7", "。", " of 16", "²", "\n\n2")
 
 
@@ -83,7 +97,14 @@ def expectation(folders: tuple[Path, Path], task: str) -> list[Expected]:
         fields = [name for words, name in FIELDS.items() if words in entry["task_description"]]
         music = entry["score"] if "score" in entry else entry["input"]
         rows.append(
-            Expected(f"{collection}/{letters(entry['title'])}", licence, "".join(fields), music, options, right)
+            Expected(
+                f"{collection}/{letters(entry['title'])}",
+                licence,
+                "".join(fields),
+                music,
+                options,
+                right,
+            )
         )
     return rows
 
@@ -95,12 +116,25 @@ def read(path: Path) -> list[dict[str, str]]:
 
 METADATA: list[dict[str, str]] = [
     {},
-    {"task_description": "time signature", "choices": "['2/4', '3/4', '6/8', '4/4']", "target_index": "1"},
-    {"task_description": "unit note length", "choices": "['1', '1/2', '1/4', '1/8']", "target_index": "2"},
+    {
+        "task_description": "time signature",
+        "choices": "['2/4', '3/4', '6/8', '4/4']",
+        "target_index": "1",
+    },
+    {
+        "task_description": "unit note length",
+        "choices": "['1', '1/2', '1/4', '1/8']",
+        "target_index": "2",
+    },
 ]
 MORE_ROWS: dict[str, list[dict[str, str]]] = {
-    "Bar_Sequencing": [{"choices": "['c\\', '\\\nd', '\"Am\"e', 'f', 'g', 'a:']", "target": "035214"}],
-    "Error_Detection": [{"target": "467810", "error": "invalid_note_in_measure_3:A→T"}, {"target": "12358"}],
+    "Bar_Sequencing": [
+        {"choices": "['c\\', '\\\nd', '\"Am\"e', 'f', 'g', 'a:']", "target": "035214"}
+    ],
+    "Error_Detection": [
+        {"target": "467810", "error": "invalid_note_in_measure_3:A→T"},
+        {"target": "12358"},
+    ],
     "Metadata_QA": METADATA,
     "Metadata_Prediction": METADATA,
 }
@@ -112,20 +146,34 @@ def write_more_files(folder: Path) -> Path:
     for file, *_ in TASKS.values():
         rows, entries = read(source / f"{file}.csv"), MORE_ROWS.get(file, [{"target_index": "3"}])
         with (source / f"{file}.csv").open("a", encoding="utf-8", newline="") as stream:
-            csv.DictWriter(stream, list(rows[0])).writerows({**rows[0], "title": "Air", **entry} for entry in entries)
+            csv.DictWriter(stream, list(rows[0])).writerows(
+                {**rows[0], "title": "Air", **entry} for entry in entries
+            )
     return source
 
 
 FILES = os.environ.get("ABC_EVAL_FILES", "")
-AUTHORS = pytest.param("authors", marks=pytest.mark.skipif(not FILES, reason="ABC_EVAL_FILES names no folder"))
+AUTHORS = pytest.param(
+    "authors", marks=pytest.mark.skipif(not FILES, reason="ABC_EVAL_FILES names no folder")
+)
 
 
 @pytest.fixture(scope="module", params=["made", AUTHORS])
-def folders(request: Any, tmp_path_factory: pytest.TempPathFactory, lilypond_runs: None) -> tuple[Path, Path]:
+def folders(
+    request: Any, tmp_path_factory: pytest.TempPathFactory, lilypond_runs: None
+) -> tuple[Path, Path]:
     """The files, and the dataset that is built from them."""
     root = tmp_path_factory.mktemp(request.param)
     source = Path(FILES) if request.param == "authors" else write_more_files(root / "csv")
-    arguments = ["build", "abc_eval", "--source", str(source), "--allow-partial", "--out", str(root / "built")]
+    arguments = [
+        "build",
+        "abc_eval",
+        "--source",
+        str(source),
+        "--allow-partial",
+        "--out",
+        str(root / "built"),
+    ]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return source, root / "built"
@@ -139,12 +187,21 @@ def samples(folders: tuple[Path, Path], task: str) -> tuple[Task, list[Sample]]:
 @pytest.mark.parametrize("task", TASKS)
 def test_rows_are_those_of_the_files(task: str, folders: tuple[Path, Path]) -> None:
     expected = expectation(folders, task)
-    built = datasets.load_dataset(str(folders[1]), task, split="paper", cache_dir=str(folders[1].parent / "cache"))
+    built = datasets.load_dataset(
+        str(folders[1]), task, split="paper", cache_dir=str(folders[1].parent / "cache")
+    )
     columns = ("piece", "licence", "kind", "score", "options", "answer")
-    found = [Expected(*(row[column] for column in columns)) for row in cast("list[dict[str, Any]]", built.to_list())]
+    found = [
+        Expected(*(row[column] for column in columns))
+        for row in cast("list[dict[str, Any]]", built.to_list())
+    ]
     found = [row._replace(piece="/".join(map(letters, row.piece.split("/", 1)))) for row in found]
     assert len({row["id"] for row in built}) == len(expected)
-    different = [(number, *pair) for number, pair in enumerate(zip(expected, found, strict=True)) if pair[0] != pair[1]]
+    different = [
+        (number, *pair)
+        for number, pair in enumerate(zip(expected, found, strict=True))
+        if pair[0] != pair[1]
+    ]
     assert not different, f"{len(different)} of {len(expected)} rows differ"
 
 
@@ -179,7 +236,10 @@ def value(kind: str, reply: str, right: str) -> float:
     order, true = [int(digit) for digit in longest], [int(digit) for digit in right]
     if sorted(order) != sorted(true):
         return 0.0
-    signs = [(order[i] - order[j]) * (true[i] - true[j]) > 0 for i, j in combinations(range(len(true)), 2)]
+    signs = [
+        (order[i] - order[j]) * (true[i] - true[j]) > 0
+        for i, j in combinations(range(len(true)), 2)
+    ]
     tau = sum(1 if agrees else -1 for agrees in signs) / len(signs)
     return (tau + 1) / 2
 
@@ -190,7 +250,9 @@ def reply_to(right: str, rights: list[str], draw: random.Random) -> str:
     place = draw.randrange(len(joined))
     swapped = joined[:place] + joined[place + 1 : place + 2] + joined[place] + joined[place + 2 :]
     near = draw.choice((swapped, swapped, joined[:-1], joined[::-1], str(int(joined) + 1)))
-    answer = draw.choice((joined, joined, right, ", ".join(joined), near, draw.choice(rights).replace(" ", ""), ""))
+    answer = draw.choice(
+        (joined, joined, right, ", ".join(joined), near, draw.choice(rights).replace(" ", ""), "")
+    )
     return f"{draw.choice(PROSE)}{answer}{draw.choice(ENDINGS)}"
 
 
@@ -199,7 +261,9 @@ def scored(made: Task, sample: Sample, reply: str, number: int) -> SampleScore:
     (scorer,) = made.scorer  # type: ignore[misc]
     output, model = ModelOutput.from_content("mock/model", reply), ModelName("mock/model")
     about: Any = {"choices": sample.choices, "metadata": sample.metadata}
-    state = TaskState(model, number, 1, sample.input, [], Target(sample.target), output=output, **about)
+    state = TaskState(
+        model, number, 1, sample.input, [], Target(sample.target), output=output, **about
+    )
     score = asyncio.run(scorer(state, state.target))
     assert isinstance(score, Score)
     return SampleScore(score=score, sample_id=number, sample_metadata=sample.metadata)
@@ -232,7 +296,9 @@ def test_replies_are_scored_as_described(task: str, folders: tuple[Path, Path]) 
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_digits_of_other_scripts_are_digits_or_nothing(task: str, folders: tuple[Path, Path]) -> None:
+def test_digits_of_other_scripts_are_digits_or_nothing(
+    task: str, folders: tuple[Path, Path]
+) -> None:
     expectation(folders, task)
     made, (sample, *_) = samples(folders, task)
     reply = str(sample.target).replace(" ", "").translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))

@@ -17,7 +17,14 @@ from inspect_ai.solver import TaskState
 from music_evals.datasets_builders.lilybench.emopia import Clip
 from music_evals.datasets_builders.lilybench.emopia import make_rows as make_clip_rows
 from music_evals.datasets_builders.lilybench.paper import corrupt, make_rows, split_bars
-from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, FIELDS, QUADRANT_LABELS, TASKS, Piece, TaskRow
+from music_evals.datasets_builders.lilybench.rows import (
+    CORRUPTIONS,
+    FIELDS,
+    QUADRANT_LABELS,
+    TASKS,
+    Piece,
+    TaskRow,
+)
 from music_evals.scorers import score_tasks
 from music_evals.scorers.items import all_items, headline
 
@@ -32,7 +39,9 @@ MAKE: dict[str, Callable[[str], Scorer]] = {
 
 @cache
 def data(name: str) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads((Path(__file__).parent / "data" / f"{name}.json").read_text("utf-8"))
+    read: dict[str, Any] = json.loads(
+        (Path(__file__).parent / "data" / f"{name}.json").read_text("utf-8")
+    )
     return read
 
 
@@ -60,13 +69,22 @@ def figures(task: str, scores: list[SampleScore]) -> dict[str, float]:
     main = headline(items)
     assert main
     if task == "bar_count":
-        answers, rights = [one.score.answer for one in scores], [details(one)["right_answer"] for one in scores]
+        answers, rights = (
+            [one.score.answer for one in scores],
+            [details(one)["right_answer"] for one in scores],
+        )
         estimates = score_tasks.count_estimates(answers, rights, len(scores), is_paper=True)
         names = data("lilybench_replies")["figures"][task]
-        return {name: one.value for name, one in estimates.items() if name in names} | {"exact": main.value}
+        return {name: one.value for name, one in estimates.items() if name in names} | {
+            "exact": main.value
+        }
     if task == "error_detection":
-        kinds = {kind: headline([item for item in items if item.stratum == kind]) for kind in CORRUPTIONS}
-        return {f"{kind}/f1": one.value for kind, one in kinds.items() if one} | {"macro_f1": main.value}
+        kinds = {
+            kind: headline([item for item in items if item.stratum == kind]) for kind in CORRUPTIONS
+        }
+        return {f"{kind}/f1": one.value for kind, one in kinds.items() if one} | {
+            "macro_f1": main.value
+        }
     return {{"bar_sequencing": "tau", "emotion_recognition": "accuracy"}[task]: main.value}
 
 
@@ -82,11 +100,19 @@ def test_replies_are_read_and_scored_as_published(task: str) -> None:
         assert score.answer in ([parsed] if parsed else [None, "none"]), reply
     assert figures(task, scores) == pytest.approx(replies["figures"][task])
     if task == "error_detection":  # a reply without digits names no bar
-        assert {scored(task, reply, "none", 0, "clean").score.value for reply in ("none", "all is well", "")} == {1}
+        assert {
+            scored(task, reply, "none", 0, "clean").score.value
+            for reply in ("none", "all is well", "")
+        } == {1}
     if task == "emotion_recognition":
-        classes = [(one["right_class"], one.get("answer_class", "unreadable")) for one in map(details, scores)]
+        classes = [
+            (one["right_class"], one.get("answer_class", "unreadable"))
+            for one in map(details, scores)
+        ]
         index = {f"Q{number + 1}": str(number) for number in range(4)}
-        counted = Counter(f"{index[right]}_as_{index.get(answer, answer)}" for right, answer in classes)
+        counted = Counter(
+            f"{index[right]}_as_{index.get(answer, answer)}" for right, answer in classes
+        )
         assert counted == replies["confusion"]
 
 
@@ -111,12 +137,22 @@ def corruptions(facts: dict[str, Any], kind: str) -> set[tuple[str, int]]:
     """All corrupted texts that the published code may make, with the number of the bar."""
     text, places = facts["text"], facts["separators"]
     if kind == "invalid_metadata":
-        return {(without(text, facts["keys"][:1], r"\key xx \nonsense"), 1)} if facts["keys"] else set()
+        return (
+            {(without(text, facts["keys"][:1], r"\key xx \nonsense"), 1)}
+            if facts["keys"]
+            else set()
+        )
     if len(places) < 2 or (kind == "invalid_bar_duration" and not facts["metres"]):
         return set()
     foreign = [f" {note}4 " for note in facts["foreign"]]
-    inserted = foreign if kind == "accidental_outside_key" else data("lilybench_texts")["inserted"][kind]
-    return {(text[:place] + new + text[place:], bar) for bar, place in enumerate(places, 1) for new in inserted}
+    inserted = (
+        foreign if kind == "accidental_outside_key" else data("lilybench_texts")["inserted"][kind]
+    )
+    return {
+        (text[:place] + new + text[place:], bar)
+        for bar, place in enumerate(places, 1)
+        for new in inserted
+    }
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
@@ -125,18 +161,25 @@ def test_bars_and_corruptions_of_any_text_are_as_published(kind: Any) -> None:
     for number, facts in enumerate(texts()):
         assert split_bars(facts["text"]) == facts["bars"]
         possible = corruptions(facts, kind)
-        corrupted = {corrupt(facts["text"], kind, random.Random(f"{number} {seed}")) for seed in range(3)}
+        corrupted = {
+            corrupt(facts["text"], kind, random.Random(f"{number} {seed}")) for seed in range(3)
+        }
         assert corrupted <= possible if possible else corrupted == {None}, facts["text"]
         count += bool(possible)
     assert count > 50
     for facts in texts()[-6:]:  # short ones, in six keys
-        assert {corrupt(facts["text"], kind, random.Random(seed)) for seed in range(300)} == corruptions(facts, kind)
+        assert {
+            corrupt(facts["text"], kind, random.Random(seed)) for seed in range(300)
+        } == corruptions(facts, kind)
 
 
 def rows_of(task: Any) -> list[tuple[TaskRow, dict[str, Any]]]:
     """Rows with the facts on their texts."""
     pieces = [Piece(str(n), facts["text"], facts) for n, facts in enumerate(texts())]
-    return [(row, texts()[int(row["piece"])]) for row in make_rows(task, pieces, 3, dict.fromkeys(TASKS, 90))]
+    return [
+        (row, texts()[int(row["piece"])])
+        for row in make_rows(task, pieces, 3, dict.fromkeys(TASKS, 90))
+    ]
 
 
 def right(row: TaskRow) -> str:
@@ -170,16 +213,24 @@ def test_rows_on_metadata_are_as_published(task: str) -> None:
         assert len(set(row["options"])) == 4
         assert set(row["options"]) <= {value_of(text, row["kind"]) for text in texts()}
         spans = facts["keys" if row["kind"] == "key" else "metres"]
-        assert row["score"] == (facts["text"] if task == "metadata_qa" else without(facts["text"], spans))
+        assert row["score"] == (
+            facts["text"] if task == "metadata_qa" else without(facts["text"], spans)
+        )
     assert {row["kind"] for row, _ in rows} == set(FIELDS)
 
 
 def test_rows_on_headers_are_as_published() -> None:
     for row, facts in rows_of("music_captioning"):
-        assert (right(row), row["score"]) == (facts["title"], without(facts["text"], facts["title_strings"]))
+        assert (right(row), row["score"]) == (
+            facts["title"],
+            without(facts["text"], facts["title_strings"]),
+        )
         assert set(row["options"]) <= {text["title"] for text in texts()}
     for row, facts in rows_of("composer_recognition"):
-        assert (right(row), row["score"]) == (facts["composer"], without(facts["text"], facts["composer_strings"]))
+        assert (right(row), row["score"]) == (
+            facts["composer"],
+            without(facts["text"], facts["composer_strings"]),
+        )
     for row, facts in rows_of("genre_recognition"):
         assert (right(row), row["score"]) == (facts["style"], facts["text"])
 
@@ -195,7 +246,10 @@ def test_rows_with_errors_are_as_published() -> None:
 
 
 def test_rows_on_clips_are_as_published() -> None:
-    clips = [Clip(f"Q{1 + number % 4}_song{number}_0", 1 + number % 4, str(number).encode()) for number in range(80)]
+    clips = [
+        Clip(f"Q{1 + number % 4}_song{number}_0", 1 + number % 4, str(number).encode())
+        for number in range(80)
+    ]
     convert = lambda midi: f'% Lily was here from x.mid\n\\version "2"{" c4 |" * int(midi)} d'  # noqa: E731
     rows, _ = make_clip_rows("paper", clips, 1, per_quadrant=15, convert=convert)
     assert len(rows) == 60

@@ -21,13 +21,19 @@ def test_the_reader_agrees_with_every_answer(questions: list[Question], language
     rng = Random(0)
     for question in questions:
         options = rng.sample([question.right[language], *question.wrong[language]], 4)
-        assert solve(question.text[language], options) == options.index(question.right[language]), question
+        assert solve(question.text[language], options) == options.index(question.right[language]), (
+            question
+        )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_reader_does_not_guess(questions: list[Question], language: Language) -> None:
     for question in questions:
-        text, right, wrong = question.text[language], question.right[language], question.wrong[language]
+        text, right, wrong = (
+            question.text[language],
+            question.right[language],
+            question.wrong[language],
+        )
         # So no wrong option is right as well, by an arithmetic that the composer does not know.
         assert solve(text, wrong) is None, question
         assert solve(text, [right, *wrong, right]) is None
@@ -37,7 +43,11 @@ def test_the_reader_does_not_guess(questions: list[Question], language: Language
 
 HAND_WORKED = [
     ("从B向上到离它最近的F，构成什么音程？", ["纯五度", "增四度", "减五度", "小六度"], 2),
-    ("What is the key signature of E flat minor?", ["6 sharps", "6 flats", "3 flats", "5 flats"], 1),
+    (
+        "What is the key signature of E flat minor?",
+        ["6 sharps", "6 flats", "3 flats", "5 flats"],
+        1,
+    ),
     (
         "In A flat major, which notes, from the lowest up, form V7?",
         ["E flat, G, B flat, D", "E flat, G, B flat, D flat"],
@@ -50,8 +60,16 @@ HAND_WORKED = [
         1,
     ),
     ("Which note is enharmonic with C?", ["C", "B sharp", "B"], 1),
-    ("In A minor, which notes, from the lowest up, form viio7?", ["G sharp, B, D, F"], None),  # written otherwise
-    ("In A minor, which notes, from the lowest up, form vii°7/V?", ["D, F, A, C", "D sharp, F sharp, A, C"], 1),
+    (
+        "In A minor, which notes, from the lowest up, form viio7?",
+        ["G sharp, B, D, F"],
+        None,
+    ),  # written otherwise
+    (
+        "In A minor, which notes, from the lowest up, form vii°7/V?",
+        ["D, F, A, C", "D sharp, F sharp, A, C"],
+        1,
+    ),
     ("Which note is enharmonic with C?", ["B sharp", "D double flat"], None),  # both are
 ]
 

@@ -18,7 +18,9 @@ import pytest
 from music_evals.datasets_builders.msu.questions.reading import Reading, read, spell
 from music_evals.datasets_builders.msu.works import default_works
 
-ORACLE = json.loads((Path(__file__).parent / "data" / "verovio_scores.json").read_text("utf-8"))["measures"]
+ORACLE = json.loads((Path(__file__).parent / "data" / "verovio_scores.json").read_text("utf-8"))[
+    "measures"
+]
 
 DIVIDED = {"bach-226-2": 2, "mozart-80-4": 3}
 """Works → how many of their measures the files have in two pieces."""
@@ -75,7 +77,9 @@ def _sorted(value: object) -> object:
     return sorted(value) if isinstance(value, set) else value
 
 
-@pytest.mark.parametrize("work", [work for work in default_works() if work.name in ORACLE], ids=lambda work: work.name)
+@pytest.mark.parametrize(
+    "work", [work for work in default_works() if work.name in ORACLE], ids=lambda work: work.name
+)
 def test_every_measure_of_every_staff_is_read_alike(work) -> None:
     """verovio has the two pieces of a divided measure one by one."""
     measures = [digest(cells) for cells in builder_cells(read(work.load()))]

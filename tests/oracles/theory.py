@@ -53,9 +53,13 @@ def _root_above(numeral: str, sign: str, minor: int) -> int:
     return _MAJOR[degree] if sign and degree == 6 else (_MINOR if minor else _MAJOR)[degree]
 
 
-def _function_chord(key: tuple[int, int], function: tuple[int, tuple[int, ...], tuple[int, ...]]) -> tuple[int, ...]:
+def _function_chord(
+    key: tuple[int, int], function: tuple[int, tuple[int, ...], tuple[int, ...]]
+) -> tuple[int, ...]:
     degree, *chords = function
-    root = _MAJOR[degree]  # tonic, subdominant, dominant and leading note are alike in major and harmonic minor
+    root = _MAJOR[
+        degree
+    ]  # tonic, subdominant, dominant and leading note are alike in major and harmonic minor
     return _raised(chords[key[1]], key[0] + root)
 
 
@@ -97,11 +101,15 @@ _FITS: Final[Mapping[str, Callable[..., bool]]] = {
     "key_of_signature": lambda it, n, m: (_sharps(it), it[1]) == (n, m),
     "relative_key": lambda it, a, m: it != a and (_sharps(it), it[1]) == (_sharps(a), m),
     "parallel_signature": lambda it, a, m: it == _sharps((a[0], m)),
-    "last_sign": lambda it, a, s: s * _sharps(a) > 0 and letter_of(it) == letter_of(_sharps(a) + (5 if s > 0 else -1)),
+    "last_sign": lambda it, a, s: (
+        s * _sharps(a) > 0 and letter_of(it) == letter_of(_sharps(a) + (5 if s > 0 else -1))
+    ),
     "shared_notes": lambda it, a, b: it == max(0, 7 - abs(_sharps(a) - _sharps(b))),
     "signature_above": lambda it, a, by, m: it == _sharps((a[0] + by.fifths, m)),
     "chord_notes": lambda it, a, b, n: it == _inverted(_raised(b, a), n),
-    "chord_name": lambda it, a: root_of(a) is not None and a == _inverted(_raised(it[0], root_of(a) or 0), it[1]),
+    "chord_name": lambda it, a: (
+        root_of(a) is not None and a == _inverted(_raised(it[0], root_of(a) or 0), it[1])
+    ),
     "chord_root": lambda it, a: it == root_of(a),
     "chord_member": lambda it, a, b, n: n < len(b) and it == a + b[n],
     "figure_notes": lambda it, a, f: it == _resolved(f, a),
@@ -125,7 +133,10 @@ def _pattern(wording: str) -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern for a wording, and what its blanks hold."""
     literal = re.split(r"\{[^}]*\}", wording)
     blanks = _BLANK.findall(wording)
-    parts = [f"(?P<{name}>.+?){re.escape(after)}" for (name, _), after in zip(blanks, literal[1:], strict=True)]
+    parts = [
+        f"(?P<{name}>.+?){re.escape(after)}"
+        for (name, _), after in zip(blanks, literal[1:], strict=True)
+    ]
     return re.compile(re.escape(literal[0]) + "".join(parts)), dict(blanks)
 
 
@@ -154,6 +165,8 @@ def solve(question: str, options: Sequence[str]) -> int | None:
         asked = {name: READERS[kind](match[name]) for name, kind in kinds.items()} if match else {}
         if match and None not in asked.values():
             meanings = [read(option) if len(option) <= _LONGEST else None for option in options]
-            fitting = [place for place, it in enumerate(meanings) if it is not None and fits(it, **asked)]
+            fitting = [
+                place for place, it in enumerate(meanings) if it is not None and fits(it, **asked)
+            ]
             return fitting[0] if len(fitting) == 1 else None
     return None

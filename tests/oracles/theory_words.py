@@ -28,10 +28,16 @@ def _words(table: str) -> dict[str, Any]:
 
 _ORDINALS, _QUALITIES, _SIGNS = _words("ordinal"), _words("quality"), _words("alteration")
 _VALUES, _DOTS, _CHORDS = _words("value"), _words("dots"), _words("chord")
-_NOTE: Final = re.compile(r"(?P<zh>重升|升|重降|降|)(?P<letter>[A-G])(?P<en> (?:double )?(?:sharp|flat)|)(?P<rest>.*)")
-_INTERVAL: Final = re.compile(r"(?:([纯大小增减])([一二三四五六七八九十]+)度|(?:an? )?([a-z]+) ([a-z]+))")
+_NOTE: Final = re.compile(
+    r"(?P<zh>重升|升|重降|降|)(?P<letter>[A-G])(?P<en> (?:double )?(?:sharp|flat)|)(?P<rest>.*)"
+)
+_INTERVAL: Final = re.compile(
+    r"(?:([纯大小增减])([一二三四五六七八九十]+)度|(?:an? )?([a-z]+) ([a-z]+))"
+)
 _SIGNATURE: Final = re.compile(r"([1-7])(?:个([升降])号| (sharp|flat)s?)")
-_VALUE: Final = re.compile(r"(?:(复附点|附点)?([^附复a-z ]+)|(?:an? )?(?:(double-dotted|dotted) )?([a-z-]+) notes?)")
+_VALUE: Final = re.compile(
+    r"(?:(复附点|附点)?([^附复a-z ]+)|(?:an? )?(?:(double-dotted|dotted) )?([a-z-]+) notes?)"
+)
 _DIVISION: Final = re.compile(r"([0-9])(?:拍，每拍分| beats of )([0-9])(?:份| parts each)")
 _INSTRUMENT: Final = re.compile(r"(?:([升降]?[A-G])调.+|英国管（([A-G])调）|[A-Za-z ]+ in (.+))")
 _FIGURE: Final = re.compile(r"([iv]+|[IV]+)([°ø]?)(6|64|7|65|43|42|)(?:/([iv]+|[IV]+))?")
@@ -79,7 +85,11 @@ def _interval(text: str) -> Interval | None:
     octaves, letters = divmod(number - 1, 7)
     perfect = letters in (0, 3, 4)
     # By how much it differs from the perfect or major interval of its number.
-    altered = {"augmented": 1, "perfect" if perfect else "major": 0, "diminished": -1 if perfect else -2}
+    altered = {
+        "augmented": 1,
+        "perfect" if perfect else "major": 0,
+        "diminished": -1 if perfect else -2,
+    }
     if not perfect:
         altered["minor"] = -1
     if quality not in altered:
@@ -101,14 +111,22 @@ def _fraction(text: str) -> Fraction | None:
 
 
 def _metre(text: str) -> tuple[int, int] | None:
-    return None if _fraction(text) is None else (int(text.partition("/")[0]), int(text.partition("/")[2]))
+    return (
+        None
+        if _fraction(text) is None
+        else (int(text.partition("/")[0]), int(text.partition("/")[2]))
+    )
 
 
 def _signature(text: str) -> int | None:
     if text in ("无升降号", "no sharps or flats"):
         return 0
     match = _SIGNATURE.fullmatch(text)
-    return int(match[1]) * (1 if "升" in match.groups() or "sharp" in match.groups() else -1) if match else None
+    return (
+        int(match[1]) * (1 if "升" in match.groups() or "sharp" in match.groups() else -1)
+        if match
+        else None
+    )
 
 
 def _value(text: str) -> Fraction | None:
@@ -145,7 +163,10 @@ def _figure(text: str) -> re.Match[str] | None:
 
 
 READERS: Final[Mapping[str, Callable[[str], Any]]] = {
-    **{name: _words(name).get for name in ("mode", "sign", "function", "position", "member", "direction")},
+    **{
+        name: _words(name).get
+        for name in ("mode", "sign", "function", "position", "member", "direction")
+    },
     "function_chord": _words("function_chord").get,
     "note": _note,
     "notes": _several(_note),

@@ -81,7 +81,10 @@ def write_log(
                     metadata={"reading": "answered", **(scores[place] if scores else {})},
                 )
             },
-            model_usage={model: ModelUsage(output_tokens=10 * (place + 1)), "judge": ModelUsage(output_tokens=999)},
+            model_usage={
+                model: ModelUsage(output_tokens=10 * (place + 1)),
+                "judge": ModelUsage(output_tokens=999),
+            },
             working_time=float(place + 1),
         )
         for place, value in enumerate(values)
@@ -113,7 +116,11 @@ def write_log(
         results=EvalResults(
             total_samples=len(made),
             completed_samples=len(made),
-            scores=[EvalScore(name=scorer, scorer=scorer, metrics={name: EvalMetric(name=name, value=0.0)})],
+            scores=[
+                EvalScore(
+                    name=scorer, scorer=scorer, metrics={name: EvalMetric(name=name, value=0.0)}
+                )
+            ],
         ),
         samples=made,
     )

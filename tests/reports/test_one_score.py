@@ -33,7 +33,9 @@ def test_the_headline_of_every_golden_log_is_its_own_main_metric(golden: Records
         found = golden.score(number)
         assert found is not None
         expected = (logged[name], logged.get(f"{name}_low"), logged.get(f"{name}_high"))
-        assert (found.value, found.low, found.high) == pytest.approx(expected, abs=1e-9), log.location
+        assert (found.value, found.low, found.high) == pytest.approx(expected, abs=1e-9), (
+            log.location
+        )
 
 
 def test_no_metric_is_a_sentence_or_undefined(golden: Records) -> None:
@@ -58,17 +60,27 @@ def test_a_later_partial_run_does_not_take_the_place_of_a_complete_one(tmp_path:
     assert partial.runs["is_current"].tolist() == [False, True]  # the larger one
     assert partial.runs["condition"].tolist() == ["in part"] * 2
     write_log(tmp_path, "II", day=4, limit=2, in_dataset=4)
-    assert read_records(tmp_path).runs["is_current"].tolist() == [False, False, True]  # of equal ones the newest
+    assert read_records(tmp_path).runs["is_current"].tolist() == [
+        False,
+        False,
+        True,
+    ]  # of equal ones the newest
 
 
 def test_summary_page_leaderboard_and_results_agree(golden: Records) -> None:
-    means = {(row["Model"], row["Benchmark"].removesuffix(" †")): row["Score"] for row in rows(summary_table(golden))}
+    means = {
+        (row["Model"], row["Benchmark"].removesuffix(" †")): row["Score"]
+        for row in rows(summary_table(golden))
+    }
     results = json.loads(as_json(golden, "test"))
     for one in results["aggregates"]:
         shown = means[one["model"], one["section"]]
         if shown is not None:
             assert (one["score"]["value"], one["score"]["n"]) == (shown.value, shown.n)
-    board = {(row["Model"], row["Benchmark"].removesuffix(" †")): row["Score"] for row in rows(board_table(golden, {}))}
+    board = {
+        (row["Model"], row["Benchmark"].removesuffix(" †")): row["Score"]
+        for row in rows(board_table(golden, {}))
+    }
     assert board == {key: score for key, score in means.items() if key[1] != SUITE}
     overview = make_overview(golden)
     for row in rows(overview.table):
@@ -83,19 +95,36 @@ def test_summary_page_leaderboard_and_results_agree(golden: Records) -> None:
 
 
 def test_msu_has_all_its_tasks_whatever_the_length_of_the_scores(tmp_path: Path) -> None:
-    questions = [{"score_id": "s", "questions": [{"id": "1", "verdict": 1, "level": 1, "votes": {}, "rule": True}]}]
-    for day, (task, tokens) in enumerate([("score", 900), ("textual", 100), ("visual", None)], start=1):
+    questions = [
+        {
+            "score_id": "s",
+            "questions": [{"id": "1", "verdict": 1, "level": 1, "votes": {}, "rule": True}],
+        }
+    ]
+    for day, (task, tokens) in enumerate(
+        [("score", 900), ("textual", 100), ("visual", None)], start=1
+    ):
         about = {"score_tokens": tokens, "judged_by_rules": True, "floors": {}}
-        write_log(tmp_path, [1.0], benchmark="msu", task=task, about=about, scores=questions, day=day)
+        write_log(
+            tmp_path, [1.0], benchmark="msu", task=task, about=about, scores=questions, day=day
+        )
     (row,) = rows(summary_table(read_records(tmp_path)))
     assert (row["Tasks"], row["Score"].value, row["Score"].n) == ("3/3", pytest.approx(100), 3)
 
 
-TASKS = {"muse": "syncopation", "ziqi": "generation", "musictheorybench": "knowledge", "mmau": "music", "mmar": "music"}
+TASKS = {
+    "muse": "syncopation",
+    "ziqi": "generation",
+    "musictheorybench": "knowledge",
+    "mmau": "music",
+    "mmar": "music",
+}
 SAME = [{"content": f"{number}"} for number in range(4)]
 
 
-def suite(tmp_path: Path, models: dict[str, list[str]]) -> tuple[dict[str, float | None], list[str]]:
+def suite(
+    tmp_path: Path, models: dict[str, list[str]]
+) -> tuple[dict[str, float | None], list[str]]:
     """Models → the benchmarks that each ran, of which mmau and mmar ask the same questions."""
     for model, benchmarks in models.items():
         for benchmark in benchmarks:
@@ -103,7 +132,9 @@ def suite(tmp_path: Path, models: dict[str, list[str]]) -> tuple[dict[str, float
             options = {"task": TASKS[benchmark], "model": model, "about": FLOOR, "samples": samples}
             write_log(tmp_path, answers, benchmark=benchmark, **options)  # type: ignore[arg-type]
     found, notes = aggregates(read_records(tmp_path))
-    suites = {one.model: one.normalised.value for one in found if one.section == SUITE and one.normalised}
+    suites = {
+        one.model: one.normalised.value for one in found if one.section == SUITE and one.normalised
+    }
     return {model: suites.get(model) for model in models}, notes
 
 
@@ -120,7 +151,11 @@ def test_questions_of_two_benchmarks_count_once(tmp_path: Path) -> None:
 
 
 def test_benchmarks_that_only_a_baseline_ran_are_not_of_the_suite(tmp_path: Path) -> None:
-    models = {"vllm/a/b": ["muse", "ziqi"], "baseline/chance": ["muse", "ziqi", "mmau"], "baseline/reader": ["mmau"]}
+    models = {
+        "vllm/a/b": ["muse", "ziqi"],
+        "baseline/chance": ["muse", "ziqi", "mmau"],
+        "baseline/reader": ["mmau"],
+    }
     means, _ = suite(tmp_path, models)
     assert means == {"vllm/a/b": 75, "baseline/chance": 75, "baseline/reader": None}
 
@@ -134,7 +169,9 @@ def test_no_normalised_value_has_an_interval_above_100(golden: Records) -> None:
 def test_questions_on_one_piece_are_taken_together(tmp_path: Path) -> None:
     write_log(tmp_path / "apart", "CCCCIIII", samples=[{}] * 8)
     for key in ("question", "score_id", "piece", "cluster"):
-        write_log(tmp_path / key, "CCCCIIII", samples=[{key: str(place // 2)} for place in range(8)])
+        write_log(
+            tmp_path / key, "CCCCIIII", samples=[{key: str(place // 2)} for place in range(8)]
+        )
         found = read_records(tmp_path / key).score(0)
         assert found is not None
         ends = mean_interval([1, 1, 1, 1, 0, 0, 0, 0], "aabbccdd")
@@ -147,29 +184,49 @@ def test_questions_on_one_piece_are_taken_together(tmp_path: Path) -> None:
 def test_a_test_between_models_is_of_their_headlines(tmp_path: Path) -> None:
     """Macro F1: kinds count alike, and rows without an error do not count."""
     kinds = ["x", "x", "x", "y", "clean"]
-    scores = [{"stratum": kind, "counts": kind != "clean", "in_form": True, "right_answer": "4"} for kind in kinds]
+    scores = [
+        {"stratum": kind, "counts": kind != "clean", "in_form": True, "right_answer": "4"}
+        for kind in kinds
+    ]
     samples = [{"kind": kind, "piece": f"p{place}"} for place, kind in enumerate(kinds)]
     for model, values in {"vllm/a/one": [1, 0, 0, 0, 1], "vllm/b/two": [1, 1, 0, 1, 0]}.items():
         about = {"protocol": "strict", "floors": {}}
-        options = {"benchmark": "lilybench", "task": "error_detection", "model": model, "about": about}
+        options = {
+            "benchmark": "lilybench",
+            "task": "error_detection",
+            "model": model,
+            "about": about,
+        }
         write_log(tmp_path, values, samples=samples, scores=scores, **options)  # type: ignore[arg-type]
     records = read_records(tmp_path)
     one, two = (records.score(number) for number in (0, 1))
     assert one is not None
     assert two is not None
     assert (one.value, two.value) == pytest.approx((1 / 6, (2 / 3 + 1) / 2))
-    (row,) = rows(next(table for table in comparison_tables(records) if table.name == "tests_models_lilybench"))
+    (row,) = rows(
+        next(
+            table for table in comparison_tables(records) if table.name == "tests_models_lilybench"
+        )
+    )
     assert row["Difference"].value == pytest.approx(100 * (two.value - one.value))
-    assert (row["First"].value, row["Second"].value, row["First"].n) == pytest.approx((100 / 6, 250 / 3, 4))
+    assert (row["First"].value, row["Second"].value, row["First"].n) == pytest.approx(
+        (100 / 6, 250 / 3, 4)
+    )
 
 
 def test_n_stands_beside_every_measured_score(golden: Records) -> None:
     for section in dict.fromkeys(golden.runs["section"]):
         for table in section_tables(golden, section):
-            measured = [row for row in rows(table) if str(row.get("Source", "")).startswith("measured")]
+            measured = [
+                row for row in rows(table) if str(row.get("Source", "")).startswith("measured")
+            ]
             for row in measured:
                 for heading, cell in row.items():
-                    if isinstance(cell, Estimate) and cell.low is not None and not heading.startswith("floor"):
+                    if (
+                        isinstance(cell, Estimate)
+                        and cell.low is not None
+                        and not heading.startswith("floor")
+                    ):
                         assert cell.n is not None, (table.name, heading)
     table = summary_table(golden)
     assert "n 84" in table.to_markdown()
@@ -180,16 +237,29 @@ def test_n_stands_beside_every_measured_score(golden: Records) -> None:
 @pytest.mark.parametrize(
     ("midi", "audio", "sentence"),
     [
-        ("C" * 38 + "II", "C" * 12 + "I" * 28, "a reads MIDI but does not hear: 95 (83–99; n 40) from MIDI, 30 ("),
+        (
+            "C" * 38 + "II",
+            "C" * 12 + "I" * 28,
+            "a reads MIDI but does not hear: 95 (83–99; n 40) from MIDI, 30 (",
+        ),
         ("C" * 38 + "II", "C" * 30 + "I" * 10, "a reads MIDI and hears: "),
         ("C" * 22 + "I" * 18, "C" * 14 + "I" * 26, "a reads MIDI and may hear: "),
         ("C" * 12 + "I" * 28, "C" * 10 + "I" * 30, "a neither reads MIDI nor hears: "),
     ],
 )
-def test_a_sentence_says_whether_a_model_reads_and_hears(tmp_path: Path, midi: str, audio: str, sentence: str) -> None:
+def test_a_sentence_says_whether_a_model_reads_and_hears(
+    tmp_path: Path, midi: str, audio: str, sentence: str
+) -> None:
     for modality, values in (("midi", midi), ("audio", audio)):
         params = {"modality": modality}
-        write_log(tmp_path, values, benchmark="muse", task="chord_quality", model="vllm/org/a", params=params)
+        write_log(
+            tmp_path,
+            values,
+            benchmark="muse",
+            task="chord_quality",
+            model="vllm/org/a",
+            params=params,
+        )
     found = make_overview(read_records(tmp_path)).sentences["MUSE"]
     assert found.startswith(sentence)
     assert found.endswith("from sound, floor 25.")
@@ -199,7 +269,10 @@ def test_a_compile_rate_is_not_presented_as_quality(golden: Records) -> None:
     assert "compile rate, not quality" in make_overview(golden).sentences["LilyBench: generation"]
     (row,) = [row for row in rows(summary_table(golden)) if "generation" in row["Benchmark"]]
     assert row["Score"].mark == "‡"
-    assert any(note.startswith("‡") and "random notes" in note for note in summary_table(golden).shown_notes())
+    assert any(
+        note.startswith("‡") and "random notes" in note
+        for note in summary_table(golden).shown_notes()
+    )
 
 
 def test_the_overview_of_a_benchmark_without_published_figures(tmp_path: Path) -> None:

@@ -15,11 +15,14 @@ from music_evals.reports.tables.lilybench import AVERAGED as MUTOPIA
 from music_evals.scorers.metrics.estimates import Estimate, average
 
 PAPERS = [
-    path.read_text(encoding="utf-8") for path in sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("*.txt"))
+    path.read_text(encoding="utf-8")
+    for path in sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("*.txt"))
 ]
 """Texts of the papers on LilyBench, MUSE, ZIQI-Eval and MSU-Bench."""
 
-need_papers = pytest.mark.skipif(len(PAPERS) != 4, reason="no copies of the papers' texts beside the checkout")
+need_papers = pytest.mark.skipif(
+    len(PAPERS) != 4, reason="no copies of the papers' texts beside the checkout"
+)
 FOLDER = Path(benchmarks.__file__).parent
 TABLES = sorted(f"{path.parents[1].name}_{path.stem}" for path in FOLDER.glob("*/published/*.csv"))
 HALF, TINY = 0.005 + 1e-9, 0.0005 + 1e-9
@@ -30,7 +33,9 @@ MSU_LEVELS = tuple(f"level {level}" for level in (1, 2, 3, 4))
 
 
 def load(name: str) -> Published:
-    benchmark = max((known for known in benchmarks.names() if name.startswith(f"{known}_")), key=len)
+    benchmark = max(
+        (known for known in benchmarks.names() if name.startswith(f"{known}_")), key=len
+    )
     return published(benchmark, name.removeprefix(f"{benchmark}_"))
 
 
@@ -57,13 +62,21 @@ def test_every_table_names_its_source_and_holds_percentages(name: str) -> None:
     ("benchmark", "model", "figures"),
     [
         ("rul_muchomusic", "Qwen3.5-Omni-Plus", [72.4]),
-        ("mmau", "Music Flamingo", [76.35, 76.83]),  # as its own paper has them, 2511.10289: mini, then all questions
+        (
+            "mmau",
+            "Music Flamingo",
+            [76.35, 76.83],
+        ),  # as its own paper has them, 2511.10289: mini, then all questions
         ("mmar", "Music Flamingo", [48.66]),
         ("muchomusic", "Music Flamingo", [74.58]),
     ],
 )
-def test_reports_of_models_repeat_what_two_sources_say(benchmark: str, model: str, figures: list[float]) -> None:
-    (row,) = [row for row in published(benchmark, "third_party").rows if row.labels["model"] == model]
+def test_reports_of_models_repeat_what_two_sources_say(
+    benchmark: str, model: str, figures: list[float]
+) -> None:
+    (row,) = [
+        row for row in published(benchmark, "third_party").rows if row.labels["model"] == model
+    ]
     assert list(row.figures.values()) == figures
 
 
@@ -93,14 +106,20 @@ def test_tables_are_as_in_the_papers_text(name: str, paper: int, first: str, end
         if not re.search(r"\d\.\d", line):
             continue
         row = next(rows)
-        label = next(row.labels[what] for what in ("task", "model", "theme", "education") if what in row.labels)
+        label = next(
+            row.labels[what]
+            for what in ("task", "model", "theme", "education")
+            if what in row.labels
+        )
         before, found, after = line.partition(label)
         assert found
         assert not re.search(r"\d", before)
         figures = dict(row.figures)
         if figures.get("lowest") == figures.get("highest"):
             figures.pop("highest", None)  # one number stands for both
-        assert [float(number) for number in re.findall(r"\d+(?:\.\d+)?", after)] == list(figures.values())
+        assert [float(number) for number in re.findall(r"\d+(?:\.\d+)?", after)] == list(
+            figures.values()
+        )
         said = [text == "yes" for text in row.labels.values() if text in ("yes", "no")]
         assert [sign == "✓" for sign in re.findall("[×Х✓]", after)] == said
         assert row.labels.get("modality", modality) == modality
@@ -111,8 +130,13 @@ def test_tables_are_as_in_the_papers_text(name: str, paper: int, first: str, end
 def test_msu_figures_of_the_text_and_table6_are_as_in_the_papers_text() -> None:
     """Table 6 prints each figure of an adapter with its difference from the model's own."""
     text = " ".join(PAPERS[3].split())
-    for modality, words in {"textual": "about {} scores surviving past Level 1", "visual": "versus only {} in"}.items():
-        (row,) = [row for row in load("msu_level_success").rows if row.labels["modality"] == modality]
+    for modality, words in {
+        "textual": "about {} scores surviving past Level 1",
+        "visual": "versus only {} in",
+    }.items():
+        (row,) = [
+            row for row in load("msu_level_success").rows if row.labels["modality"] == modality
+        ]
         assert words.format(row.figures["scores after level 1"]) in text
     (judges,) = load("msu_judges").rows
     agreement, low, high = judges.figures.values()
@@ -127,7 +151,9 @@ def test_msu_figures_of_the_text_and_table6_are_as_in_the_papers_text() -> None:
         model, _, adapter = row.labels["model"].partition(" with LoRA")
         own = own if adapter or "LoRA" in name else figures
         changes = [float(cell.partition("(")[2].rstrip(")") or 0) for cell in cells]
-        assert [round(a - b, 2) for a, b in zip(figures, own, strict=True)] == pytest.approx(changes)
+        assert [round(a - b, 2) for a, b in zip(figures, own, strict=True)] == pytest.approx(
+            changes
+        )
         assert name in (model, "w/ LoRA", f"w/{adapter.removeprefix(' on').replace(' and ', '&')}")
 
 
@@ -143,7 +169,9 @@ def test_muse_table1_is_as_in_the_papers_text() -> None:
     assert " ".join(re.findall(r"Audio|MIDI|ZS|FS", "".join(printed))) == "Audio ZS FS MIDI ZS FS"
     assert re.findall(r"Stand|CoT|LogicLM", "".join(printed)) == ["Stand", "CoT", "LogicLM"] * 4
     conditions = product(("audio", "midi"), ("zero", "few"), ("standalone", "cot", "logiclm"))
-    assert read[:-1] == [[rows[model, *one][task] for task in MUSE_TASKS for model in models] for one in conditions]
+    assert read[:-1] == [
+        [rows[model, *one][task] for task in MUSE_TASKS for model in models] for one in conditions
+    ]
     assert read[-1] == [rows["Chance", "", "", ""][task] for task in MUSE_TASKS]
 
 
@@ -178,7 +206,9 @@ def test_muse_table2_is_as_in_the_papers_text() -> None:
 def test_ranges_are_those_that_the_papers_state(
     name: str, rows: str, columns: list[str], lowest: float, highest: float
 ) -> None:
-    chosen = [row.figures for row in load(name).rows if re.search(rows, "/".join(row.labels.values()))]
+    chosen = [
+        row.figures for row in load(name).rows if re.search(rows, "/".join(row.labels.values()))
+    ]
     found = [figures[column] for figures in chosen for column in columns]
     assert (min(found), max(found)) == (lowest, highest)
 
@@ -191,7 +221,13 @@ def test_ranges_are_those_that_the_papers_state(
         (
             "msu_table2",
             "visual",
-            ["Claude Sonnet 4", "Gemini 2.5 Pro", "Claude Opus 4", "Qwen3-VL-235B-A22B-Instruct", "Claude Opus 4"],
+            [
+                "Claude Sonnet 4",
+                "Gemini 2.5 Pro",
+                "Claude Opus 4",
+                "Qwen3-VL-235B-A22B-Instruct",
+                "Claude Opus 4",
+            ],
         ),
     ],
 )
@@ -204,7 +240,9 @@ def test_leaders_are_those_that_the_papers_name(name: str, part: str, leaders: l
 # --- LilyBench ---
 
 
-@pytest.mark.parametrize("model", ["Phi-4", "Qwen2.5-Coder-14B", "Codestral-22B", "DeepSeek-Coder-V2-Lite"])
+@pytest.mark.parametrize(
+    "model", ["Phi-4", "Qwen2.5-Coder-14B", "Codestral-22B", "DeepSeek-Coder-V2-Lite"]
+)
 def test_the_published_averages_are_over_eight_tasks_with_31_titles(model: str) -> None:
     table = {row.labels["task"]: row.figures[model] for row in load("lilybench_table3").rows}
     figures = [Estimate(table[task]) for task in MUTOPIA]
@@ -212,17 +250,26 @@ def test_the_published_averages_are_over_eight_tasks_with_31_titles(model: str) 
     # The figures of the tasks are rounded themselves. Table 1 has 60 titles, which do not give the printed averages.
     for titles, fits in ((31, True), (60, False)):
         weights = [(SIZES | {"music_captioning": titles})[task] for task in MUTOPIA]
-        assert (abs(average(figures, weights).value - table["Mutopia weighted avg"]) <= 2 * TINY) is fits
+        assert (
+            abs(average(figures, weights).value - table["Mutopia weighted avg"]) <= 2 * TINY
+        ) is fits
 
 
 @pytest.mark.parametrize("task", [task for task in MUTOPIA if task != "bar_sequencing"])
 def test_published_accuracies_are_shares_of_the_stated_rows_but_for_titles(task: Any) -> None:
     (row,) = [row for row in load("lilybench_table3").rows if row.labels["task"] == task]
     shares = [right / SIZES[task] for right in range(SIZES[task] + 1)]
-    stated = [min(abs(share - figure) for share in shares) <= TINY for figure in row.figures.values()]
+    stated = [
+        min(abs(share - figure) for share in shares) <= TINY for figure in row.figures.values()
+    ]
     if task == "music_captioning":
         assert not any(stated)
-        assert [round(31 * figure, 1) for figure in row.figures.values()] == [28.0, 29.0, 26.0, 21.0]
+        assert [round(31 * figure, 1) for figure in row.figures.values()] == [
+            28.0,
+            29.0,
+            26.0,
+            21.0,
+        ]
     else:
         assert all(stated)
 
@@ -239,15 +286,27 @@ def test_table1_f1_is_the_harmonic_mean() -> None:
     assert len(rows) == 16
     inexact = []
     for row, part in product(rows, ("comprehension", "generation")):
-        precision, recall, printed = (row.figures[f"{part} {figure}"] for figure in ("precision", "recall", "f1"))
+        precision, recall, printed = (
+            row.figures[f"{part} {figure}"] for figure in ("precision", "recall", "f1")
+        )
         if precision == 0:
             assert recall == printed == 0
             continue
-        assert f1(precision - HALF, recall - HALF) - HALF <= printed <= f1(precision + HALF, recall + HALF) + HALF
+        assert (
+            f1(precision - HALF, recall - HALF) - HALF
+            <= printed
+            <= f1(precision + HALF, recall + HALF) + HALF
+        )
         if abs(f1(precision, recall) - printed) > HALF:
             inexact.append(f"{row.labels['model']} {part[:4]}")
     # These five follow from precision and recall before rounding only; no row contradicts itself.
-    assert inexact == ["Mixtral-8x7B comp", "Qwen-7B comp", "Qwen-7B gene", "Qwen-14B comp", "Yi-34B comp"]
+    assert inexact == [
+        "Mixtral-8x7B comp",
+        "Qwen-7B comp",
+        "Qwen-7B gene",
+        "Qwen-14B comp",
+        "Yi-34B comp",
+    ]
 
 
 def test_table2_averages_are_means_of_its_rows() -> None:
@@ -268,7 +327,9 @@ def themes_of(row: PublishedRow) -> list[float]:
         ("ziqi_leaderboard_five_shot", ["educhat-base-002-13B"]),
     ],
 )
-def test_printed_averages_are_means_of_themes_in_few_rows_only(name: str, fitting: list[str]) -> None:
+def test_printed_averages_are_means_of_themes_in_few_rows_only(
+    name: str, fitting: list[str]
+) -> None:
     rows = load(name).rows
     assert len(rows) == 16
     means = {row.labels["model"]: sum(themes_of(row)) / 10 for row in rows}
@@ -287,14 +348,24 @@ def test_five_zero_shot_averages_are_over_the_questions() -> None:
         mean = sum(n * share for n, share in zip(questions, themes_of(row), strict=True)) / 14139
         if mean and abs(mean - row.figures["average"]) < 0.01:
             fitting.append(row.labels["model"])
-    assert fitting == ["ChatGLM2-6B", "Ziya-LLaMA-13B-v1.1", "Qwen-7B-base", "Qwen-14B-Base", "Baichuan2-13B-Base"]
+    assert fitting == [
+        "ChatGLM2-6B",
+        "Ziya-LLaMA-13B-v1.1",
+        "Qwen-7B-base",
+        "Qwen-14B-Base",
+        "Baichuan2-13B-Base",
+    ]
 
 
 def test_gpt4_in_the_human_study_is_a_share_of_whole_questions() -> None:
     assert load("ziqi_table3").rows[-1].figures == {"precision": round(100 * 77 / 114, 2)}
     gpt4 = {row.labels["theme"]: row.figures["gpt-4"] for row in load("ziqi_table4").rows}
-    assert gpt4["World Ethnic Music"] == round(100 * 11 / 18, 2)  # nine sub-themes, Black African music among them
-    assert gpt4["Popular Music"] == round(100 * 18 / 22, 2)  # eleven sub-themes, film music left out
+    assert gpt4["World Ethnic Music"] == round(
+        100 * 11 / 18, 2
+    )  # nine sub-themes, Black African music among them
+    assert gpt4["Popular Music"] == round(
+        100 * 18 / 22, 2
+    )  # eleven sub-themes, film music left out
     assert gpt4["Music Generation"] == 25.0
 
 
@@ -304,7 +375,9 @@ def test_gpt4_in_the_human_study_is_a_share_of_whole_questions() -> None:
 def test_muse_figures_are_shares_of_the_trials_or_of_some_of_them() -> None:
     *rows, chance = load("muse_table1").rows
     assert len(rows) == 36
-    assert chance.figures == {name: 100 * (task.chance or 0) for name, task in benchmarks.load("muse").tasks.items()}
+    assert chance.figures == {
+        name: 100 * (task.chance or 0) for name, task in benchmarks.load("muse").tasks.items()
+    }
     assert all(row.figures["chord_quality"] in shares_of(44) for row in rows)
     fewer = [
         (row.labels["model"], row.figures[task])
@@ -314,7 +387,10 @@ def test_muse_figures_are_shares_of_the_trials_or_of_some_of_them() -> None:
     assert len(fewer) == 10
     # 10/18 or 5/9, 10/13, 18/19, 6/19, 12/19, 16/19, 16/18 or 8/9: trials were left out, and only with Gemini.
     assert set(fewer) == {
-        *(("Gemini 2.5 Flash", share) for share in (55.56, 76.92, 94.74, 31.58, 63.16, 84.21, 88.89)),
+        *(
+            ("Gemini 2.5 Flash", share)
+            for share in (55.56, 76.92, 94.74, 31.58, 63.16, 84.21, 88.89)
+        ),
         *(("Gemini 2.5 Pro", share) for share in (94.74, 63.16)),
     }
 
@@ -323,9 +399,14 @@ def test_models_of_the_muse_benchmark_have_shares_of_60_replies_and_people_say_h
     *models, listeners, musicians = load("muse_ten_table1").rows
     assert {*models[0].figures} == {*benchmarks.load("muse_ten").tasks}
     assert len(models) == 8
-    fewer = [figure for row in models for figure in row.figures.values() if figure not in shares_of(60)]
+    fewer = [
+        figure for row in models for figure in row.figures.values() if figure not in shares_of(60)
+    ]
     assert fewer == [81.36, 69.49]  # 48 and 41 of 59: the authors leave out an empty reply
-    assert [row.labels["model"] for row in (listeners, musicians)] == ["Listeners (N = 200)", "Musicians (N = 6)"]
+    assert [row.labels["model"] for row in (listeners, musicians)] == [
+        "Listeners (N = 200)",
+        "Musicians (N = 6)",
+    ]
     assert {row.labels["origin"] for row in (listeners, musicians)} == {"read off a figure"}
 
 
@@ -344,7 +425,9 @@ def test_msu_levels_are_shares_of_450_questions_and_make_the_overall(name: str, 
 
 
 def test_msu_table3_repeats_table2_and_its_intervals_are_wilsons() -> None:
-    overall = {tuple(row.labels.values()): row.figures["overall"] for row in load("msu_table2").rows}
+    overall = {
+        tuple(row.labels.values()): row.figures["overall"] for row in load("msu_table2").rows
+    }
     rows = load("msu_table3").rows
     assert len(rows) == 8
     for row in rows:

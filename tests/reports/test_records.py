@@ -39,7 +39,9 @@ def conditions(records: Records) -> list[str]:
         ({"settings": GenerateConfig(max_retries=9, max_connections=3, timeout=5)}, "default"),
     ],
 )
-def test_what_can_change_an_answer_is_in_the_condition(tmp_path: Path, options: dict[str, Any], condition: str) -> None:
+def test_what_can_change_an_answer_is_in_the_condition(
+    tmp_path: Path, options: dict[str, Any], condition: str
+) -> None:
     write_log(tmp_path, "CI")
     write_log(tmp_path, options.pop("values", "CI"), **options)
     found = read_records(tmp_path)
@@ -50,20 +52,28 @@ def test_what_can_change_an_answer_is_in_the_condition(tmp_path: Path, options: 
 def test_settings_of_the_task_itself_and_of_equal_runs_tell_nothing_apart(tmp_path: Path) -> None:
     for temperature in (0.5, 1.0):
         settings = GenerateConfig(temperature=temperature)
-        write_log(tmp_path, "CI", settings=settings, about={"generation": {"temperature": temperature}})
+        write_log(
+            tmp_path, "CI", settings=settings, about={"generation": {"temperature": temperature}}
+        )
     assert conditions(read_records(tmp_path)) == ["default", "default"]
 
 
-def test_arguments_and_address_of_a_model_are_in_its_name_where_its_runs_differ(tmp_path: Path) -> None:
+def test_arguments_and_address_of_a_model_are_in_its_name_where_its_runs_differ(
+    tmp_path: Path,
+) -> None:
     write_log(tmp_path, "CI", fields={"model_args": {"dtype": "float16", "api_key": "s3cret"}})
     write_log(tmp_path, "CI", fields={"model_args": {"dtype": "bfloat16", "api_key": "other"}})
     one, two = read_records(tmp_path).runs["model"]
     assert "dtype=float16" in one
     assert "s3cret" not in one
-    assert one.partition("api_key=")[2] != two.partition("api_key=")[2]  # hidden, and still told apart
+    assert (
+        one.partition("api_key=")[2] != two.partition("api_key=")[2]
+    )  # hidden, and still told apart
 
 
-@pytest.mark.parametrize(("name", "value"), [("token", 1), ("x", "/home/me/file"), ("x", "a" * 100), ("x", {"a": 1})])
+@pytest.mark.parametrize(
+    ("name", "value"), [("token", 1), ("x", "/home/me/file"), ("x", "a" * 100), ("x", {"a": 1})]
+)
 def test_what_may_be_private_is_hidden(name: str, value: Any) -> None:
     assert shown(name, value).startswith("…")
     assert shown(name, value) == shown(name, value)
@@ -74,8 +84,12 @@ def test_data_of_one_label_and_another_revision_is_other_data(tmp_path: Path) ->
     for place, model in enumerate(("vllm/a/one", "vllm/b/two")):
         write_log(tmp_path, "CI", model=model, about={"dataset_revision": f"{place}" * 40})
     found = read_records(tmp_path)
-    assert found.runs["data"].tolist() == [f"generated-seed1, revision={place * 12}" for place in "01"]
-    assert not [table for table in comparison_tables(found) if table.name.startswith("tests_models")]
+    assert found.runs["data"].tolist() == [
+        f"generated-seed1, revision={place * 12}" for place in "01"
+    ]
+    assert not [
+        table for table in comparison_tables(found) if table.name.startswith("tests_models")
+    ]
 
 
 def test_epochs_are_one_item_and_a_sample_asked_again_counts_once(tmp_path: Path) -> None:
@@ -119,7 +133,10 @@ def test_logs_that_cannot_be_used_are_named_with_the_reason(
 def test_files_that_are_no_logs_and_failed_runs_are_passed_over(tmp_path: Path) -> None:
     path = write_log(tmp_path, "CI")
     log = read_eval_log(str(path))
-    for name, field in (("1-error.eval", {"status": "error"}), ("2-bad.eval", {"invalidated": True})):
+    for name, field in (
+        ("1-error.eval", {"status": "error"}),
+        ("2-bad.eval", {"invalidated": True}),
+    ):
         write_eval_log(log.model_copy(update=field), str(tmp_path / name))
     (tmp_path / "3-text.eval").write_text("no zip")
     (tmp_path / "4-deep.json").write_text("[" * 100_000)
@@ -146,7 +163,13 @@ def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
     model = f"vllm/a/{HOSTILE}"
-    write_log(tmp_path, "CI", model=model, about={"dataset_label": HOSTILE}, samples=[{"theme": HOSTILE}, {}])
+    write_log(
+        tmp_path,
+        "CI",
+        model=model,
+        about={"dataset_label": HOSTILE},
+        samples=[{"theme": HOSTILE}, {}],
+    )
     found = read_records(tmp_path)
     sections, left_out = make_report(found)
     assert left_out == []
@@ -176,14 +199,22 @@ def test_a_table_that_fails_for_one_log_leaves_that_out_and_names_it(tmp_path: P
 
 
 def test_a_run_by_inspect_alone_is_a_run_of_its_task(tmp_path: Path) -> None:
-    samples = [{"benchmark": "ziqi", "task": "generation", "id": f"row {place}", "asks": {}} for place in range(2)]
+    samples = [
+        {"benchmark": "ziqi", "task": "generation", "id": f"row {place}", "asks": {}}
+        for place in range(2)
+    ]
     path = write_log(tmp_path, "CI", task="generation", samples=samples)
     log = read_eval_log(str(path))
     log.eval.metadata, log.eval.task = None, f"hf/ORG/ziqi@{'a' * 40}"
     write_eval_log(log, str(path))
     found = read_records(path, defaults=lambda *_: {"shots": "zero", "dataset": "generated"})
     run = found.runs.loc[0]
-    assert (run["task"], run["shots"], run["condition"], run["is_alone"]) == ("generation", "zero", ALONE, True)
+    assert (run["task"], run["shots"], run["condition"], run["is_alone"]) == (
+        "generation",
+        "zero",
+        ALONE,
+        True,
+    )
     assert run["data"] == f"ORG/ziqi, revision={'a' * 12}" or run["data"] == "ORG/ziqi"
     assert found.main[0]["item"].tolist() == ["row 0", "row 1"]
 
@@ -193,7 +224,9 @@ def test_frames_have_scores_by_group_floors_and_published_figures(golden: Record
     assert set(scores["source"]) == {"measured", "floor", "published"}
     levels = scores[scores["group"].str.startswith("level=")]
     assert {"level=1", "level=4"} <= set(levels["group"])
-    paper = scores[(scores["source"] == "published") & (scores["metric"] == "table1/comprehension f1")]
+    paper = scores[
+        (scores["source"] == "published") & (scores["metric"] == "table1/comprehension f1")
+    ]
     assert paper.set_index("model")["value"]["GPT-4"] == 63.04
     assert json.loads(scores.head(3).to_json(orient="records"))
     assert rows(Table("t", "T", ("a",), [["b"]])) == [{"a": "b"}]
@@ -215,12 +248,18 @@ def test_a_signature_differs_where_scores_must_not_be_compared(tmp_path: Path) -
     write_log(tmp_path, "C", about=about)
     write_log(tmp_path, "C", about=about, params={"shots": "five"})
     write_log(tmp_path, "C", about={**about, "readers": 2})
-    write_log(tmp_path, "C", about={**about, "dataset_revision": "0123456789abcdef0123456789abcdef01234567"})
+    write_log(
+        tmp_path,
+        "C",
+        about={**about, "dataset_revision": "0123456789abcdef0123456789abcdef01234567"},
+    )
     write_log(tmp_path, "C", about=about, limit=1, in_dataset=4)
     write_log(tmp_path, "C", about=about, settings=GenerateConfig(temperature=0.5))
     signatures = read_records(tmp_path).runs["signature"].tolist()
     assert signatures[0] == "ziqi/comprehension|default|data:generated-seed1@1.3.0|readers:3|v0"
-    assert signatures[3] == "ziqi/comprehension|default|data:generated-seed1@0123456789ab|readers:3|v0"
+    assert (
+        signatures[3] == "ziqi/comprehension|default|data:generated-seed1@0123456789ab|readers:3|v0"
+    )
     assert len(set(signatures)) == 6
 
 
@@ -228,7 +267,12 @@ def test_metadata_of_a_sample_are_no_column_of_the_records(tmp_path: Path) -> No
     """A stranger's log names the number of another run, and then of none."""
     write_log(tmp_path, "C" * 7 + "I" * 9, model="vllm/a/one")
     for claimed in (0, 99, "x"):
-        write_log(tmp_path, "IIII", model=f"vllm/b/{claimed}", samples=[{"run": claimed, "is_main": False}] * 4)
+        write_log(
+            tmp_path,
+            "IIII",
+            model=f"vllm/b/{claimed}",
+            samples=[{"run": claimed, "is_main": False}] * 4,
+        )
     found = read_records(tmp_path)
     scores = [found.score(number) for number in range(4)]
     assert [score and score.value for score in scores] == [7 / 16, 0, 0, 0]
@@ -250,12 +294,18 @@ def test_an_amount_out_of_bounds_is_not_known_and_costs_no_run(tmp_path: Path, t
 def test_a_header_alone_makes_no_published_test(tmp_path: Path) -> None:
     """MMAR has 206 questions on music; ZIQI-Eval's 195 on generation have known ids."""
     about = {"dataset_label": "published", "dataset_source": "published"}
-    mmar = {"benchmark": "mmar", "task": "music", "about": {**about, "prompt": "paper", "protocol": "paper"}}
+    mmar = {
+        "benchmark": "mmar",
+        "task": "music",
+        "about": {**about, "prompt": "paper", "protocol": "paper"},
+    }
     write_log(tmp_path, "C", **mmar)  # type: ignore[arg-type]
     write_log(tmp_path, "C" * 206, model="vllm/a/whole", **mmar)  # type: ignore[arg-type]
     write_log(tmp_path, "C" * 195, task="generation", about=about)
     ids = [{"question": f"music_generation-test-{number:04}"} for number in range(195)]
-    write_log(tmp_path, "C" * 195, task="generation", about=about, model="vllm/a/whole", samples=ids)
+    write_log(
+        tmp_path, "C" * 195, task="generation", about=about, model="vllm/a/whole", samples=ids
+    )
     runs = read_records(tmp_path).runs
     assert runs["is_published_test"].tolist() == [False, True, False, True]
     assert runs["is_complete"].tolist() == [False, True, False, True]

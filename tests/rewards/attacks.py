@@ -7,10 +7,30 @@ from typing import Any, NamedTuple
 
 import music_evals as me
 from music_evals import benchmarks
-from music_evals.datasets_builders.lilybench_generation.references import load_demonstrations, load_references
+from music_evals.datasets_builders.lilybench_generation.references import (
+    load_demonstrations,
+    load_references,
+)
 from music_evals.rewards import Pieces, score
 
-CONSTANTS = ("Bright", "A", "B", "D", "Yes", "No", "0", "1", "4", "0123", "none", "None", "C major", "4/4", "C4", "V-I")
+CONSTANTS = (
+    "Bright",
+    "A",
+    "B",
+    "D",
+    "Yes",
+    "No",
+    "0",
+    "1",
+    "4",
+    "0123",
+    "none",
+    "None",
+    "C major",
+    "4/4",
+    "C4",
+    "V-I",
+)
 
 
 class Question(NamedTuple):
@@ -46,7 +66,11 @@ def questions(task: str, most: int, **params: Any) -> list[Question]:
         prompt = "\n".join(message.text for message in sample.input if not isinstance(message, str))
         options = row.get("options") or []
         letters = ("0123" if row["answer"].isdigit() else ascii_uppercase)[: len(options)]
-        names = options if len(row["answer"]) > 1 and options else letters or kinds[row.get("answer_type", "")]
+        names = (
+            options
+            if len(row["answer"]) > 1 and options
+            else letters or kinds[row.get("answer_type", "")]
+        )
         found.append(Question(row, prompt, list(names)))
     return found
 
@@ -55,8 +79,16 @@ def attacks(question: Question) -> Iterator[tuple[str, str]]:
     """Degenerate replies to a question, with their names."""
     names, texts = question.names, list(question.row.get("options") or question.names)
     lines = [f"{name}. {text}" for name, text in zip(names, texts, strict=False)]
-    yield from (("empty", ""), ("white space", " \n\t\n"), ("fences alone", "```\n```"), ("think alone", "<think>A"))
-    yield from (("prompt copied", question.prompt), ("prompt copied twice", f"{question.prompt}\n\n{question.prompt}"))
+    yield from (
+        ("empty", ""),
+        ("white space", " \n\t\n"),
+        ("fences alone", "```\n```"),
+        ("think alone", "<think>A"),
+    )
+    yield from (
+        ("prompt copied", question.prompt),
+        ("prompt copied twice", f"{question.prompt}\n\n{question.prompt}"),
+    )
     yield "all options listed", "\n".join(lines)
     yield "all options in a fence", "```\n" + "\n".join(lines) + "\n```"
     for name, glue in (("or", " or "), ("comma", ", "), ("slash", "/"), ("and", " and ")):
@@ -69,14 +101,34 @@ def attacks(question: Question) -> Iterator[tuple[str, str]]:
     yield "each name in turn, forms", " ".join(f"[[answer: {name}]]" for name in names)
     yield "each name is the answer", " ".join(f"The answer is {name}." for name in names)
     yield "each name may be", "It may be " + ", or perhaps ".join(names) + "."
-    for refusal in ("I cannot answer that.", "No audio was provided.", "I refuse to answer.", "我无法回答。"):
+    for refusal in (
+        "I cannot answer that.",
+        "No audio was provided.",
+        "I refuse to answer.",
+        "我无法回答。",
+    ):
         yield f"refusal: {refusal}", refusal
-    for dodge in ("It depends.", "Unknown", "Any of them.", "All of the above", "Yes and no", "The right one", "X"):
+    for dodge in (
+        "It depends.",
+        "Unknown",
+        "Any of them.",
+        "All of the above",
+        "Yes and no",
+        "The right one",
+        "X",
+    ):
         yield f"dodge: {dodge}", dodge
-    keys = [f"{step} {mode}" for mode in ("major", "minor") for step in ("C", "G", "D", "A", "E", "B", "F", "Bb", "Eb")]
+    keys = [
+        f"{step} {mode}"
+        for mode in ("major", "minor")
+        for step in ("C", "G", "D", "A", "E", "B", "F", "Bb", "Eb")
+    ]
     yield "all keys", ", ".join(keys)
     yield "all numbers", " ".join(map(str, range(1, 100)))
-    yield "all pitches", ", ".join(f"{step}{octave}" for octave in range(2, 7) for step in "CDEFGAB")
+    yield (
+        "all pitches",
+        ", ".join(f"{step}{octave}" for octave in range(2, 7) for step in "CDEFGAB"),
+    )
     yield "1 MB of names", f"{' '.join(names)} " * (1_000_000 // len(" ".join(names) + " "))
     yield "1 MB of one character", "A" * 1_000_000
     yield from ((f"constant: {text}", text) for text in CONSTANTS)
@@ -88,7 +140,11 @@ def floor_of(task: str, asked: Sequence[Question]) -> float:
     best = 0.0
     for kind in {one.row.get("answer_type") for one in asked}:
         alike = [one for one in asked if one.row.get("answer_type") == kind]
-        constants = [form + right for right in {one.right for one in alike} for form in ("", "Final Answer: ")]
+        constants = [
+            form + right
+            for right in {one.right for one in alike}
+            for form in ("", "Final Answer: ")
+        ]
         rewards = [values(task, alike, [constant] * len(alike)) for constant in constants]
         best += max(map(sum, rewards))
     scored = values(task, asked, [one.right for one in asked])
@@ -104,7 +160,9 @@ def values(task: str, asked: Sequence[Question], replies: Sequence[str]) -> list
 def earned(task: str, asked: Sequence[Question]) -> dict[str, float]:
     """Name of an attack → its mean reward."""
     by_name = zip(*(list(attacks(question)) for question in asked), strict=True)
-    rewards = {column[0][0]: values(task, asked, [reply for _, reply in column]) for column in by_name}
+    rewards = {
+        column[0][0]: values(task, asked, [reply for _, reply in column]) for column in by_name
+    }
     return {name: sum(own) / max(len(own), 1) for name, own in rewards.items()}
 
 
@@ -114,8 +172,15 @@ def pieces_of(dataset: str) -> Pieces:
 
 def written_attacks(dataset: str) -> Iterator[tuple[str, str]]:
     """Degenerate pieces: nothing, no piece, trivial pieces, and near-copies of all kinds that are known."""
-    yield from (("empty", ""), ("refusal", "I cannot write music."), ("fences alone", "```lilypond\n```"))
-    yield from (("words", "A piece in G major, lively, then calm."), ("1 MB of notes", "{ " + "c4 " * 330_000 + "}"))
+    yield from (
+        ("empty", ""),
+        ("refusal", "I cannot write music."),
+        ("fences alone", "```lilypond\n```"),
+    )
+    yield from (
+        ("words", "A piece in G major, lively, then calm."),
+        ("1 MB of notes", "{ " + "c4 " * 330_000 + "}"),
+    )
     bodies = {
         "one note": "c'1", "a rest": "r1", "a thousand equal notes": "c'4 " * 1_000,
         "a bar, repeated": "c'4 d' e' f' " * 99,
@@ -128,13 +193,18 @@ def written_attacks(dataset: str) -> Iterator[tuple[str, str]]:
     for number, (name, text) in enumerate(load_demonstrations(dataset).items()):
         yield f"demonstration {name}", f"```lilypond\n{text}\n```"
         if number == 0:
-            junk = " ".join(f"{'cdefgab'[(7 * n * n + n // 3) % 7]}{2 ** (n % 5)}" for n in range(3_000))
+            junk = " ".join(
+                f"{'cdefgab'[(7 * n * n + n // 3) % 7]}{2 ** (n % 5)}" for n in range(3_000)
+            )
             yield "demonstration beside music that does not sound", f"junk = {{ {junk} }}\n{text}"
             yield (
                 "one note beside music that does not sound",
                 (f"junk = {{ {junk} }}\n\\score {{ {{ c'1 }} \\layout {{ }} \\midi {{ }} }}"),
             )
-            yield "demonstration, another octave and title", text.replace("'", "").replace("title", "subtitle")
+            yield (
+                "demonstration, another octave and title",
+                text.replace("'", "").replace("title", "subtitle"),
+            )
     for reference in load_references(dataset):
         yield f"piece of {reference.name}", f"```lilypond\n{reference.texts[0]}\n```"
 

@@ -21,7 +21,11 @@ from tests.rewards import attacks
 from tests.scorers.every_scorer import Case
 from tests.scorers.readers.test_corpora import MUSE, REPLIES
 
-WRITTEN = {"measure_count": "bar_count", "option_index": "metadata_qa", "measure_order": "bar_sequencing"}
+WRITTEN = {
+    "measure_count": "bar_count",
+    "option_index": "metadata_qa",
+    "measure_order": "bar_sequencing",
+}
 WRITTEN |= {"wrong_measures": "error_detection"}
 CHORD = {"options": ["Major", "Minor"], "target": "B"}
 PIECES = record.HERE / "data" / "generation"
@@ -33,14 +37,30 @@ def golden_row(case: str) -> tuple[str, dict[str, Any], bool] | None:
     if scorer in WRITTEN and rest.startswith("strict"):
         right = "none" if "none" in rest else replies.RIGHT[scorer]
         options = ["a", "b", "c", "d"] if scorer == "option_index" else []
-        return f"lilybench_{WRITTEN[scorer]}", {"answer": right, "options": options}, "reasoned" in rest
+        return (
+            f"lilybench_{WRITTEN[scorer]}",
+            {"answer": right, "options": options},
+            "reasoned" in rest,
+        )
     if scorer == "judged" and rest != "four questions":
         answer_type, _, right = rest.partition(" ")
         return "msu_textual", {"question": "?", "answer": right, "answer_type": answer_type}, False
     return {
-        "final_answer, letters": ("muse_chord_quality", {"options": replies.QUALITIES, "target": "B"}, False),
-        "final_answer, sentences": ("muse_transposition", {"options": replies.SAME, "target": replies.SAME[1]}, False),
-        "lettered_choice, strict": ("ziqi_comprehension", {"options": replies.SCALES, "answer": "C"}, False),
+        "final_answer, letters": (
+            "muse_chord_quality",
+            {"options": replies.QUALITIES, "target": "B"},
+            False,
+        ),
+        "final_answer, sentences": (
+            "muse_transposition",
+            {"options": replies.SAME, "target": replies.SAME[1]},
+            False,
+        ),
+        "lettered_choice, strict": (
+            "ziqi_comprehension",
+            {"options": replies.SCALES, "answer": "C"},
+            False,
+        ),
         "written_music, strict": ("lilybench_generation", {}, False),
     }.get(case)
 
@@ -57,12 +77,17 @@ def test_rewards_are_the_scores_of_the_golden_replies() -> None:
             task, row, reasoned = named
             reward = score(task, row, reply, reasoned=reasoned, pieces=pieces)
             is_piece = task == "lilybench_generation"
-            assert (reward.parts["compiles"] if is_piece else reward.value) == number(value), (case, reply)
+            assert (reward.parts["compiles"] if is_piece else reward.value) == number(value), (
+                case,
+                reply,
+            )
             compared += 1
     assert compared >= 300
 
 
-@pytest.mark.parametrize("path", sorted((record.HERE / "logs").glob("*.eval")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((record.HERE / "logs").glob("*.eval")), ids=lambda path: path.stem
+)
 def test_rewards_are_the_scores_of_golden_logs(path: Path) -> None:
     log = read_eval_log(str(path), resolve_attachments=True)
     facts = benchmarks.load(log.eval.metadata["benchmark"]).tasks[log.eval.metadata["config"]]
@@ -75,11 +100,18 @@ def test_rewards_are_the_scores_of_golden_logs(path: Path) -> None:
     for sample in log.samples or []:
         value = (sample.scores or {})[scorer]
         if scorer == "judged":  # a sample may have twelve questions, and a reward is of one
-            for question, entry in zip(sample.metadata["questions"], value.metadata["questions"], strict=True):
-                assert score(facts.registry_name, question, entry["prediction"] or "").value == entry["verdict"]
+            for question, entry in zip(
+                sample.metadata["questions"], value.metadata["questions"], strict=True
+            ):
+                assert (
+                    score(facts.registry_name, question, entry["prediction"] or "").value
+                    == entry["verdict"]
+                )
             continue
         reasoned = options.get("strategy") == "cot"
-        reward = score(facts.registry_name, attacks.row_of(sample), sample.output.completion, reasoned=reasoned)
+        reward = score(
+            facts.registry_name, attacks.row_of(sample), sample.output.completion, reasoned=reasoned
+        )
         assert reward.value == number(value.value), (sample.id, sample.output.completion)
 
 
@@ -88,24 +120,42 @@ def test_rewards_are_the_scores_of_real_replies() -> None:
     from music_evals.scorers.choice import final_answer
     from music_evals.scorers.judge import judged
 
-    for reply in map(json.loads, (REPLIES / "muse_replies.jsonl").read_text(encoding="utf-8").splitlines()):
+    for reply in map(
+        json.loads, (REPLIES / "muse_replies.jsonl").read_text(encoding="utf-8").splitlines()
+    ):
         options = MUSE[reply["task"]]
-        (right,) = [letter for letter, one in zip("ABCD", options, strict=False) if one in reply["expected"]]
+        (right,) = [
+            letter for letter, one in zip("ABCD", options, strict=False) if one in reply["expected"]
+        ]
         (scored,) = Case(final_answer, right, {"options": options}).score(reply["reply"])
-        assert number(scored.value) == score("muse_ten_meter", {"options": options, "target": right}, reply["reply"])[0]
+        assert (
+            number(scored.value)
+            == score("muse_ten_meter", {"options": options, "target": right}, reply["reply"])[0]
+        )
     with (REPLIES / "score_answers.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            question = {"question": "?", "answer": row["reference"], "answer_type": row["answer_type"]}
+            question = {
+                "question": "?",
+                "answer": row["reference"],
+                "answer_type": row["answer_type"],
+            }
             asked = {"id": "q", "level": 1, "kind": "k", **question}
-            (scored,) = Case(judged, "", {"score_id": "s", "questions": [asked]}).score(row["answer"])
+            (scored,) = Case(judged, "", {"score_id": "s", "questions": [asked]}).score(
+                row["answer"]
+            )
             assert number(scored.value) == score("msu_textual", question, row["answer"]).value
 
 
 # --- reward hacking ---
 
 ATTACKED = {
-    **dict.fromkeys(("muse_syncopation", "muse_transposition", "muse_ten_contour", "muse_ten_oddball"), "generated"),
-    **dict.fromkeys(("musictheorybench_reasoning", "ziqi_comprehension", "ziqi_generation"), "generated"),
+    **dict.fromkeys(
+        ("muse_syncopation", "muse_transposition", "muse_ten_contour", "muse_ten_oddball"),
+        "generated",
+    ),
+    **dict.fromkeys(
+        ("musictheorybench_reasoning", "ziqi_comprehension", "ziqi_generation"), "generated"
+    ),
     **{f"lilybench_{name}": "lilybench" for name in (*WRITTEN.values(), "emotion_recognition")},
     "msu_textual": "msu",
 }
@@ -114,7 +164,9 @@ ATTACKED = {
 @pytest.mark.parametrize("task", ATTACKED)
 def test_no_degenerate_reply_earns_more_than_the_floor(task: str) -> None:
     data = ATTACKED[task]
-    asked = attacks.questions(task, 10, dataset=data if data == "generated" else str(record.HERE / "data" / data))
+    asked = attacks.questions(
+        task, 10, dataset=data if data == "generated" else str(record.HERE / "data" / data)
+    )
     most = attacks.floor_of(task, asked) + 1e-9
     earned = attacks.earned(task, asked)
     assert len(earned) > 50
@@ -138,8 +190,16 @@ def test_trivial_pieces_and_copies_earn_nothing() -> None:
     ("task", "row", "message"),
     [
         ("muse", CHORD, "muse is not one task"),
-        ("muse_chord_quality", {"target": "B"}, "muse_chord_quality: the row has no column 'options'; it has target"),
-        ("muse_chord_quality", {**CHORD, "target": "C"}, "the right answer 'C' is neither a letter of the 2 options"),
+        (
+            "muse_chord_quality",
+            {"target": "B"},
+            "muse_chord_quality: the row has no column 'options'; it has target",
+        ),
+        (
+            "muse_chord_quality",
+            {**CHORD, "target": "C"},
+            "the right answer 'C' is neither a letter of the 2 options",
+        ),
         ("lilybench_generation", {}, "lilybench_generation needs pieces="),
     ],
 )
@@ -153,18 +213,27 @@ def test_what_cannot_be_scored_is_named(task: str, row: dict[str, Any], message:
     [
         ("muse_chord_quality", CHORD, "It is minor.\nFinal Answer: A", 1),
         ("muse_chord_quality", CHORD, "It is minor: B", 0),
-        ("muse_transposition", {"options": replies.SAME, "target": replies.SAME[0]}, replies.SAME[1], 1),
+        (
+            "muse_transposition",
+            {"options": replies.SAME, "target": replies.SAME[0]},
+            replies.SAME[1],
+            1,
+        ),
         ("ziqi_comprehension", {"options": replies.SCALES, "answer": "C"}, "[[答案：A]]因为", 1),
         ("lilybench_bar_count", {"answer": "12"}, "12 measures", 0),
         ("msu_textual", {"question": "?", "answer": "C major", "answer_type": "key"}, "D major", 1),
     ],
 )
-def test_format_is_the_demanded_form_whatever_the_answer(task: str, row: Any, reply: str, in_form: float) -> None:
+def test_format_is_the_demanded_form_whatever_the_answer(
+    task: str, row: Any, reply: str, in_form: float
+) -> None:
     assert score(task, row, reply).parts["format"] == in_form
 
 
 def test_what_only_a_judge_model_can_score_has_no_value_and_a_reason() -> None:
-    reward = score("msu_visual", {"question": "?", "answer": "Calm and sad", "answer_type": "text"}, "Sad")
+    reward = score(
+        "msu_visual", {"question": "?", "answer": "Calm and sad", "answer_type": "text"}, "Sad"
+    )
     assert (reward.value, reward.reason) == (
         None,
         "no rule reads the reference 'Calm and sad': only a judge model can score it",
@@ -175,7 +244,11 @@ def test_a_batch_in_the_signature_of_trl() -> None:
     extra, metrics = {}, {}
     reward = reward_function("muse_chord_quality")
     chat = [{"role": "assistant", "content": [{"type": "text", "text": "Final Answer: B"}]}]
-    columns = {"options": [CHORD["options"]] * 3, "target": ["B"] * 3, "task": ["muse_chord_quality"] * 2 + ["other"]}
+    columns = {
+        "options": [CHORD["options"]] * 3,
+        "target": ["B"] * 3,
+        "task": ["muse_chord_quality"] * 2 + ["other"],
+    }
     found = reward(
         prompts=["?"] * 3, completions=[chat, "A, I think", "?"], completion_ids=[[1]] * 3, **columns,
         trainer_state=None, log_extra=extra.__setitem__, log_metric=metrics.__setitem__,
@@ -184,7 +257,9 @@ def test_a_batch_in_the_signature_of_trl() -> None:
     assert extra["muse_chord_quality/format"] == [1.0, 0.0, None]
     assert metrics["muse_chord_quality/format"] == 0.5
     formed = reward_function("muse_chord_quality", part="format")
-    assert formed(["?"], ["Final Answer: A"], **{name: [value] for name, value in CHORD.items()}) == [1.0]
+    assert formed(
+        ["?"], ["Final Answer: A"], **{name: [value] for name, value in CHORD.items()}
+    ) == [1.0]
 
 
 def test_a_slow_piece_does_not_block_the_trainer_and_a_missing_lilypond_stops_it() -> None:

@@ -21,7 +21,12 @@ from music_evals.scorers.option_choice import official_choice, strict_choice
 from music_evals.scorers.readers.fields import FORM
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.reference_pieces import ReferencePieces
-from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
+from music_evals.scorers.score_tasks import (
+    measure_count,
+    measure_order,
+    option_index,
+    wrong_measures,
+)
 from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.symbolic.music import CHORD_QUALITY
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, FormulationError
@@ -84,7 +89,13 @@ def attempt(reply: str) -> dict[str, Any]:
     try:
         decision = CHORD_QUALITY.solve(text, ["Excerpt1"])
     except FormulationError as error:
-        return {"text": text, "error": error.kind, "message": error.message, "answer": None, "extra_round": False}
+        return {
+            "text": text,
+            "error": error.kind,
+            "message": error.message,
+            "answer": None,
+            "extra_round": False,
+        }
     told = {"message": decision.result, "answer": decision.answer}
     return {"text": text, "error": None, "extra_round": False, **told}
 
@@ -98,8 +109,12 @@ def load_references(dataset: str, names: str | None) -> tuple[ReferenceSet, ...]
     return ()
 
 
-written_music = music_scorer(ReferencePieces(lambda *asked: load_references(*asked), lambda dataset: {"a": PIECE}))
-music_scorer(PIECES)  # Inspect finds metrics by name, and the last one of a name counts: the task's own again
+written_music = music_scorer(
+    ReferencePieces(lambda *asked: load_references(*asked), lambda dataset: {"a": PIECE})
+)
+music_scorer(
+    PIECES
+)  # Inspect finds metrics by name, and the last one of a name counts: the task's own again
 
 BATCH = {"score_id": "s", "questions": [question(kind, n) for n, kind in enumerate(REFERENCES)]}
 LETTERED = {"options": OPTIONS}
@@ -107,9 +122,13 @@ SAME = {"options": SENTENCES, "target": SENTENCES[0]}
 CASES: dict[str, Case] = {
     "final_answer": Case(final_answer, "B", LETTERED),
     "final_answer of a sentence": Case(final_answer, SENTENCES[0], {"options": SENTENCES}),
-    "chat_answers": Case(chat_answers, "", {"chat": [{"id": "1", "target": "B", **LETTERED}, {"id": "2", **SAME}]}),
+    "chat_answers": Case(
+        chat_answers, "", {"chat": [{"id": "1", "target": "B", **LETTERED}, {"id": "2", **SAME}]}
+    ),
     "lettered_choice": Case(lettered_choice, "B", choices=tuple(OPTIONS)),
-    "lettered_choice as in the paper": Case(lambda: lettered_choice("paper"), "B", choices=tuple(OPTIONS)),
+    "lettered_choice as in the paper": Case(
+        lambda: lettered_choice("paper"), "B", choices=tuple(OPTIONS)
+    ),
     "solver_decision": Case(solver_decision, "B", LETTERED, attempts=3),
     "option_index": Case(option_index, "2"),
     "option_index as in the paper": Case(lambda: option_index("paper", True), "2"),
@@ -119,15 +138,23 @@ CASES: dict[str, Case] = {
     "measure_order as in the paper": Case(lambda: measure_order("paper"), "3102"),
     "wrong_measures": Case(wrong_measures, "4 7"),
     "wrong_measures as in the paper": Case(lambda: wrong_measures("paper", True), "none"),
-    **{f"judged on {kind}": Case(judged, "", {"score_id": "s", "questions": [question(kind)]}) for kind in REFERENCES},
+    **{
+        f"judged on {kind}": Case(judged, "", {"score_id": "s", "questions": [question(kind)]})
+        for kind in REFERENCES
+    },
     "judged on a batch": Case(judged, "", BATCH),
     "written_music": Case(written_music, ""),
     "strict_choice": Case(strict_choice, "B", LETTERED),
     "strict_choice of a short answer": Case(strict_choice, "twenty-one", {"options": []}),
-    **{f"official_choice by {name}": Case(partial(official_choice, name), "B", LETTERED) for name in READERS},
+    **{
+        f"official_choice by {name}": Case(partial(official_choice, name), "B", LETTERED)
+        for name in READERS
+    },
     "final_answer by schema": Case(final_answer, "B", {**LETTERED, FORM: "schema"}),
     "strict_choice by schema": Case(strict_choice, "B", {**LETTERED, FORM: "schema"}),
-    "lettered_choice by schema": Case(lettered_choice, "B", {FORM: "schema"}, choices=tuple(OPTIONS)),
+    "lettered_choice by schema": Case(
+        lettered_choice, "B", {FORM: "schema"}, choices=tuple(OPTIONS)
+    ),
     "wrong_measures by schema": Case(wrong_measures, "4 7", {FORM: "schema"}),
     "judged by schema": Case(judged, "", {**BATCH, FORM: "schema"}),
     "completed": Case(completed, "B", {"hidden": OPTIONS[:2]}),

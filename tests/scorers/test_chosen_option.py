@@ -10,7 +10,14 @@ import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
-from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model, ModelOutput, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    get_model,
+)
 
 from music_evals.evals import lilybench, muse, muse_ten, musictheorybench, ziqi
 from music_evals.evals.shared.requests import reader_requests
@@ -45,36 +52,57 @@ class Reader:
         return self.answer(messages[-1].text)
 
 
-def read(folder: Path, replies: list[str], answer: str, task: Any = None, **options: Any) -> tuple[EvalLog, Reader]:
+def read(
+    folder: Path, replies: list[str], answer: str, task: Any = None, **options: Any
+) -> tuple[EvalLog, Reader]:
     """Run a task with these replies, and a reader that always gives the same answer."""
     task = task or muse.chord_quality()
     asked = [sample.input[-1].text for sample in task.dataset]
     reply_to, reader = dict(zip(asked, replies, strict=False)), Reader(lambda _: answer)
-    subject = get_model("scripted/model", reply=lambda messages, _: reply_to[messages[-1].text], memoize=False)
+    subject = get_model(
+        "scripted/model", reply=lambda messages, _: reply_to[messages[-1].text], memoize=False
+    )
     roles = {"reader": reader.model(folder.name)}
     (log,) = run(task, folder, subject, limit=len(replies), model_roles=roles, **options)
     return log, reader
 
 
 @pytest.mark.parametrize("answer", ["B", " b.", '{"answer": "B"}', "**B**"])
-def test_only_what_no_rule_reads_goes_to_the_model_and_both_scores_are_kept(tmp_path: Path, answer: str) -> None:
-    replies = ["Final Answer: B", UNREAD, "I cannot hear any music.", "Final Answer: A or B", "Final Answer: C"]
+def test_only_what_no_rule_reads_goes_to_the_model_and_both_scores_are_kept(
+    tmp_path: Path, answer: str
+) -> None:
+    replies = [
+        "Final Answer: B",
+        UNREAD,
+        "I cannot hear any music.",
+        "Final Answer: A or B",
+        "Final Answer: C",
+    ]
     log, reader = read(tmp_path, replies, answer)
     assert len(reader.prompts) == 3
     targets = [str(sample.target) for sample in muse.chord_quality().dataset][:5]
     found = metrics(log)["final_answer"]
-    by_rules = [read_choice(reply, ["x"] * 4).answer == target for reply, target in zip(replies, targets, strict=True)]
+    by_rules = [
+        read_choice(reply, ["x"] * 4).answer == target
+        for reply, target in zip(replies, targets, strict=True)
+    ]
     answers = ["B", "B", "B", "B", "C"]
     with_reader = [answer == target for answer, target in zip(answers, targets, strict=True)]
     assert found["accuracy_by_rules"] == sum(by_rules) / 5
     assert found["accuracy"] == sum(with_reader) / 5
     assert (found["read_again"], found["reader_failed"]) == (0.6, 0)
-    readings = {sample.scores["final_answer"].metadata["reading_by_rules"] for sample in samples(log)}  # type: ignore[index]
+    readings = {
+        sample.scores["final_answer"].metadata["reading_by_rules"] for sample in samples(log)
+    }  # type: ignore[index]
     assert readings == {"answered", "unreadable", "refused", "several"}
 
 
-@pytest.mark.parametrize(("answer", "reading"), [("none", "unreadable"), ("refused", "refused"), ("Hm", "unreadable")])
-def test_what_the_model_cannot_read_stays_without_an_answer(tmp_path: Path, answer: str, reading: str) -> None:
+@pytest.mark.parametrize(
+    ("answer", "reading"), [("none", "unreadable"), ("refused", "refused"), ("Hm", "unreadable")]
+)
+def test_what_the_model_cannot_read_stays_without_an_answer(
+    tmp_path: Path, answer: str, reading: str
+) -> None:
     log, _ = read(tmp_path, [UNREAD], answer)
     (sample,) = samples(log)
     assert sample.scores
@@ -88,7 +116,13 @@ def test_a_model_that_fails_leaves_the_reading_by_rules(tmp_path: Path) -> None:
 
     reader = Reader(fail)
     subject = get_model("scripted/model", reply=lambda *_: UNREAD, memoize=False)
-    (log,) = run(muse.chord_quality(), tmp_path, subject, limit=2, model_roles={"reader": reader.model("failing")})
+    (log,) = run(
+        muse.chord_quality(),
+        tmp_path,
+        subject,
+        limit=2,
+        model_roles={"reader": reader.model("failing")},
+    )
     assert metrics(log)["final_answer"]["reader_failed"] == 1
     assert metrics(log)["final_answer"]["accuracy"] == 0
 
@@ -97,7 +131,13 @@ def test_cut_replies_and_thoughts_are_not_sent(tmp_path: Path) -> None:
     reader = Reader(lambda _: "B")
     output = ModelOutput.from_content("model", "It might be", stop_reason="max_tokens")
     subject = get_model("scripted/model", reply=lambda *_: output, memoize=False)
-    (log,) = run(muse.chord_quality(), tmp_path, subject, limit=2, model_roles={"reader": reader.model("cut")})
+    (log,) = run(
+        muse.chord_quality(),
+        tmp_path,
+        subject,
+        limit=2,
+        model_roles={"reader": reader.model("cut")},
+    )
     assert (reader.prompts, metrics(log)["final_answer"]["cut"]) == ([], 1)
     _, reader = read(tmp_path / "thinks", [f"<think>secret</think>{UNREAD}"], "B")
     assert "secret" not in reader.prompts[0]
@@ -118,7 +158,14 @@ def test_the_schema_is_sent_and_a_limit_unless_the_model_has_its_own(tmp_path: P
     (config,) = reader.configs
     assert config.response_schema
     assert config.response_schema.json_schema.properties
-    assert config.response_schema.json_schema.properties["answer"].enum == ["A", "B", "C", "D", "none", "refused"]
+    assert config.response_schema.json_schema.properties["answer"].enum == [
+        "A",
+        "B",
+        "C",
+        "D",
+        "none",
+        "refused",
+    ]
     assert (config.temperature, config.max_tokens) == (0, chosen_option.MAX_TOKENS)
 
 
@@ -126,7 +173,13 @@ def test_the_same_reply_is_read_once(tmp_path: Path) -> None:
     _, reader = read(tmp_path / "cached", [UNREAD], "B")
     again = Reader(lambda _: "C")
     subject = get_model("scripted/model", reply=lambda *_: UNREAD, memoize=False)
-    run(muse.chord_quality(), tmp_path, subject, limit=1, model_roles={"reader": again.model("cached")})
+    run(
+        muse.chord_quality(),
+        tmp_path,
+        subject,
+        limit=1,
+        model_roles={"reader": again.model("cached")},
+    )
     assert (len(reader.prompts), again.prompts) == (1, [])
 
 
@@ -179,7 +232,9 @@ def test_a_dry_run_bounds_what_is_sent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", [BLIND, FRESH], ids=lambda path: path.stem)
-def test_the_labelled_replies_with_a_model_that_reads_them_right(tmp_path: Path, file: Path) -> None:
+def test_the_labelled_replies_with_a_model_that_reads_them_right(
+    tmp_path: Path, file: Path
+) -> None:
     """A reader that knows the labels gets all that rules leave; what is wrong after it, rules misread or called cut."""
     if not file.is_file():
         pytest.skip("no labelled replies")
@@ -189,7 +244,9 @@ def test_the_labelled_replies_with_a_model_that_reads_them_right(tmp_path: Path,
 
     def reply(messages: list[ChatMessage], _: GenerateConfig) -> ModelOutput:
         row = rows[messages[-1].text]
-        return ModelOutput.from_content("model", row["reply"], "max_tokens" if row.get("cut") else "stop")
+        return ModelOutput.from_content(
+            "model", row["reply"], "max_tokens" if row.get("cut") else "stop"
+        )
 
     def label_of(prompt: str) -> str:
         shown = prompt.rpartition("<question>\n")[2].partition("\n")[0]
@@ -206,7 +263,9 @@ def test_the_labelled_replies_with_a_model_that_reads_them_right(tmp_path: Path,
         assert sample.scores
         score = sample.scores["final_answer"]
         facts = score.metadata or {}
-        status = {"R": ("refused",), "-": ("unreadable", "several", "empty", "cut")}.get(label, ("answered",))
+        status = {"R": ("refused",), "-": ("unreadable", "several", "empty", "cut")}.get(
+            label, ("answered",)
+        )
         is_answer = score.answer == (label if label not in words else None)
         as_meant["reading"] += facts["reading"] in status and is_answer
         as_meant["by_rules"] += facts["reading_by_rules"] in status and is_answer
@@ -216,7 +275,12 @@ def test_the_labelled_replies_with_a_model_that_reads_them_right(tmp_path: Path,
 
 def _sample(name: str, row: dict[str, Any]) -> Sample:
     letters = list(ascii_uppercase[: len(row["options"])])
-    asks = {"question": name, "options": row["options"], "answers": letters, "answer_type": "choice"}
+    asks = {
+        "question": name,
+        "options": row["options"],
+        "answers": letters,
+        "answer_type": "choice",
+    }
     target = row["label"] if row["label"] in letters else "A"
     return Sample(
         id=name,

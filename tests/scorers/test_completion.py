@@ -14,18 +14,29 @@ OPTIONS = ["Handel", "J. S. Bach", "Rameau, the elder", "Vivaldi"]
 
 def question(options: list[str], number: int = 1) -> Sample:
     said = question_metadata(
-        "ziqi", "comprehension", answer_type="choice", question="Who wrote it?", options=options, music=[[2, 10]]
+        "ziqi",
+        "comprehension",
+        answer_type="choice",
+        question="Who wrote it?",
+        options=options,
+        music=[[2, 10]],
     )
     message = ChatMessageUser(content="… X:1 tune", metadata=said)
-    return Sample(id=f"q{number}", input=[message], target="B", metadata={"question": "q", "options": options})
+    return Sample(
+        id=f"q{number}", input=[message], target="B", metadata={"question": "q", "options": options}
+    )
 
 
 def test_half_of_the_options_is_shown_and_the_other_wanted() -> None:
-    (sample, other) = to_complete([question(OPTIONS), question(["yes", "no"]), question(OPTIONS[::-1], 2)])
+    (sample, other) = to_complete(
+        [question(OPTIONS), question(["yes", "no"]), question(OPTIONS[::-1], 2)]
+    )
     assert sample.metadata is not None
     hidden = sample.metadata["hidden"]
     text = sample.input[-1].text  # type: ignore[union-attr]
-    assert sorted(hidden + [option for option in OPTIONS if f"\n{option}" in text]) == sorted(OPTIONS)
+    assert sorted(hidden + [option for option in OPTIONS if f"\n{option}" in text]) == sorted(
+        OPTIONS
+    )
     assert (len(hidden), sample.target) == (2, "\n".join(hidden))
     assert "Who wrote it?\n\nX:1 tune\n\n" in text
     assert other.id == "q2"

@@ -21,19 +21,25 @@ def one(value: Any, name: str = "a", **metadata: Any) -> Score:
         *((float("nan"), None), ("hello", None), ([1, 2], None), ({"a": 1}, None)),
     ],
 )
-def test_values_of_all_forms_are_read_and_what_is_no_score_is_no_zero(value: Any, expected: float | None) -> None:
+def test_values_of_all_forms_are_read_and_what_is_no_score_is_no_zero(
+    value: Any, expected: float | None
+) -> None:
     (item,) = items_of(one(value), "s", {})
     assert (item.id, item.value, item.counts, item.cluster) == ("s", expected, True, "s")
 
 
 def test_clusters_are_what_samples_belong_to() -> None:
     metadata = {"piece": "p", "question": "q"}
-    assert [items_of(one("C"), "s", about)[0].cluster for about in (metadata, {"piece": "p"}, {})] == ["q", "p", "s"]
+    assert [
+        items_of(one("C"), "s", about)[0].cluster for about in (metadata, {"piece": "p"}, {})
+    ] == ["q", "p", "s"]
 
 
 def test_questions_that_were_asked_together_are_items_of_one_score() -> None:
     questions = [{"id": "1", "verdict": 1}, {"id": "2", "verdict": None}, {"id": "3", "verdict": 0}]
-    items = items_of(Score(value=0.5, metadata={"score_id": "op. 1", "questions": questions}), "sample", {})
+    items = items_of(
+        Score(value=0.5, metadata={"score_id": "op. 1", "questions": questions}), "sample", {}
+    )
     assert [(item.id, item.value, item.counts, item.cluster) for item in items] == [
         ("1", 1, True, "op. 1"),
         ("2", None, False, "op. 1"),
@@ -45,14 +51,18 @@ def test_questions_that_were_asked_together_are_items_of_one_score() -> None:
 
 def test_questions_of_a_chat_share_its_cluster_also_in_logs_of_earlier_versions() -> None:
     for own, expected in (("1", "chat"), ("chat 2", "chat 2")):
-        score = Score(value=1.0, metadata={"questions": [{"id": "1", "verdict": 1, "cluster": own}]})
+        score = Score(
+            value=1.0, metadata={"questions": [{"id": "1", "verdict": 1, "cluster": own}]}
+        )
         assert [item.cluster for item in items_of(score, "chat", {"chat": []})] == [expected]
 
 
 def test_what_does_not_count_is_left_out_and_strata_count_alike() -> None:
     scores = [
         SampleScore(score=one(value, stratum=kind, counts=kind != "clean"), sample_id=str(number))
-        for number, (value, kind) in enumerate([(1, "x"), (0, "y"), (0, "y"), (0, "y"), (1, "clean")])
+        for number, (value, kind) in enumerate(
+            [(1, "x"), (0, "y"), (0, "y"), (0, "y"), (1, "clean")]
+        )
     ]
     assert main_metric("macro_f1")(scores)["macro_f1"] == 0.5
     assert main_metric("macro_f1")(scores)["questions"] == 4
@@ -61,9 +71,17 @@ def test_what_does_not_count_is_left_out_and_strata_count_alike() -> None:
 
 
 def test_metrics_of_a_log_are_the_headline_and_how_replies_were_read() -> None:
-    scores = [SampleScore(score=one(letter, reading=kind), sample_id=letter) for letter, kind in READ.items()]
+    scores = [
+        SampleScore(score=one(letter, reading=kind), sample_id=letter)
+        for letter, kind in READ.items()
+    ]
     wilson = share(0.5, 2)
-    found = {"accuracy": 0.5, "accuracy_low": wilson.low, "accuracy_high": wilson.high, "questions": 2}
+    found = {
+        "accuracy": 0.5,
+        "accuracy_low": wilson.low,
+        "accuracy_high": wilson.high,
+        "questions": 2,
+    }
     assert main_metric()(scores) == found
     assert readings()(scores) == {"answered": 0.5, "refused": 0.5, "cut": 0}
 

@@ -18,7 +18,9 @@ def test_precision_and_f1_agree_with_scikit_learn() -> None:
         answers = [rng.choice(["A", "B", "C", "D", None, key]) for key in keys]
         scores = [
             SampleScore(
-                score=Score(value="N" if answer is None else "C" if answer == key else "I", answer=answer),
+                score=Score(
+                    value="N" if answer is None else "C" if answer == key else "I", answer=answer
+                ),
                 sample_id=str(number),
                 sample_metadata={"question": str(number)},
             )
@@ -52,7 +54,9 @@ TWICE = ["王洛宾", "丁善德", "王洛宾", "桑桐"]  # the right text has 
         (KEYS, "paper", "无法确定", "N", None),
     ],
 )
-def test_the_scorer(options: list[str], protocol: Any, reply: str, value: str, answer: str | None) -> None:
+def test_the_scorer(
+    options: list[str], protocol: Any, reply: str, value: str, answer: str | None
+) -> None:
     (score,) = Case(lambda: lettered_choice(protocol), "C", choices=tuple(options)).score(reply)
     assert (score.value, score.answer, (score.metadata or {})["key"]) == (value, answer, "C")
     with pytest.raises(ValueError, match="valid values are: paper, strict"):

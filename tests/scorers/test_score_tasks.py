@@ -19,7 +19,12 @@ from music_evals.scorers.score_tasks import (
 from music_evals.scorers.scores import main_metric, readings
 from tests.scorers.every_scorer import Case
 
-MAKE = {"index": option_index, "number": measure_count, "order": measure_order, "measures": wrong_measures}
+MAKE = {
+    "index": option_index,
+    "number": measure_count,
+    "order": measure_order,
+    "measures": wrong_measures,
+}
 
 
 def scored(
@@ -43,7 +48,12 @@ def test_an_index_is_right_wrong_or_no_answer() -> None:
     replies = {"a": "2", "b": "1", "c": "I say 2", "d": ""}
     scores = [scored("index", reply, "2", question) for question, reply in replies.items()]
     assert [score.score.value for score in scores] == ["C", "I", "N", "N"]
-    assert [score.score.reason for score in scores] == [None, None, "invalid_response_format", "no_response"]
+    assert [score.score.reason for score in scores] == [
+        None,
+        None,
+        "invalid_response_format",
+        "no_response",
+    ]
     assert (main_metric()(scores)["accuracy"], in_form()(scores)) == (0.25, 0.5)
     assert readings()(scores) == {"answered": 0.5, "refused": 0, "cut": 0}
     lenient = scored("index", "I say 2", "2", protocol="paper")
@@ -56,7 +66,9 @@ def test_classes_are_confused_by_what_the_options_say() -> None:
         ("2", "2", ["Q4", "Q2", "Q1", "Q3"], ("Q1", "Q1")),
         ("?", "3", ["Q2", "Q3", "Q4", "Q1"], ("Q1", None)),
     ):
-        score = scored("index", reply, right, protocol="paper", options=options, task="emotion_recognition").score
+        score = scored(
+            "index", reply, right, protocol="paper", options=options, task="emotion_recognition"
+        ).score
         metadata = score.metadata or {}
         assert (metadata["right_class"], metadata.get("answer_class")) == classes
 
@@ -74,7 +86,9 @@ def test_published_numbers_are_near_among_those_that_can_be_read() -> None:
     found = count_estimates(answers, rights, 5, is_paper=True)
     names = ("exact", "within_1", "within_5", "within_10")
     assert [found[name].value for name in names] == [0.2, 0.5, 0.75, 1]
-    assert [found[f"within_{most}_of_all"].value for most in (1, 5, 10)] == pytest.approx([0.4, 0.6, 0.8])
+    assert [found[f"within_{most}_of_all"].value for most in (1, 5, 10)] == pytest.approx(
+        [0.4, 0.6, 0.8]
+    )
     medians = ("median_absolute_error", "median_absolute_error_midpoint")
     assert [found[name].value for name in medians] == [4, 2]
     nothing = count_estimates([None], ["8"], 1, is_paper=True)["within_1"]
@@ -82,14 +96,19 @@ def test_published_numbers_are_near_among_those_that_can_be_read() -> None:
 
 
 def test_orders_earn_their_tau_and_published_ones_that_of_their_digits() -> None:
-    scores = [scored("order", reply, "2031", str(n)) for n, reply in enumerate(["2031", "1302", "2013", "?"])]
+    scores = [
+        scored("order", reply, "2031", str(n))
+        for n, reply in enumerate(["2031", "1302", "2013", "?"])
+    ]
     scores.append(scored("order", "2011", "2031", "paper", protocol="paper"))
     assert [score.score.value for score in scores] == pytest.approx([1, 0, 5 / 6, 0, 0])
     found = main_metric("tau")(scores)
     assert found["tau"] == pytest.approx((1 + 5 / 6) / 5)
     assert found["tau_low"] < found["tau"] < found["tau_high"]
     assert (exact_and_false_alarms()(scores), in_form()(scores)) == ({"exact": 0.2}, 0.6)
-    paper = [scored("order", reply, "2031", protocol="paper").score for reply in ("1203", "2 0 3 1")]
+    paper = [
+        scored("order", reply, "2031", protocol="paper").score for reply in ("1203", "2 0 3 1")
+    ]
     assert [score.value for score in paper] == pytest.approx([1 / 6, 0])
     assert [(score.metadata or {})["sound"] for score in paper] == [0.5, 0]
 
@@ -109,8 +128,13 @@ def test_errors_are_averaged_by_category_without_clean_scores() -> None:
     ]  # fmt: skip
     scores = [scored("measures", *case) for case in cases]
     found = main_metric("macro_f1")(scores)
-    assert found == {"macro_f1": pytest.approx(((1 + 2 / 3) / 2 + 0) / 2), "questions": 3}  # one category is one piece
-    assert exact_and_false_alarms()(scores) == pytest.approx({"exact": 1 / 3, "false_alarms": 1 / 3})
+    assert found == {
+        "macro_f1": pytest.approx(((1 + 2 / 3) / 2 + 0) / 2),
+        "questions": 3,
+    }  # one category is one piece
+    assert exact_and_false_alarms()(scores) == pytest.approx(
+        {"exact": 1 / 3, "false_alarms": 1 / 3}
+    )
     assert "false_alarms" not in exact_and_false_alarms()(scores[:3])
 
 
@@ -130,5 +154,7 @@ def test_errors_in_one_piece_and_repeated_runs_do_not_narrow_the_interval() -> N
 
 def test_there_are_two_protocols() -> None:
     for make in MAKE.values():
-        with pytest.raises(ValueError, match="protocol='lax' is not valid; valid values are: strict, paper"):
+        with pytest.raises(
+            ValueError, match="protocol='lax' is not valid; valid values are: strict, paper"
+        ):
             make("lax")  # type: ignore[operator]

@@ -38,8 +38,15 @@ LEANT_ON = (
 ERRORS = (IndexError("list index"), struct.error("unpack"), zlib.error("-3"), OSError(28, "No space left on device"),
           MemoryError(), RecursionError("deep"), UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), KeyError(3),
           ZeroDivisionError(), AssertionError())  # fmt: skip
-REPLIES = ("V7 in C major: G B D F, twenty-one, or not?\n" + PIECE, "G, B, D and F", "twenty-one", '[{"1": "two"}]')
-COMPILED = Compiled(0, None, "", (midi(480),), {"system.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0\0\0\1" * 9})
+REPLIES = (
+    "V7 in C major: G B D F, twenty-one, or not?\n" + PIECE,
+    "G, B, D and F",
+    "twenty-one",
+    '[{"1": "two"}]',
+)
+COMPILED = Compiled(
+    0, None, "", (midi(480),), {"system.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0\0\0\1" * 9}
+)
 
 
 def test_every_scorer_is_tried_and_none_goes_without_the_guard() -> None:
@@ -47,9 +54,17 @@ def test_every_scorer_is_tried_and_none_goes_without_the_guard() -> None:
     for path in Path(music_evals.__file__).parent.rglob("*.py"):
         source = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(source)) if "scorer" in source else ():
-            if isinstance(node, ast.ImportFrom) and node.module == "inspect_ai.scorer" and path.name != "scores.py":
-                assert "scorer" not in {alias.name for alias in node.names}, f"{path} takes Inspect's decorator"
-            if isinstance(node, ast.FunctionDef) and any("scorer" in ast.unparse(one) for one in node.decorator_list):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and node.module == "inspect_ai.scorer"
+                and path.name != "scores.py"
+            ):
+                assert "scorer" not in {alias.name for alias in node.names}, (
+                    f"{path} takes Inspect's decorator"
+                )
+            if isinstance(node, ast.FunctionDef) and any(
+                "scorer" in ast.unparse(one) for one in node.decorator_list
+            ):
                 found[node.name] = path
     assert set(found) == {name.partition(" ")[0] for name in CASES}
 
@@ -71,7 +86,9 @@ def test_whatever_fails_a_score_comes_back(broken: str) -> None:
         patch("music_evals.notation.lilypond.writing.compile_text", return_value=COMPILED),
         patch("music_evals.notation.lilypond.pictures.compile_text", return_value=COMPILED),
     ):
-        CASES["written_music"].score(PIECE)  # reads the reference pieces: a set-up, whose failure does end a run
+        CASES["written_music"].score(
+            PIECE
+        )  # reads the reference pieces: a set-up, whose failure does end a run
         failed = asyncio.run(unmeasured())
     parts_alone = ("describe", "read_note_arrays", "open", "Draw", "loads", "RomanNumeral.__init__")
     assert failed or broken.endswith(parts_alone)
@@ -95,16 +112,24 @@ def test_a_picture_or_a_descriptor_fails_alone_and_says_why() -> None:
 @pytest.mark.parametrize(
     ("error", "place"),
     [
-        (LilyPondError("LilyPond is not installed"), "music_evals.notation.lilypond.writing.compile_text"),
+        (
+            LilyPondError("LilyPond is not installed"),
+            "music_evals.notation.lilypond.writing.compile_text",
+        ),
         (SandboxError("no name spaces"), "music_evals.notation.lilypond.writing.compile_text"),
         (OSError("the dataset is gone"), "tests.scorers.every_scorer.load_references"),
         (ValueError("no such encoder"), "music_evals.scorers.written_music.shared_encoder"),
-        (LimitExceededError("token", value=2, limit=1), "music_evals.scorers.readers.pieces.complete_code"),
+        (
+            LimitExceededError("token", value=2, limit=1),
+            "music_evals.scorers.readers.pieces.complete_code",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_set_up_ends_the_run_as_itself(error: Exception, place: str) -> None:
     case = Case(
-        lambda: written_music(dataset=str(error), encoder="an/encoder" if "encoder" in place else None, pictures=False),
+        lambda: written_music(
+            dataset=str(error), encoder="an/encoder" if "encoder" in place else None, pictures=False
+        ),
         "",
     )
     with (

@@ -8,7 +8,9 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+pytest.importorskip(
+    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+)
 
 import torch
 
@@ -34,13 +36,21 @@ def edited(seed: int, *, chromatic: float) -> str:
         f'  {field} = "{" ".join(random.choices(WORDS, k=random.randint(1, 4)))}"'
         for field in ("title", "subtitle", "composer", "opus", "copyright")
     )
-    remarks = "\n".join(f"% {' '.join(random.choices(WORDS, k=5))}" for _ in range(random.randint(1, 4)))
-    music = piece(seed, chromatic=chromatic).replace("\\time 4/4", f'\\tempo "{random.choice(WORDS)}" \\time 4/4')
-    return music.replace("\\score", f"\\header {{\n{header}\n}}\n{remarks}\n#(set-global-staff-size 18)\n\\score")
+    remarks = "\n".join(
+        f"% {' '.join(random.choices(WORDS, k=5))}" for _ in range(random.randint(1, 4))
+    )
+    music = piece(seed, chromatic=chromatic).replace(
+        "\\time 4/4", f'\\tempo "{random.choice(WORDS)}" \\time 4/4'
+    )
+    return music.replace(
+        "\\score", f"\\header {{\n{header}\n}}\n{remarks}\n#(set-global-staff-size 18)\n\\score"
+    )
 
 
 def measured(name: str, texts: Sequence[str]) -> ReferenceSet:
-    return ReferenceSet(name, None, tuple(measure([Score(text, text, text, None) for text in texts])))
+    return ReferenceSet(
+        name, None, tuple(measure([Score(text, text, text, None) for text in texts]))
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +60,9 @@ def cache(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embeddings(tmp_path: Path) -> None:
+def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embeddings(
+    tmp_path: Path,
+) -> None:
     """What the paper finds of the ablation, in section 5, on sets that are made so.
 
     The reference is of editions. One set is written as they are, with other music; the other has their music, in a bare
@@ -60,18 +72,25 @@ def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embed
     genuine = measured("genuine", [edited(100 + seed, chromatic=0.35) for seed in range(6)])
     narrow = measured("narrow", [piece(200 + seed, chromatic=0.1) for seed in range(6)])
     assert all(row["compiles"] for one in (editions, genuine, narrow) for row in one.rows)
-    encoder = load_encoder(str(make_tiny_encoder(tmp_path / "tiny", editions.texts, layers=6, hidden=8)))
+    encoder = load_encoder(
+        str(make_tiny_encoder(tmp_path / "tiny", editions.texts, layers=6, hidden=8))
+    )
 
     def similarity(other: ReferenceSet) -> float:
         found = js_similarity(
-            fit_of(editions.descriptors("strict"), names=DESCRIPTORS), other.descriptors("strict"), names=DESCRIPTORS
+            fit_of(editions.descriptors("strict"), names=DESCRIPTORS),
+            other.descriptors("strict"),
+            names=DESCRIPTORS,
         )
         assert found.value is not None
         return found.value
 
     def distance(other: ReferenceSet) -> float:
         first, second = (
-            np.array([vector["mean"] for vector in encoder.embed(one.texts, poolings=("mean",))], dtype=float)
+            np.array(
+                [vector["mean"] for vector in encoder.embed(one.texts, poolings=("mean",))],
+                dtype=float,
+            )
             for one in (editions, other)
         )
         return frechet_distance(first, second)

@@ -56,7 +56,9 @@ def test_a_run_survives_a_node(bucket: str) -> None:
     try:
         asked = Asked("ziqi", "comprehension", {})
         settings = Settings("baseline/chance", {}, None, {})
-        errors = run_in_shards([(asked, asked.make())], settings, f"{bucket}/run", 4, Cluster(), lambda _: report)
+        errors = run_in_shards(
+            [(asked, asked.make())], settings, f"{bucket}/run", 4, Cluster(), lambda _: report
+        )
         while all(node["Alive"] for node in ray.nodes()):  # Ray may notice after the run has ended
             time.sleep(0.1)
     finally:
@@ -88,5 +90,7 @@ def test_errors_and_datasets_are_as_without_a_cluster(one_node: None, tmp_path: 
         folder = tmp_path / engine
         code, output = run("build", "--engine", engine, "msu", "--works", 3, "--out", folder)
         assert code == 0, output
-        files.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.parquet")})
+        files.append(
+            {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.parquet")}
+        )
     assert files[0] == files[1] != {}

@@ -58,14 +58,19 @@ def sharded(
 ) -> list[EvalLog]:
     pairs = [(asked, asked.make()) for asked in tasks]
     run_settings = Settings(model, {}, settings.pop("limit", None), settings)
-    assert run_in_shards(pairs, run_settings, str(folder), shards, engine, lambda _: lambda _: None) == []
+    assert (
+        run_in_shards(pairs, run_settings, str(folder), shards, engine, lambda _: lambda _: None)
+        == []
+    )
     return [read_eval_log(info) for info in list_eval_logs(str(folder))]
 
 
 def plain(value: Any) -> Any:
     """A part of a log without times and ids."""
     if isinstance(value, dict):
-        if VARYING.fullmatch(str(value.get("path", "")).rpartition("/")[2]):  # a change that an event tells of
+        if VARYING.fullmatch(
+            str(value.get("path", "")).rpartition("/")[2]
+        ):  # a change that an event tells of
             return {"path": value["path"]}
         return {key: plain(one) for key, one in value.items() if not VARYING.fullmatch(key)}
     return [plain(one) for one in value] if isinstance(value, list) else value
@@ -81,14 +86,24 @@ def test_a_log_of_shards_is_the_log_of_the_whole_run(
     asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (whole,) = inspect_eval(
-        asked.make(), model="baseline/chance", limit=7, log_dir=str(tmp_path / "whole"), display="none"
+        asked.make(),
+        model="baseline/chance",
+        limit=7,
+        log_dir=str(tmp_path / "whole"),
+        display="none",
     )
     whole = read_eval_log(whole.location)
-    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))  # MSU's answers are kept: ask again
+    monkeypatch.setenv(
+        "INSPECT_CACHE_DIR", str(tmp_path / "cache")
+    )  # MSU's answers are kept: ask again
     (log,) = sharded([asked], tmp_path / "shards", limit=7)
     for part in ("status", "results", "reductions", "eval", "plan", "samples"):
         assert same(whole, log, part), part
-    assert [sample.id for sample in whole.samples or []] == [sample.id for sample in log.samples or []] != []
+    assert (
+        [sample.id for sample in whole.samples or []]
+        == [sample.id for sample in log.samples or []]
+        != []
+    )
     assert whole.stats.model_usage == log.stats.model_usage
 
 
@@ -105,7 +120,9 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
             finished += samples
             report(samples)
             # In the order in which they came: the system's numbers begin anew at their end.
-            alive = [child.pid or 0 for child in multiprocessing.active_children() if child.is_alive()]
+            alive = [
+                child.pid or 0 for child in multiprocessing.active_children() if child.is_alive()
+            ]
             seen.extend(pid for pid in alive if pid not in seen)
             if finished > 40 * (len(killed) + 1) and len(killed) < 3:
                 oldest = next(pid for pid in seen if pid in alive)
@@ -118,7 +135,9 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
     assert len(killed) == 3
     for log, samples in zip(sorted(logs, key=lambda log: log.eval.task), (240, 60), strict=True):
         assert (log.status, len(set(log.eval.dataset.sample_ids or []))) == ("success", samples)
-        assert sorted(sample.id for sample in log.samples or []) == sorted(log.eval.dataset.sample_ids or [])
+        assert sorted(sample.id for sample in log.samples or []) == sorted(
+            log.eval.dataset.sample_ids or []
+        )
     assert not (tmp_path / "shards").exists()
 
     def nothing_left(shards: Sequence[Shard], report: Report) -> list[str]:
@@ -153,8 +172,14 @@ def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> Non
     assert same(log, whole, "results")
     for logs, message in (
         ((second, third), "_epoch_1 is in both"),
-        ((first, part((2, 4), model="baseline/majority")), "model is baseline/chance in the first, baseline/majority"),
-        ((first, part((2, 4), max_tokens=9)), "model_generate_config.max_tokens is None in the first, 9 in the second"),
+        (
+            (first, part((2, 4), model="baseline/majority")),
+            "model is baseline/chance in the first, baseline/majority",
+        ),
+        (
+            (first, part((2, 4), max_tokens=9)),
+            "model_generate_config.max_tokens is None in the first, 9 in the second",
+        ),
         ((first, part((2, 4), epochs=2)), "config.epochs is 1 in the first, 2 in the second"),
         ((tmp_path / "empty",), "no log of Inspect (.eval) is at"),
     ):
@@ -168,7 +193,11 @@ def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> Non
 def test_a_log_that_lacks_samples_is_refused(tmp_path: Path) -> None:
     location = tmp_path / "cut.eval"
     (log,) = inspect_eval(
-        Asked("ziqi", "generation", {}).make(), model="baseline/chance", limit=3, log_dir=str(tmp_path), display="none"
+        Asked("ziqi", "generation", {}).make(),
+        model="baseline/chance",
+        limit=3,
+        log_dir=str(tmp_path),
+        display="none",
     )
     whole = read_eval_log(log.location)
     assert whole.samples
@@ -176,15 +205,32 @@ def test_a_log_that_lacks_samples_is_refused(tmp_path: Path) -> None:
     whole.status = "error"
     write_eval_log(whole, str(location))
     code, output = run("merge", location, "--out", tmp_path / "no.eval", columns=400)
-    assert (code, "1 of 3 samples are in none of the logs, such as " in " ".join(output.split())) == (1, True), output
+    assert (
+        code,
+        "1 of 3 samples are in none of the logs, such as " in " ".join(output.split()),
+    ) == (1, True), output
 
 
 def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
-    asked = ["run", "ziqi_generation", "--limit", "2", "--shards", "2", "--display", "none", "--log-dir", tmp_path]
+    asked = [
+        "run",
+        "ziqi_generation",
+        "--limit",
+        "2",
+        "--shards",
+        "2",
+        "--display",
+        "none",
+        "--log-dir",
+        tmp_path,
+    ]
     code, output = run(*asked, "--model", "baseline/chance")
     assert (code, "n 2)" in output) == (0, True), output
     code, output = run(*asked, "--model", "baseline/majority", columns=400)
-    assert (code, "holds a run with model 'baseline/chance', not 'baseline/majority'" in output) == (1, True), output
+    assert (
+        code,
+        "holds a run with model 'baseline/chance', not 'baseline/majority'" in output,
+    ) == (1, True), output
 
 
 def test_damaged_files_do_not_block_a_run(tmp_path: Path) -> None:
@@ -203,16 +249,22 @@ def test_damaged_files_do_not_block_a_run(tmp_path: Path) -> None:
     tasks = [(asked, asked.make())]
     errors = run_in_shards(tasks, settings, str(tmp_path), 2, cut, lambda _: lambda _: None)
     assert errors == ["shard 1: killed"]
-    errors = run_in_shards(tasks, settings, str(tmp_path), 2, in_this_process, lambda _: lambda _: None)
+    errors = run_in_shards(
+        tasks, settings, str(tmp_path), 2, in_this_process, lambda _: lambda _: None
+    )
     assert errors == []
-    (merged,) = [path for path in tmp_path.iterdir() if path.name not in ("foreign.eval", "run.json")]
+    (merged,) = [
+        path for path in tmp_path.iterdir() if path.name not in ("foreign.eval", "run.json")
+    ]
     assert len(read_eval_log(merged).samples or []) == 4
 
 
 def check_that_errors_are_returned(engine: Engine, folder: Path) -> None:
     settings = Settings("baseline/chance", {"error_rate": "much"}, 4, {})
     asked = Asked("ziqi", "generation", {})
-    (error,) = run_in_shards([(asked, asked.make())], settings, str(folder), 1, engine, lambda _: lambda _: None)
+    (error,) = run_in_shards(
+        [(asked, asked.make())], settings, str(folder), 1, engine, lambda _: lambda _: None
+    )
     assert error.startswith("shard 1: ")
     assert "error_rate" in error
 

@@ -24,22 +24,39 @@ MSU = str(GOLDEN / "data" / "msu")
 @pytest.mark.parametrize(
     ("name", "task", "params", "message"),
     [
-        ("hf/m", muse.syncopation, {"modality": "audio"}, "hf/m cannot be asked about sound.*text only.*modality=midi"),
+        (
+            "hf/m",
+            muse.syncopation,
+            {"modality": "audio"},
+            "hf/m cannot be asked about sound.*text only.*modality=midi",
+        ),
         ("mistral/m", muse.syncopation, {"modality": "audio"}, "takes text and images only"),
         ("openai-api/x/m", muse.syncopation, {"modality": "audio"}, None),
         ("hf/m", msu.visual, {"dataset": MSU}, "hf/m cannot be asked about pages: .*msu_textual"),
         ("anthropic/m", msu.visual, {"dataset": MSU}, None),
         ("hf/m", msu.visual, {"dataset": MSU, "content": "title"}, None),
         ("none/none", muse.syncopation, {}, "no model is named"),
-        ("nnterp/m", muse.syncopation, {"strategy": "logiclm", "tools": "native"}, "nnterp/m cannot call tools"),
+        (
+            "nnterp/m",
+            muse.syncopation,
+            {"strategy": "logiclm", "tools": "native"},
+            "nnterp/m cannot call tools",
+        ),
         ("hf/m", muse.syncopation, {"strategy": "logiclm", "tools": "native"}, None),
-        ("hf/m", muse.syncopation, {"strategy": "logiclm", "structured_output": True}, "model's provider is 'hf'"),
+        (
+            "hf/m",
+            muse.syncopation,
+            {"strategy": "logiclm", "structured_output": True},
+            "model's provider is 'hf'",
+        ),
     ],
 )
 def test_what_a_provider_cannot_ask_is_refused(
     name: str, task: Callable[..., Any], params: dict[str, Any], message: str | None
 ) -> None:
-    with made_for(MagicMock(api=MagicMock(spec=["base_url"], base_url=None), __str__=lambda _: name)):
+    with made_for(
+        MagicMock(api=MagicMock(spec=["base_url"], base_url=None), __str__=lambda _: name)
+    ):
         if message is None:
             task(**params)
         else:
@@ -60,9 +77,13 @@ def test_what_a_provider_cannot_ask_is_refused(
         ("openai-api/x/m", None),
     ],
 )
-def test_a_pdf_is_refused_where_pages_are_taken(name: str, message: str | None, tmp_path: Path) -> None:
+def test_a_pdf_is_refused_where_pages_are_taken(
+    name: str, message: str | None, tmp_path: Path
+) -> None:
     dataset, address = write_small(tmp_path / "small"), "http://localhost:8000/v1"
-    with made_for(MagicMock(api=MagicMock(spec=["base_url"], base_url=address), __str__=lambda _: name)):
+    with made_for(
+        MagicMock(api=MagicMock(spec=["base_url"], base_url=address), __str__=lambda _: name)
+    ):
         if name != "hf/m":
             msu.visual(dataset=dataset)
         if message is None:
@@ -73,10 +94,20 @@ def test_a_pdf_is_refused_where_pages_are_taken(name: str, message: str | None, 
 
 
 def test_a_grid_leaves_out_what_the_model_cannot_be_asked(tmp_path: Path) -> None:
-    arguments = ("run", "muse_syncopation", "ziqi_generation", "--model", "baseline/reader", "--limit", 1)
+    arguments = (
+        "run",
+        "muse_syncopation",
+        "ziqi_generation",
+        "--model",
+        "baseline/reader",
+        "--limit",
+        1,
+    )
     code, output = run(*arguments, "--display", "none", "--log-dir", tmp_path)
     assert code == 0, output
-    assert "Left out: ziqi_generation: baseline/reader cannot answer ziqi generation" in " ".join(output.split())
+    assert "Left out: ziqi_generation: baseline/reader cannot answer ziqi generation" in " ".join(
+        output.split()
+    )
     assert model_at_hand() is None  # in a program, while Inspect still holds the model of the set
 
 
@@ -88,7 +119,11 @@ def test_a_grid_leaves_out_what_the_model_cannot_be_asked(tmp_path: Path) -> Non
         ("vllm/m", 0.0, {"temperature": 0.0, "top_p": 0.9, "max_tokens": 9}),
     ],
 )
-def test_temperature_0_is_the_likeliest_token_on_hf(model: str, temperature: float, sent: dict[str, Any]) -> None:
+def test_temperature_0_is_the_likeliest_token_on_hf(
+    model: str, temperature: float, sent: dict[str, Any]
+) -> None:
     config = GenerateConfig(temperature=temperature, top_p=0.9, max_tokens=9)
-    asyncio.run(Greedy().on_before_model_generate(BeforeModelGenerate(model, [], [], "auto", config, None)))
+    asyncio.run(
+        Greedy().on_before_model_generate(BeforeModelGenerate(model, [], [], "auto", config, None))
+    )
     assert config.model_dump(exclude_none=True) == sent

@@ -28,7 +28,10 @@ from music_evals.solvers.symbolic.music import SAME, TRANSPOSITION
 from tests.harness import metrics, run_scripted, samples
 
 IDENTIFIERS = ["Excerpt1", "Excerpt2"]
-A, B = {"identifier": "Excerpt1", "pitches": [60, 62]}, {"identifier": "Excerpt2", "pitches": [65, 67]}
+A, B = (
+    {"identifier": "Excerpt1", "pitches": [60, 62]},
+    {"identifier": "Excerpt2", "pitches": [65, 67]},
+)
 LINES = "melody(Excerpt1, [60, 62])\nmelody(Excerpt2, [65, 67])"
 PROMPTS = {**load_prompts("muse")["logiclm"], "final": "$finding And now?"}
 
@@ -45,14 +48,21 @@ HOSTILE["far too long"] = ([("melody", A | {"pitches": [60] * 6_000}), ("melody"
 def called(calls: Sequence[Call]) -> ModelOutput:
     """A model's output with these calls; a text in place of arguments is why they could not be read."""
     made = [
-        ToolCall(f"id{number}", name, {}, given) if isinstance(given, str) else ToolCall(f"id{number}", name, given)
+        ToolCall(f"id{number}", name, {}, given)
+        if isinstance(given, str)
+        else ToolCall(f"id{number}", name, given)
         for number, (name, given) in enumerate(calls)
     ]
-    return ModelOutput.from_message(ChatMessageAssistant(content="" if calls else LINES, tool_calls=made or None))
+    return ModelOutput.from_message(
+        ChatMessageAssistant(content="" if calls else LINES, tool_calls=made or None)
+    )
 
 
 def asked(
-    answer: Callable[[str, int], str | ModelOutput], cases: Sequence[str], tmp_path: Path, **parameters: Any
+    answer: Callable[[str, int], str | ModelOutput],
+    cases: Sequence[str],
+    tmp_path: Path,
+    **parameters: Any,
 ) -> tuple[dict[str, EvalSample], list[GenerateConfig], dict[str, float]]:
     """Run a trial for each case, in which a model replies by the case and by the number of attempts before.
 
@@ -64,19 +74,30 @@ def asked(
     def reply(messages: list[ChatMessage], config: GenerateConfig) -> str | ModelOutput:
         if "And now?" in messages[-1].text:
             return f"Final Answer: {SAME}"
-        case = messages[0].text if messages[0].text in attempts else cases[0]  # text is refined in a chat apart
+        case = (
+            messages[0].text if messages[0].text in attempts else cases[0]
+        )  # text is refined in a chat apart
         attempts[case] += 1
         configs.extend([config] * (attempts[case] > 0))
         return answer(case, attempts[case])
 
     trials = [
-        Sample(id=case, input=case, target=SAME, metadata={"identifiers": IDENTIFIERS, "options": [SAME, "No."]})
+        Sample(
+            id=case,
+            input=case,
+            target=SAME,
+            metadata={"identifiers": IDENTIFIERS, "options": [SAME, "No."]},
+        )
         for case in cases
     ]
     solver = logiclm(TRANSPOSITION, PROMPTS, **parameters)
     task = Task(dataset=trials, solver=solver, scorer=solver_decision())
     log = run_scripted(task, tmp_path, reply, limit=None)
-    return {str(sample.id): sample for sample in samples(log)}, configs, metrics(log)["solver_decision"]
+    return (
+        {str(sample.id): sample for sample in samples(log)},
+        configs,
+        metrics(log)["solver_decision"],
+    )
 
 
 def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Path) -> None:
@@ -89,7 +110,12 @@ def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Pa
         "never valid": ("I hear C, D", None),
     }
     trials = [
-        Sample(id=case, input=case, target=SAME, metadata={"identifiers": IDENTIFIERS, "options": [SAME], **truth})
+        Sample(
+            id=case,
+            input=case,
+            target=SAME,
+            metadata={"identifiers": IDENTIFIERS, "options": [SAME], **truth},
+        )
         for case in replies
     ]
     task = Task(dataset=trials, solver=logiclm(TRANSPOSITION, PROMPTS), scorer=solver_decision())
@@ -105,15 +131,23 @@ def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Pa
 
 
 def test_malformed_calls_are_attempts_with_the_kind_of_their_error(tmp_path: Path) -> None:
-    found, configs, _ = asked(lambda case, _: called(HOSTILE[case][0]), list(HOSTILE), tmp_path, tools="native")
+    found, configs, _ = asked(
+        lambda case, _: called(HOSTILE[case][0]), list(HOSTILE), tmp_path, tools="native"
+    )
     for case, (calls, kind) in HOSTILE.items():
         attempts = found[case].metadata["formulation"]
         assert [attempt["error"] for attempt in attempts] == [kind] * 3, (case, attempts)
         assert all(0 < len(attempt["message"]) < 400 for attempt in attempts)
-        results = [message for message in found[case].messages if isinstance(message, ChatMessageTool)]
-        assert [result.tool_call_id for result in results] == [f"id{number}" for number in range(len(calls))] * 3
+        results = [
+            message for message in found[case].messages if isinstance(message, ChatMessageTool)
+        ]
+        assert [result.tool_call_id for result in results] == [
+            f"id{number}" for number in range(len(calls))
+        ] * 3
         assert all(f"{kind} error" in result.text for result in results)
-    assert {(config.temperature, config.top_k, config.max_tokens) for config in configs} == {(0.0, 1, 256)}
+    assert {(config.temperature, config.top_k, config.max_tokens) for config in configs} == {
+        (0.0, 1, 256)
+    }
 
 
 def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Path) -> None:
@@ -126,7 +160,11 @@ def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Pa
         "undecided, then refused": [undecided, called([])],
     }
     found, configs, _ = asked(
-        lambda case, number: script[case][number], list(script), tmp_path, tools="native", refinement_tokens=4000
+        lambda case, number: script[case][number],
+        list(script),
+        tmp_path,
+        tools="native",
+        refinement_tokens=4000,
     )
     attempts = {case: sample.metadata["formulation"] for case, sample in found.items()}
     assert [len(each) for each in attempts.values()] == [1, 3, 2, 2]
@@ -149,13 +187,18 @@ def test_thoughts_are_no_part_of_lines(tmp_path: Path) -> None:
         "two blocks": f"<think>a</think><think>b</think>{LINES}",
         "content": [ContentReasoning(reasoning="melody(Excerpt1, [1])"), ContentText(text=LINES)],
     }
-    replies = {case: ModelOutput.from_message(ChatMessageAssistant(content=text)) for case, text in thoughts.items()}
+    replies = {
+        case: ModelOutput.from_message(ChatMessageAssistant(content=text))
+        for case, text in thoughts.items()
+    }
     trials, configs, _ = asked(lambda case, _: replies[case], list(thoughts), tmp_path)
     for trial in trials.values():
         (attempt,) = trial.metadata["formulation"]
         assert (attempt["text"], attempt["answer"]) == (LINES, SAME)
     assert configs == []
     script = ["<think>too long to come to an", replies["block"]]
-    trials, configs, _ = asked(lambda _, number: script[number], ["x"], tmp_path, refinement_tokens=9)
+    trials, configs, _ = asked(
+        lambda _, number: script[number], ["x"], tmp_path, refinement_tokens=9
+    )
     assert [attempt["error"] for attempt in trials["x"].metadata["formulation"]] == ["parse", None]
     assert [config.max_tokens for config in configs] == [9]

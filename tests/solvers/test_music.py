@@ -26,7 +26,12 @@ def test_every_level_has_its_letter() -> None:
 
 
 def test_the_papers_examples_and_empty_lists() -> None:
-    empty = [count_off_beats([[]]), classify_chord([[]]), compare_intervals([[], [60]]), compare_intervals([[60], []])]
+    empty = [
+        count_off_beats([[]]),
+        classify_chord([[]]),
+        compare_intervals([[], [60]]),
+        compare_intervals([[60], []]),
+    ]
     assert [decision.answer for decision in empty] == [None] * 4
     # Appendix B, 1c: kick on 1 and 3, snare on 2 and 4 throughout. Table 2: one melody in E and in G major.
     assert count_off_beats([list(range(1, 33, 2))]).answer == "A"
@@ -41,7 +46,9 @@ def test_a_transposition_is_the_same_melody_and_one_changed_note_or_a_note_more_
     transposed = [pitch + semitones for pitch in melody]
     assert compare_intervals([melody, transposed]).answer == SAME
     assert compare_intervals([melody, [*transposed, transposed[-1]]]).answer == DIFFERENT
-    transposed[data.draw(st.integers(0, len(melody) - 1))] += data.draw(st.sampled_from([-2, -1, 1, 2]))
+    transposed[data.draw(st.integers(0, len(melody) - 1))] += data.draw(
+        st.sampled_from([-2, -1, 1, 2])
+    )
     assert compare_intervals([melody, transposed]).answer == DIFFERENT
 
 
@@ -58,7 +65,15 @@ def test_every_quality_is_found_over_every_root_in_every_inversion(letter: str) 
 
 def test_other_chords_are_undecided() -> None:
     # A note, a fifth, a diminished seventh, augmented, a major seventh, suspended, a cluster.
-    for chord in ([60], [60, 67], [60, 63, 66, 69], [60, 64, 68], [60, 64, 67, 71], [60, 62, 67], [60, 61, 62, 63]):
+    for chord in (
+        [60],
+        [60, 67],
+        [60, 63, 66, 69],
+        [60, 64, 68],
+        [60, 64, 67, 71],
+        [60, 62, 67],
+        [60, 61, 62, 63],
+    ):
         assert classify_chord([chord]).answer is None
 
 
@@ -101,5 +116,7 @@ TEN = [
 @pytest.mark.parametrize(("task", "lists", "place"), TEN)
 def test_the_ten_tasks_are_decided(task: str, lists: list[list[int]], place: int | None) -> None:
     targets = FORMS[task].targets
-    assert muse_ten.SOLVERS[task].decide(lists).answer == (None if place is None else targets[place])
+    assert muse_ten.SOLVERS[task].decide(lists).answer == (
+        None if place is None else targets[place]
+    )
     assert [*muse_ten.SOLVERS[task].examples] == targets

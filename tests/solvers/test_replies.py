@@ -25,14 +25,28 @@ BROKEN = "half a clef: \ud834 { c'4 "
         (lambda _: chord_quality(modality="midi", strategy="standalone"), ""),
         (lambda _: chord_quality(modality="midi", strategy="logiclm"), ""),
         (lambda _: chord_quality(modality="midi", strategy="logiclm", tools="native"), "chord"),
-        (lambda folder: metadata_qa(dataset=write_small(folder / "data"), strategy="logiclm"), "list_measure"),
-        (lambda folder: generation(dataset=str(make_dataset(folder / "data")), attempts=2, media=0), ""),
+        (
+            lambda folder: metadata_qa(dataset=write_small(folder / "data"), strategy="logiclm"),
+            "list_measure",
+        ),
+        (
+            lambda folder: generation(
+                dataset=str(make_dataset(folder / "data")), attempts=2, media=0
+            ),
+            "",
+        ),
     ],
 )
 def test_lone_surrogates_end_no_run_and_are_marked(task: Any, tool: str, tmp_path: Path) -> None:
     def reply(messages: list[ChatMessage], _: GenerateConfig) -> ModelOutput:
-        assert json.dumps([message.model_dump() for message in messages], ensure_ascii=False, default=str).encode()
-        calls = [ToolCall("call", tool, {"identifier": BROKEN, "number": 1})] if tool and len(messages) < 4 else None
+        assert json.dumps(
+            [message.model_dump() for message in messages], ensure_ascii=False, default=str
+        ).encode()
+        calls = (
+            [ToolCall("call", tool, {"identifier": BROKEN, "number": 1})]
+            if tool and len(messages) < 4
+            else None
+        )
         return ModelOutput.from_message(ChatMessageAssistant(content=BROKEN, tool_calls=calls))
 
     for sample in samples(run_scripted(task(tmp_path), tmp_path, reply)):

@@ -15,13 +15,24 @@ CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 
 RHYTHM, MELODY, CHORD = SYNCOPATION.schema, TRANSPOSITION.schema, CHORD_QUALITY.schema
 ONE, TWO = ["Excerpt1"], ["Excerpt1", "Excerpt2"]
-LONG = [(text, "parse") for text in ("rhythm(" * 5000, "[" * 20_000, "rhythm(Excerpt1, [1])" * 2_000, "x" * 5_000_000)]
+LONG = [
+    (text, "parse")
+    for text in ("rhythm(" * 5000, "[" * 20_000, "rhythm(Excerpt1, [1])" * 2_000, "x" * 5_000_000)
+]
 LONG += [(f"rhythm(Excerpt1, [{'1, ' * 64}1])", "structural")]
-LONG += [(f"rhythm(Excerpt1, [{number}])", "domain") for number in ("9" * 10_000, "0" * 10_000 + "1")]
+LONG += [
+    (f"rhythm(Excerpt1, [{number}])", "domain") for number in ("9" * 10_000, "0" * 10_000 + "1")
+]
 
 
-BAD = [(RHYTHM, ONE, *case) for case in CASES["test_bad_rhythms_are_labelled_with_the_kind_of_their_error"] + LONG]
-BAD += [(MELODY, TWO, *case) for case in CASES["test_bad_melodies_are_labelled_with_the_kind_of_their_error"]]
+BAD = [
+    (RHYTHM, ONE, *case)
+    for case in CASES["test_bad_rhythms_are_labelled_with_the_kind_of_their_error"] + LONG
+]
+BAD += [
+    (MELODY, TWO, *case)
+    for case in CASES["test_bad_melodies_are_labelled_with_the_kind_of_their_error"]
+]
 
 
 @pytest.mark.parametrize(("schema", "excerpts", "text", "kind"), BAD)

@@ -55,7 +55,9 @@ def test_what_is_told_of_a_score() -> None:
     assert "grace note g lasting 1/8" in tell_measure(read, 2)
     assert tell_problems(read) == "LilyPond has nothing to say against the text"
     for number in (-1, 3, 10**9):
-        with pytest.raises(ToolError, match=f"there is no measure {number}; the measures are 0 to 2"):
+        with pytest.raises(
+            ToolError, match=f"there is no measure {number}; the measures are 0 to 2"
+        ):
             tell_measure(read, number)
 
 
@@ -95,7 +97,9 @@ def test_what_goes_wrong_is_an_error_of_the_tool() -> None:
 
 
 def test_errors_in_the_music_are_listed_and_calls_are_limited() -> None:
-    listed = called(ScoreTools("{ \\time 4/4 c'4 d' e' f' | c'4 zq4 e' f' | c'1 }"), "list_problems")
+    listed = called(
+        ScoreTools("{ \\time 4/4 c'4 d' e' f' | c'4 zq4 e' f' | c'1 }"), "list_problems"
+    )
     assert (listed.error, "zq" in listed.text or "error" in listed.text) == (None, True)
     tools = ScoreTools(SCORE)
     results = [called(tools, "read_header") for _ in range(MAX_CALLS + 1)]

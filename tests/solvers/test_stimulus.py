@@ -31,7 +31,9 @@ TASKS: dict[str, Callable[..., Task]] = {
     "msu pages": lambda **given: msu.visual(dataset=MSU, **given),
     "msu single": lambda **given: msu.textual(dataset=MSU, asking="single", levels="1", **given),
     "bar_count": lambda **given: lilybench.bar_count(dataset=LILYBENCH, **given),
-    "bar_count with tools": lambda **given: lilybench.bar_count(dataset=LILYBENCH, strategy="logiclm", **given),
+    "bar_count with tools": lambda **given: lilybench.bar_count(
+        dataset=LILYBENCH, strategy="logiclm", **given
+    ),
 }
 CHINESE = {"ziqi"}
 
@@ -41,7 +43,10 @@ def shown(sample: Sample) -> list[Any]:
     message = sample.input[-1]
     assert isinstance(message, ChatMessageUser)
     if isinstance(message.content, str):
-        return [message.content[start:end] for start, end in (message.metadata or {})["asks"].get("music", ())]
+        return [
+            message.content[start:end]
+            for start, end in (message.metadata or {})["asks"].get("music", ())
+        ]
     parts = [part for part in message.content if isinstance(part, ContentAudio | ContentImage)]
     return [part.audio if isinstance(part, ContentAudio) else part.image for part in parts]
 
@@ -73,7 +78,10 @@ def test_only_the_music_changes(name: str, arm: str) -> None:
         with pytest.raises(ValueError, match="stimulus=none leaves the tools without a score"):
             make(stimulus=arm)
         return
-    originals, changed = {sample.id: sample for sample in make().dataset}, list(make(stimulus=arm).dataset)
+    originals, changed = (
+        {sample.id: sample for sample in make().dataset},
+        list(make(stimulus=arm).dataset),
+    )
     # All scores of these data have the same composer.
     assert len(changed) == len(originals) or name == "msu single"
     assert len(changed) > 1
@@ -86,7 +94,9 @@ def test_only_the_music_changes(name: str, arm: str) -> None:
         assert said(sample)[:-1] == said(original)[:-1]
         if arm == "none":
             assert not new
-            assert text.replace(NOTE["zh" if name in CHINESE else "en"], "♪") == without_music(original)
+            assert text.replace(NOTE["zh" if name in CHINESE else "en"], "♪") == without_music(
+                original
+            )
             continue
         assert len(new) == len(old) or "pages" in name
         assert not {*new} & {*old}
@@ -98,7 +108,9 @@ def test_only_the_music_changes(name: str, arm: str) -> None:
             assert metadata["score"] == "".join(new)
 
 
-@pytest.mark.parametrize("benchmark", sorted({*benchmarks.names()} - {"lilybench_generation", "mmau_test", "ssmr"}))
+@pytest.mark.parametrize(
+    "benchmark", sorted({*benchmarks.names()} - {"lilybench_generation", "mmau_test", "ssmr"})
+)
 def test_every_task_without_music_asks_all_the_rest(benchmark: str) -> None:
     own = GOLDEN / "data" / benchmark
     dataset = str(own) if own.is_dir() else "generated"
@@ -124,7 +136,9 @@ def test_without_music_there_is_nothing_to_transcribe() -> None:
         muse.syncopation(strategy="logiclm", stimulus="none")
 
 
-@pytest.mark.parametrize("make", [muse.syncopation, muse.chord_quality, muse.transposition, lilybench.bar_count])
+@pytest.mark.parametrize(
+    "make", [muse.syncopation, muse.chord_quality, muse.transposition, lilybench.bar_count]
+)
 def test_noise_says_nothing_about_the_answer(make: Callable[..., Task]) -> None:
     """A classifier of what holds no pitch, trained on other items, is no better than the commonest answer."""
     samples = list(make(stimulus="noise").dataset)
@@ -141,7 +155,9 @@ def test_noise_says_nothing_about_the_answer(make: Callable[..., Task]) -> None:
 
 
 def question(number: int, music: list[list[int]]) -> Sample:
-    message = ChatMessageUser(content=f"X:{number} tune?", metadata={"asks": {"music": music, "notation": "abc"}})
+    message = ChatMessageUser(
+        content=f"X:{number} tune?", metadata={"asks": {"music": music, "notation": "abc"}}
+    )
     return Sample(id=number, input=[message], target="A")
 
 
@@ -151,12 +167,15 @@ def test_questions_without_music_are_left_out() -> None:
 
 
 def test_a_task_without_music_refuses() -> None:
-    with pytest.raises(ValueError, match="no question of this task comes with music; valid is given"):
+    with pytest.raises(
+        ValueError, match="no question of this task comes with music; valid is given"
+    ):
         ziqi.comprehension(stimulus="none")
     with pytest.raises(ValueError, match="content=title shows no score; leave stimulus as"):
         msu.textual(dataset=MSU, content="title", stimulus="none")
     with pytest.raises(
-        ValueError, match="stimulus='silence' is not valid; valid values are: given, none, noise, other"
+        ValueError,
+        match="stimulus='silence' is not valid; valid values are: given, none, noise, other",
     ):
         muse.syncopation(stimulus="silence")
 

@@ -53,7 +53,10 @@ def _command(name: str) -> Callable[..., None]:
         source: PublishedSource = None,
         seed: Annotated[int | None, typer.Option(help="Seed of generated rows.")] = None,
         allow_partial: Annotated[
-            bool, typer.Option("--allow-partial", help="Take what is complete if published files are missing.")
+            bool,
+            typer.Option(
+                "--allow-partial", help="Take what is complete if published files are missing."
+            ),
         ] = False,
         overwrite: Overwrite = False,
     ) -> None:
@@ -62,9 +65,13 @@ def _command(name: str) -> Callable[..., None]:
         from music_evals.evals.registry import dataset_module
 
         if source is None and generated is None:
-            raise typer.BadParameter(f"{name} has published data only; give --source published", param_hint="--source")
+            raise typer.BadParameter(
+                f"{name} has published data only; give --source published", param_hint="--source"
+            )
         if source is not None and seed is not None:
-            raise typer.BadParameter("a seed is for generated rows, not for published ones", param_hint="--seed")
+            raise typer.BadParameter(
+                "a seed is for generated rows, not for published ones", param_hint="--seed"
+            )
         with building(out, overwrite=overwrite) as console:
             module = dataset_module(name)
             if seed is None:
@@ -75,7 +82,9 @@ def _command(name: str) -> Callable[..., None]:
             elif hasattr(module, "build"):
                 provenance = module.build(out, seed=seed, overwrite=overwrite)
             else:
-                raise typer.BadParameter(f"the generated questions of {name} have one seed", param_hint="--seed")
+                raise typer.BadParameter(
+                    f"the generated questions of {name} have one seed", param_hint="--seed"
+                )
             say_gaps(provenance)
             say_counts(provenance.counts)
 

@@ -32,10 +32,13 @@ def lilybench(
         ),
     ] = None,
     emopia: Annotated[
-        Path | None, typer.Option(help="Folder of EMOPIA's MIDI files, for emotion_recognition; with --source.")
+        Path | None,
+        typer.Option(help="Folder of EMOPIA's MIDI files, for emotion_recognition; with --source."),
     ] = None,
     free_only: FreeOnly = False,
-    seed: Annotated[int | None, typer.Option(help="Chooses pieces, places and distractors.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Chooses pieces, places and distractors.")
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Build LilyBench's understanding tasks, by the published procedure and without its leaks."""
@@ -45,7 +48,9 @@ def lilybench(
     from music_evals.datasets_builders.lilybench.rows import BENCHMARK, DEFAULT_SEED
 
     if emopia is not None and source is None:
-        raise typer.BadParameter("the default dataset composes its own clips; give --source too", param_hint="--emopia")
+        raise typer.BadParameter(
+            "the default dataset composes its own clips; give --source too", param_hint="--emopia"
+        )
     if source == PUBLISHED:
         refuse_with_published(emopia=emopia, free_only=free_only, seed=seed)
         with building(out, overwrite=overwrite) as console:
@@ -59,7 +64,9 @@ def lilybench(
             if source is None:
                 plan = builder.build_generated(seed, on_piece=advance)
             else:
-                plan = builder.build_mutopia(Path(source), emopia, free_only=free_only, seed=seed, on_piece=advance)
+                plan = builder.build_mutopia(
+                    Path(source), emopia, free_only=free_only, seed=seed, on_piece=advance
+                )
             provenance = builder.write(plan, out, overwrite=overwrite)
         say_counts(provenance.counts)
         say(*_pieces(plan), *left_out_lines(plan.left_out))

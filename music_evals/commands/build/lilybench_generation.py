@@ -24,16 +24,26 @@ def lilybench_generation(
     source: PublishedSource = None,
     bmdataset: Annotated[
         Path | None,
-        typer.Option(help="Folder of BMdataset's labels and files. Without it, works that come with music21."),
+        typer.Option(
+            help="Folder of BMdataset's labels and files. Without it, works that come with music21."
+        ),
     ] = None,
     mutopia: Annotated[
-        Path | None, typer.Option(help="A checkout of the Mutopia Project, to measure against; with --bmdataset.")
+        Path | None,
+        typer.Option(
+            help="A checkout of the Mutopia Project, to measure against; with --bmdataset."
+        ),
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="Embeds the reference pieces: csc-unipd/lilybert, another name, or a folder.")
+        str | None,
+        typer.Option(
+            help="Embeds the reference pieces: csc-unipd/lilybert, another name, or a folder."
+        ),
     ] = None,
     free_only: FreeOnly = False,
-    seed: Annotated[int | None, typer.Option(help="Draws prompts and demonstrations, and splits the works.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Draws prompts and demonstrations, and splits the works.")
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Build LilyBench's generation part: 200 prompts, demonstrations, and sets of reference pieces."""
@@ -43,7 +53,9 @@ def lilybench_generation(
     from music_evals.datasets_builders.lilybench_generation.rows import BENCHMARK, DEFAULT_SEED
 
     if source is not None:
-        refuse_with_published(bmdataset=bmdataset, mutopia=mutopia, encoder=encoder, free_only=free_only, seed=seed)
+        refuse_with_published(
+            bmdataset=bmdataset, mutopia=mutopia, encoder=encoder, free_only=free_only, seed=seed
+        )
         with building(out, overwrite=overwrite) as console:
             with counting_pieces(console) as advance:
                 provenance = build_dataset(BENCHMARK, out, source, on_piece=advance)
@@ -52,7 +64,8 @@ def lilybench_generation(
 
     if mutopia is not None and bmdataset is None:
         raise typer.BadParameter(
-            "the prompts of this set come from BMdataset; give --bmdataset too", param_hint="--mutopia"
+            "the prompts of this set come from BMdataset; give --bmdataset too",
+            param_hint="--mutopia",
         )
     seed = DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
@@ -61,10 +74,18 @@ def lilybench_generation(
                 plan = builder.build_generated(seed, encoder=encoder, on_piece=advance)
             else:
                 plan = builder.build_bmdataset(
-                    bmdataset, mutopia, free_only=free_only, seed=seed, encoder=encoder, on_piece=advance
+                    bmdataset,
+                    mutopia,
+                    free_only=free_only,
+                    seed=seed,
+                    encoder=encoder,
+                    on_piece=advance,
                 )
             provenance = builder.write(plan, out, overwrite=overwrite)
         say_counts(provenance.counts)
         held_out = sum(work["split"] == "test" for work in plan.works)
         say(f"{len(plan.works)} works, {held_out} of them held out.")
-        say(*(f"Missing: {name}" for name in plan.provenance.missing_for("")), *left_out_lines(plan.left_out))
+        say(
+            *(f"Missing: {name}" for name in plan.provenance.missing_for("")),
+            *left_out_lines(plan.left_out),
+        )

@@ -11,7 +11,9 @@ from music_evals.datasets_builders.progress import counting_pieces
 
 def msu(
     out: Out,
-    seed: Annotated[int | None, typer.Option(help="Chooses computed questions, and the splits.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Chooses computed questions, and the splits.")
+    ] = None,
     source: Annotated[
         str | None,
         typer.Option(
@@ -19,7 +21,9 @@ def msu(
             "or with a snapshot of their repository; or hf://datasets/ORG/NAME. Without it, scores of music21."
         ),
     ] = None,
-    works: Annotated[int | None, typer.Option(help="Without --source: only so many works.", min=1)] = None,
+    works: Annotated[
+        int | None, typer.Option(help="Without --source: only so many works.", min=1)
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Build MSU-Bench: questions computed on scores, or the published ones."""
@@ -30,12 +34,16 @@ def msu(
     from music_evals.datasets_builders.msu.works import default_works
 
     if works is not None and source is not None:
-        raise typer.BadParameter("all scores of a source are read; --works is for music21's", param_hint="--works")
+        raise typer.BadParameter(
+            "all scores of a source are read; --works is for music21's", param_hint="--works"
+        )
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if source is None:
                 chosen = default_works()[:works]
-                plan = computed.build_generated(DEFAULT_SEED if seed is None else seed, chosen, on_score=advance)
+                plan = computed.build_generated(
+                    DEFAULT_SEED if seed is None else seed, chosen, on_score=advance
+                )
                 provenance = write(plan, out, overwrite=overwrite, on_score=advance)
             elif seed is None:
                 provenance = build_dataset(BENCHMARK, out, source, on_piece=advance)

@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, PublishedSource, building, say_counts, say_gaps
+from music_evals.commands.output import (
+    Out,
+    Overwrite,
+    PublishedSource,
+    building,
+    say_counts,
+    say_gaps,
+)
 from music_evals.datasets_builders.progress import counting_pieces
 
 
@@ -17,12 +24,19 @@ def muse(
         bool, typer.Option(help="With --source: leave out rows whose recordings are missing.")
     ] = False,
     soundfont: Annotated[
-        Path | None, typer.Option(help="SoundFont 2 file to render with, instead of the default one.")
+        Path | None,
+        typer.Option(help="SoundFont 2 file to render with, instead of the default one."),
     ] = None,
     overwrite: Overwrite = False,
-    syncopation: Annotated[int | None, typer.Option(min=0, help="Test rows to generate; default 20.")] = None,
-    transposition: Annotated[int | None, typer.Option(min=0, help="Test rows to generate; default 20.")] = None,
-    chord_quality: Annotated[int | None, typer.Option(min=0, help="Test rows to generate; default 44.")] = None,
+    syncopation: Annotated[
+        int | None, typer.Option(min=0, help="Test rows to generate; default 20.")
+    ] = None,
+    transposition: Annotated[
+        int | None, typer.Option(min=0, help="Test rows to generate; default 20.")
+    ] = None,
+    chord_quality: Annotated[
+        int | None, typer.Option(min=0, help="Test rows to generate; default 44.")
+    ] = None,
 ) -> None:
     """Build MUSE: fresh stimuli from a seed, or the authors' recordings with --source."""
     # Here, so that `music-evals --help` need not wait for them.
@@ -30,10 +44,16 @@ def muse(
     from music_evals.datasets_builders.muse import dataset as builder
     from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED
 
-    options = {"syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality}
+    options = {
+        "syncopation": syncopation,
+        "transposition": transposition,
+        "chord_quality": chord_quality,
+    }
     counts = {config: count for config, count in options.items() if count is not None}
     if source is None and allow_partial:
-        raise typer.BadParameter("only recordings can be partial; give --source too", param_hint="--allow-partial")
+        raise typer.BadParameter(
+            "only recordings can be partial; give --source too", param_hint="--allow-partial"
+        )
     if source is not None and (seed is not None or soundfont is not None or counts):
         raise typer.BadParameter(
             "--seed, --soundfont and numbers of rows are for generated stimuli, not for recordings",
@@ -43,7 +63,9 @@ def muse(
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if source is not None:
-                provenance = build_dataset(BENCHMARK, out, source, allow_partial=allow_partial, on_piece=advance)
+                provenance = build_dataset(
+                    BENCHMARK, out, source, allow_partial=allow_partial, on_piece=advance
+                )
             else:
                 seed = DEFAULT_SEED if seed is None else seed
                 plan = builder.build_generated(seed, builder.Counts(**counts), soundfont=soundfont)

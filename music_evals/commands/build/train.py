@@ -9,16 +9,27 @@ from music_evals.commands.output import Out, Overwrite, building, say, say_count
 
 
 def train(
-    name: Annotated[str, typer.Argument(help="A dataset whose default data is composed, such as musictheorybench.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="A dataset whose default data is composed, such as musictheorybench."),
+    ],
     out: Out,
     rows: Annotated[int, typer.Option(help="Rows of all tasks together, spread evenly.", min=1)],
-    seed: Annotated[int, typer.Option(help="Any number; a test set of the same seed has other rows.")] = 1,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task (config); may be repeated.")] = None,
+    seed: Annotated[
+        int, typer.Option(help="Any number; a test set of the same seed has other rows.")
+    ] = 1,
+    task: Annotated[
+        list[str] | None, typer.Option(help="Only this task (config); may be repeated.")
+    ] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option(help="A further test set: a dataset folder or hf://datasets/ORG/NAME; may be repeated."),
+        typer.Option(
+            help="A further test set: a dataset folder or hf://datasets/ORG/NAME; may be repeated."
+        ),
     ] = None,
-    audio: Annotated[bool, typer.Option("--audio", help="Render clips; without it rows have MIDI alone.")] = False,
+    audio: Annotated[
+        bool, typer.Option("--audio", help="Render clips; without it rows have MIDI alone.")
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Build a training set: by the composers of the test sets, and with no row that a test set has."""
@@ -29,7 +40,9 @@ def train(
     from music_evals.evals.training_prompts import training_prompts
 
     with building(out, overwrite=overwrite) as console:
-        tests = {dataset: dataset_module(benchmark_of(dataset)).BENCHMARK for dataset in against or ()}
+        tests = {
+            dataset: dataset_module(benchmark_of(dataset)).BENCHMARK for dataset in against or ()
+        }
         with console.status("composing"):
             provenance = build_training_set(
                 name,
@@ -43,5 +56,7 @@ def train(
                 prompts=partial(training_prompts, name),
             )
         say_counts(provenance.counts)
-        for test, numbers in provenance.decontamination.tests.items() if provenance.decontamination else ():
+        for test, numbers in (
+            provenance.decontamination.tests.items() if provenance.decontamination else ()
+        ):
             say(f"{numbers['dropped']} rows dropped for {test}")

@@ -5,15 +5,26 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, PublishedSource, building, say_counts, say_gaps
+from music_evals.commands.output import (
+    Out,
+    Overwrite,
+    PublishedSource,
+    building,
+    say_counts,
+    say_gaps,
+)
 
 
 def ziqi(
     out: Out,
     seed: Annotated[int | None, typer.Option(help="Seed of the composed questions.")] = None,
     source: PublishedSource = None,
-    skip_bad: Annotated[bool, typer.Option(help="With --source FOLDER: leave malformed rows out, counted.")] = False,
-    theory: Annotated[int | None, typer.Option(help="Theory questions to compose for test; default 240.")] = None,
+    skip_bad: Annotated[
+        bool, typer.Option(help="With --source FOLDER: leave malformed rows out, counted.")
+    ] = False,
+    theory: Annotated[
+        int | None, typer.Option(help="Theory questions to compose for test; default 240.")
+    ] = None,
     continuation: Annotated[
         int | None, typer.Option(help="Continuation questions to compose for test; default 60.")
     ] = None,
@@ -28,7 +39,9 @@ def ziqi(
     options = {"theory": theory, "continuation": continuation}
     counts = {name: count for name, count in options.items() if count is not None}
     if source is None and skip_bad:
-        raise typer.BadParameter("it is for the published questions; give --source too", param_hint="--skip-bad")
+        raise typer.BadParameter(
+            "it is for the published questions; give --source too", param_hint="--skip-bad"
+        )
     if source is not None and (seed is not None or counts):
         raise typer.BadParameter(
             "--seed, --theory and --continuation are for composed questions, not for published ones",
@@ -37,10 +50,14 @@ def ziqi(
     with building(out, overwrite=overwrite) as console:
         if source is None:
             with console.status("composing"):
-                plan = builder.build_generated(builder.DEFAULT_SEED if seed is None else seed, **counts)
+                plan = builder.build_generated(
+                    builder.DEFAULT_SEED if seed is None else seed, **counts
+                )
             provenance = builder.write(plan, out, overwrite=overwrite)
         elif skip_bad:
-            provenance = builder.write(build_published(Path(source), skip_bad=True), out, overwrite=overwrite)
+            provenance = builder.write(
+                build_published(Path(source), skip_bad=True), out, overwrite=overwrite
+            )
         else:
             provenance = build_dataset(builder.BENCHMARK, out, source)
         say_counts(provenance.counts)

@@ -39,7 +39,14 @@ from music_evals.datasets_builders.dataset_io.provenance import source_facts
 from music_evals.datasets_builders.lilybench.dataset import made_by
 from music_evals.datasets_builders.lilybench.default_pieces import make_pieces
 from music_evals.datasets_builders.lilybench.rows import BENCHMARK as LILYBENCH
-from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED, PROTOCOLS, TASKS, Protocol, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import (
+    DEFAULT_SEED,
+    PROTOCOLS,
+    TASKS,
+    Protocol,
+    TaskName,
+    TaskRow,
+)
 from music_evals.datasets_builders.lilybench.strict import tasks as strict
 from music_evals.datasets_builders.lilybench.strict.survey import survey
 from music_evals.datasets_builders.progress import OnPiece
@@ -50,7 +57,18 @@ from music_evals.notation.lilypond.structure import Structure, read_structures
 
 _TEMPO: Final = re.compile(r"\\tempo 4 = ([0-9]{1,4})")
 _METRE: Final = re.compile(r"(?m)^M:.*\n|\[M:[^\]\n]*\]")
-_SIZES: Final = (100, 60, 48, 36, 24, 18, 12, 9, 6, 3)  # strict rows of a task on published tunes: as many as possible
+_SIZES: Final = (
+    100,
+    60,
+    48,
+    36,
+    24,
+    18,
+    12,
+    9,
+    6,
+    3,
+)  # strict rows of a task on published tunes: as many as possible
 _LABELLED: Final = ("composer_recognition", "genre_recognition", "emotion_recognition")
 _BARS: Final = ("bar_sequencing", "next_bar_prediction")
 _NO_KEY: Final = "L:1/8\nK:none\n"  # the fields of single measures
@@ -65,17 +83,28 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     scores = _confirmed({row["id"]: row["score"] for row in corpus})
     clips = {row["piece"]: row["score"] for row in load("emotion_recognition", "strict").to_list()}
     readings = zip(clips, read_structures(clips.values()), strict=True)
-    written = {name: write_score(reading) for name, reading in readings if isinstance(reading, Structure)}
+    written = {
+        name: write_score(reading) for name, reading in readings if isinstance(reading, Structure)
+    }
     tempi = {name: match[1] for name, text in clips.items() if (match := _TEMPO.search(text))}
     scores |= _confirmed(written, {name: [f"Q:1/4={tempo}"] for name, tempo in tempi.items()})
     rows: Splits = {}
     for task in TASKS:
         kept = [row for row in load(task, "strict").to_list() if row["piece"] in scores]
         if task == "emotion_recognition":
-            both = {"strict": kept, "paper": [row for row in load(task, "paper").to_list() if row["piece"] in scores]}
-            rows[task] = {name: [row | {"score": scores[row["piece"]]} for row in both[name]] for name in PROTOCOLS}
+            both = {
+                "strict": kept,
+                "paper": [row for row in load(task, "paper").to_list() if row["piece"] in scores],
+            }
+            rows[task] = {
+                name: [row | {"score": scores[row["piece"]]} for row in both[name]]
+                for name in PROTOCOLS
+            }
         else:
-            both = {"strict": kept, "paper": [row for one in kept if (row := _as_published(task, one))]}
+            both = {
+                "strict": kept,
+                "paper": [row for one in kept if (row := _as_published(task, one))],
+            }
             rows[task] = {name: [to_abc(task, row) for row in both[name]] for name in PROTOCOLS}
         on_piece("writing as ABC", len(TASKS))
     lacking = len(corpus) + len(clips) - len(scores)
@@ -93,19 +122,25 @@ def write_published(conversion: Conversion) -> Provenance:
             f"{conversion.source} lacks {', '.join(missing.values())}; the authors' CSV files are needed, in the "
             "folder or in a folder csv in it; --allow-partial takes those that are there"
         )
-    rows: Splits = {task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()}
+    rows: Splits = {
+        task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()
+    }
     instructions = {
         row["id"]: entry["task_description"].strip()
         for task, table in tables.items()
         for row, entry in zip(rows[task]["paper"], table, strict=True)
     }
-    licences = Counter(published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"])
+    licences = Counter(
+        published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"]
+    )
     pieces, left_out = make_pieces([*published.tunes(tables)])
     surveyed = list(survey(pieces))
     confirmed = _confirmed({piece.id: piece.score for _, piece in surveyed if piece})
     usable = [piece for _, piece in surveyed if piece and piece.id in confirmed]
     for task in TASKS if usable else ():
-        rows.setdefault(task, {})["strict"] = _strict_rows(task, partial(strict.make_rows, task, usable, DEFAULT_SEED))
+        rows.setdefault(task, {})["strict"] = _strict_rows(
+            task, partial(strict.make_rows, task, usable, DEFAULT_SEED)
+        )
     reasons = Counter(reason.split(":")[0] for reason in left_out.values())
     reasons.update((row["reason"] or "").split(":")[0] for row, _ in surveyed if row["reason"])
     anomalies = {
@@ -127,7 +162,11 @@ def to_abc(task: TaskName, row: TaskRow) -> TaskRow:
     options = row["options"]
     if task in _BARS:
         options = [lilypond_to_abc(option).removeprefix(_NO_KEY).strip() for option in options]
-    return {**row, "score": lilypond_to_abc(row["score"]) if row["score"] else _NO_KEY, "options": options}
+    return {
+        **row,
+        "score": lilypond_to_abc(row["score"]) if row["score"] else _NO_KEY,
+        "options": options,
+    }
 
 
 def _as_published(task: TaskName, row: TaskRow) -> TaskRow | None:
@@ -150,13 +189,19 @@ def _strict_rows(task: TaskName, make_rows: Callable[[int], list[TaskRow]]) -> l
     return []
 
 
-def _confirmed(scores: Mapping[str, str], headers: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
+def _confirmed(
+    scores: Mapping[str, str], headers: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, str]:
     """Id → ABC of the canonical scores whose notes music21 reads in their ABC as LilyPond does in its text."""
     found = {}
     for (name, text), reading in zip(scores.items(), read_structures(scores.values()), strict=True):
         abc = lilypond_to_abc(text, (headers or {}).get(name, ()))
         if isinstance(reading, Structure) and _notes(abc) == Counter(
-            (4 * event.moment, 60 + 12 * event.octave + _STEPS[event.step] + event.alteration, 4 * event.duration)
+            (
+                4 * event.moment,
+                60 + 12 * event.octave + _STEPS[event.step] + event.alteration,
+                4 * event.duration,
+            )
             for event in reading.events
             if event.step is not None and not event.grace
         ):
@@ -173,8 +218,12 @@ def _notes(abc: str) -> Counter[tuple[Any, ...]]:
         return Counter()
     notes = [note for note in score.recurse().notes if not note.duration.isGrace]
     times = [(note.getOffsetInHierarchy(score), note.quarterLength, note.pitches) for note in notes]
-    exact = [(*(Fraction(time).limit_denominator(1000) for time in one[:2]), one[2]) for one in times]
-    return Counter((onset, pitch.midi, length) for onset, length, pitches in exact for pitch in pitches)
+    exact = [
+        (*(Fraction(time).limit_denominator(1000) for time in one[:2]), one[2]) for one in times
+    ]
+    return Counter(
+        (onset, pitch.midi, length) for onset, length, pitches in exact for pitch in pitches
+    )
 
 
 def _write(
@@ -186,11 +235,19 @@ def _write(
     **facts: Any,
 ) -> Provenance:
     def complete(row: TaskRow) -> AbcRow:
-        return AbcRow(**row, licence=licence_of(row["piece"]), instruction=instructions.get(row["id"], ""))
+        return AbcRow(
+            **row, licence=licence_of(row["piece"]), instruction=instructions.get(row["id"], "")
+        )
 
     licensed = {
-        task: {protocol: [complete(row) for row in splits.get(protocol, ())] for protocol in PROTOCOLS}
+        task: {
+            protocol: [complete(row) for row in splits.get(protocol, ())] for protocol in PROTOCOLS
+        }
         for task, splits in rows.items()
     }
-    provenance = make_provenance(BENCHMARK.name, BENCHMARK.version, source, seed=DEFAULT_SEED, **facts)
-    return write_dataset(out, licensed, features=BENCHMARK.features, provenance=provenance, overwrite=True)
+    provenance = make_provenance(
+        BENCHMARK.name, BENCHMARK.version, source, seed=DEFAULT_SEED, **facts
+    )
+    return write_dataset(
+        out, licensed, features=BENCHMARK.features, provenance=provenance, overwrite=True
+    )

@@ -40,7 +40,11 @@ _LICENCES: Final = {
     **{"adl": "CC BY 4.0", "emopia": "CC BY-NC-SA 4.0"},
 }
 """Collection → its licence, as the README states it."""
-_FIELDS: Final = {"key signature": "key", "time signature": "metre", "unit note length": "note_length"}
+_FIELDS: Final = {
+    "key signature": "key",
+    "time signature": "metre",
+    "unit note length": "note_length",
+}
 _COLUMNS: Final = ("title", "score", "choices", "target", "target_index", "task_description")
 _BARS: Final = re.compile("10|[0-9]")
 _MOST_CHARACTERS: Final = 10_000_000  # of a field
@@ -62,11 +66,15 @@ def read_tables(folder: Path) -> tuple[dict[TaskName, Table], dict[TaskName, str
             try:
                 with path.open(encoding="utf-8", newline="") as file:
                     table = csv.DictReader(bounded_lines(file, path.name))
-                    rows: list[dict[str, Any]] = [{"score": row.get("input"), **row} for row in table]
+                    rows: list[dict[str, Any]] = [
+                        {"score": row.get("input"), **row} for row in table
+                    ]
             except (OSError, ValueError, csv.Error) as error:
                 raise DatasetError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
             if any(row.get(column) is None for row in rows for column in _COLUMNS):
-                raise DatasetError(f"{path} has a row that lacks one of the columns {', '.join(_COLUMNS)}")
+                raise DatasetError(
+                    f"{path} has a row that lacks one of the columns {', '.join(_COLUMNS)}"
+                )
             tables[task] = rows
     return tables, {task: path.name for task, path in paths.items() if not path.is_file()}
 
@@ -87,9 +95,20 @@ def paper_rows(task: TaskName, table: Table) -> list[TaskRow]:
             options = options_of(entry["choices"])
             answer = answer if task == "bar_sequencing" else entry["target_index"]
         if task in ("metadata_qa", "metadata_prediction"):
-            kind = next((kind for name, kind in _FIELDS.items() if name in entry["task_description"]), "")
+            kind = next(
+                (kind for name, kind in _FIELDS.items() if name in entry["task_description"]), ""
+            )
         piece = _piece(task, entry["title"])
-        row = task_row(task, "paper", piece, answer, score=entry["score"], kind=kind, options=options, measure=number)
+        row = task_row(
+            task,
+            "paper",
+            piece,
+            answer,
+            score=entry["score"],
+            kind=kind,
+            options=options,
+            measure=number,
+        )
         rows.append(row)
     return rows
 
@@ -105,7 +124,9 @@ def options_of(choices: str) -> list[str]:
     """
     bare = choices.strip()
     if not (bare.startswith("['") and bare.endswith("']")):
-        raise DatasetError(f"choices {choices!r:.100} are not of the authors' form; accepted is ['…', '…']")
+        raise DatasetError(
+            f"choices {choices!r:.100} are not of the authors' form; accepted is ['…', '…']"
+        )
     return [re.sub(r"\\(['\\])", r"\1", option) for option in bare[2:-2].split("', '")]
 
 
@@ -122,5 +143,7 @@ def tunes(tables: Mapping[TaskName, Table]) -> Iterator[Source]:
 
 
 def _piece(task: TaskName, title: str) -> str:
-    name = re.sub(r"[^A-Za-z0-9]+", "-", title.removesuffix(".abc").removeprefix("Irishman_")).strip("-")
+    name = re.sub(
+        r"[^A-Za-z0-9]+", "-", title.removesuffix(".abc").removeprefix("Irishman_")
+    ).strip("-")
     return f"{FILES[task][1]}/{name or 'untitled'}"

@@ -8,7 +8,12 @@ A builder describes its dataset as a `DatasetSpec`: its columns and the function
 dataset. This package knows no benchmark by name.
 """
 
-from music_evals.datasets_builders.dataset_io.folders import FolderKind, check_target, locked_folder, replace_folder
+from music_evals.datasets_builders.dataset_io.folders import (
+    FolderKind,
+    check_target,
+    locked_folder,
+    replace_folder,
+)
 from music_evals.datasets_builders.dataset_io.loading import (
     Conversion,
     DatasetSpec,
@@ -33,7 +38,13 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     refusals,
 )
 from music_evals.datasets_builders.dataset_io.remotes import PUBLISHED
-from music_evals.datasets_builders.dataset_io.rows import FileCell, FourOptions, Letter, Text, features_of
+from music_evals.datasets_builders.dataset_io.rows import (
+    FileCell,
+    FourOptions,
+    Letter,
+    Text,
+    features_of,
+)
 from music_evals.datasets_builders.dataset_io.writing import Rows, write_dataset
 
 __all__ = [

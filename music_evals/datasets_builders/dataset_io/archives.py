@@ -22,7 +22,14 @@ MOST_BYTES: Final = 200_000_000_000
 MOST_RATIO: Final = 100  # unpacked bytes per byte of the archive
 _ALWAYS_ALLOWED: Final = 50_000_000  # bytes; small archives of text may have a high ratio
 _CHUNK: Final = 1 << 20
-_DAMAGED: Final = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, LZMAError, RuntimeError)
+_DAMAGED: Final = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    EOFError,
+    zlib.error,
+    LZMAError,
+    RuntimeError,
+)
 
 _Member = tuple[str, Callable[[], IO[bytes] | None]]
 """The path of a member, and what opens it; that returns None for a link or a device."""
@@ -38,7 +45,11 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(
-    archive: Path, folder: Path, is_wanted: Callable[[str], bool] = lambda _: True, *, strip: int = 0
+    archive: Path,
+    folder: Path,
+    is_wanted: Callable[[str], bool] = lambda _: True,
+    *,
+    strip: int = 0,
 ) -> dict[str, Path]:
     """Unpack the wanted members of an archive.
 
@@ -69,7 +80,9 @@ def unpack(
                 raise DatasetError(f"{archive.name} has {name!r:.100} twice")
             stream = open_member()
             if stream is None:
-                raise DatasetError(f"{archive.name}: {name!r:.100} is a link or a device; only files are accepted")
+                raise DatasetError(
+                    f"{archive.name}: {name!r:.100} is a link or a device; only files are accepted"
+                )
             with stream:
                 left -= _copy(stream, target, left)
             if left < 0:
@@ -78,7 +91,9 @@ def unpack(
                 )
             unpacked[name] = target
     except _DAMAGED as error:
-        raise DatasetError(f"{archive.name} is damaged or incomplete: {error or type(error).__name__}") from error
+        raise DatasetError(
+            f"{archive.name} is damaged or incomplete: {error or type(error).__name__}"
+        ) from error
     return unpacked
 
 
@@ -120,7 +135,9 @@ def _open_tarred(opened: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes] | 
 def _parts(archive: Path, name: str) -> tuple[str, ...]:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not name.isprintable():
-        raise DatasetError(f"{archive.name}: the path {name!r:.100} leads out of the archive's folder")
+        raise DatasetError(
+            f"{archive.name}: the path {name!r:.100} leads out of the archive's folder"
+        )
     return path.parts
 
 

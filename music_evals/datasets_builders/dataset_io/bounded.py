@@ -34,13 +34,17 @@ def bounded_json(file: IO[str], name: str) -> Any:
 
 def _check_text(text: str, subject: str) -> None:
     if len(text) > MOST_CHARACTERS:
-        raise DatasetError(f"{subject} of more than {MOST_CHARACTERS:,} characters, which is the most that is read")
+        raise DatasetError(
+            f"{subject} of more than {MOST_CHARACTERS:,} characters, which is the most that is read"
+        )
     values = text.count(",") + text.count("[") + text.count("{")
     if values > MOST_VALUES:
         raise DatasetError(f"{subject} with {values:,} values; at most {MOST_VALUES:,} are read")
 
 
-def parquet_batches(path: Path, where: str, columns: Sequence[str] | None = None) -> "Iterator[pa.RecordBatch]":
+def parquet_batches(
+    path: Path, where: str, columns: Sequence[str] | None = None
+) -> "Iterator[pa.RecordBatch]":
     """Yield the rows of a Parquet file in batches that fit into memory.
 
     Args:
@@ -55,7 +59,9 @@ def parquet_batches(path: Path, where: str, columns: Sequence[str] | None = None
 
     with pq.ParquetFile(path) as file:
         most = max(MOST_RATIO * path.stat().st_size, _ALWAYS_ALLOWED)
-        problem = f"{where} unpacks to more than {most:,} bytes, which is the most for a file of its size"
+        problem = (
+            f"{where} unpacks to more than {most:,} bytes, which is the most for a file of its size"
+        )
         unpacked, largest = _claimed_bytes(file.metadata)
         if unpacked > most:
             raise DatasetError(problem)
@@ -75,6 +81,8 @@ def _claimed_bytes(metadata: Any) -> tuple[int, int]:
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):
             size = column.total_uncompressed_size
-            total += max(size, column.num_values)  # a value that is repeated needs no byte in the file
+            total += max(
+                size, column.num_values
+            )  # a value that is repeated needs no byte in the file
             largest = max(largest, size)
     return total, largest

@@ -20,14 +20,22 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 )
 
 _FOLDER: Final = "path/to/this/folder"  # in the examples of all cards
-_SIZES: Final = {"n<1K": 1_000, "1K<n<10K": 10_000, "10K<n<100K": 100_000, "100K<n<1M": 1_000_000}  # the Hub's names
+_SIZES: Final = {
+    "n<1K": 1_000,
+    "1K<n<10K": 10_000,
+    "10K<n<100K": 100_000,
+    "100K<n<1M": 1_000_000,
+}  # the Hub's names
 
 
 def make_card(provenance: Provenance) -> str:
     """Fill in the card of a dataset from the card in its benchmark's folder."""
     from huggingface_hub import DatasetCard
 
-    facts, source = dataset_facts(provenance.benchmark), source_facts(provenance.benchmark, provenance.source)
+    facts, source = (
+        dataset_facts(provenance.benchmark),
+        source_facts(provenance.benchmark, provenance.source),
+    )
     benchmark = load(facts.benchmark)
     card = DatasetCard(facts.card())
     total = sum(sum(splits.values()) for splits in provenance.counts.values())
@@ -64,7 +72,9 @@ def make_card(provenance: Provenance) -> str:
     return str(card)
 
 
-def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Sequence[str] = ()) -> str:
+def publish_card(
+    text: str, repo: str, terms: Source, benchmark: str, tasks: Sequence[str] = ()
+) -> str:
     """Adapt a folder's card to a repository: put its name into the examples, and add how to run the tasks.
 
     `terms` are those under which the data is published; `tasks` are the splits of the config with rendered prompts.
@@ -72,7 +82,9 @@ def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Seq
     from huggingface_hub import DatasetCard
 
     card = DatasetCard(text)
-    vars(card.data).update(license=terms.licence, license_name=terms.licence_name, license_link=terms.link)
+    vars(card.data).update(
+        license=terms.licence, license_name=terms.licence_name, license_link=terms.link
+    )
     sections = [card.text.replace(_FOLDER, repo).rstrip()]
     if tasks:
         prompts = _config(PROMPTED, {task: f"{PROMPTED}/{task}-*.parquet" for task in tasks})
@@ -85,7 +97,10 @@ def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Seq
 
 
 def _config(name: str, paths: dict[str, str]) -> dict[str, Any]:
-    return {"config_name": name, "data_files": [{"split": split, "path": path} for split, path in paths.items()]}
+    return {
+        "config_name": name,
+        "data_files": [{"split": split, "path": path} for split, path in paths.items()],
+    }
 
 
 def _provenance_lines(provenance: Provenance) -> list[str]:
@@ -108,6 +123,11 @@ def _provenance_lines(provenance: Provenance) -> list[str]:
     if (check := provenance.decontamination) is None:
         lines.append(f"- {canary(provenance.benchmark)}")
     else:
-        lines.append(f"- decontamination: {check.checked} rows, works or tunes compared, {check.dropped} dropped:")
-        lines += [f"    - {name}, {n['rows']} rows: {n['dropped']} dropped" for name, n in check.tests.items()]
+        lines.append(
+            f"- decontamination: {check.checked} rows, works or tunes compared, {check.dropped} dropped:"
+        )
+        lines += [
+            f"    - {name}, {n['rows']} rows: {n['dropped']} dropped"
+            for name, n in check.tests.items()
+        ]
     return [*lines, f"- checksums of the data files: `{PROVENANCE_FILE}`"]

@@ -17,7 +17,9 @@ def plain_http_errors(address: str) -> Iterator[None]:
         yield
     except httpx.HTTPStatusError as error:
         status = error.response.status_code
-        gone = "it is gone, or the address is wrong" if status in (404, 410) else "the server refused"
+        gone = (
+            "it is gone, or the address is wrong" if status in (404, 410) else "the server refused"
+        )
         raise DatasetError(f"{address}: {gone} (status {status})") from error
     except httpx.HTTPError as error:
         raise DatasetError(f"{address}: {connection_problem(error)}") from error
@@ -35,7 +37,9 @@ def disk_problem(error: OSError) -> str:
 
 def connection_problem(error: BaseException) -> str:
     """Say that a connection failed, why, and by which proxy."""
-    proxies = sorted({address for name, address in getproxies().items() if name in ("http", "https", "all")})
+    proxies = sorted(
+        {address for name, address in getproxies().items() if name in ("http", "https", "all")}
+    )
     by_proxy = f" by the proxy {', '.join(map(_without_password, proxies))}" if proxies else ""
     reason = " ".join(str(error).split()) or type(error).__name__
     return f"the connection{by_proxy} failed ({reason:.200}); run the command again, it goes on where it stopped"

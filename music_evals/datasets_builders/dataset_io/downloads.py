@@ -22,7 +22,11 @@ from music_evals.datasets_builders.dataset_io.download_errors import (
     connection_problem,
     plain_http_errors,
 )
-from music_evals.datasets_builders.dataset_io.provenance import DatasetError, file_sha256, list_names
+from music_evals.datasets_builders.dataset_io.provenance import (
+    DatasetError,
+    file_sha256,
+    list_names,
+)
 from music_evals.datasets_builders.progress import download_bar
 from music_evals.notation.cache import write_atomically
 
@@ -36,7 +40,11 @@ _SMALL: Final = 1_000_000  # bytes of a file that is checked at every use
 
 
 def download_repository(
-    repo: str, revision: str | None = None, files: Sequence[str] | None = None, *, check_all: bool = False
+    repo: str,
+    revision: str | None = None,
+    files: Sequence[str] | None = None,
+    *,
+    check_all: bool = False,
 ) -> Path:
     """Download a dataset repository of the Hub; without a connection, find it in the Hub's cache.
 
@@ -60,11 +68,15 @@ def download_repository(
     with plain_errors(f"hf://datasets/{repo}" + (f"@{revision}" if revision else "")):
         if revision and _SHORT_COMMIT.fullmatch(revision):  # the Hub serves files by full id only
             commits = huggingface_hub.HfApi().list_repo_commits(repo, repo_type="dataset")
-            matches = [commit.commit_id for commit in commits if commit.commit_id.startswith(revision)]
+            matches = [
+                commit.commit_id for commit in commits if commit.commit_id.startswith(revision)
+            ]
             revision = matches[0] if len(matches) == 1 else revision
         patterns = None if files is None else list(files)
         folder = Path(
-            huggingface_hub.snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns)
+            huggingface_hub.snapshot_download(
+                repo, repo_type="dataset", revision=revision, allow_patterns=patterns
+            )
         )
         cached = [path for path in sorted(folder.rglob("*")) if path.is_file()]
         checked = [path for path in cached if check_all or path.stat().st_size < _SMALL]
@@ -128,7 +140,10 @@ def fetch_doi(remote: Remote, folder: Path) -> list[Path]:
     names = [name for name in entries if any(fnmatch(name, pattern) for pattern in remote.files)]
     if not names:
         raise DatasetError(f"{remote.place} has no file {' or '.join(remote.files)}")
-    return [_retrieve(entries[name]["address"], folder, name, entries[name]["checksum"]) for name in names]
+    return [
+        _retrieve(entries[name]["address"], folder, name, entries[name]["checksum"])
+        for name in names
+    ]
 
 
 def _look_up_record(remote: Remote, folder: Path) -> dict[str, dict[str, str]]:
@@ -170,10 +185,14 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
     headers = {"Accept-Encoding": "identity"}  # a range is one of the bytes that are sent
     if start:
         headers["Range"] = f"bytes={start}-"
-    with httpx.stream("GET", address, headers=headers, timeout=_TIMEOUT, follow_redirects=True) as response:
+    with httpx.stream(
+        "GET", address, headers=headers, timeout=_TIMEOUT, follow_redirects=True
+    ) as response:
         if response.status_code == _RANGE_NOT_SATISFIABLE:
             part.unlink()
-            raise httpx.RemoteProtocolError("the file on the server has changed; run the command again")
+            raise httpx.RemoteProtocolError(
+                "the file on the server has changed; run the command again"
+            )
         response.raise_for_status()
         goes_on = response.status_code == _PARTIAL_CONTENT
         length = response.headers.get("Content-Length")
@@ -183,7 +202,9 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
             download_bar(Console(stderr=True)) as bar,
         ):
             name = address.rpartition("/")[2]
-            task = bar.add_task(name, completed=offset, total=offset + int(length) if length else None)
+            task = bar.add_task(
+                name, completed=offset, total=offset + int(length) if length else None
+            )
             for chunk in response.iter_raw():  # as it comes, so that a stop loses nothing
                 file.write(chunk)
                 bar.advance(task, len(chunk))

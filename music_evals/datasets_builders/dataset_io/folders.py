@@ -9,7 +9,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from music_evals.datasets_builders.dataset_io.provenance import FORMAT, PROVENANCE_FILE, DatasetError
+from music_evals.datasets_builders.dataset_io.provenance import (
+    FORMAT,
+    PROVENANCE_FILE,
+    DatasetError,
+)
 
 
 class FolderKind(NamedTuple):
@@ -22,11 +26,15 @@ class FolderKind(NamedTuple):
 
     def describes(self, folder: Path) -> bool:
         """Return whether a folder is of this kind."""
-        files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
+        files = [
+            path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()
+        ]
         if not all(any(fnmatchcase(file, pattern) for pattern in self.contents) for file in files):
             return False
         markers = [folder / file for file in files if fnmatchcase(file, self.marker)]
-        return any(self.text in marker.read_text(encoding="utf-8", errors="replace") for marker in markers)
+        return any(
+            self.text in marker.read_text(encoding="utf-8", errors="replace") for marker in markers
+        )
 
 
 DATASET: Final = FolderKind("a dataset", PROVENANCE_FILE, FORMAT)
@@ -45,13 +53,19 @@ def check_target(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = Fa
     if not path.exists() or not any(path.iterdir()):
         return
     if not kind.describes(path):
-        raise DatasetError(f"{path} is not empty and does not hold {kind.name} of ours; give a new or an empty folder")
+        raise DatasetError(
+            f"{path} is not empty and does not hold {kind.name} of ours; give a new or an empty folder"
+        )
     if not overwrite:
-        raise DatasetError(f"{path} already holds {kind.name}; give another folder, or replace it with --overwrite")
+        raise DatasetError(
+            f"{path} already holds {kind.name}; give another folder, or replace it with --overwrite"
+        )
 
 
 @contextmanager
-def replace_folder(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = False) -> Iterator[Path]:
+def replace_folder(
+    path: Path, kind: FolderKind = DATASET, *, overwrite: bool = False
+) -> Iterator[Path]:
     """Yield an empty folder that becomes `path` when the block ends; after an error, `path` is as it was.
 
     The folder is made in a hidden one beside its target, ``.NAME.partial``. If the process is killed, the hidden folder
@@ -69,7 +83,9 @@ def replace_folder(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = 
     check_target(path, kind, overwrite=overwrite)
     with locked_folder(path.with_name(f".{path.name}.partial")) as partial:
         new, old = partial / "new", partial / "old"
-        if old.exists() and not path.exists():  # a process was killed between the two renamings below
+        if (
+            old.exists() and not path.exists()
+        ):  # a process was killed between the two renamings below
             old.rename(path)
             check_target(path, kind, overwrite=overwrite)
         for leftover in (new, old):

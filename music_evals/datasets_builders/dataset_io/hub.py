@@ -58,7 +58,9 @@ class Repository:
             return None
         with plain_errors(self.name):
             api = huggingface_hub.HfApi()
-            return Path(api.hf_hub_download(self.name, path, repo_type=self.kind, revision=self.head)).read_bytes()
+            return Path(
+                api.hf_hub_download(self.name, path, repo_type=self.kind, revision=self.head)
+            ).read_bytes()
 
 
 class Change(NamedTuple):
@@ -87,14 +89,18 @@ def look_up(name: str, kind: Literal["dataset", "model"], branch: str = MAIN) ->
             info = api.repo_info(name, repo_type=kind)
         except RepositoryNotFoundError:
             return Repository(name, kind, branch, None, branch != MAIN, False, {})
-        heads = {ref.name: ref.target_commit for ref in api.list_repo_refs(name, repo_type=kind).branches}
+        heads = {
+            ref.name: ref.target_commit for ref in api.list_repo_refs(name, repo_type=kind).branches
+        }
         head = heads.get(branch, info.sha)
         entries = api.list_repo_tree(name, recursive=True, revision=head, repo_type=kind)
         files = {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
     return Repository(name, kind, branch, head, branch not in heads, bool(info.private), files)
 
 
-def plan_files(repository: Repository, contents: Mapping[str, Path | bytes], obsolete: Collection[str] = ()) -> Plan:
+def plan_files(
+    repository: Repository, contents: Mapping[str, Path | bytes], obsolete: Collection[str] = ()
+) -> Plan:
     """Plan a commit that writes files by their paths in the repository, and deletes obsolete files.
 
     DatasetError if a file holds a secret.
@@ -106,10 +112,14 @@ def plan_files(repository: Repository, contents: Mapping[str, Path | bytes], obs
         if present and _is_same(addition, present):
             plan.changes.append(Change("unchanged", path, present.size))
         else:
-            plan.changes.append(Change("changed" if present else "added", path, addition.upload_info.size))
+            plan.changes.append(
+                Change("changed" if present else "added", path, addition.upload_info.size)
+            )
             plan.operations.append(addition)
     for path in sorted(repository.files.keys() - contents.keys() - {GIT_FILE}):
-        plan.changes.append(Change("deleted" if path in obsolete else "kept", path, repository.files[path].size))
+        plan.changes.append(
+            Change("deleted" if path in obsolete else "kept", path, repository.files[path].size)
+        )
         if path in obsolete:
             plan.operations.append(CommitOperationDelete(path))
     plan.changes.sort()
@@ -124,7 +134,9 @@ def _is_same(addition: CommitOperationAdd, present: RepoFile) -> bool:
         return git_hash(file.read()) == present.blob_id
 
 
-def plan_dataset(origin: Origin, prompts: Mapping[str, Path], repo: str, branch: str = MAIN) -> Plan:
+def plan_dataset(
+    origin: Origin, prompts: Mapping[str, Path], repo: str, branch: str = MAIN
+) -> Plan:
     """Plan to publish a dataset folder, with the files of its rendered prompts by their paths in the repository.
 
     DatasetError if the licence forbids it, the folder is damaged or holds a secret, or the repository holds something
@@ -134,14 +146,20 @@ def plan_dataset(origin: Origin, prompts: Mapping[str, Path], repo: str, branch:
     terms = check_publishable(folder, provenance)
     for path, digest in provenance.files.items():
         if not (folder / path).is_file() or file_sha256(folder / path) != digest:
-            raise DatasetError(f"{folder}: {path} is not the file that its {PROVENANCE_FILE} names; build it again")
+            raise DatasetError(
+                f"{folder}: {path} is not the file that its {PROVENANCE_FILE} names; build it again"
+            )
     tasks = [Path(path).name.partition("-")[0] for path in prompts if path != EVAL_FILE]
-    card = publish_card((folder / CARD_FILE).read_text("utf-8"), repo, terms, provenance.benchmark, tasks)
+    card = publish_card(
+        (folder / CARD_FILE).read_text("utf-8"), repo, terms, provenance.benchmark, tasks
+    )
     contents = {path: folder / path for path in (*provenance.files, PROVENANCE_FILE)}
     repository = look_up(repo, "dataset", branch)
     earlier = _published_files(repository, provenance)
     prompted = [path for path in repository.files if path.startswith(f"{PROMPTED}/")]
-    return plan_files(repository, {**contents, **prompts, CARD_FILE: card.encode()}, [*earlier, *prompted])
+    return plan_files(
+        repository, {**contents, **prompts, CARD_FILE: card.encode()}, [*earlier, *prompted]
+    )
 
 
 def _published_files(repository: Repository, provenance: Provenance) -> Collection[str]:
@@ -156,14 +174,20 @@ def _published_files(repository: Repository, provenance: Provenance) -> Collecti
     except DatasetError:
         content = list_names(repository.other_files)
     wanted = _content(provenance)
-    raise DatasetError(f"{repository.name} holds {content}, not a {wanted}; name a new or an empty repository")
+    raise DatasetError(
+        f"{repository.name} holds {content}, not a {wanted}; name a new or an empty repository"
+    )
 
 
 def _content(provenance: Provenance) -> str:
-    return f"{'training set' if provenance.decontamination else 'dataset'} of {provenance.benchmark}"
+    return (
+        f"{'training set' if provenance.decontamination else 'dataset'} of {provenance.benchmark}"
+    )
 
 
-def commit(plan: Plan, message: str, *, private: bool = False, create_pr: bool = False) -> CommitInfo:
+def commit(
+    plan: Plan, message: str, *, private: bool = False, create_pr: bool = False
+) -> CommitInfo:
     """Make the commit of a plan, or a pull request; the repository and the branch are created if they do not exist."""
     repository = plan.repository
     name, kind, head = repository.name, repository.kind, repository.head

@@ -15,12 +15,20 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]
     RevisionNotFoundError,
 )
 
-from music_evals.datasets_builders.dataset_io.download_errors import connection_problem, disk_problem
+from music_evals.datasets_builders.dataset_io.download_errors import (
+    connection_problem,
+    disk_problem,
+)
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 
 LOG_IN: Final = "log in with `hf auth login`, or set HF_TOKEN"
 _CHANGED: Final = "somebody else has changed the repository meanwhile; nothing was published, run the command again"
-_ADVICE: Final = {401: LOG_IN, 403: f"with a token that may write there, {LOG_IN}", 409: _CHANGED, 412: _CHANGED}
+_ADVICE: Final = {
+    401: LOG_IN,
+    403: f"with a token that may write there, {LOG_IN}",
+    409: _CHANGED,
+    412: _CHANGED,
+}
 
 
 @contextmanager
@@ -31,7 +39,9 @@ def plain_errors(place: str) -> Iterator[None]:
     except DatasetError:
         raise
     except (HTTPError, OSError, RuntimeError, ValueError) as error:
-        cause = error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error  # a failed upload
+        cause = (
+            error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error
+        )  # a failed upload
         message, token = f"{place}: {_explain(cause)}", get_token()
         raise DatasetError(message.replace(token, "(the token)") if token else message) from None
 
@@ -39,7 +49,9 @@ def plain_errors(place: str) -> Iterator[None]:
 def _explain(error: BaseException) -> str:
     match error:
         case GatedRepoError():
-            return f"the repository is gated; accept its terms on its page of the Hub, then {LOG_IN}"
+            return (
+                f"the repository is gated; accept its terms on its page of the Hub, then {LOG_IN}"
+            )
         case RepositoryNotFoundError():
             return f"the Hub has no such repository, or you have no access to it; if it is private, {LOG_IN}"
         case RevisionNotFoundError():

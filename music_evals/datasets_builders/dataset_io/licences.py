@@ -7,7 +7,12 @@ from typing import Final
 import pyarrow.parquet as pq
 
 from music_evals.benchmarks import Source
-from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Provenance, list_names, source_facts
+from music_evals.datasets_builders.dataset_io.provenance import (
+    DatasetError,
+    Provenance,
+    list_names,
+    source_facts,
+)
 
 _FREE: Final = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
 
@@ -29,15 +34,21 @@ def check_publishable(folder: Path, provenance: Provenance) -> Source:
             f"{terms.licence_label} only ({terms.stated}); build it again"
         )
     if lacking := [name for name in terms.files if name not in provenance.files]:
-        raise DatasetError(f"{where} without {', '.join(lacking)}, which must travel with the data; build it again")
+        raise DatasetError(
+            f"{where} without {', '.join(lacking)}, which must travel with the data; build it again"
+        )
     for name, reason in terms.withheld.items():
         config, _, split = name.partition("/")
         if config in provenance.counts and (not split or split in provenance.counts[config]):
             raise DatasetError(f"{where} with {name}: {reason}")
     for config, column in terms.per_row.items():
         paths = [folder / path for path in provenance.files if path.startswith(f"{config}/")]
-        rows = [row for path in paths for row in pq.read_table(path, columns=["id", column]).to_pylist()]
-        unfree = [f"{row['id']} ({row[column] or 'none'})" for row in rows if not is_free(row[column])]
+        rows = [
+            row for path in paths for row in pq.read_table(path, columns=["id", column]).to_pylist()
+        ]
+        unfree = [
+            f"{row['id']} ({row[column] or 'none'})" for row in rows if not is_free(row[column])
+        ]
         if unfree:
             raise DatasetError(
                 f"{where}: {len(unfree)} of {len(rows)} pieces in {config} have no licence, or a licence other than "

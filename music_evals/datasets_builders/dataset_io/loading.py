@@ -93,7 +93,11 @@ class Origin:
             return f"{GENERATED}-seed{self.provenance.seed}"
         # A repository of published files has no version of its own but its commit.
         is_foreign = self.revision and self.folder.name != self.revision
-        source = f"{self.provenance.source}-{(self.revision or '')[:7]}" if is_foreign else self.provenance.source
+        source = (
+            f"{self.provenance.source}-{(self.revision or '')[:7]}"
+            if is_foreign
+            else self.provenance.source
+        )
         return f"{source}-partial" if self.provenance.missing else source
 
     def of_task(self, task: str) -> "Origin":
@@ -124,7 +128,12 @@ class Origin:
 
 
 def load_split(
-    dataset: str, config: str, split: str, *, benchmark: DatasetSpec, columns: Sequence[str] | None = None
+    dataset: str,
+    config: str,
+    split: str,
+    *,
+    benchmark: DatasetSpec,
+    columns: Sequence[str] | None = None,
 ) -> "Dataset":
     """Load one split of one config; audio and images are ``{"bytes": ..., "path": ...}``, not decoded.
 
@@ -142,7 +151,9 @@ def load_split(
     from datasets import Dataset
 
     if config not in benchmark.features:
-        raise DatasetError(f"{benchmark.name} has no config '{config}'; it has: {', '.join(benchmark.features)}")
+        raise DatasetError(
+            f"{benchmark.name} has no config '{config}'; it has: {', '.join(benchmark.features)}"
+        )
     origin = describe_dataset(dataset, benchmark=benchmark, files=[f"{config}/*"])
     provenance = origin.provenance
     splits = provenance.counts.get(config, {})
@@ -150,11 +161,15 @@ def load_split(
         missing = provenance.missing_for(config)
         lacks = f" (built from a copy that lacks {list_names(missing)})" if missing else ""
         accepted = ", ".join(splits) or "none"
-        raise DatasetError(f"config '{config}' of {dataset} has no split '{split}'; it has: {accepted}{lacks}")
+        raise DatasetError(
+            f"config '{config}' of {dataset} has no split '{split}'; it has: {accepted}{lacks}"
+        )
     path = data_file(config, split)
     file, where = origin.folder / path, f"{path} of {dataset}"
     if not file.is_file():
-        raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
+        raise DatasetError(
+            f"{dataset} is incomplete: {path} is missing; build or download it again"
+        )
     digest = file_sha256(file)
     if digest != provenance.files.get(path):
         if origin.dataset.startswith("hf:"):
@@ -163,10 +178,14 @@ def load_split(
                 f"{where} was damaged in the Hub's cache on this machine and has been removed; run the command again "
                 "to download it"
             )
-        raise DatasetError(f"{where} is not the file that its {PROVENANCE_FILE} names; build it again")
+        raise DatasetError(
+            f"{where} is not the file that its {PROVENANCE_FILE} names; build it again"
+        )
     declared = benchmark.features[config]
     schema = as_files({name: declared[name] for name in columns or declared}).arrow_schema
-    built = f"built by version {provenance.builder_version} of the builder, this is {benchmark.version}"
+    built = (
+        f"built by version {provenance.builder_version} of the builder, this is {benchmark.version}"
+    )
     table = _read(file, schema, where, built)
     check = RowCheck(declared, where)
     for batch in table.to_batches(_ROWS_PER_CHECK):
@@ -184,14 +203,22 @@ def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table"
         with pq.ParquetFile(file) as parquet:
             present = parquet.schema_arrow
             if lacking := [name for name in schema.names if name not in present.names]:
-                raise DatasetError(f"{where} lacks the columns {', '.join(lacking)} ({built}); build it again")
-            if other := [name for name in schema.names if present.field(name).type != schema.field(name).type]:
-                raise DatasetError(f"{where} has columns of another type: {', '.join(other)} ({built})")
+                raise DatasetError(
+                    f"{where} lacks the columns {', '.join(lacking)} ({built}); build it again"
+                )
+            if other := [
+                name for name in schema.names if present.field(name).type != schema.field(name).type
+            ]:
+                raise DatasetError(
+                    f"{where} has columns of another type: {', '.join(other)} ({built})"
+                )
         batches = parquet_batches(file, where, schema.names)
         table = pa.Table.from_batches(batches, pa.schema(map(present.field, schema.names)))
         table.validate(full=True)
     except (OSError, pa.ArrowException) as error:
-        reason = "".join(char if char.isprintable() else " " for char in str(error))  # it may quote bytes of the file
+        reason = "".join(
+            char if char.isprintable() else " " for char in str(error)
+        )  # it may quote bytes of the file
         raise DatasetError(f"{where} cannot be read as Parquet: {reason:.300}") from error
     return table.select(schema.names).cast(schema)
 
@@ -217,7 +244,9 @@ def describe_dataset(dataset: str, *, benchmark: DatasetSpec, files: Sequence[st
             folder = _converted_folder(dataset, folder, revision, benchmark)
     provenance = _read_provenance(dataset, folder)
     if provenance.benchmark != benchmark.name:
-        raise DatasetError(f"'{dataset}' is a dataset of {provenance.benchmark}, not of {benchmark.name}")
+        raise DatasetError(
+            f"'{dataset}' is a dataset of {provenance.benchmark}, not of {benchmark.name}"
+        )
     return Origin(dataset, folder, revision, provenance)
 
 
@@ -231,8 +260,12 @@ def _locate(dataset: str, files: Sequence[str]) -> tuple[Path, str | None]:
     if dataset.startswith("hf:"):
         match = _HUB_URI.fullmatch(dataset)
         if match is None:
-            raise DatasetError(f"{dataset} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]")
-        folder = download_repository(match["repo"], match["revision"], [PROVENANCE_FILE, CARD_FILE, *files])
+            raise DatasetError(
+                f"{dataset} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]"
+            )
+        folder = download_repository(
+            match["repo"], match["revision"], [PROVENANCE_FILE, CARD_FILE, *files]
+        )
         return folder, folder.name
     folder = Path(dataset).expanduser()
     if not folder.is_dir():
@@ -245,7 +278,9 @@ def _read_provenance(dataset: str, folder: Path) -> Provenance:
     try:
         return read_provenance(folder)
     except DatasetError as error:
-        raise DatasetError(f"'{dataset}' is no dataset of ours: {error}; accepted: {ACCEPTED}") from error
+        raise DatasetError(
+            f"'{dataset}' is no dataset of ours: {error}; accepted: {ACCEPTED}"
+        ) from error
 
 
 def _generated_folder(benchmark: DatasetSpec) -> Path:
@@ -275,17 +310,25 @@ def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
     return folder, revisions.partition(",")[0].rpartition("@")[2]
 
 
-def _converted_folder(dataset: str, source: Path, revision: str | None, benchmark: DatasetSpec) -> Path:
+def _converted_folder(
+    dataset: str, source: Path, revision: str | None, benchmark: DatasetSpec
+) -> Path:
     """Return the cached dataset folder of published files; it is written first if any of them has changed."""
     source = _published_files(dataset, source, revision)
-    files = [(path.relative_to(source).as_posix(), path.stat()) for path in sorted(source.rglob("*")) if path.is_file()]
+    files = [
+        (path.relative_to(source).as_posix(), path.stat())
+        for path in sorted(source.rglob("*"))
+        if path.is_file()
+    ]
     listing = "\n".join(f"{name} {status.st_size} {status.st_mtime_ns}" for name, status in files)
     key = revision or hashlib.sha256(f"{source.resolve()}\n{listing}".encode()).hexdigest()
     label = f"a dataset of {dataset}"
 
     def make(folder: Path) -> None:
         with announced(label) as on_piece:
-            _convert(benchmark, Conversion(source, folder, _place(dataset, revision), True, on_piece))
+            _convert(
+                benchmark, Conversion(source, folder, _place(dataset, revision), True, on_piece)
+            )
 
     return _cached_folder(benchmark, key[:16], label, make)
 
@@ -310,15 +353,21 @@ def build_dataset(
     """
     if source is None:
         if benchmark.generate is None:
-            raise DatasetError(f"{benchmark.name} has no generated data; give its published data as the source")
+            raise DatasetError(
+                f"{benchmark.name} has no generated data; give its published data as the source"
+            )
         benchmark.generate(out, on_piece)
         return read_provenance(out)
     if source == PUBLISHED:
         with published_files(benchmark.name) as files:
-            return _convert(benchmark, Conversion(files.folder, out, files.revisions, True, on_piece))
+            return _convert(
+                benchmark, Conversion(files.folder, out, files.revisions, True, on_piece)
+            )
     folder, revision = _locate(source, ())
     folder = _published_files(source, folder, revision)
-    return _convert(benchmark, Conversion(folder, out, _place(source, revision), allow_partial, on_piece))
+    return _convert(
+        benchmark, Conversion(folder, out, _place(source, revision), allow_partial, on_piece)
+    )
 
 
 def _convert(benchmark: DatasetSpec, conversion: Conversion) -> Provenance:
@@ -338,10 +387,14 @@ def _repository(dataset: str) -> str:
 
 def _published_files(dataset: str, folder: Path, revision: str | None) -> Path:
     """Return the folder of published files; those of a repository on the Hub are downloaded, all at one commit."""
-    return download_repository(_repository(dataset), revision, check_all=True) if revision else folder
+    return (
+        download_repository(_repository(dataset), revision, check_all=True) if revision else folder
+    )
 
 
-def _cached_folder(benchmark: DatasetSpec, key: str, label: str, make: Callable[[Path], object]) -> Path:
+def _cached_folder(
+    benchmark: DatasetSpec, key: str, label: str, make: Callable[[Path], object]
+) -> Path:
     """Return a dataset folder in the cache, made first if it is not there as it should be."""
     from filelock import FileLock
 
@@ -355,7 +408,9 @@ def _cached_folder(benchmark: DatasetSpec, key: str, label: str, make: Callable[
                 make(folder)
     except OSError as error:
         advice = "name another folder in MUSIC_EVALS_CACHE"
-        raise DatasetError(f"cannot write {label} to {folder}: {disk_problem(error)}; {advice}") from error
+        raise DatasetError(
+            f"cannot write {label} to {folder}: {disk_problem(error)}; {advice}"
+        ) from error
     return folder
 
 
@@ -363,7 +418,12 @@ def _is_current(folder: Path, benchmark: DatasetSpec) -> bool:
     """Whether a folder of the cache, whose name has its seed or source, is as it was written."""
     try:
         present = read_provenance(folder)
-        is_whole = all(file_sha256(folder / path) == digest for path, digest in present.files.items())
+        is_whole = all(
+            file_sha256(folder / path) == digest for path, digest in present.files.items()
+        )
     except (DatasetError, FileNotFoundError):
         return False
-    return is_whole and (present.benchmark, present.builder_version) == (benchmark.name, benchmark.version)
+    return is_whole and (present.benchmark, present.builder_version) == (
+        benchmark.name,
+        benchmark.version,
+    )

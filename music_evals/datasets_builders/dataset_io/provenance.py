@@ -44,7 +44,9 @@ def canary(benchmark: str) -> str:
     >>> canary("muse")
     'Test data, not for training: music-evals muse canary c90270f2-cb1b-58d5-93ea-89bb8f3b534e'
     """
-    return f"Test data, not for training: music-evals {benchmark} canary {uuid5(_CANARIES, benchmark)}"
+    return (
+        f"Test data, not for training: music-evals {benchmark} canary {uuid5(_CANARIES, benchmark)}"
+    )
 
 
 def _printable(text: str) -> str:
@@ -54,7 +56,9 @@ def _printable(text: str) -> str:
 
 
 Printable = Annotated[str, AfterValidator(_printable)]
-_Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]  # it becomes part of the name of a log
+_Label = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")
+]  # it becomes part of the name of a log
 Floors = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 """Config → split → form → ``questions``, their number, and each floor's share of them, from 0 to 1."""
 
@@ -81,12 +85,16 @@ class Provenance:
     __pydantic_config__ = ConfigDict(strict=True, extra="forbid")
 
     benchmark: Printable  # name of the dataset, e.g. ``"muse"``
-    builder_version: Printable  # version of the builder's rows; a change of any row's content changes it
+    builder_version: (
+        Printable  # version of the builder's rows; a change of any row's content changes it
+    )
     source: _Label  # ``"generated"``, or the name of the source data
     licence: Printable  # licence identifier as the Hub spells it
     seed: int | None = None  # seed of a generated dataset
     source_revision: Printable | None = None  # revision of the source data, where it has one
-    source_sha256: Printable | None = None  # checksum over the source files used, where there are any
+    source_sha256: Printable | None = (
+        None  # checksum over the source files used, where there are any
+    )
     # Config → files that a partial copy of the source lacks for it; under "" those of all configs.
     missing: Mapping[Printable, tuple[Printable, ...]] = field(default_factory=dict)
     # Library or file that made the bytes (renderer, soundfont) → its version or checksum.
@@ -99,7 +107,9 @@ class Provenance:
     floors: Floors = field(default_factory=dict)
     # Path → SHA-256 of each file except the card.
     files: Mapping[Printable, str] = field(default_factory=dict)
-    decontamination: Decontamination | None = None  # of a training set, which has neither floors nor a canary
+    decontamination: Decontamination | None = (
+        None  # of a training set, which has neither floors nor a canary
+    )
 
     def missing_for(self, config: str) -> tuple[str, ...]:
         """Return the files that a config lacks."""
@@ -147,7 +157,10 @@ def refusals(left_out: Mapping[str, str]) -> dict[str, int]:
     {'left out: BachJS/one: it holds no music': 1}
     """
     lines = [f"left out: {name}: {' '.join(reason.split())}" for name, reason in left_out.items()]
-    return {"".join(c if c.isprintable() else "\ufffd" for c in line[:_LONGEST_ANOMALY]): 1 for line in lines}
+    return {
+        "".join(c if c.isprintable() else "\ufffd" for c in line[:_LONGEST_ANOMALY]): 1
+        for line in lines
+    }
 
 
 def source_facts(dataset: str, source: str) -> Source:

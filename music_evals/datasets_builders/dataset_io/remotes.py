@@ -85,7 +85,10 @@ def _fetch_all(title: str, source: Source, root: Path, folder: Path) -> Publishe
     for remote in source.remotes:
         _fetch(remote, hubs, root, folder / remote.folder)
     revisions = [_revision(remote, hubs) for remote in source.remotes]
-    places = [f"{remote.place}@{revision}" for remote, revision in zip(source.remotes, revisions, strict=True)]
+    places = [
+        f"{remote.place}@{revision}"
+        for remote, revision in zip(source.remotes, revisions, strict=True)
+    ]
     return PublishedFiles(folder, revisions[0], ", ".join(places))
 
 
@@ -125,7 +128,9 @@ def contents_checksum(files: Mapping[str, Path]) -> str:
 def _published_source(dataset: str) -> tuple[str, Source]:
     _, source = dataset_facts(dataset).published
     if not source.remotes:
-        raise DatasetError(f"nothing says where the published data of {dataset} is; name a folder with a copy of it")
+        raise DatasetError(
+            f"nothing says where the published data of {dataset} is; name a folder with a copy of it"
+        )
     return source.title, source
 
 
@@ -134,13 +139,17 @@ def _announce(title: str, source: Source, hubs: Mapping[str, _HubFiles], root: P
     for remote in source.remotes:
         revision = _revision(remote, hubs)
         shown = revision if remote.doi else revision[:_SHORT]
-        lines.append(f"  {remote.place} at {shown}: {_size(remote, hubs, root)}; licence: {remote.terms}")
+        lines.append(
+            f"  {remote.place} at {shown}: {_size(remote, hubs, root)}; licence: {remote.terms}"
+        )
         if remote.hub and not remote.commit:
             lines.append(
                 f"  warning: no commit is known for {remote.hub}, so the head of its main branch is taken; the log "
                 "names the commit"
             )
-    lines.append(f"  into {root} and the Hub's cache ({format_bytes(shutil.disk_usage(root).free)} free)")
+    lines.append(
+        f"  into {root} and the Hub's cache ({format_bytes(shutil.disk_usage(root).free)} free)"
+    )
     console = Console(stderr=True)
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -212,9 +221,15 @@ def _cached_files(remote: Remote, revision: str | None, error: Exception) -> _Hu
     import huggingface_hub
     from huggingface_hub.errors import LocalEntryNotFoundError
 
-    options: dict[str, Any] = {"revision": revision, "allow_patterns": [*remote.files], "local_files_only": True}
+    options: dict[str, Any] = {
+        "revision": revision,
+        "allow_patterns": [*remote.files],
+        "local_files_only": True,
+    }
     try:
-        folder = Path(str(huggingface_hub.snapshot_download(remote.hub, repo_type="dataset", **options)))
+        folder = Path(
+            str(huggingface_hub.snapshot_download(remote.hub, repo_type="dataset", **options))
+        )
     except LocalEntryNotFoundError:
         raise error.__cause__ or error from None
     paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
@@ -237,7 +252,9 @@ def _unpack_archive(remote: Remote, archive: Path, target: Path) -> None:
         return any(fnmatch(name, pattern) for pattern in remote.files)
 
     try:
-        files = unpack(archive, target, is_taken, strip=1)  # the folder of the repository and commit
+        files = unpack(
+            archive, target, is_taken, strip=1
+        )  # the folder of the repository and commit
         if not files:
             raise DatasetError(f"{remote.address} holds no {' or '.join(remote.files)}")
         is_of_contents = remote.checksum and not remote.checksum.startswith("md5:")

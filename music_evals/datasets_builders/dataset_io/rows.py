@@ -4,12 +4,26 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic takes that of `typing` from Python 3.12 on
 
-from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Printable, format_error
+from music_evals.datasets_builders.dataset_io.provenance import (
+    DatasetError,
+    Printable,
+    format_error,
+)
 
 if TYPE_CHECKING:
     from datasets import Features, List, Value
@@ -47,7 +61,9 @@ class Columns(Mapping[str, Any]):
     `features` is made at first use, because `datasets` takes half a second to load.
     """
 
-    def __init__(self, row: type, check: Callable[..., str | None] | None, kinds: Mapping[str, FileKind]) -> None:
+    def __init__(
+        self, row: type, check: Callable[..., str | None] | None, kinds: Mapping[str, FileKind]
+    ) -> None:
         self.row, self.check, self._kinds = row, check, kinds
         self._hints = get_type_hints(row)
 
@@ -68,7 +84,12 @@ class Columns(Mapping[str, Any]):
         """The columns as `datasets` describes them."""
         from datasets import Audio, Features, Image, List, Value
 
-        of_kind = {"audio": Audio(), "audios": List(Audio()), "images": List(Image()), "vector": List(Value("float32"))}
+        of_kind = {
+            "audio": Audio(),
+            "audios": List(Audio()),
+            "images": List(Image()),
+            "vector": List(Value("float32")),
+        }
         return Features(
             {
                 name: of_kind[self._kinds[name]] if name in self._kinds else _column(hint)
@@ -90,7 +111,9 @@ class Columns(Mapping[str, Any]):
         return {name: TypeAdapter(list[kind], config=config) for name, kind in hints.items()}  # type: ignore[valid-type]
 
 
-def features_of(row: type, check: Callable[..., str | None] | None = None, /, **kinds: FileKind) -> Columns:
+def features_of(
+    row: type, check: Callable[..., str | None] | None = None, /, **kinds: FileKind
+) -> Columns:
     """Declare the columns of a `TypedDict` of texts, bytes, numbers, lists of these, and any of them or None.
 
     Args:
@@ -153,7 +176,9 @@ class RowCheck:
                 self._columns.adapters[name].validate_python([row[name] for row in rows])
             except ValidationError as error:
                 number = int(error.errors(include_url=False)[0]["loc"][0])
-                raise DatasetError(f"{self._place(rows[number])}, {name}{format_error(error, 1)}") from error
+                raise DatasetError(
+                    f"{self._place(rows[number])}, {name}{format_error(error, 1)}"
+                ) from error
         check = self._columns.check
         needed = list(inspect.signature(check).parameters) if check else []
         for row in rows:
@@ -161,7 +186,11 @@ class RowCheck:
                 raise DatasetError(f"{self._place(row)}: an earlier row has the same id")
             if self._key in row:
                 self._ids.add(row[self._key])
-            if check and all(name in row for name in needed) and (problem := check(**{n: row[n] for n in needed})):
+            if (
+                check
+                and all(name in row for name in needed)
+                and (problem := check(**{n: row[n] for n in needed}))
+            ):
                 raise DatasetError(f"{self._place(row)}: {problem}")
 
     def _place(self, row: Mapping[str, Any]) -> str:

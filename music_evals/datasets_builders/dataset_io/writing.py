@@ -68,7 +68,9 @@ def write_dataset(
         for config, splits in rows.items():
             for split, split_rows in splits.items():
                 path = folder / data_file(config, split)
-                if count := write_rows(path, split_rows, features[config], f"{config}/{split}", mark):
+                if count := write_rows(
+                    path, split_rows, features[config], f"{config}/{split}", mark
+                ):
                     counts.setdefault(config, {})[split] = count
                     files[data_file(config, split)] = file_sha256(path)
         if not counts:
@@ -78,14 +80,18 @@ def write_dataset(
             files[name] = file_sha256(folder / name)
         floors = provenance.floors
         if not is_training_set:
-            floors = compute_floors(provenance.benchmark, folder, counts, floors, option_floors=option_floors)
+            floors = compute_floors(
+                provenance.benchmark, folder, counts, floors, option_floors=option_floors
+            )
         complete = dataclasses.replace(provenance, counts=counts, floors=floors, files=files)
         (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
         (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")
     return complete
 
 
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Any, where: str, mark: str) -> int:
+def write_rows(
+    path: Path, rows: Iterable[Mapping[str, Any]], features: Any, where: str, mark: str
+) -> int:
     """Write rows as one Parquet file and return their number; without rows write no file.
 
     `where` names the rows in errors; `mark` is the canary for the file's metadata, or empty.
@@ -94,7 +100,8 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Any, whe
     from datasets import Audio, Image, List, Value
 
     has_files = any(
-        isinstance(kind, Audio | Image) or kind in (Value("binary"), List(Audio())) for kind in features.values()
+        isinstance(kind, Audio | Image) or kind in (Value("binary"), List(Audio()))
+        for kind in features.values()
     )
     size = _ROWS_WITH_FILES_PER_GROUP if has_files else _ROWS_PER_GROUP
     rows = iter(rows)
@@ -104,7 +111,11 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Any, whe
         return 0
     check, count = RowCheck(features, where), 0
     path.parent.mkdir(exist_ok=True)
-    options = {"compression": "zstd", "use_content_defined_chunking": True, "write_page_index": True}
+    options = {
+        "compression": "zstd",
+        "use_content_defined_chunking": True,
+        "write_page_index": True,
+    }
     with path.open("wb") as file:
         sink = _Sink(file)
         with pq.ParquetWriter(sink, features.arrow_schema, **options) as writer:
@@ -143,18 +154,24 @@ class _Sink:
             raise self._error
 
 
-def _to_table(group: list[Mapping[str, Any]], features: Any, where: str, check: RowCheck, start: int) -> "pa.Table":
+def _to_table(
+    group: list[Mapping[str, Any]], features: Any, where: str, check: RowCheck, start: int
+) -> "pa.Table":
     """Check rows and convert them to Arrow; `start` is the number of rows before them."""
     import pyarrow as pa
 
     for number, row in enumerate(group, start):
         if wrong := set(row) ^ set(features):
             names = ", ".join(sorted(wrong))
-            raise DatasetError(f"{where}, row {row.get('id', number)}: columns missing or unknown: {names}")
+            raise DatasetError(
+                f"{where}, row {row.get('id', number)}: columns missing or unknown: {names}"
+            )
     check(group)
     try:
         # Straight to Arrow: `Features.encode_example` needs torch for audio, even if it is already encoded.
         return pa.Table.from_pylist(group, schema=features.arrow_schema)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         ids = f"{group[0].get('id', start)} to {group[-1].get('id', start + len(group) - 1)}"
-        raise DatasetError(f"{where}, rows {ids}: a value does not fit its column: {error}") from error
+        raise DatasetError(
+            f"{where}, rows {ids}: a value does not fit its column: {error}"
+        ) from error

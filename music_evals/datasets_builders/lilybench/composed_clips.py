@@ -20,13 +20,23 @@ class _Arousal(NamedTuple):
     counts: tuple[int, ...]  # how many notes of the melody a beat may have
     velocity: range
     lowest: range  # MIDI pitch of the melody's lowest note
-    held: tuple[bool, ...]  # whether chords of the left hand are held for a measure, or struck on every beat
+    held: tuple[
+        bool, ...
+    ]  # whether chords of the left hand are held for a measure, or struck on every beat
 
 
-_HIGH: Final = _Arousal(range(92, 169), (1, 1, 2, 2, 4), range(72, 109), range(62, 71), (True, False, False))
-_LOW: Final = _Arousal(range(54, 109), (1, 1, 1, 2), range(40, 79), range(59, 67), (True, True, False))
+_HIGH: Final = _Arousal(
+    range(92, 169), (1, 1, 2, 2, 4), range(72, 109), range(62, 71), (True, False, False)
+)
+_LOW: Final = _Arousal(
+    range(54, 109), (1, 1, 1, 2), range(40, 79), range(59, 67), (True, True, False)
+)
 _SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
-_PROGRESSIONS: Final = ((0, 3, 4, 0), (0, 5, 3, 0), (0, 3, 0, 0))  # degrees of the scale, a measure each
+_PROGRESSIONS: Final = (
+    (0, 3, 4, 0),
+    (0, 5, 3, 0),
+    (0, 3, 0, 0),
+)  # degrees of the scale, a measure each
 _BASS: Final = 36
 
 
@@ -46,7 +56,11 @@ def compose_clips(seed: int, per_quadrant: int = PER_QUADRANT) -> list[Clip]:
 def _compose(quadrant: int, rng: random.Random) -> Performance:
     arousal = _HIGH if quadrant in (1, 2) else _LOW
     scale = _SCALES["major" if quadrant in (1, 4) else "minor"]
-    tonic, lowest, loudness = rng.randrange(12), rng.choice(arousal.lowest), rng.choice(arousal.velocity)
+    tonic, lowest, loudness = (
+        rng.randrange(12),
+        rng.choice(arousal.lowest),
+        rng.choice(arousal.velocity),
+    )
     beats = rng.choice((3, 4))
     strokes = 1 if rng.choice(arousal.held) else beats
     pitch = lowest + 9
@@ -56,13 +70,21 @@ def _compose(quadrant: int, rng: random.Random) -> Performance:
         chord = [(tonic + scale[(degree + third) % 7]) % 12 for third in (0, 2, 4)]
         length = beats * TICKS_PER_BEAT // strokes
         for stroke in range(strokes):
-            notes += [Note(start + stroke * length, _BASS + tone, length, loudness - 15) for tone in chord]
+            notes += [
+                Note(start + stroke * length, _BASS + tone, length, loudness - 15) for tone in chord
+            ]
         for beat in range(beats):
             count = rng.choice(arousal.counts)
             for number in range(count):
                 tones = chord if number == 0 else [(tonic + step) % 12 for step in scale]
-                near = [other for other in range(lowest, lowest + 20) if other % 12 in tones and other != pitch]
+                near = [
+                    other
+                    for other in range(lowest, lowest + 20)
+                    if other % 12 in tones and other != pitch
+                ]
                 pitch = rng.choice(sorted(near, key=lambda other: (abs(other - pitch), other))[:3])
                 onset = start + beat * TICKS_PER_BEAT + number * TICKS_PER_BEAT // count
-                notes.append(Note(onset, pitch, TICKS_PER_BEAT // count, loudness + rng.randint(0, 12)))
+                notes.append(
+                    Note(onset, pitch, TICKS_PER_BEAT // count, loudness + rng.randint(0, 12))
+                )
     return Performance(tuple(notes), tempo=rng.choice(arousal.tempo), meter=(beats, 4), key=None)

@@ -29,7 +29,12 @@ from music_evals.datasets_builders.dataset_io import (
 from music_evals.datasets_builders.lilybench import emopia as emotion
 from music_evals.datasets_builders.lilybench import paper
 from music_evals.datasets_builders.lilybench.composed_clips import compose_clips
-from music_evals.datasets_builders.lilybench.default_pieces import Source, default_sources, first_sources, make_pieces
+from music_evals.datasets_builders.lilybench.default_pieces import (
+    Source,
+    default_sources,
+    first_sources,
+    make_pieces,
+)
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.lilybench.rows import (
     BENCHMARK,
@@ -52,7 +57,11 @@ from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
-_LARGER: Final[Mapping[TaskName, int]] = {"metadata_qa": 30, "metadata_prediction": 30, "error_detection": 50}
+_LARGER: Final[Mapping[TaskName, int]] = {
+    "metadata_qa": 30,
+    "metadata_prediction": 30,
+    "error_detection": 50,
+}
 GENERATED_SIZES: Final[Mapping[TaskName, int]] = {**dict.fromkeys(TASKS, 24), **_LARGER}
 """Task → rows in the dataset that is made offline."""
 _FEWER: Final[Mapping[TaskName, int]] = {
@@ -76,7 +85,9 @@ class Plan:
     @property
     def unusable(self) -> Counter[str]:
         """Reason why strict tasks cannot use pieces, without particulars → number of pieces."""
-        return Counter(reason.split(":")[0] for row in self.corpus if (reason := row["reason"]) is not None)
+        return Counter(
+            reason.split(":")[0] for row in self.corpus if (reason := row["reason"]) is not None
+        )
 
 
 def build_mutopia(
@@ -155,7 +166,9 @@ def write_mutopia(conversion: Conversion) -> Provenance:
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, completely or not at all, or raise DatasetError."""
     rows: Rows = {**plan.rows, "corpus": {"full": plan.corpus}}
-    return write_dataset(out, rows, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(
+        out, rows, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite
+    )
 
 
 def made_by() -> dict[str, str]:
@@ -187,7 +200,9 @@ def _plan(
         for task, protocol in product(rows, PROTOCOLS):
             if task == "emotion_recognition":
                 per_quadrant = sizes[task] // len(QUADRANTS)
-                rows[task][protocol], bad = emotion.make_rows(protocol, clips, seed, per_quadrant=per_quadrant)
+                rows[task][protocol], bad = emotion.make_rows(
+                    protocol, clips, seed, per_quadrant=per_quadrant
+                )
                 left_out = {**left_out, **bad}
             elif protocol == "strict":
                 rows[task][protocol] = strict.make_rows(task, usable, seed, sizes[task])
@@ -200,7 +215,10 @@ def _plan(
             f"{len(pieces)} pieces, {len(usable)} of them usable by strict tasks, are too few: {error}"
         ) from error
     plan = Plan(rows, [row for row, _ in surveyed], provenance, left_out)
-    anomalies = {f"not usable by strict tasks: {reason}": count for reason, count in plan.unusable.most_common()}
+    anomalies = {
+        f"not usable by strict tasks: {reason}": count
+        for reason, count in plan.unusable.most_common()
+    }
     anomalies |= refusals(left_out)
     for task, protocol in product(rows, PROTOCOLS):
         if (lacking := sizes[task] - len(rows[task][protocol])) > 0:
@@ -210,4 +228,8 @@ def _plan(
 
 def write_generated(out: Path, on_piece: OnPiece) -> None:
     """Write the default dataset, which has fewer pieces than `build_generated` makes."""
-    write(build_generated(sources=first_sources(), sizes=_FIRST_SIZES, on_piece=on_piece), out, overwrite=True)
+    write(
+        build_generated(sources=first_sources(), sizes=_FIRST_SIZES, on_piece=on_piece),
+        out,
+        overwrite=True,
+    )

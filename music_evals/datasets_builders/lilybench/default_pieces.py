@@ -27,7 +27,12 @@ from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache
 from music_evals.notation.lilypond.converters import ConversionError, musicxml_to_lilypond
 from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.notation.lilypond.syntax.lexer import blocks
-from music_evals.notation.scores.preparing import NO_NAME, ScoreError, prepare_score, score_to_musicxml
+from music_evals.notation.scores.preparing import (
+    NO_NAME,
+    ScoreError,
+    prepare_score,
+    score_to_musicxml,
+)
 from music_evals.notation.scores.reading import read_corpus, read_score
 from music_evals.notation.subprocesses import map_in_subprocess
 
@@ -37,7 +42,15 @@ if TYPE_CHECKING:  # importing music21 takes a third of a second
 MAX_CHARACTERS: Final = 60_000  # longest text of a piece
 _NOT_MUSIC: Final = frozenset(
     {
-        *("work", "movement-title", "movement-number", "identification", "defaults", "credit", "print"),
+        *(
+            "work",
+            "movement-title",
+            "movement-number",
+            "identification",
+            "defaults",
+            "credit",
+            "print",
+        ),
         *("score-instrument", "midi-instrument", "instrument", "part-abbreviation"),
         *("beam", "stem", "notehead", "lyric", "harmony", "figured-bass", "repeat", "ending"),
     }
@@ -70,7 +83,15 @@ def default_sources() -> tuple[Source, ...]:
     """Return the sources of all pieces, by id."""
     table = read_table("names/lilybench_pieces.toml")
     sources = [
-        Source(_id(work.path), work.path, None, work.title, work.composer, table["works"].get(work.composer), None)
+        Source(
+            _id(work.path),
+            work.path,
+            None,
+            work.title,
+            work.composer,
+            table["works"].get(work.composer),
+            None,
+        )
         for work in default_works()
         if work.path not in table["left_out"]
     ]
@@ -78,7 +99,9 @@ def default_sources() -> tuple[Source, ...]:
         facts = [collection.get(name) for name in ("composer", "style", "instrument")]
         for place, title in collection["pieces"].items():
             path, _, tune = place.partition("#")
-            sources.append(Source(_id(path, tune), path, int(tune) if tune else None, title, *facts))
+            sources.append(
+                Source(_id(path, tune), path, int(tune) if tune else None, title, *facts)
+            )
     return tuple(sorted(sources, key=lambda source: source.id))
 
 
@@ -105,7 +128,9 @@ def make_pieces(
             left_out[source.id] = str(result)
         on_piece("converting", len(sources))
     # A piece that the machine stopped is kept; the error comes when the pieces are read.
-    runs = list(compile_texts((piece.text for piece in pieces), cache=lilypond_cache(), together=True))
+    runs = list(
+        compile_texts((piece.text for piece in pieces), cache=lilypond_cache(), together=True)
+    )
     for piece, run in zip(pieces, runs, strict=True):
         if run.is_measured and run.problem:
             left_out[piece.id] = f"LilyPond does not compile it: {run.problem}"
@@ -193,11 +218,15 @@ def _music_alone(musicxml: str) -> str:
     root = ElementTree.fromstring(musicxml)
     for element in list(root.iter()):
         for child in list(element):
-            directions = {direction.tag for group in child.findall("direction-type") for direction in group}
+            directions = {
+                direction.tag for group in child.findall("direction-type") for direction in group
+            }
             if child.tag in _NOT_MUSIC or not directions <= _KEPT_DIRECTIONS:
                 element.remove(child)
         element.attrib.pop("color", None)
-    names = {part.attrib["id"]: f"P{number}" for number, part in enumerate(root.iter("score-part"), 1)}
+    names = {
+        part.attrib["id"]: f"P{number}" for number, part in enumerate(root.iter("score-part"), 1)
+    }
     for part in [*root.iter("score-part"), *root.findall("part")]:
         part.attrib["id"] = names[part.attrib["id"]]
     for part in root.findall("part"):
@@ -215,14 +244,18 @@ def _music_alone(musicxml: str) -> str:
 def _with_header(text: str, source: Source, instrument: str) -> str:
     """Replace the converter's header by ours, and remove its page settings and remarks."""
     score = blocks(text, "\\score")[0][0].start
-    settings = [block for command in ("\\header", "\\paper", "\\layout") for block in blocks(text, command)]
+    settings = [
+        block for command in ("\\header", "\\paper", "\\layout") for block in blocks(text, command)
+    ]
     for start, end in sorted(((block[0].start, block[-1].end) for block in settings), reverse=True):
         if start < score:
             text = text[:start] + text[end + text.startswith("\n", end) :]
     text = _CONVERTER_LINES.sub("", text)
     text = _MIDI.sub(r"\1", _BAR_NUMBER.sub(r"% \1", text))
     version, _, music = text.partition("\n")
-    music = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in music.strip().splitlines()))
+    music = re.sub(
+        r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in music.strip().splitlines())
+    )
     return f"{version}\n\n{_header(source, instrument)}\n\n{music}\n"
 
 
@@ -236,7 +269,14 @@ def _header(source: Source, instrument: str) -> str:
         "mutopiacomposer": source.composer or "Traditional",
         "mutopiainstrument": source.instrument or instrument or None,
         "style": source.style,
-        "source": f"music21 corpus, {source.path}" + (f", no. {source.tune}" if source.tune else ""),
+        "source": f"music21 corpus, {source.path}"
+        + (f", no. {source.tune}" if source.tune else ""),
     }
-    quoted = {name: text.replace("\\", "\\\\").replace('"', '\\"') for name, text in fields.items() if text}
-    return "\n".join(["\\header {", *(f'  {name} = "{text}"' for name, text in quoted.items()), "}"])
+    quoted = {
+        name: text.replace("\\", "\\\\").replace('"', '\\"')
+        for name, text in fields.items()
+        if text
+    }
+    return "\n".join(
+        ["\\header {", *(f'  {name} = "{text}"' for name, text in quoted.items()), "}"]
+    )

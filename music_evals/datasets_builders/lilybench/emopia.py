@@ -49,7 +49,16 @@ _COMMENT: Final = re.compile(r"[ \t]*%[^\n]*")
 _KNOWN_STRINGS: Final = re.compile(r'\\version "[\d.]{1,16}"|\\clef "(?:bass_8|violin\^8)"')
 """The only strings that midi2ly writes for music without text events."""
 _TEXT_EVENTS: Final = {
-    *("text", "copyright", "track_name", "instrument_name", "lyrics", "marker", "cue_marker", "device_name"),
+    *(
+        "text",
+        "copyright",
+        "track_name",
+        "instrument_name",
+        "lyrics",
+        "marker",
+        "cue_marker",
+        "device_name",
+    ),
     *("sequencer_specific", "unknown_meta", "sysex"),
 }
 
@@ -83,9 +92,13 @@ def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
     for path in paths:
         match = _NAME.fullmatch(path.stem)
         if match is None:
-            left_out[path.name] = "the name does not say the quadrant; accepted is Q<1-4>_<song>_<number>.mid"
+            left_out[path.name] = (
+                "the name does not say the quadrant; accepted is Q<1-4>_<song>_<number>.mid"
+            )
         elif path.stat().st_size > MAX_BYTES:
-            left_out[path.name] = f"{path.stat().st_size} bytes are too many; accepted are {MAX_BYTES}"
+            left_out[path.name] = (
+                f"{path.stat().st_size} bytes are too many; accepted are {MAX_BYTES}"
+            )
         elif problem := _problem(midi := path.read_bytes()):
             left_out[path.name] = problem
         else:
@@ -129,7 +142,9 @@ def make_rows(
             rows: list[TaskRow] = []
             while candidates and (missing := per_quadrant - len(rows)):
                 batch, candidates = candidates[:missing], candidates[missing:]
-                for clip, text in zip(batch, pool.map(lambda clip: _text(protocol, clip, convert), batch), strict=True):
+                for clip, text in zip(
+                    batch, pool.map(lambda clip: _text(protocol, clip, convert), batch), strict=True
+                ):
                     if isinstance(text, ValueError):
                         left_out[clip.id] = str(text)
                     else:
@@ -162,7 +177,9 @@ def without_text(midi: bytes) -> bytes:
         buffer = io.BytesIO()
         file.save(file=buffer)
     except (OSError, EOFError, ValueError, LookupError, TypeError, KeySignatureError) as error:
-        raise ValueError(f"MIDI data of {len(midi)} bytes cannot be read: {error or type(error).__name__}") from error
+        raise ValueError(
+            f"MIDI data of {len(midi)} bytes cannot be read: {error or type(error).__name__}"
+        ) from error
     return buffer.getvalue()
 
 

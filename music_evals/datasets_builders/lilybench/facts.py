@@ -35,7 +35,9 @@ _YEARS: Final = re.compile(rf"\( ?{_YEAR} ?[-–—]{{1,3}} ?(?:{_YEAR})? ?\)")
 _NAME: Final = re.compile(r"[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){1,5}")
 _SEPARATOR: Final = re.compile(r"[:;,./–—]| - ")
 _BRACKETED: Final = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]")
-_PREPOSITION: Final = re.compile(r"\b(?:after|auf|aus|by|for|from|fur|in|of|on|per|pour|sur|uber)\b.*", re.DOTALL)
+_PREPOSITION: Final = re.compile(
+    r"\b(?:after|auf|aus|by|for|from|fur|in|of|on|per|pour|sur|uber)\b.*", re.DOTALL
+)
 _NUMERAL: Final = re.compile("[ivxlc]+")
 _OTHER_LIFE: Final = 10  # years between the births of two persons of one name
 _ABBREVIATION: Final = 3  # letters that may stand for a forename
@@ -61,7 +63,9 @@ class Composer(NamedTuple):
 
 
 class _Names(NamedTuple):
-    by_code: Mapping[str, tuple[Composer, frozenset[str]]]  # with the words of which the header must contain one
+    by_code: Mapping[
+        str, tuple[Composer, frozenset[str]]
+    ]  # with the words of which the header must contain one
     by_name: Mapping[str, Composer]
     doubtful: tuple[str, ...]
     styles: Mapping[str, str]
@@ -78,7 +82,10 @@ def _names() -> _Names:
     for code, entry in table["mutopia"].items():
         composer = Composer(entry["name"], entry.get("born"), entry.get("died"))
         last = _words(composer.name)[-1]
-        by_code[code] = composer, frozenset([last, *(_fold(word) for word in entry.get("also", ()))])
+        by_code[code] = (
+            composer,
+            frozenset([last, *(_fold(word) for word in entry.get("also", ()))]),
+        )
         by_name[_fold(composer.name)] = composer
     for name, entry in table["corpus"].items():
         by_name[_fold(name)] = Composer(name, entry.get("born"), entry.get("died"))
@@ -111,7 +118,9 @@ def may_be_one(composer: Composer, other: Composer) -> bool:
         return False
     shorter, longer = sorted((_words(composer.name), _words(other.name)), key=len)
     remaining = iter(longer)  # each word is looked for behind the one before
-    return shorter[-1] in longer and all(any(_agree(word, other) for other in remaining) for word in shorter)
+    return shorter[-1] in longer and all(
+        any(_agree(word, other) for other in remaining) for word in shorter
+    )
 
 
 def _agree(word: str, other: str) -> bool:
@@ -133,7 +142,9 @@ def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
         return None
     codes = (_tidy(header.get("mutopiacomposer", "")), piece_id.split("/")[0])
     code = next((code for code in codes if code in names.by_code or code in _NOBODY), None)
-    if code in _NOBODY or _BY_SOMEBODY.search(_tidy(header.get("mutopiatitle") or header.get("title", ""))):
+    if code in _NOBODY or _BY_SOMEBODY.search(
+        _tidy(header.get("mutopiatitle") or header.get("title", ""))
+    ):
         return None
     if code is not None:
         composer, words = names.by_code[code]
@@ -229,14 +240,24 @@ def style_of(header: Mapping[str, str]) -> str | None:
 
 def instrument_of(header: Mapping[str, str]) -> str | None:
     """Return the instruments in the words of the header, or None."""
-    return next((text for name in ("mutopiainstrument", "instrument") if (text := _tidy(header.get(name, "")))), None)
+    return next(
+        (
+            text
+            for name in ("mutopiainstrument", "instrument")
+            if (text := _tidy(header.get(name, "")))
+        ),
+        None,
+    )
 
 
 def licence_of(header: Mapping[str, str]) -> str | None:
     """Return the licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or the header's words, or None."""
     names = ("license", "licence", "mutopialicense", "copyright", "mutopiacopyright")
     texts = [text for name in names if (text := _tidy(header.get(name, "")))]
-    return next((licence for text in texts if (licence := _known_licence(text))), texts[0] if texts else None)
+    return next(
+        (licence for text in texts if (licence := _known_licence(text))),
+        texts[0] if texts else None,
+    )
 
 
 def _known_licence(text: str) -> str | None:
@@ -259,7 +280,9 @@ def _tidy(text: str) -> str:
 
 def _fold(text: str) -> str:
     text = text.casefold().replace("æ", "ae").replace("œ", "oe").replace("ø", "o")
-    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+    return "".join(
+        sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign)
+    )
 
 
 def _words(text: str) -> list[str]:

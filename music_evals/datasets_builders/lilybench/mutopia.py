@@ -59,12 +59,16 @@ def read_pieces(
     """
     root = source.expanduser()
     if not root.is_dir():
-        raise DatasetError(f"{source} is not a folder; a checkout of the Mutopia Project, or its folder ftp, is needed")
+        raise DatasetError(
+            f"{source} is not a folder; a checkout of the Mutopia Project, or its folder ftp, is needed"
+        )
     if (root / _FOLDER).is_dir():
         root = root / _FOLDER
     folders = find_pieces(root)
     if not folders:
-        raise DatasetError(f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed")
+        raise DatasetError(
+            f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed"
+        )
     pieces: list[Piece] = []
     left_out: dict[str, str] = {}
     unmeasured = []
@@ -93,7 +97,9 @@ def find_pieces(root: Path) -> dict[str, list[Path]]:
     for path in sorted(root.rglob("*")):
         if path.suffix in _SUFFIXES and path.is_file():
             names = path.relative_to(root).parts[:-1]
-            depth = next((index for index, name in enumerate(names) if name.endswith("-lys")), len(names))
+            depth = next(
+                (index for index, name in enumerate(names) if name.endswith("-lys")), len(names)
+            )
             folders.setdefault("/".join(names[:depth]), []).append(path)
     return dict(sorted(folders.items()))
 
@@ -108,16 +114,26 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
     if len(scores := [path for path in files if path.suffix == _MAIN]) == 1:
         return scores[0]
     texts = {path: read_text(path) for path in files}
-    included = {(path.parent / other).resolve() for path in files for other in _INCLUDE.findall(texts[path])}
+    included = {
+        (path.parent / other).resolve() for path in files for other in _INCLUDE.findall(texts[path])
+    }
     title = _letters(name.split("/")[-1])
 
     def rank(path: Path) -> tuple[object, ...]:
         is_named_like_piece = _letters(path.stem) == title
         is_full_score = _FULL_SCORE.search(path.stem) is not None
-        return len(path.parts), not is_named_like_piece, not is_full_score, -len(texts[path]), path.name
+        return (
+            len(path.parts),
+            not is_named_like_piece,
+            not is_full_score,
+            -len(texts[path]),
+            path.name,
+        )
 
     mains = (path for path in scores if path.resolve() not in included)
-    candidates = [path for path in mains if _MUSIC.search(texts[path]) or _INCLUDE.search(texts[path])]
+    candidates = [
+        path for path in mains if _MUSIC.search(texts[path]) or _INCLUDE.search(texts[path])
+    ]
     return min(candidates, key=rank, default=None)
 
 

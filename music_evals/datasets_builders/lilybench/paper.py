@@ -131,7 +131,9 @@ def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int]
     bar = draw.randrange(len(places))
     if kind == "accidental_outside_key":
         key = _DUTCH_KEY.search(text)
-        names = _FOREIGN.get(f"{key[1]} {key[2]}", _FOREIGN_TO_OTHERS) if key else _FOREIGN_TO_OTHERS
+        names = (
+            _FOREIGN.get(f"{key[1]} {key[2]}", _FOREIGN_TO_OTHERS) if key else _FOREIGN_TO_OTHERS
+        )
         inserted = f"{draw.choice(names.split())}4"
     else:
         inserted = draw.choice(_INSERTED[kind])
@@ -163,10 +165,14 @@ def _draw(task: TaskName, piece: Piece, seed: int) -> random.Random:
     return random.Random(stable_hash(seed, task, piece.id, "row"))
 
 
-def _choice(task: TaskName, piece: Piece, seed: int, right: str, pool: Sequence[str]) -> tuple[list[str], str] | None:
+def _choice(
+    task: TaskName, piece: Piece, seed: int, right: str, pool: Sequence[str]
+) -> tuple[list[str], str] | None:
     """The right value and three others, shuffled, and its index; None if the pool has too few."""
     distractors = (value for value in pool if value != right)
-    wrong = nsmallest(_WRONG, distractors, key=lambda value: stable_hash(seed, task, piece.id, value))
+    wrong = nsmallest(
+        _WRONG, distractors, key=lambda value: stable_hash(seed, task, piece.id, value)
+    )
     return None if len(wrong) < _WRONG else _shuffled(right, wrong, _draw(task, piece, seed))
 
 
@@ -178,7 +184,10 @@ def _shuffled(right: str, wrong: Sequence[str], draw: random.Random) -> tuple[li
 
 def _bar_count(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     with_bars = islice(_with_bars(pieces, 1), size)
-    return [task_row(task, "paper", piece.id, str(len(bars)), score=piece.text) for piece, bars in with_bars]
+    return [
+        task_row(task, "paper", piece.id, str(len(bars)), score=piece.text)
+        for piece, bars in with_bars
+    ]
 
 
 def _bar_sequencing(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
@@ -186,7 +195,16 @@ def _bar_sequencing(task: TaskName, pieces: Sequence[Piece], seed: int, size: in
     for piece, bars in islice(_with_bars(pieces, _SHOWN), size):
         order = _draw(task, piece, seed).sample(range(_SHOWN), _SHOWN)
         answer = "".join(str(order.index(number)) for number in range(_SHOWN))
-        rows.append(task_row(task, "paper", piece.id, answer, score="", options=[bars[number] for number in order]))
+        rows.append(
+            task_row(
+                task,
+                "paper",
+                piece.id,
+                answer,
+                score="",
+                options=[bars[number] for number in order],
+            )
+        )
     return rows
 
 
@@ -195,7 +213,11 @@ def _next_bar(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> 
     for piece, bars in islice(_with_bars(pieces, _SHOWN + 1 + _WRONG), size):
         draw = _draw(task, piece, seed)
         options, answer = _shuffled(bars[_SHOWN], draw.sample(bars[_SHOWN + 1 :], _WRONG), draw)
-        rows.append(task_row(task, "paper", piece.id, answer, score="\n".join(bars[:_SHOWN]), options=options))
+        rows.append(
+            task_row(
+                task, "paper", piece.id, answer, score="\n".join(bars[:_SHOWN]), options=options
+            )
+        )
     return rows
 
 
@@ -205,8 +227,14 @@ def _with_bars(pieces: Sequence[Piece], least: int) -> Iterator[tuple[Piece, lis
 
 
 def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    values = {piece.id: {field: value for field in FIELDS if (value := _field(piece.text, field))} for piece in pieces}
-    pools = {field: [*dict.fromkeys(own[field] for own in values.values() if field in own)] for field in FIELDS}
+    values = {
+        piece.id: {field: value for field in FIELDS if (value := _field(piece.text, field))}
+        for piece in pieces
+    }
+    pools = {
+        field: [*dict.fromkeys(own[field] for own in values.values() if field in own)]
+        for field in FIELDS
+    }
     sample = [piece for piece in pieces if values[piece.id]][:size]
     rows = []
     for piece, turn in _turns(task, sample, seed):
@@ -216,13 +244,19 @@ def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> 
         if choice is not None:
             pattern = _KEY if field == "key" else _METRE
             score = piece.text if task == "metadata_qa" else pattern.sub("", piece.text)
-            rows.append(task_row(task, "paper", piece.id, choice[1], kind=field, score=score, options=choice[0]))
+            rows.append(
+                task_row(
+                    task, "paper", piece.id, choice[1], kind=field, score=score, options=choice[0]
+                )
+            )
     return rows
 
 
 def _turns(task: TaskName, sample: Sequence[Piece], seed: int) -> Iterator[tuple[Piece, Field]]:
     """Give each field to as many pieces; by hash and not by place, so that one more piece changes few others."""
-    remaining = {field: len(range(place, len(sample), len(FIELDS))) for place, field in enumerate(FIELDS)}
+    remaining = {
+        field: len(range(place, len(sample), len(FIELDS))) for place, field in enumerate(FIELDS)
+    }
     for piece in sample:
         open_fields = (field for field in FIELDS if remaining[field])
         field = min(open_fields, key=lambda field: stable_hash(seed, task, piece.id, field))
@@ -232,7 +266,9 @@ def _turns(task: TaskName, sample: Sequence[Piece], seed: int) -> Iterator[tuple
 
 def _from_header(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     name = _HEADER_FIELDS[task]
-    values = {piece.id: _title(piece.text) if name == "title" else piece.header[name] for piece in pieces}
+    values = {
+        piece.id: _title(piece.text) if name == "title" else piece.header[name] for piece in pieces
+    }
     pool = [*dict.fromkeys(value for value in values.values() if value)]
     usable = [piece for piece in pieces if values[piece.id]]
     rows = []
@@ -240,11 +276,15 @@ def _from_header(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) 
         choice = _choice(task, piece, seed, values[piece.id] or "", pool)
         if choice is not None:
             score = piece.text if name == "style" else _BLANKED[name].sub(r'\1""', piece.text)
-            rows.append(task_row(task, "paper", piece.id, choice[1], score=score, options=choice[0]))
+            rows.append(
+                task_row(task, "paper", piece.id, choice[1], score=score, options=choice[0])
+            )
     return rows
 
 
-def _error_detection(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
+def _error_detection(
+    task: TaskName, pieces: Sequence[Piece], seed: int, size: int
+) -> list[TaskRow]:
     usable = [piece for piece, _ in _with_bars(pieces, _SHOWN)]
     share = max(1, min(size, len(usable)) // len(CORRUPTIONS))
     remaining = iter(usable)
@@ -254,13 +294,17 @@ def _error_detection(task: TaskName, pieces: Sequence[Piece], seed: int, size: i
         for piece in islice(remaining, _ATTEMPTS * share):
             result = corrupt(piece.text, kind, _draw(task, piece, seed))
             if result is not None:
-                rows.append(task_row(task, "paper", piece.id, str(result[1]), kind=kind, score=result[0]))
+                rows.append(
+                    task_row(task, "paper", piece.id, str(result[1]), kind=kind, score=result[0])
+                )
             if len(rows) == most:
                 break
     return rows
 
 
-_MAKERS: Final[Mapping[TaskName, Callable[[TaskName, Sequence[Piece], int, int], list[TaskRow]]]] = {
+_MAKERS: Final[
+    Mapping[TaskName, Callable[[TaskName, Sequence[Piece], int, int], list[TaskRow]]]
+] = {
     "bar_count": _bar_count,
     "metadata_qa": _metadata,
     "bar_sequencing": _bar_sequencing,

@@ -16,7 +16,9 @@ KINDS: Final[Mapping[str, str]] = {
 MAX_CHANGE: Final = 100  # characters of a change that is shown; if more differs, the row was not made from this text
 
 
-def reasons(task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: Mapping[str, str]) -> dict[str, str]:
+def reasons(
+    task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: Mapping[str, str]
+) -> dict[str, str]:
     """Explain why answers are right: id of the row → Markdown.
 
     Args:
@@ -27,7 +29,10 @@ def reasons(task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: 
             is there.
     """
     if task == "bar_count":
-        by_protocol = {"strict": "LilyPond's count.", "paper": "the number of parts between the text's bar lines."}
+        by_protocol = {
+            "strict": "LilyPond's count.",
+            "paper": "the number of parts between the text's bar lines.",
+        }
         return {row["id"]: by_protocol[protocol] for row in rows}
     if task != "error_detection":
         return {}

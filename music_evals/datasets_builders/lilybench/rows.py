@@ -12,7 +12,13 @@ from typing import Annotated, Any, Final, Literal, TypedDict, get_args
 
 import pydantic
 
-from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, DatasetSpec, Provenance, features_of
+from music_evals.datasets_builders.dataset_io import (
+    Conversion,
+    DatasetError,
+    DatasetSpec,
+    Provenance,
+    features_of,
+)
 from music_evals.datasets_builders.progress import OnPiece
 
 NAME: Final = "lilybench"
@@ -34,7 +40,9 @@ TaskName = Literal[
 TASKS: Final[tuple[TaskName, ...]] = get_args(TaskName)
 
 Protocol = Literal["strict", "paper"]
-PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)  # how rows are made; the splits of every task's config
+PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(
+    Protocol
+)  # how rows are made; the splits of every task's config
 SIZES: Final[Mapping[TaskName, int]] = {
     "bar_count": 100,
     "metadata_qa": 60,
@@ -58,7 +66,11 @@ CONTINUATIONS: Final[tuple[Continuation, ...]] = get_args(Continuation)
 """What decides on the next measure in strict rows, see `strict.passages`."""
 
 Corruption = Literal[
-    "invalid_metadata", "invalid_content", "invalid_bar_duration", "melodic_leap", "accidental_outside_key"
+    "invalid_metadata",
+    "invalid_content",
+    "invalid_bar_duration",
+    "melodic_leap",
+    "accidental_outside_key",
 ]
 CORRUPTIONS: Final[tuple[Corruption, ...]] = get_args(Corruption)
 CLEAN: Final = "clean"  # `TaskRow.kind` of a score in `error_detection` without errors
@@ -69,7 +81,12 @@ QUADRANTS: Final = (
     "Q4: low arousal, positive valence",
 )
 """The strict options of `emotion_recognition`, always in this order: Russell's quadrants as EMOPIA numbers them."""
-QUADRANT_LABELS: Final = ("Q1", "Q2", "Q3", "Q4")  # its options as published, shuffled; the prompt explains them
+QUADRANT_LABELS: Final = (
+    "Q1",
+    "Q2",
+    "Q3",
+    "Q4",
+)  # its options as published, shuffled; the prompt explains them
 PER_QUADRANT: Final = 30
 
 
@@ -108,8 +125,14 @@ def task_row(
     measure: int | None = None,
 ) -> TaskRow:
     """Make a row with its id, which includes the measure if one is given."""
-    name = f"{task}.{protocol}.{piece}" + (f".{kind}" if kind else "") + (f".m{measure}" if measure is not None else "")
-    return TaskRow(id=name, piece=piece, kind=kind, score=score, options=list(options), answer=answer)
+    name = (
+        f"{task}.{protocol}.{piece}"
+        + (f".{kind}" if kind else "")
+        + (f".m{measure}" if measure is not None else "")
+    )
+    return TaskRow(
+        id=name, piece=piece, kind=kind, score=score, options=list(options), answer=answer
+    )
 
 
 def stable_hash(*parts: object) -> str:
@@ -155,7 +178,9 @@ _ANSWERS: Final[Mapping[str, str]] = {
 }
 
 
-def task_features(task: TaskName, columns: type = TaskRow, most_options: int = 4, no_kind: bool = False) -> Any:
+def task_features(
+    task: TaskName, columns: type = TaskRow, most_options: int = 4, no_kind: bool = False
+) -> Any:
     """Declare the columns of a task, and check kind, options and answer of its rows as `TaskRow` describes them.
 
     A question of order has four options to `most_options`. With `no_kind`, an error need not have a kind.
@@ -175,7 +200,9 @@ def task_features(task: TaskName, columns: type = TaskRow, most_options: int = 4
         if len(options) not in numbers:
             return f"it has {len(options)} options; {'none are' if is_open else 'four are'} needed"
         places = {str(place) for place in range(len(options))}
-        is_order = task != "bar_sequencing" or (set(answer) == places and len(answer) == len(places))
+        is_order = task != "bar_sequencing" or (
+            set(answer) == places and len(answer) == len(places)
+        )
         if not (answer_form.fullmatch(answer) and is_order):
             return f"its answer {answer!r:.100} has not the form that {task} needs"
         return None if score.strip() or task == "bar_sequencing" else "its score is blank"
@@ -183,7 +210,9 @@ def task_features(task: TaskName, columns: type = TaskRow, most_options: int = 4
     return features_of(columns, check)
 
 
-TASK_FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {task: task_features(task) for task in TASKS}
+TASK_FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
+    task: task_features(task) for task in TASKS
+}
 """Task → declared columns."""
 CORPUS_FEATURES: Final = features_of(CorpusRow)
 FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {**TASK_FEATURES, "corpus": CORPUS_FEATURES}

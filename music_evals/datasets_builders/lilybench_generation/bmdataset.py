@@ -25,7 +25,12 @@ from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.dataset_io.provenance import format_error
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import not_measured
-from music_evals.datasets_builders.lilybench_generation.rows import FULL, NOTHING_KNOWN, Description, Score
+from music_evals.datasets_builders.lilybench_generation.rows import (
+    FULL,
+    NOTHING_KNOWN,
+    Description,
+    Score,
+)
 from music_evals.datasets_builders.lilybench_generation.works import Entry, Work
 from music_evals.notation.lilypond.converters import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, read_text
@@ -120,7 +125,11 @@ def read_file_entries(folder: Path, works: Sequence[Work]) -> list[tuple[str, En
 
 def key_name(tonic: object, scale: object) -> str | None:
     """Return the English name of a key, given by the Italian name of its tonic; None if that is not possible."""
-    pitch = pitch_of(tonic, "italiano") if isinstance(tonic, str) and scale in ("major", "minor") else None
+    pitch = (
+        pitch_of(tonic, "italiano")
+        if isinstance(tonic, str) and scale in ("major", "minor")
+        else None
+    )
     if pitch is None or (sign := _SIGNS.get(pitch.alteration)) is None:
         return None
     return f"{'CDEFGAB'[pitch.step]}{sign} {scale}"
@@ -144,7 +153,9 @@ def _longest(names: Iterable[str]) -> str | None:
     return max(names, key=len, default=None)
 
 
-def _read(folder: Path, works: Sequence[str], convert: Callable[[str], str], path: Path) -> Score | str:
+def _read(
+    folder: Path, works: Sequence[str], convert: Callable[[str], str], path: Path
+) -> Score | str:
     """A score, or the reason why there is none."""
     names = [path.stem, *path.relative_to(folder).parts[:-1]]
     work = _longest(work for work in works if any(_begins(name, work) for name in names))
@@ -171,7 +182,10 @@ def _name(key: str) -> str:
 
 def _work(name: str, labels: _WorkLabels, names: Sequence[str]) -> Work:
     catalogue = (f"{match[1]} {match[2]}" for match in _CATALOGUED.finditer(name))
-    shared_names = (*catalogue, *(other for other in names if other != name and _begins(name, other)))
+    shared_names = (
+        *catalogue,
+        *(other for other in names if other != name and _begins(name, other)),
+    )
     description: Description = {
         **NOTHING_KNOWN,
         "composer": _plain(labels.composer),

@@ -27,16 +27,31 @@ from music_evals.datasets_builders.dataset_io import (
     write_dataset,
 )
 from music_evals.datasets_builders.lilybench.dataset import made_by
-from music_evals.datasets_builders.lilybench.default_pieces import Source, default_sources, first_sources, make_pieces
+from music_evals.datasets_builders.lilybench.default_pieces import (
+    Source,
+    default_sources,
+    first_sources,
+    make_pieces,
+)
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.lilybench_generation import rows, works
-from music_evals.datasets_builders.lilybench_generation.bmdataset import read_file_entries, read_labels, read_scores
+from music_evals.datasets_builders.lilybench_generation.bmdataset import (
+    read_file_entries,
+    read_labels,
+    read_scores,
+)
 from music_evals.datasets_builders.lilybench_generation.demonstrations import (
     a_minor_demonstrations,
     draw_demonstrations,
 )
-from music_evals.datasets_builders.lilybench_generation.rows import BENCHMARK, DEFAULT_SEED, ENCODER, NAME, VERSION
+from music_evals.datasets_builders.lilybench_generation.rows import (
+    BENCHMARK,
+    DEFAULT_SEED,
+    ENCODER,
+    NAME,
+    VERSION,
+)
 from music_evals.datasets_builders.lilybench_generation.works import Work, split_domains
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
@@ -88,18 +103,38 @@ def build_bmdataset(
     folder = bmdataset.expanduser()
     labels = read_labels(folder)
     scores, left_out = read_scores(folder, labels.works)
-    pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia, free_only=free_only, on_piece=on_piece)
-    others = [rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
+    pieces, unread = (
+        ([], {})
+        if mutopia is None
+        else read_pieces(mutopia, free_only=free_only, on_piece=on_piece)
+    )
+    others = [
+        rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces
+    ]
     files = read_file_entries(folder, labels.works)
     checksum = hashlib.sha256(labels.data)
     for score in (*scores, *others):
         checksum.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
-    facts = {"source_revision": revision, "source_sha256": checksum.hexdigest(), "made_with": made_with}
+    facts = {
+        "source_revision": revision,
+        "source_sha256": checksum.hexdigest(),
+        "made_with": made_with,
+    }
     provenance = make_provenance(NAME, VERSION, "bmdataset", seed=seed, **facts)
     references = {rows.BMDATASET_TEST: scores, rows.MUTOPIA: others}
-    plan = _plan(labels.works, references, works.TEST_SHARE, provenance, {**left_out, **unread}, loaded, on_piece)
+    plan = _plan(
+        labels.works,
+        references,
+        works.TEST_SHARE,
+        provenance,
+        {**left_out, **unread},
+        loaded,
+        on_piece,
+    )
     if files:
-        return replace(plan, prompts={**plan.prompts, "paper": works.draw_file_prompts(files, seed)})
+        return replace(
+            plan, prompts={**plan.prompts, "paper": works.draw_file_prompts(files, seed)}
+        )
     missing = ("LilyPond files, for prompts/paper", *plan.provenance.missing_for(""))
     return replace(plan, provenance=replace(plan.provenance, missing={"": missing}))
 
@@ -121,7 +156,9 @@ def build_generated(
     references = {rows.MUSIC21_TEST: domains.scores, rows.MUSIC21_OTHER: domains.others}
     made_with["music21"] = version("music21")
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return _plan(domains.works, references, GENERATED_TEST_SHARE, provenance, left_out, loaded, on_piece)
+    return _plan(
+        domains.works, references, GENERATED_TEST_SHARE, provenance, left_out, loaded, on_piece
+    )
 
 
 def write_bmdataset(conversion: Conversion) -> Provenance:
@@ -143,17 +180,26 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
         rows.PROMPTS: plan.prompts,
         rows.DEMONSTRATIONS: plan.demonstrations,
         rows.WORKS: {"full": plan.works},
-        **{name: {rows.REFERENCE_SPLIT: references} for name, references in plan.references.items()},
+        **{
+            name: {rows.REFERENCE_SPLIT: references} for name, references in plan.references.items()
+        },
     }
-    return write_dataset(out, configs, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(
+        out, configs, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite
+    )
 
 
 def measure(
-    scores: Sequence[rows.Score], *, encoder: Encoder | None = None, on_score: Callable[[], None] = lambda: None
+    scores: Sequence[rows.Score],
+    *,
+    encoder: Encoder | None = None,
+    on_score: Callable[[], None] = lambda: None,
 ) -> list[ReferenceRow]:
     """Compile, describe and embed pieces: a row per piece, in order; `on_score` is called after each description."""
     references: list[ReferenceRow] = []
-    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=lilypond_cache(), together=True)
+    compiled = compile_texts(
+        (score.text for score in scores), limits=LIMITS, cache=lilypond_cache(), together=True
+    )
     for score, run in zip(scores, compiled, strict=True):
         problem = why_not(run)
         values, undefined = _descriptors(run) if problem is None else ({}, "it does not compile")
@@ -178,7 +224,9 @@ def measure(
         )
         on_score()
     if encoder is not None:
-        for row, vectors in zip(references, encoder.embed([score.text for score in scores]), strict=True):
+        for row, vectors in zip(
+            references, encoder.embed([score.text for score in scores]), strict=True
+        ):
             row["embedding_first_token"] = vectors["first_token"].tolist()
             row["embedding_mean"] = vectors["mean"].tolist()
     return references
@@ -242,7 +290,10 @@ def _descriptors(compiled: Compiled) -> tuple[dict[str, float | None], str | Non
         strict, paper = (describe(compiled.midi[0], protocol) for protocol in ("strict", "paper"))
     except DescriptorError as error:
         return {}, str(error)
-    reasons = {**{f"{PAPER}{name}": reason for name, reason in paper.reasons.items()}, **strict.reasons}
+    reasons = {
+        **{f"{PAPER}{name}": reason for name, reason in paper.reasons.items()},
+        **strict.reasons,
+    }
     undefined = "; ".join(f"{name}: {reason}" for name, reason in sorted(reasons.items()))
     values = {**strict.values, **{f"{PAPER}{name}": value for name, value in paper.values.items()}}
     return values, undefined or None
@@ -262,4 +313,8 @@ def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
 
 def write_generated(out: Path, on_piece: OnPiece) -> None:
     """Write the default dataset, which has fewer pieces than `build_generated` makes."""
-    write(build_generated(sources=first_sources(["lilybench"]), on_piece=on_piece), out, overwrite=True)
+    write(
+        build_generated(sources=first_sources(["lilybench"]), on_piece=on_piece),
+        out,
+        overwrite=True,
+    )

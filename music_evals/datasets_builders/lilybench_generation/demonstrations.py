@@ -50,15 +50,26 @@ def draw_demonstrations(
     Pieces whose number of lines is nearest to `LINES` come first.
     """
     by_id = {work.id: work for work in works}
-    candidates = [score for score in scores if splits[score.work] == "train" and len(score.text) <= MAX_DEMONSTRATION]
+    candidates = [
+        score
+        for score in scores
+        if splits[score.work] == "train" and len(score.text) <= MAX_DEMONSTRATION
+    ]
     random.Random(seed).shuffle(candidates)
     candidates.sort(key=lambda score: _distance(len(score.text.strip().splitlines())))
     rows: dict[str, DemonstrationRow] = {}
-    compiled = compile_texts((score.text for score in candidates), limits=LIMITS, cache=lilypond_cache(), together=True)
+    compiled = compile_texts(
+        (score.text for score in candidates), limits=LIMITS, cache=lilypond_cache(), together=True
+    )
     for score, run in zip(candidates, compiled, strict=True):
         if why_not(run) is None and score.work not in rows:
             description = _description(by_id[score.work], score)
-            rows[score.work] = {"id": score.id, "work": score.work, **description, "text": score.text}
+            rows[score.work] = {
+                "id": score.id,
+                "work": score.work,
+                **description,
+                "text": score.text,
+            }
             if len(rows) == N_DEMONSTRATIONS:
                 break
     return list(rows.values())

@@ -33,9 +33,13 @@ def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSe
 
 def load_demonstrations(dataset: str) -> dict[str, str]:
     """Load the demonstrations of all regimes: ``SPLIT/ID`` → LilyPond."""
-    splits = describe_dataset(dataset, benchmark=BENCHMARK).provenance.counts.get(DEMONSTRATIONS, {})
+    splits = describe_dataset(dataset, benchmark=BENCHMARK).provenance.counts.get(
+        DEMONSTRATIONS, {}
+    )
     return {
         f"{split}/{row['id']}": row["text"]
         for split in splits
-        for row in load_split(dataset, DEMONSTRATIONS, split, benchmark=BENCHMARK, columns=["id", "text"])
+        for row in load_split(
+            dataset, DEMONSTRATIONS, split, benchmark=BENCHMARK, columns=["id", "text"]
+        )
     }

@@ -8,7 +8,13 @@ from typing import Annotated, Final, Literal, NamedTuple, TypedDict
 
 from pydantic import Field
 
-from music_evals.datasets_builders.dataset_io import Conversion, DatasetSpec, Provenance, Text, features_of
+from music_evals.datasets_builders.dataset_io import (
+    Conversion,
+    DatasetSpec,
+    Provenance,
+    Text,
+    features_of,
+)
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.reference_pieces import ReferenceRow
 
@@ -104,7 +110,10 @@ FEATURES: Final = {
     PROMPTS: features_of(PromptRow),
     DEMONSTRATIONS: features_of(DemonstrationRow),
     WORKS: features_of(WorkRow),
-    **dict.fromkeys(REFERENCES, features_of(ReferenceRow, embedding_first_token="vector", embedding_mean="vector")),
+    **dict.fromkeys(
+        REFERENCES,
+        features_of(ReferenceRow, embedding_first_token="vector", embedding_mean="vector"),
+    ),
 }
 """Config → declared columns."""
 

@@ -45,7 +45,9 @@ class Work(NamedTuple):
 
     id: str
     entries: tuple[Entry, ...]  # its movements, or one entry if no movements are known
-    shared_names: tuple[str, ...] = ()  # names in common with other excerpts and editions of the same work
+    shared_names: tuple[
+        str, ...
+    ] = ()  # names in common with other excerpts and editions of the same work
 
 
 def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
@@ -59,7 +61,9 @@ def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> li
     return _prompts(random.Random(seed).choices(entries, k=count))
 
 
-def draw_file_prompts(files: Sequence[tuple[str, Entry]], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
+def draw_file_prompts(
+    files: Sequence[tuple[str, Entry]], seed: int, count: int = N_PROMPTS
+) -> list[PromptRow]:
     """Draw prompts from files, each given as its work and its entry, one by one and with replacement.
 
     The paper's files in order and its seed give its own draws.
@@ -112,17 +116,31 @@ def work_rows(works: Sequence[Work], splits: Mapping[str, WorkSplit]) -> list[Wo
 
 def _prompts(drawn: Iterable[tuple[str, Entry]]) -> list[PromptRow]:
     return [
-        {"id": f"prompt-{index:03}", "index": index, "entry": entry.id, "work": work, **entry.description}
+        {
+            "id": f"prompt-{index:03}",
+            "index": index,
+            "entry": entry.id,
+            "work": work,
+            **entry.description,
+        }
         for index, (work, entry) in enumerate(drawn)
     ]
 
 
 def _near_copies(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Pairs of works such that a text of one contains at least half of a text of the other."""
-    by_name = {f"{work}\n{number}": (work, text) for work, group in texts.items() for number, text in enumerate(group)}
+    by_name = {
+        f"{work}\n{number}": (work, text)
+        for work, group in texts.items()
+        for number, text in enumerate(group)
+    }
     index = CopyIndex({name: text for name, (_, text) in by_name.items()})
     for work, text in by_name.values():
-        yield from ((work, by_name[name][0]) for name, share in index.shares(text).items() if share >= NEAR_COPY)
+        yield from (
+            (work, by_name[name][0])
+            for name, share in index.shares(text).items()
+            if share >= NEAR_COPY
+        )
 
 
 class Domains(NamedTuple):
@@ -144,7 +162,9 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
     composed = [piece for piece in pieces if is_work(piece)]
     entries: dict[str, list[Entry]] = {}
     scores: list[Score] = []
-    readings = read_structures((piece.text for piece in composed), cache=lilypond_cache(), together=True)
+    readings = read_structures(
+        (piece.text for piece in composed), cache=lilypond_cache(), together=True
+    )
     for piece, reading in zip(composed, readings, strict=True):
         composer = composers[piece.id]
         name = "" if composer is None else composer.name
@@ -152,13 +172,21 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
         movement = _MOVEMENT.search(title)
         title = title[: movement.start()] if movement else title
         work = f"{name}: {title}"
-        entries.setdefault(work, []).append(_entry(piece, name, title, movement and movement[1], reading))
+        entries.setdefault(work, []).append(
+            _entry(piece, name, title, movement and movement[1], reading)
+        )
         scores.append(Score(piece.id, work, piece.text, None))
-    others = tuple(Score(piece.id, piece.id, piece.text, None) for piece in pieces if not is_work(piece))
-    return Domains(tuple(Work(work, tuple(entries[work])) for work in sorted(entries)), tuple(scores), others)
+    others = tuple(
+        Score(piece.id, piece.id, piece.text, None) for piece in pieces if not is_work(piece)
+    )
+    return Domains(
+        tuple(Work(work, tuple(entries[work])) for work in sorted(entries)), tuple(scores), others
+    )
 
 
-def _entry(piece: Piece, composer: str, title: str, part: str | None, reading: Structure | StructureError) -> Entry:
+def _entry(
+    piece: Piece, composer: str, title: str, part: str | None, reading: Structure | StructureError
+) -> Entry:
     key, metre = opening(reading)
     instrument = facts.instrument_of(piece.header)
     style = facts.style_of(piece.header)

@@ -7,7 +7,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, make_provenance, refusals
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    DatasetError,
+    make_provenance,
+    refusals,
+)
 from music_evals.datasets_builders.msu.dataset import (
     DEFAULT_SEED,
     NAME,
@@ -20,7 +25,12 @@ from music_evals.datasets_builders.msu.dataset import (
     split_works,
 )
 from music_evals.datasets_builders.msu.questions.answerability import shows_words
-from music_evals.datasets_builders.msu.questions.compose import Candidates, Composer, UnsuitableScoreError, candidates
+from music_evals.datasets_builders.msu.questions.compose import (
+    Candidates,
+    Composer,
+    UnsuitableScoreError,
+    candidates,
+)
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.abc.writing import score_to_abc
@@ -35,7 +45,10 @@ OWN_SCORES: Final = "own-scores"
 
 
 def build_generated(
-    seed: int = DEFAULT_SEED, works: Sequence[Work] | None = None, *, on_score: OnPiece = lambda *_: None
+    seed: int = DEFAULT_SEED,
+    works: Sequence[Work] | None = None,
+    *,
+    on_score: OnPiece = lambda *_: None,
 ) -> Plan:
     """Compute questions on public-domain scores of music21's corpus.
 
@@ -47,7 +60,9 @@ def build_generated(
     return _compute(default_works() if works is None else works, seed, GENERATED, on_score)
 
 
-def build_own(folder: Path, seed: int = DEFAULT_SEED, *, on_score: OnPiece = lambda *_: None) -> Plan:
+def build_own(
+    folder: Path, seed: int = DEFAULT_SEED, *, on_score: OnPiece = lambda *_: None
+) -> Plan:
     """Compute questions on the scores of a folder: MusicXML, MXL, MIDI, ABC or kern files, at any depth.
 
     Every tune of an ABC file is a score. `Plan.left_out` names the scores that cannot be read or do not give
@@ -56,10 +71,16 @@ def build_own(folder: Path, seed: int = DEFAULT_SEED, *, on_score: OnPiece = lam
     folder = folder.expanduser()
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder; a folder of scores is needed")
-    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    paths = sorted(
+        path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file()
+    )
     if not paths:
-        raise DatasetError(f"{folder} holds no scores; files are read that end in {', '.join(sorted(SUFFIXES))}")
-    works = list(chain.from_iterable(_works(path, path.relative_to(folder).as_posix()) for path in paths))
+        raise DatasetError(
+            f"{folder} holds no scores; files are read that end in {', '.join(sorted(SUFFIXES))}"
+        )
+    works = list(
+        chain.from_iterable(_works(path, path.relative_to(folder).as_posix()) for path in paths)
+    )
     return _compute(works, seed, OWN_SCORES, on_score)
 
 
@@ -75,7 +96,9 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
     scores: dict[str, ScoreRow] = {}
     pools: dict[str, Candidates] = {}
     left_out: dict[str, str] = {}
-    for work, result in zip(works, map_in_subprocess(partial(_read, seed=seed), works), strict=True):
+    for work, result in zip(
+        works, map_in_subprocess(partial(_read, seed=seed), works), strict=True
+    ):
         if isinstance(result, LimitError):
             left_out[work.name] = f"reading it {result}"
         elif isinstance(result, str):
@@ -84,7 +107,10 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
             scores[work.name], pools[work.name] = result
         on_score("reading", len(works))
     splits = split_works(list(scores.values()), seed)
-    composers = {split: Composer((pools[name] for name in pools if splits[name] == split), seed) for split in SPLITS}
+    composers = {
+        split: Composer((pools[name] for name in pools if splits[name] == split), seed)
+        for split in SPLITS
+    }
     questions: list[QuestionRow] = []
     for name, pool in pools.items():
         try:
@@ -126,9 +152,15 @@ def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
         pool = candidates(score, seed=seed, name=work.name)
         abc = score_to_abc(score)
         musicxml = score_to_musicxml(score)
-        text = shown_text(musicxml)  # answers in words, and names of parts, must be readable on the pages
+        text = shown_text(
+            musicxml
+        )  # answers in words, and names of parts, must be readable on the pages
         pool = {
-            kind: [question for question in questions if shows_words(text, kind, question.text, question.answer)]
+            kind: [
+                question
+                for question in questions
+                if shows_words(text, kind, question.text, question.answer)
+            ]
             for kind, questions in pool.items()
         }
     except (ScoreError, UnsuitableScoreError) as error:

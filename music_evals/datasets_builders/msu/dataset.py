@@ -66,7 +66,10 @@ class QuestionRow(TypedDict):
     answer_type: str | None
 
 
-FEATURES: Final = {"scores": features_of(ScoreRow, images="images"), "questions": features_of(QuestionRow)}
+FEATURES: Final = {
+    "scores": features_of(ScoreRow, images="images"),
+    "questions": features_of(QuestionRow),
+}
 """Config → columns."""
 
 
@@ -80,8 +83,12 @@ class Plan:
     scores: Mapping[Split, Sequence[ScoreRow]]  # split → scores
     questions: Mapping[Split, Sequence[QuestionRow]]  # split → questions
     provenance: Provenance
-    engrave: bool = False  # whether pages are engraved from the MusicXML of the scores while they are written
-    left_out: Mapping[str, str] | None = None  # name of a score → reason why it is not in the dataset
+    engrave: bool = (
+        False  # whether pages are engraved from the MusicXML of the scores while they are written
+    )
+    left_out: Mapping[str, str] | None = (
+        None  # name of a score → reason why it is not in the dataset
+    )
 
 
 def by_split(rows: Sequence[Row], splits: Mapping[str, Split]) -> dict[Split, list[Row]]:
@@ -109,19 +116,25 @@ def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
     fifth = round(len(scores) / 5)
     splits: dict[str, Split] = {}
     for work in works:
-        split: Split = "test" if len(splits) < fifth else "validation" if len(splits) < 2 * fifth else "train"
+        split: Split = (
+            "test" if len(splits) < fifth else "validation" if len(splits) < 2 * fifth else "train"
+        )
         splits |= dict.fromkeys(sorted(work), split)
     return splits
 
 
-def write(plan: Plan, out: Path, *, overwrite: bool = False, on_score: OnPiece = lambda *_: None) -> Provenance:
+def write(
+    plan: Plan, out: Path, *, overwrite: bool = False, on_score: OnPiece = lambda *_: None
+) -> Provenance:
     """Write a planned dataset as a folder, completely or not at all.
 
     `on_score` is called with "engraving" and the number of scores after every score.
     """
     scores = {split: _engrave(plan, split, on_score) for split in plan.scores}
     rows: Rows = {"scores": scores, "questions": plan.questions}
-    return write_dataset(out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(
+        out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite
+    )
 
 
 def _engrave(plan: Plan, split: Split, on_score: OnPiece) -> Iterator[ScoreRow]:
@@ -134,7 +147,9 @@ def _engrave(plan: Plan, split: Split, on_score: OnPiece) -> Iterator[ScoreRow]:
     pages = map_in_subprocess(engrave_pages, [score["musicxml"] or "" for score in scores])
     for score, images in zip(scores, pages, strict=True):
         if isinstance(images, LimitError):
-            raise DatasetError(f"{score['score_id']} cannot be engraved ({images}); build without it")
+            raise DatasetError(
+                f"{score['score_id']} cannot be engraved ({images}); build without it"
+            )
         yield {**score, "images": [{"bytes": image, "path": None} for image in images]}
         on_score("engraving", sum(map(len, plan.scores.values())))
 
@@ -146,7 +161,12 @@ def _generate(out: Path, on_score: OnPiece) -> None:
 
     for library in ("verovio", "resvg_py"):  # before any work, which takes minutes
         require(library, "scores")
-    write(build_generated(works=first_works(), on_score=on_score), out, overwrite=True, on_score=on_score)
+    write(
+        build_generated(works=first_works(), on_score=on_score),
+        out,
+        overwrite=True,
+        on_score=on_score,
+    )
 
 
 def _convert(conversion: Conversion) -> Provenance:

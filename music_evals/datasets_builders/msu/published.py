@@ -20,7 +20,12 @@ from zipfile import BadZipFile
 
 import pyarrow as pa
 
-from music_evals.datasets_builders.dataset_io import PUBLISHED, DatasetError, FileCell, make_provenance
+from music_evals.datasets_builders.dataset_io import (
+    PUBLISHED,
+    DatasetError,
+    FileCell,
+    make_provenance,
+)
 from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 from music_evals.datasets_builders.msu.dataset import (
     DEFAULT_SEED,
@@ -68,7 +73,9 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         # The first title and composer of the ABC.
         header = dict(reversed(_FIELD.findall((abc or "")[:2000])))
         images = row.get("images") or []
-        pages: list[Any] = [image.get("bytes") if isinstance(image, dict) else None for image in images]
+        pages: list[Any] = [
+            image.get("bytes") if isinstance(image, dict) else None for image in images
+        ]
         if not all(isinstance(page, bytes) and page for page in pages):
             raise DatasetError(f"{place}: a page has no bytes")
         pdf = row.get("pdf") or None
@@ -86,8 +93,12 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         )
         scores.append(score)
         cell = row.get("questions")
-        if isinstance(cell, dict):  # some writers of Parquet turn a list of questions into a table of lists
-            cell = [dict(zip(cell, values, strict=True)) for values in zip(*cell.values(), strict=True)]
+        if isinstance(
+            cell, dict
+        ):  # some writers of Parquet turn a list of questions into a table of lists
+            cell = [
+                dict(zip(cell, values, strict=True)) for values in zip(*cell.values(), strict=True)
+            ]
         if not isinstance(cell, list):
             raise DatasetError(f"{place}: the score has no questions")
         questions += _questions(score_id, [(place, item) for item in cell])
@@ -122,10 +133,14 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
         by_score[score_id].append((place, {name.lower(): value for name, value in row.items()}))
     questions = [row for score_id, items in by_score.items() for row in _questions(score_id, items)]
     contents = (folder / QUESTIONS_FILE).read_bytes() + (folder / SCORES_FILE).read_bytes()
-    return _plan(list(scores.values()), questions, seed, source_sha256=hashlib.sha256(contents).hexdigest())
+    return _plan(
+        list(scores.values()), questions, seed, source_sha256=hashlib.sha256(contents).hexdigest()
+    )
 
 
-def _plan(scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: int, **source: str | None) -> Plan:
+def _plan(
+    scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: int, **source: str | None
+) -> Plan:
     counts = {
         "scores without ABC": sum(not row["abc"] for row in scores),
         "scores without pages": sum(not row["images"] for row in scores),
@@ -174,7 +189,13 @@ def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, 
     openpyxl = require("openpyxl", "scores")
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (OSError, BadZipFile, openpyxl.utils.exceptions.InvalidFileException, KeyError, ValueError) as error:
+    except (
+        OSError,
+        BadZipFile,
+        openpyxl.utils.exceptions.InvalidFileException,
+        KeyError,
+        ValueError,
+    ) as error:
         raise DatasetError(f"{path} cannot be read as a spreadsheet: {error}") from error
     rows = book.worksheets[0].iter_rows(values_only=True)
     header = tuple(next(rows, ()))

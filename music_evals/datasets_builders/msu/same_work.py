@@ -29,7 +29,9 @@ def name_of(title: str, composer: str) -> str:
     True
     """
     plain = [
-        "".join(letter for letter in unicodedata.normalize("NFKD", text).casefold() if letter.isalnum())
+        "".join(
+            letter for letter in unicodedata.normalize("NFKD", text).casefold() if letter.isalnum()
+        )
         for text in (title, composer)
     ]
     return " / ".join(plain) if plain[0] else ""

@@ -5,15 +5,27 @@ from collections.abc import Sequence
 from typing import Final
 
 from music_evals.datasets_builders.msu.dataset import QuestionRow, ScoreRow
-from music_evals.notation.abc.transposed import direction_of, transpose_abc, transpose_names, transpose_signed
+from music_evals.notation.abc.transposed import (
+    direction_of,
+    transpose_abc,
+    transpose_names,
+    transpose_signed,
+)
 
-_NOTE_NAMES: Final = ("pitch", "pitches", "key", "chord")  # types of answers that are names of notes
+_NOTE_NAMES: Final = (
+    "pitch",
+    "pitches",
+    "key",
+    "chord",
+)  # types of answers that are names of notes
 _FIXED: Final = re.compile(r"key signature|\bsharps?\b|\bflats?\b|升|降|transpos", re.IGNORECASE)
 _QUOTED: Final = re.compile("(“[^”]*”)")
 _FIELD: Final = {"T:": "title", "C:": "composer"}
 
 
-def transposed(abc: str, questions: Sequence[QuestionRow], types: Sequence[str]) -> tuple[str, list[QuestionRow]]:
+def transposed(
+    abc: str, questions: Sequence[QuestionRow], types: Sequence[str]
+) -> tuple[str, list[QuestionRow]]:
     """Transpose a score and its questions by a major second, in the direction with fewer accidentals.
 
     Questions on key signatures, sharps and flats are left out: their answers change.
@@ -32,8 +44,14 @@ def transposed(abc: str, questions: Sequence[QuestionRow], types: Sequence[str])
         if not _FIXED.search(row["question"]):
             # Names of parts, such as “Horn in F”, do not change.
             texts = enumerate(_QUOTED.split(row["question"]))
-            question = "".join(text if place % 2 else transpose_signed(text, direction) for place, text in texts)
-            answer = transpose_names(row["answer"], direction) if answer_type in _NOTE_NAMES else row["answer"]
+            question = "".join(
+                text if place % 2 else transpose_signed(text, direction) for place, text in texts
+            )
+            answer = (
+                transpose_names(row["answer"], direction)
+                if answer_type in _NOTE_NAMES
+                else row["answer"]
+            )
             moved.append({**row, "question": question, "answer": answer})
     return transpose_abc(abc, direction), moved
 
@@ -49,11 +67,19 @@ def renamed(
         for line in abc.split("\n")
     ]
     rows: list[QuestionRow] = [
-        {**row, "question": _rename(row["question"], names), "answer": _rename(row["answer"], names)}
+        {
+            **row,
+            "question": _rename(row["question"], names),
+            "answer": _rename(row["answer"], names),
+        }
         for row in questions
     ]
     return new, "\n".join(lines), rows
 
 
 def _rename(text: str, names: dict[str, str]) -> str:
-    return re.sub("|".join(map(re.escape, names)), lambda match: names[match[0]], text) if names else text
+    return (
+        re.sub("|".join(map(re.escape, names)), lambda match: names[match[0]], text)
+        if names
+        else text
+    )

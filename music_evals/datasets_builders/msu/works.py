@@ -42,7 +42,9 @@ class Work(NamedTuple):
 @cache
 def default_works() -> tuple[Work, ...]:
     """The default works by name; ``names/msu_works.toml`` lists them with their sources."""
-    return tuple(Work(name, *entry) for name, entry in sorted(read_table("names/msu_works.toml").items()))
+    return tuple(
+        Work(name, *entry) for name, entry in sorted(read_table("names/msu_works.toml").items())
+    )
 
 
 def first_works() -> tuple[Work, ...]:

@@ -74,7 +74,9 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
     elif _VOICINGS[voicing] == "open":
         # The third is an octave higher, as pianists spread a chord.
         block = sorted([lowest, lowest + tones[1] + 12, *block[2:]])
-    arpeggio = [lowest + 12 * (i // len(tones)) + tones[i % len(tones)] for i in range(_ARPEGGIO_NOTES)]
+    arpeggio = [
+        lowest + 12 * (i // len(tones)) + tones[i % len(tones)] for i in range(_ARPEGGIO_NOTES)
+    ]
 
     block_velocity, velocity, growth = _DYNAMICS[dynamics]
     # The block chord ends where the arpeggio begins: in MIDI a pitch sounds only once at a time.
@@ -82,5 +84,7 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
     for i, pitch in enumerate(arpeggio):
         onset = _ARPEGGIO_ONSET + i * _ARPEGGIO_STEP
         notes.append(Note(onset, pitch, _LENGTH - onset, velocity + i * growth))
-    performance = Performance(tuple(notes), tempo=_TEMPO, meter=(4, 4), key=None, program=0, length=_LENGTH)
+    performance = Performance(
+        tuple(notes), tempo=_TEMPO, meter=(4, 4), key=None, program=0, length=_LENGTH
+    )
     return Chord(root, quality, tuple(block), performance)

@@ -76,7 +76,9 @@ class Plan:
         return sum(len(makers) for splits in self.makers.values() for makers in splits.values())
 
 
-def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, soundfont: Path | None = None) -> Plan:
+def build_generated(
+    seed: int = DEFAULT_SEED, counts: Counts | None = None, *, soundfont: Path | None = None
+) -> Plan:
     """Compose stimuli from a seed: levels, answers, instruments and kinds of foil are balanced, and all stimuli differ.
 
     Stimuli are composed here, so that errors come before any work is lost. They are rendered when the rows are written.
@@ -103,8 +105,13 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         raise DatasetError(f"the soundfont cannot be read: {error}") from error
     made_with = {package: version(package) for package in ("mido", "numpy")}
     made_with["soundfont"] = f"{soundfont.name} (SHA-256 {digest})"
-    planned = ((config, compose(seed, getattr(counts, config), soundfont)) for config, compose in COMPOSERS.items())
-    makers = group_makers((config, split, make) for config, entries in planned for split, make in entries)
+    planned = (
+        (config, compose(seed, getattr(counts, config), soundfont))
+        for config, compose in COMPOSERS.items()
+    )
+    makers = group_makers(
+        (config, split, make) for config, entries in planned for split, make in entries
+    )
     _refuse_leaks()
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return Plan(makers, provenance)
@@ -132,7 +139,11 @@ def group_makers(entries: Iterable[tuple[str, str, Maker]]) -> dict[str, dict[st
 
 
 def _draw(
-    name: str, seed: int, seen: set[_Key], compose: Callable[..., _Stimulus], keys_of: Callable[[_Stimulus], set[_Key]]
+    name: str,
+    seed: int,
+    seen: set[_Key],
+    compose: Callable[..., _Stimulus],
+    keys_of: Callable[[_Stimulus], set[_Key]],
 ) -> _Stimulus:
     """Compose a stimulus without any key that was seen; the randomness depends only on seed and name."""
     for attempt in range(_ATTEMPTS):
@@ -141,16 +152,23 @@ def _draw(
         if not keys & seen:
             seen |= keys
             return stimulus
-    raise DatasetError(f"{name}: no new stimulus in {_ATTEMPTS} draws, {len(seen)} are taken; ask for fewer rows")
+    raise DatasetError(
+        f"{name}: no new stimulus in {_ATTEMPTS} draws, {len(seen)} are taken; ask for fewer rows"
+    )
 
 
 def _loops(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(name: str, loop: drum_loops.DrumLoop) -> rows.SyncopationRow:
         clip = render_clip(loop.performance, "drums", soundfont)
-        return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare))
+        return rows.syncopation_row(
+            name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare)
+        )
 
     # The examples come first, so that they do not depend on the number of test rows.
-    wanted = [("fewshot", f"syncopation-example-{level}-offbeats", level) for level in rows.EXAMPLE_OFFBEATS]
+    wanted = [
+        ("fewshot", f"syncopation-example-{level}-offbeats", level)
+        for level in rows.EXAMPLE_OFFBEATS
+    ]
     for index in range(n_test):
         serial, place = divmod(index, len(drum_loops.OFFBEATS))
         level = drum_loops.OFFBEATS[place]
@@ -165,10 +183,14 @@ def _loops(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str
 def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(name: str, pair: melodies.MelodyPair) -> rows.TranspositionRow:
         both = pair.first, pair.second
-        clip_1, clip_2 = (render_clip(melody.performance, melody.instrument, soundfont) for melody in both)
+        clip_1, clip_2 = (
+            render_clip(melody.performance, melody.instrument, soundfont) for melody in both
+        )
         pitches = list(pair.first.pitches), list(pair.second.pitches)
         keys = pair.first.key, pair.second.key
-        return rows.transposition_row(name, (clip_1, clip_2), keys, pair.foil, GENERATED, pair.semitones, pitches)
+        return rows.transposition_row(
+            name, (clip_1, clip_2), keys, pair.foil, GENERATED, pair.semitones, pitches
+        )
 
     wanted: list[tuple[str, str, melodies.Foil | None, melodies.Instrument]] = [
         ("fewshot", "transposition-example-same", None, "piano"),
@@ -180,7 +202,9 @@ def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str
         instrument = melodies.INSTRUMENTS[serial % 2]
         kind = "different" if is_different else "same"
         foil = melodies.FOILS[serial % 3] if is_different else None
-        wanted.append(("test", f"transposition-{kind}-{instrument}-{serial + 1:03d}", foil, instrument))
+        wanted.append(
+            ("test", f"transposition-{kind}-{instrument}-{serial + 1:03d}", foil, instrument)
+        )
     seen: set[_Key] = set()
     for split, name, foil, instrument in wanted:
         compose = partial(melodies.compose_pair, foil=foil, instrument=instrument)
@@ -189,14 +213,19 @@ def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str
 
 def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
     """The intervals of both melodies: no melody comes twice, transposed or not."""
-    return {tuple(after - before for before, after in pairwise(melody.pitches)) for melody in (pair.first, pair.second)}
+    return {
+        tuple(after - before for before, after in pairwise(melody.pitches))
+        for melody in (pair.first, pair.second)
+    }
 
 
 def _chords(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(chord: chords.Chord, variant: int) -> rows.ChordQualityRow:
         name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
         clip = render_clip(chord.performance, "piano", soundfont)
-        return rows.chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches))
+        return rows.chord_quality_row(
+            name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches)
+        )
 
     roots = [root for root in chords.ROOTS if root != rows.EXAMPLE_ROOT]
     for index in range(n_test):
@@ -219,7 +248,15 @@ COMPOSERS: Final[Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[s
 
 
 HIDDEN: Final[Mapping[str, Sequence[str]]] = {
-    "chord_quality": ("spectrum", "beginning", "end", "first event", "last event", "sizes", "together")
+    "chord_quality": (
+        "spectrum",
+        "beginning",
+        "end",
+        "first event",
+        "last event",
+        "sizes",
+        "together",
+    )
 }
 """Config → views of `questions.leaks` that have what is asked: the notes of a chord, and how many they are."""
 
@@ -230,7 +267,11 @@ def render_clip(performance: Performance, instrument: str, soundfont: Path | Non
     Without a soundfont the WAV is `ABSENT`.
     """
     midi = write_midi(performance)
-    seconds = None if performance.length is None else performance.length / TICKS_PER_BEAT * 60 / performance.tempo
+    seconds = (
+        None
+        if performance.length is None
+        else performance.length / TICKS_PER_BEAT * 60 / performance.tempo
+    )
     try:
         wav = render_wav(midi, seconds=seconds, soundfont=soundfont) if soundfont else ABSENT
     except ValueError as error:
@@ -259,7 +300,10 @@ def write(
 
     return write_dataset(
         out,
-        {config: {split: make_rows(config, split) for split in splits} for config, splits in plan.makers.items()},
+        {
+            config: {split: make_rows(config, split) for split in splits}
+            for config, splits in plan.makers.items()
+        },
         features=features,
         provenance=plan.provenance,
         overwrite=overwrite,

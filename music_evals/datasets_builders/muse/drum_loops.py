@@ -22,7 +22,9 @@ HI_HAT: Final = 42
 _BARS: Final = 4
 _SLOTS_PER_BAR: Final = SLOTS // _BARS
 _TICKS_PER_SLOT: Final = TICKS_PER_BEAT // 2
-_STROKE: Final = _TICKS_PER_SLOT // 2  # drums ignore the length of a note; it must be shorter than a slot
+_STROKE: Final = (
+    _TICKS_PER_SLOT // 2
+)  # drums ignore the length of a note; it must be shorter than a slot
 _WEIGHTS: Final = read_table("names/muse_drum_loops.toml")
 _MOST_PER_BAR: Final = 3
 
@@ -75,7 +77,9 @@ def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...]
         for bar, letter in enumerate(form)
         for position, drum in bars[letter].items()
     }
-    kick, snare = (tuple(sorted(slot for slot, drum in strokes.items() if drum == name)) for name in "KS")
+    kick, snare = (
+        tuple(sorted(slot for slot, drum in strokes.items() if drum == name)) for name in "KS"
+    )
     return kick, snare
 
 
@@ -94,14 +98,18 @@ def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:
     return rng.choices(plans, weights)[0]
 
 
-def _compose_bar(count: int, model: _Bar | None, is_last: bool, thinning: float, rng: random.Random) -> _Bar:
+def _compose_bar(
+    count: int, model: _Bar | None, is_last: bool, thinning: float, rng: random.Random
+) -> _Bar:
     """Compose a bar with `count` off-beats, as close to the model bar as possible."""
     is_alike = model is not None and rng.random() < (0.35 if is_last else 0.7)
     if model is not None and is_alike:
         beats = _strokes(model, 1)
     else:
         grooves = _WEIGHTS["turnarounds" if is_last else "grooves"]
-        weights = [weight * thinning ** (4 - groove.count("-")) for groove, weight in grooves.items()]
+        weights = [
+            weight * thinning ** (4 - groove.count("-")) for groove, weight in grooves.items()
+        ]
         groove = rng.choices(list(grooves), weights)[0]
         beats = {1 + 2 * beat: drum for beat, drum in enumerate(groove) if drum != "-"}
     # Sometimes drop a kick after beat 1, or add one on a free beat; the snare stays because it carries the groove.
@@ -110,7 +118,11 @@ def _compose_bar(count: int, model: _Bar | None, is_last: bool, thinning: float,
             del beats[position]
         elif position not in beats and rng.random() < 0.3 * thinning:
             beats[position] = "K"
-    kept = _strokes(model, 0) if model is not None and rng.random() < (0.65 if is_alike else 0.35) else {}
+    kept = (
+        _strokes(model, 0)
+        if model is not None and rng.random() < (0.65 if is_alike else 0.35)
+        else {}
+    )
 
     # Later off-beats of the model lead into the next bar: the earlier ones are dropped first.
     added = dict(sorted(kept.items())[max(0, len(kept) - count) :])
@@ -135,7 +147,9 @@ def _strokes(bar: _Bar, remainder: int) -> _Bar:
     return {position: drum for position, drum in bar.items() if position % 2 == remainder}
 
 
-def perform_drum_loop(kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random) -> Performance:
+def perform_drum_loop(
+    kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random
+) -> Performance:
     """Play the loop in strict time.
 
     The hi-hat has a drummer's accents. The loudness of kick and snare does not depend on the beat, because it would
@@ -145,7 +159,9 @@ def perform_drum_loop(kick: tuple[int, ...], snare: tuple[int, ...], rng: random
     for slot in range(1, SLOTS + 1):
         is_beat = slot % 2 == 1
         # The hi-hat accents beats 1 and 3, and a little more the first beat of a bar.
-        accent = (10 if slot % _SLOTS_PER_BAR == 1 else 6 if slot % 4 == 1 else 2) if is_beat else -12
+        accent = (
+            (10 if slot % _SLOTS_PER_BAR == 1 else 6 if slot % 4 == 1 else 2) if is_beat else -12
+        )
         notes.append((slot, HI_HAT, 78 + accent))
         if slot in kick:
             notes.append((slot, KICK, 100))
@@ -155,4 +171,11 @@ def perform_drum_loop(kick: tuple[int, ...], snare: tuple[int, ...], rng: random
         Note((slot - 1) * _TICKS_PER_SLOT, drum, _STROKE, velocity + rng.randint(-4, 4))
         for slot, drum, velocity in notes
     )
-    return Performance(performed, tempo=120, meter=(4, 4), key=None, percussion=True, length=SLOTS * _TICKS_PER_SLOT)
+    return Performance(
+        performed,
+        tempo=120,
+        meter=(4, 4),
+        key=None,
+        percussion=True,
+        length=SLOTS * _TICKS_PER_SLOT,
+    )

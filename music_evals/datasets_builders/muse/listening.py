@@ -30,7 +30,10 @@ from music_evals.notation.audio.transcription import (
 _EIGHTH: Final = 0.25  # seconds, at 120 quarters a minute
 _ARPEGGIO: Final = tuple(2.5 + 0.5 * note for note in range(6))  # onsets in seconds
 
-_ALIKE: Final = (0.7, 0.4)  # least likeness of the melodies, and of their weakest quarter of a second
+_ALIKE: Final = (
+    0.7,
+    0.4,
+)  # least likeness of the melodies, and of their weakest quarter of a second
 _UNLIKE: Final = (0.55, 0.2)  # the same, at most one of the two
 _EQUAL: Final = 0.9  # least likeness of a quarter of a second to the same one
 _RISE: Final = 5  # least semitones of a contour
@@ -58,13 +61,24 @@ def check_loops(first_has_more: bool, wavs: Sequence[bytes]) -> str | None:
 def check_contour(contour: str, wavs: Sequence[bytes]) -> str | None:
     """Find the turn of the lowest strong partials of a melody, above a bass; `contour` is one of `CONTOURS`."""
     spectra = melody_spectra(*read_samples(wavs[0]), lowest=_BASS[0])
-    lines = [_BASS[0] + np.flatnonzero(peaks > 0.6 * peaks.max())[0] for peaks in spectra.T if peaks.max() > _AUDIBLE]
+    lines = [
+        _BASS[0] + np.flatnonzero(peaks > 0.6 * peaks.max())[0]
+        for peaks in spectra.T
+        if peaks.max() > _AUDIBLE
+    ]
     start, end = np.median(lines[:5]), np.median(lines[-10:])
     middles = [np.median(stretch) for stretch in np.array_split(lines, 9)]
     if min(middles, default=0) < _BASS[1]:
         return None
-    rises = [max(middles) - max(start, end), min(start, end) - min(middles), end - start, start - end]
-    heard = next((name for name, rise in zip(CONTOURS, rises, strict=True) if rise >= _RISE), contour)
+    rises = [
+        max(middles) - max(start, end),
+        min(start, end) - min(middles),
+        end - start,
+        start - end,
+    ]
+    heard = next(
+        (name for name, rise in zip(CONTOURS, rises, strict=True) if rise >= _RISE), contour
+    )
     return None if heard == contour else f"keyed {contour}, sounds {heard}"
 
 

@@ -27,7 +27,10 @@ RANGES: Final[dict[Instrument, tuple[int, int]]] = {"guitar": (40, 76), "piano":
 """Lowest and highest sounding MIDI pitch: the guitar's E2 to E5, and C4 to C6 for a melody on the piano."""
 
 MAX_TRANSPOSITION: Final = 11  # largest distance between the two keys, in semitones
-_PROGRAMS: Final[dict[Instrument, tuple[int, ...]]] = {"guitar": (24, 25), "piano": (0,)}  # nylon, steel; grand
+_PROGRAMS: Final[dict[Instrument, tuple[int, ...]]] = {
+    "guitar": (24, 25),
+    "piano": (0,),
+}  # nylon, steel; grand
 _MAJOR_KEYS: Final = ("C", "Db", "D", "Eb", "E", "F", "Gb", "G", "Ab", "A", "Bb", "B")
 _MINOR_KEYS: Final = ("Cm", "C#m", "Dm", "Ebm", "Em", "Fm", "F#m", "Gm", "G#m", "Am", "Bbm", "Bm")
 _SCALES: Final = {
@@ -92,7 +95,9 @@ class _Plan(NamedTuple):
     durations: tuple[int, ...]
     length: int
     form: str
-    measures: tuple[tuple[int, ...], ...]  # indices of the notes of the measures; a phrase has two measures
+    measures: tuple[
+        tuple[int, ...], ...
+    ]  # indices of the notes of the measures; a phrase has two measures
 
 
 def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
@@ -101,7 +106,9 @@ def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
     Notes that repeat the previous pitch class are merged, and intervals are taken modulo an octave. A transposition
     under a stricter definition is also a transposition here.
     """
-    intervals = ([(b - a) % 12 for a, b in pairwise(pitches) if (b - a) % 12] for pitches in (first, second))
+    intervals = (
+        [(b - a) % 12 for a, b in pairwise(pitches) if (b - a) % 12] for pitches in (first, second)
+    )
     return next(intervals) == next(intervals)
 
 
@@ -131,8 +138,12 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
             continue
         # Pitches are relative to the tonic. Choose a tonic with which both melodies fit.
         shifts = (0, semitones)
-        lowest = low - min(min(pitches) + shift for pitches, shift in zip(composed, shifts, strict=True))
-        highest = high - max(max(pitches) + shift for pitches, shift in zip(composed, shifts, strict=True))
+        lowest = low - min(
+            min(pitches) + shift for pitches, shift in zip(composed, shifts, strict=True)
+        )
+        highest = high - max(
+            max(pitches) + shift for pitches, shift in zip(composed, shifts, strict=True)
+        )
         if lowest <= highest:
             tonic = rng.randint(lowest, highest)
             first, second = (
@@ -142,7 +153,9 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
             return MelodyPair(first, second, foil, semitones)
 
 
-def _compose_two(foil: Foil | None, plan: _Plan, mode: str, rng: random.Random) -> tuple[list[int], list[int]] | None:
+def _compose_two(
+    foil: Foil | None, plan: _Plan, mode: str, rng: random.Random
+) -> tuple[list[int], list[int]] | None:
     """Compose both melodies relative to their tonics; None if the plan does not give a pair."""
     melody = _compose(plan, mode, rng)
     if melody is None:
@@ -156,7 +169,11 @@ def _compose_two(foil: Foil | None, plan: _Plan, mode: str, rng: random.Random) 
             other = _move_passage(melody, mode, rng)
         case "reordered":
             other = _reorder(melody, rng)
-    if other is None or is_transposition(melody, other) or other[-1] - other[0] != melody[-1] - melody[0]:
+    if (
+        other is None
+        or is_transposition(melody, other)
+        or other[-1] - other[0] != melody[-1] - melody[0]
+    ):
         return None
     # The altered melody must not always be the second one.
     return (melody, other) if rng.random() < 0.5 else (other, melody)
@@ -173,7 +190,10 @@ def _plan(rng: random.Random) -> _Plan:
         if not _SECONDS[0] <= seconds <= _SECONDS[1]:
             continue
         form = rng.choice(_FORMS[phrases])
-        rhythms = {letter: (rng.choice(_OPENINGS[meter]), rng.choice(_CLOSES[meter])) for letter in sorted(set(form))}
+        rhythms = {
+            letter: (rng.choice(_OPENINGS[meter]), rng.choice(_CLOSES[meter]))
+            for letter in sorted(set(form))
+        }
         last = rng.choice([rhythm for rhythm in _CLOSES[meter] if max(rhythm) >= measure / 2])
         measure_rhythms = [*[rhythm for letter in form for rhythm in rhythms[letter]][:-1], last]
         onsets: list[int] = []
@@ -191,7 +211,9 @@ def _plan(rng: random.Random) -> _Plan:
             measures.append(tuple(notes))
         if _NOTES[0] <= len(onsets) <= _NOTES[1]:
             length = len(measure_rhythms) * measure * _EIGHTH
-            return _Plan(meter, tempo, tuple(onsets), tuple(durations), length, form, tuple(measures))
+            return _Plan(
+                meter, tempo, tuple(onsets), tuple(durations), length, form, tuple(measures)
+            )
 
 
 def _compose(plan: _Plan, mode: str, rng: random.Random) -> list[int] | None:
@@ -219,7 +241,12 @@ def _compose(plan: _Plan, mode: str, rng: random.Random) -> list[int] | None:
 
 
 def _walk(
-    plan: _Plan, numbers: Sequence[int], start: list[int], before: list[int], ends: Sequence[int], rng: random.Random
+    plan: _Plan,
+    numbers: Sequence[int],
+    start: list[int],
+    before: list[int],
+    ends: Sequence[int],
+    rng: random.Random,
 ) -> list[int] | None:
     """Draw a random walk on the scale for the notes `numbers`: it begins with `start` and closes on one of `ends`.
 
@@ -233,7 +260,11 @@ def _walk(
     def onward(i: int, degree: int, interval: int) -> float:
         """Weight of all continuations from note i, which has this degree and was reached by this interval."""
         if i == len(numbers) - 1:  # a close is mostly reached by step
-            return (3.0 if abs(interval) == 1 else 0.3 if interval == 0 else 1.0) if degree in ends else 0.0
+            return (
+                (3.0 if abs(interval) == 1 else 0.3 if interval == 0 else 1.0)
+                if degree in ends
+                else 0.0
+            )
         return sum(onward_by(i + 1, degree + step, step, interval) for step in _INTERVALS)
 
     def onward_by(i: int, degree: int, step: int, before: int) -> float:
@@ -250,7 +281,10 @@ def _walk(
             if previous is None:
                 weights = {choice: onward(i, choice, 0) for choice in _STARTS}
             else:
-                weights = {previous + step: onward_by(i, previous + step, step, interval) for step in _INTERVALS}
+                weights = {
+                    previous + step: onward_by(i, previous + step, step, interval)
+                    for step in _INTERVALS
+                }
             if not any(weights.values()):
                 return None
             degree = rng.choices(list(weights), list(weights.values()))[0]
@@ -286,9 +320,13 @@ def _to_semitones(degrees: list[int], mode: str) -> list[int]:
     pitches = []
     for i, degree in enumerate(degrees):
         octave, step = divmod(degree, 7)
-        neighbours = {neighbour % 7 for neighbour in degrees[max(0, i - 1) : i] + degrees[i + 1 : i + 2]}
+        neighbours = {
+            neighbour % 7 for neighbour in degrees[max(0, i - 1) : i] + degrees[i + 1 : i + 2]
+        }
         # The leading note goes to the tonic. Next to the sixth it would form an augmented second.
-        is_leading = mode == "harmonic minor" and step == 6 and 0 in neighbours and 5 not in neighbours
+        is_leading = (
+            mode == "harmonic minor" and step == 6 and 0 in neighbours and 5 not in neighbours
+        )
         pitches.append(12 * octave + scale[step] + is_leading)
     return pitches
 
@@ -299,11 +337,16 @@ def _move_passage(pitches: list[int], mode: str, rng: random.Random) -> list[int
     variants = []
     for start, end in combinations(range(1, len(pitches)), 2):
         for shift in (-4, -3, -2, -1, 1, 2, 3, 4):
-            changed = [pitch + shift if start <= i < end else pitch for i, pitch in enumerate(pitches)]
+            changed = [
+                pitch + shift if start <= i < end else pitch for i, pitch in enumerate(pitches)
+            ]
             before = [pitches[i] - pitches[i - 1] for i in (start, end)]
             after = [changed[i] - changed[i - 1] for i in (start, end)]
             if (
-                all(old * new > 0 and abs(new) <= _MAX_LEAP for old, new in zip(before, after, strict=True))
+                all(
+                    old * new > 0 and abs(new) <= _MAX_LEAP
+                    for old, new in zip(before, after, strict=True)
+                )
                 and {pitch % 12 for pitch in changed[start:end]} <= scale
                 and max(changed) - min(changed) <= _AMBITUS
             ):
@@ -327,7 +370,13 @@ def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
 
 
 def _perform(
-    pitches: list[int], tonic: int, mode: str, plan: _Plan, instrument: Instrument, program: int, rng: random.Random
+    pitches: list[int],
+    tonic: int,
+    mode: str,
+    plan: _Plan,
+    instrument: Instrument,
+    program: int,
+    rng: random.Random,
 ) -> Melody:
     """Perform a melody, in semitones above the tonic, nearly legato and with the accents of the metre."""
     key = (_MAJOR_KEYS if mode == "major" else _MINOR_KEYS)[tonic % 12]
@@ -338,6 +387,10 @@ def _perform(
     for onset, duration, pitch in zip(plan.onsets, plan.durations, pitches, strict=True):
         accent = 12 if onset % measure == 0 else 6 if onset % beat == 0 else 0
         # Velocities are drawn for every melody: equal velocities would give a transposition away.
-        notes.append(Note(onset, pitch, duration - duration // 16, 78 + accent + rng.randint(-4, 4)))
-    performance = Performance(tuple(notes), plan.tempo, plan.meter, key, program=program, length=plan.length)
+        notes.append(
+            Note(onset, pitch, duration - duration // 16, 78 + accent + rng.randint(-4, 4))
+        )
+    performance = Performance(
+        tuple(notes), plan.tempo, plan.meter, key, program=program, length=plan.length
+    )
     return Melody(tuple(pitches), key, plan.meter, plan.tempo, instrument, performance)

@@ -57,10 +57,14 @@ class Recorded(NamedTuple):
     check: Callable[[Sequence[bytes]], str | None]
 
 
-def build_recordings(source: Path, *, allow_partial: bool = False, revision: str | None = None) -> Plan:
+def build_recordings(
+    source: Path, *, allow_partial: bool = False, revision: str | None = None
+) -> Plan:
     """Plan the rows of MUSE; see `plan_recordings`."""
     rows_of_muse = list(recorded_rows())
-    return plan_recordings(source, rows_of_muse, NAME, VERSION, allow_partial=allow_partial, revision=revision)
+    return plan_recordings(
+        source, rows_of_muse, NAME, VERSION, allow_partial=allow_partial, revision=revision
+    )
 
 
 def plan_recordings(
@@ -87,11 +91,15 @@ def plan_recordings(
     """
     source = source.expanduser()
     if not source.is_dir():
-        raise DatasetError(f"{source} is not a folder; --source wants a copy of {load(benchmark).homepage}")
+        raise DatasetError(
+            f"{source} is not a folder; --source wants a copy of {load(benchmark).homepage}"
+        )
     wanted = list(dict.fromkeys([LICENCE_FILE, *(path for row in recorded for path in row.paths)]))
     missing = [path for path in wanted if not (source / path).is_file()]
     if {*wanted, LICENCE_FILE} == {*missing, LICENCE_FILE}:
-        raise DatasetError(f"{source} holds none of the recordings (looked for {wanted[1]} and so on)")
+        raise DatasetError(
+            f"{source} holds none of the recordings (looked for {wanted[1]} and so on)"
+        )
     if missing and not allow_partial:
         count = f"{len(missing)} of {len(wanted)} files are missing in {source}"
         raise DatasetError("\n  ".join([f"{count} (--allow-partial builds the rest):", *missing]))
@@ -107,7 +115,9 @@ def plan_recordings(
         source_revision=revision,
         source_sha256=checksum,
         missing=_by_config(missing, all_rows),
-        anomalies={f"{paths}: {difference}": 1 for paths, difference in checks.items() if difference},
+        anomalies={
+            f"{paths}: {difference}": 1 for paths, difference in checks.items() if difference
+        },
     )
     # The licence file must accompany the recordings.
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
@@ -178,10 +188,18 @@ def recorded_rows() -> Iterator[Recorded]:
         path = f"stimuli/Chords/{number}.wav"
         split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
         make_chord = partial(_recorded_chord, path, root, quality)
-        yield Recorded("chord_quality", split, (path,), make_chord, partial(listening.check_chord, root, quality))
+        yield Recorded(
+            "chord_quality",
+            split,
+            (path,),
+            make_chord,
+            partial(listening.check_chord, root, quality),
+        )
 
 
-def _recorded_loop(name: str, path: str, offbeats: int, wavs: Sequence[bytes]) -> rows.SyncopationRow:
+def _recorded_loop(
+    name: str, path: str, offbeats: int, wavs: Sequence[bytes]
+) -> rows.SyncopationRow:
     return rows.syncopation_row(name, rows.Clip(wavs[0], 120.0, "4/4", "drums"), offbeats, path)
 
 
@@ -189,9 +207,13 @@ def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
     """Make the row of two melodies by the names of their files; `ValueError` if these name no melodies."""
     first, second = (_MELODY_NAME.fullmatch(stem) for stem in stems)
     if first is None or second is None:
-        raise ValueError(f"{' or '.join(stems)} does not name a melody, as M9_Em_200_3_4_Piano does")
+        raise ValueError(
+            f"{' or '.join(stems)} does not name a melody, as M9_Em_200_3_4_Piano does"
+        )
     named = (_key(first), _key(second))
-    same = first["number"] == second["number"]  # files of one number are transpositions of each other
+    same = (
+        first["number"] == second["number"]
+    )  # files of one number are transpositions of each other
     name = f"{'same' if same else 'different'}-{first['number']}-{named[0]}-{second['number']}-{named[1]}"
     sounding = read_table("names/muse_recordings.toml")["sounding_keys"]
     paths = (f"stimuli/{stems[0]}.wav", f"stimuli/{stems[1]}.wav")
@@ -200,7 +222,10 @@ def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
         return rows.transposition_row(
             f"transposition-{name.lower()}",
             (_melody_clip(first, wavs[0]), _melody_clip(second, wavs[1])),
-            (sounding.get(stems[0], named[0]), sounding.get(stems[1], named[1])),  # in unknown octaves
+            (
+                sounding.get(stems[0], named[0]),
+                sounding.get(stems[1], named[1]),
+            ),  # in unknown octaves
             None if same else "other_melody",
             " + ".join(paths),
         )
@@ -218,7 +243,13 @@ def _key(name: re.Match[str]) -> str:
     return name["tonic"] + ("m" if name["mode"] == "m" else "")
 
 
-def _recorded_chord(path: str, root: str, quality: str, wavs: Sequence[bytes]) -> rows.ChordQualityRow:
+def _recorded_chord(
+    path: str, root: str, quality: str, wavs: Sequence[bytes]
+) -> rows.ChordQualityRow:
     return rows.chord_quality_row(
-        f"chord-{root.lower()}-{quality}", rows.Clip(wavs[0], 120.0, "4/4", "piano"), root, quality, path
+        f"chord-{root.lower()}-{quality}",
+        rows.Clip(wavs[0], 120.0, "4/4", "piano"),
+        root,
+        quality,
+        path,
     )

@@ -12,7 +12,14 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_ar
 
 from pydantic import AfterValidator, Field
 
-from music_evals.datasets_builders.dataset_io import Conversion, DatasetSpec, FileCell, Provenance, Text, features_of
+from music_evals.datasets_builders.dataset_io import (
+    Conversion,
+    DatasetSpec,
+    FileCell,
+    Provenance,
+    Text,
+    features_of,
+)
 from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.midi.files import parse_midi_text
@@ -107,13 +114,19 @@ class ChordQualityRow(_Chord, _Question):
     """A chord, struck and then arpeggiated; pitches are ascending."""
 
 
-def check_row(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:
+def check_row(
+    shown: Sequence[str], targets: Sequence[str]
+) -> Callable[[str, list[str]], str | None]:
     """Return a check of a row's target and options."""
 
     def check(target: str, options: list[str]) -> str | None:
         if options != list(shown):
             return f"its options are not {', '.join(shown)}"
-        return None if target in targets else f"its target {target!r:.100} is none of {', '.join(targets)}"
+        return (
+            None
+            if target in targets
+            else f"its target {target!r:.100} is none of {', '.join(targets)}"
+        )
 
     return check
 
@@ -122,11 +135,15 @@ _CHORDS: Final = [quality.capitalize() for quality in QUALITIES]
 _SAME_OR_NOT: Final = (SAME, DIFFERENT)
 
 FEATURES: Final = {
-    "syncopation": features_of(SyncopationRow, check_row(SYNCOPATION_OPTIONS, LETTERS), audio="audio"),
+    "syncopation": features_of(
+        SyncopationRow, check_row(SYNCOPATION_OPTIONS, LETTERS), audio="audio"
+    ),
     "transposition": features_of(
         TranspositionRow, check_row(_SAME_OR_NOT, _SAME_OR_NOT), audio_1="audio", audio_2="audio"
     ),
-    "chord_quality": features_of(ChordQualityRow, check_row(_CHORDS, LETTERS[: len(_CHORDS)]), audio="audio"),
+    "chord_quality": features_of(
+        ChordQualityRow, check_row(_CHORDS, LETTERS[: len(_CHORDS)]), audio="audio"
+    ),
 }
 """Config → declared columns."""
 
@@ -141,7 +158,9 @@ def _convert(conversion: Conversion) -> Provenance:
     from music_evals.datasets_builders.muse import dataset
     from music_evals.datasets_builders.muse.recordings import build_recordings
 
-    plan = build_recordings(conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision)
+    plan = build_recordings(
+        conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision
+    )
     return dataset.write(plan, conversion.out, overwrite=True, on_piece=conversion.on_piece)
 
 
@@ -166,7 +185,12 @@ class Clip(NamedTuple):
 
 
 def syncopation_row(
-    name: str, clip: Clip, offbeats: int, source: str, kick: list[int] | None = None, snare: list[int] | None = None
+    name: str,
+    clip: Clip,
+    offbeats: int,
+    source: str,
+    kick: list[int] | None = None,
+    snare: list[int] | None = None,
 ) -> SyncopationRow:
     """Make a row of `syncopation`; `offbeats` is one of `OFFBEATS`."""
     return {
@@ -209,7 +233,13 @@ def transposition_row(
 
 
 def chord_quality_row(
-    name: str, clip: Clip, root: str, quality: str, source: str, variant: int = 0, pitches: list[int] | None = None
+    name: str,
+    clip: Clip,
+    root: str,
+    quality: str,
+    source: str,
+    variant: int = 0,
+    pitches: list[int] | None = None,
 ) -> ChordQualityRow:
     """Make a row of `chord_quality`; `quality` is one of `QUALITIES`."""
     return {
@@ -228,7 +258,10 @@ def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
         if row["kick"] is None:
             return f"the recording is keyed with {row['offbeats']} off-beat hits."
         drums = ((name, row[name] or ()) for name in ("kick", "snare"))
-        hits = [f"{name} {_numbers(hit)} (even: {_numbers(n for n in hit if n % 2 == 0)})" for name, hit in drums]
+        hits = [
+            f"{name} {_numbers(hit)} (even: {_numbers(n for n in hit if n % 2 == 0)})"
+            for name, hit in drums
+        ]
         return f"off-beats are the even slots of a grid of 32 eighth notes. {'; '.join(hits).capitalize()}."
     if config == "chord_quality":
         above = _numbers(sorted(INTERVALS[row["quality"]]))
@@ -236,10 +269,16 @@ def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
         return f"{row['root']} {row['quality']}, {above} semitones above its root{pitches}."
     keys = f"the first is in {row['key_1']}, the second in {row['key_2']}"
     if row["same"]:
-        return f"{keys}" + (f", {row['semitones']:+} semitones throughout." if row["semitones"] is not None else ".")
-    first, second = ([b - a for a, b in pairwise(row[name] or ())] for name in ("pitches_1", "pitches_2"))
+        return f"{keys}" + (
+            f", {row['semitones']:+} semitones throughout." if row["semitones"] is not None else "."
+        )
+    first, second = (
+        [b - a for a, b in pairwise(row[name] or ())] for name in ("pitches_1", "pitches_2")
+    )
     foil = row["foil"].replace("_", " ")
-    unlike = next((place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
+    unlike = next(
+        (place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None
+    )
     if unlike is None:
         return f"{keys} ({foil})."
     return (

@@ -15,7 +15,9 @@ def share_guessed(stimuli: Sequence[tuple[str, str, int]]) -> float:
     chance = 1 / len({answer for _, answer, _ in stimuli})
     right = 0.0
     for group, answer, size in stimuli:
-        others = sorted((abs(other - size), known) for name, known, other in stimuli if name != group)
+        others = sorted(
+            (abs(other - size), known) for name, known, other in stimuli if name != group
+        )
         farthest = others[:_NEAREST][-1][0]
         votes = Counter(known for distance, known in others if distance <= farthest)
         best = [known for known, n_votes in votes.items() if n_votes == max(votes.values())]

@@ -75,7 +75,9 @@ FEATURES: Final = {
     name: (
         features_of(ClipRow, check_row(form.options, form.targets), audio="audio")
         if len(form.clips) == 1
-        else features_of(PairRow, check_row(form.options, form.targets), audio_1="audio", audio_2="audio")
+        else features_of(
+            PairRow, check_row(form.options, form.targets), audio_1="audio", audio_2="audio"
+        )
     )
     for name, form in FORMS.items()
 }
@@ -88,7 +90,9 @@ def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str,
     for number in range(count):
         serial, place = divmod(number, len(form.options))
         for attempt in range(100):
-            stimulus = form.compose(place, serial, Random(f"{seed}/{name}/{split}/{number}/{attempt}"))
+            stimulus = form.compose(
+                place, serial, Random(f"{seed}/{name}/{split}/{number}/{attempt}")
+            )
             key = tuple(performance.notes for performance, _ in stimulus.clips)
             if key not in seen:
                 break
@@ -123,7 +127,11 @@ def build(
     }
     _refuse_leaks()
     # Equality of bytes gives no answer away, because the clips of a pair always differ.
-    floors = {name: {"test": {"all": {"bytes": 0.5}}} for name, form in FORMS.items() if len(form.clips) == 2}
+    floors = {
+        name: {"test": {"all": {"bytes": 0.5}}}
+        for name, form in FORMS.items()
+        if len(form.clips) == 2
+    }
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, floors=floors)
     return write_dataset(out, rows, features=FEATURES, provenance=provenance, overwrite=overwrite)
 
@@ -148,20 +156,32 @@ def _convert(conversion: Conversion) -> Provenance:
     # Here, because the analysis of sound is not needed for generated stimuli.
     from music_evals.datasets_builders.muse_ten.recordings import build_recordings
 
-    plan = build_recordings(conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision)
-    return write(plan, conversion.out, features=FEATURES, overwrite=True, on_piece=conversion.on_piece)
+    plan = build_recordings(
+        conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision
+    )
+    return write(
+        plan, conversion.out, features=FEATURES, overwrite=True, on_piece=conversion.on_piece
+    )
 
 
 BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
 
 
-def compose_rows(seed: int, name: str, split: str, count: int, soundfont: Path | None) -> Iterator[Mapping[str, Any]]:
+def compose_rows(
+    seed: int, name: str, split: str, count: int, soundfont: Path | None
+) -> Iterator[Mapping[str, Any]]:
     """Compose the rows of a task; without a soundfont there are no sounds."""
     form = FORMS[name]
     for number, (target, stimulus) in enumerate(compose(seed, name, split, count), 1):
-        row: dict[str, Any] = {"id": f"{name.partition('_')[0]}-{'' if split == 'test' else 'example-'}{number:03d}"}
+        row: dict[str, Any] = {
+            "id": f"{name.partition('_')[0]}-{'' if split == 'test' else 'example-'}{number:03d}"
+        }
         for suffix, (performance, instrument) in zip(form.clips, stimulus.clips, strict=True):
             clip = render_clip(performance, instrument, soundfont)
-            row |= {f"audio{suffix}": clip.audio, f"midi{suffix}": clip.midi, f"midi_text{suffix}": clip.midi_text}
+            row |= {
+                f"audio{suffix}": clip.audio,
+                f"midi{suffix}": clip.midi,
+                f"midi_text{suffix}": clip.midi_text,
+            }
         question = {"variant": stimulus.variant, "why": stimulus.why, "target": target}
         yield {**row, **question, "options": list(form.options), "source": GENERATED}

@@ -22,28 +22,36 @@ from music_evals.datasets_builders.muse.surface import share_guessed
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION
 
 
-def build_recordings(source: Path, *, allow_partial: bool = False, revision: str | None = None) -> Plan:
+def build_recordings(
+    source: Path, *, allow_partial: bool = False, revision: str | None = None
+) -> Plan:
     """Plan the rows; see `plan_recordings`.
 
     The provenance also lists trials that come twice, and worked examples that are trials. It has the floors
     ``commonest``, the share of the commonest answer, and ``bytes``, of answers that equality of the files gives away.
     """
     recorded = list(recorded_rows())
-    plan = plan_recordings(source, recorded, NAME, VERSION, allow_partial=allow_partial, revision=revision)
+    plan = plan_recordings(
+        source, recorded, NAME, VERSION, allow_partial=allow_partial, revision=revision
+    )
     missing = {path for paths in plan.provenance.missing.values() for path in paths}
     present = [row for row in recorded if not {*row.paths} & missing]
     anomalies = dict(plan.provenance.anomalies)
     for (name, paths), count in Counter((row.config, row.paths) for row in present).items():
         splits = {row.split for row in present if (row.config, row.paths) == (name, paths)}
         if count > 1:
-            anomalies[f"{name}: {' + '.join(paths)} comes {count} times, in {' and '.join(sorted(splits))}"] = 1
+            anomalies[
+                f"{name}: {' + '.join(paths)} comes {count} times, in {' and '.join(sorted(splits))}"
+            ] = 1
     floors = {}
     for name, makers in plan.makers.items():
         rows = [make() for make in makers["test"]]
         answers = Counter(row["target"] for row in rows)
         measured = {"commonest": max(answers.values(), default=0) / max(len(rows), 1)}
         if len(rows) > 1 and len(FORMS[name].clips) == 2:
-            equal = [(row["id"], row["target"], int(row["audio_1"] == row["audio_2"])) for row in rows]
+            equal = [
+                (row["id"], row["target"], int(row["audio_1"] == row["audio_2"])) for row in rows
+            ]
             measured["bytes"] = share_guessed(equal)
         floors[name] = {"test": {"all": measured}}
     return replace(plan, provenance=replace(plan.provenance, anomalies=anomalies, floors=floors))
@@ -66,11 +74,24 @@ def _row(
     name: str, number: str, role: str, answer: str, paths: Sequence[str], wavs: Sequence[bytes]
 ) -> Mapping[str, Any]:
     form = FORMS[name]
-    row: dict[str, Any] = {"id": f"{name.partition('_')[0]}-{number}", "variant": role, "source": " + ".join(paths)}
+    row: dict[str, Any] = {
+        "id": f"{name.partition('_')[0]}-{number}",
+        "variant": role,
+        "source": " + ".join(paths),
+    }
     for suffix, wav in zip(form.clips, wavs, strict=True):
-        row |= {f"audio{suffix}": {"bytes": wav, "path": None}, f"midi{suffix}": None, f"midi_text{suffix}": None}
+        row |= {
+            f"audio{suffix}": {"bytes": wav, "path": None},
+            f"midi{suffix}": None,
+            f"midi_text{suffix}": None,
+        }
     target = form.targets["ABCD".index(answer)]
-    return {**row, "why": "this is the authors' answer.", "target": target, "options": list(form.options)}
+    return {
+        **row,
+        "why": "this is the authors' answer.",
+        "target": target,
+        "options": list(form.options),
+    }
 
 
 def _check(name: str, answer: str, paths: Sequence[str]) -> Callable[[Sequence[bytes]], str | None]:

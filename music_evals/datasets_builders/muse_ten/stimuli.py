@@ -30,7 +30,11 @@ class Stimulus(NamedTuple):
 Compose = Callable[[int, int, Random], Stimulus]
 """Composes a stimulus: place of the right option, number of the stimulus among those of this option, randomness."""
 
-PROGRAMS: Final[Mapping[str, Sequence[int]]] = {"piano": (0, 1), "guitar": (24, 25), "bass": (32, 33)}
+PROGRAMS: Final[Mapping[str, Sequence[int]]] = {
+    "piano": (0, 1),
+    "guitar": (24, 25),
+    "bass": (32, 33),
+}
 """Instrument → General MIDI programs, counted from 0."""
 GROUPS: Final = (3, 4, 5)
 DEGREES: Final[Mapping[str, tuple[int, Sequence[int]]]] = {
@@ -43,7 +47,10 @@ DEGREES: Final[Mapping[str, tuple[int, Sequence[int]]]] = {
 }
 """Chord → semitones from the tonic to its root, and from its root to its notes."""
 PROGRESSIONS: Final = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-IV-V")
-_ROTATIONS: Final = {"I-V-vi-IV", "vi-IV-I-V"}  # of each other: whether they differ depends on where one begins
+_ROTATIONS: Final = {
+    "I-V-vi-IV",
+    "vi-IV-I-V",
+}  # of each other: whether they differ depends on where one begins
 _MODULATIONS: Final = (2, 7, 5, 1, 3)  # semitones upward
 _LOWEST: Final = {"piano": 55, "guitar": 48, "bass": 28}
 # Much wider than a contour, so that its first or last note hardly tells which contour it is.
@@ -51,7 +58,15 @@ _COMPASS: Final = {"piano": (36, 88), "guitar": (36, 88)}
 _DRUM_FOILS: Final = ("other pattern", "moved stroke", "swapped drum")
 _SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
 _SEVENTHS: Final = {"major": (0, 4, 7, 11), "minor": (0, 3, 7, 10)}
-_LEVELS: Final = ((0, 2), (2, 4), (4, 6), (6, 8), (0, 4), (4, 8), (2, 8))  # numbers of off-beats of two loops
+_LEVELS: Final = (
+    (0, 2),
+    (2, 4),
+    (4, 6),
+    (6, 8),
+    (0, 4),
+    (4, 8),
+    (2, 8),
+)  # numbers of off-beats of two loops
 _STROKES: Final = 16
 _SNARES: Final = (6, 7)
 _LOUDER: Final = (-6, 6)  # velocity of the low notes, compared with the others
@@ -67,7 +82,9 @@ def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
     melody = melodies.compose_pair(foil=None, instrument=instrument, rng=rng).first
     pitch_classes = {pitch % 12 for pitch in melody.pitches}
     at, altered = rng.randrange(1, len(melody.pitches) - 1), rng.randrange(2)
-    foreign = [step for step in (-1, 1, -2, 2) if (melody.pitches[at] + step) % 12 not in pitch_classes]
+    foreign = [
+        step for step in (-1, 1, -2, 2) if (melody.pitches[at] + step) % 12 not in pitch_classes
+    ]
     step = rng.choice(foreign[:2]) if place else 0
     clips = []
     for number in range(2):
@@ -81,7 +98,11 @@ def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
         ]
         program = rng.choice(PROGRAMS[instrument])
         clips.append((replace(melody.performance, notes=tuple(notes), program=program), instrument))
-    why = f"note {at + 1} of excerpt {altered + 1} is {step:+} semitones off." if step else "all pitches are equal."
+    why = (
+        f"note {at + 1} of excerpt {altered + 1} is {step:+} semitones off."
+        if step
+        else "all pitches are equal."
+    )
     return Stimulus(clips, "oddball" if step else "same", why)
 
 
@@ -96,7 +117,9 @@ def _contour(place: int, serial: int, rng: Random) -> Stimulus:
     low, high = _COMPASS[instrument]
     lowest = rng.randint(low, high - ladder[-1])
     line = [lowest + step for step in lines[place]]
-    return Stimulus([_line(line, instrument, rng)], f"{mode} {texture}", f"its pitches are {_numbers(line)}.")
+    return Stimulus(
+        [_line(line, instrument, rng)], f"{mode} {texture}", f"its pitches are {_numbers(line)}."
+    )
 
 
 def _instrument(place: int, serial: int, rng: Random) -> Stimulus:
@@ -137,14 +160,24 @@ def _rhythm_matching(place: int, serial: int, rng: Random) -> Stimulus:
             kick = tuple(sorted({*kick, new} - {old}))
         case "swapped drum":
             slot = rng.choice(kick[1:])
-            kick, snare = tuple(other for other in kick if other != slot), tuple(sorted((*snare, slot)))
+            kick, snare = (
+                tuple(other for other in kick if other != slot),
+                tuple(sorted((*snare, slot))),
+            )
     patterns = [first, (kick, snare)]
     if rng.random() < 0.5:
         patterns.reverse()
-    clips = [(_play_late(drum_loops.perform_drum_loop(*pattern, rng), rng), "drums") for pattern in patterns]
+    clips = [
+        (_play_late(drum_loops.perform_drum_loop(*pattern, rng), rng), "drums")
+        for pattern in patterns
+    ]
     texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
     why = f"{'both have' if not place else 'the first has'} {texts[0]}"
-    return Stimulus(clips, variant, f"{why}{f'; the second {texts[1]}' if place else ''} (eighths, counted from 1).")
+    return Stimulus(
+        clips,
+        variant,
+        f"{why}{f'; the second {texts[1]}' if place else ''} (eighths, counted from 1).",
+    )
 
 
 def _meter(place: int, serial: int, rng: Random) -> Stimulus:
@@ -167,9 +200,15 @@ def _meter(place: int, serial: int, rng: Random) -> Stimulus:
             pitch = lowest + chord[0] + (0 if is_first else 12 + rng.choice(chord[1][1:]))
         velocity = rng.randint(64, 100) + (louder if is_first else 0)
         n_sounding = rng.randint(1, longest) if is_first else 1
-        notes.append(Note(beat * TICKS_PER_BEAT, pitch, n_sounding * TICKS_PER_BEAT - _GAP, velocity))
+        notes.append(
+            Note(beat * TICKS_PER_BEAT, pitch, n_sounding * TICKS_PER_BEAT - _GAP, velocity)
+        )
     clip = _performance(notes, instrument, rng.randint(120, 200), rng)
-    return Stimulus([(replace(clip, meter=(1, 4)), instrument)], instrument, f"every {group} beats, a low note comes.")
+    return Stimulus(
+        [(replace(clip, meter=(1, 4)), instrument)],
+        instrument,
+        f"every {group} beats, a low note comes.",
+    )
 
 
 def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
@@ -179,7 +218,9 @@ def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
     variant = f"{shift} semitones up" if shift else ("same key", "borrowed chord")[serial % 2]
     if variant == "borrowed chord":
         halves[1] = ["iv" if chord in ("IV", "ii") else chord for chord in halves[1]]
-    chords = [(tonic + key, chord) for half, key in zip(halves, (0, shift), strict=True) for chord in half]
+    chords = [
+        (tonic + key, chord) for half, key in zip(halves, (0, shift), strict=True) for chord in half
+    ]
     texts = ["-".join(half) for half in halves]
     why = f"{texts[0]}, then {texts[1]}{f' {shift} semitones higher' if shift else ' in the same key'}."
     return Stimulus([_play_chords(chords, rng)], variant, why)
@@ -204,15 +245,25 @@ def _transposition_pairs(place: int, serial: int, rng: Random) -> Stimulus:
     """A melody in two keys, or two melodies that differ in their intervals alone, as in `muse`."""
     foil = melodies.FOILS[serial % len(melodies.FOILS)] if place else None
     pair = melodies.compose_pair(foil=foil, instrument=melodies.INSTRUMENTS[serial % 2], rng=rng)
-    why = "the intervals differ" if foil else f"all intervals are equal, {pair.semitones:+} semitones away"
+    why = (
+        "the intervals differ"
+        if foil
+        else f"all intervals are equal, {pair.semitones:+} semitones away"
+    )
     clips = [(melody.performance, melody.instrument) for melody in (pair.first, pair.second)]
     return Stimulus(clips, foil or "same", f"{why}.")
 
 
 def _major_or_minor(place: int, serial: int, rng: Random) -> Stimulus:
     """A triad as a block and then as an arpeggio, from C3 on, in any voicing and loudness."""
-    instrument, quality, root = ("piano", "guitar")[serial % 2], chords.QUALITIES[place], rng.choice(chords.ROOTS)
-    chord = chords.compose_chord(root, quality, rng.randrange(0, chords.N_VARIANTS, chords.N_REGISTERS))
+    instrument, quality, root = (
+        ("piano", "guitar")[serial % 2],
+        chords.QUALITIES[place],
+        rng.choice(chords.ROOTS),
+    )
+    chord = chords.compose_chord(
+        root, quality, rng.randrange(0, chords.N_VARIANTS, chords.N_REGISTERS)
+    )
     clip = replace(chord.performance, program=rng.choice(PROGRAMS[instrument]))
     return Stimulus([(clip, instrument)], instrument, f"its notes are those of {root} {quality}.")
 
@@ -222,7 +273,9 @@ def _syncopation_pairs(place: int, serial: int, rng: Random) -> Stimulus:
     low, high = _LEVELS[serial % len(_LEVELS)]
     counts = (low, high) if place else (high, low)
     why = f"{counts[0]} strokes of the first are off the beat, and {counts[1]} of the second."
-    return Stimulus([(_equal_loop(count, rng), "drums") for count in counts], f"{low} and {high} off-beats", why)
+    return Stimulus(
+        [(_equal_loop(count, rng), "drums") for count in counts], f"{low} and {high} off-beats", why
+    )
 
 
 def _equal_loop(offbeats: int, rng: Random) -> Performance:
@@ -250,7 +303,10 @@ def _line(
     pitches: Sequence[int], instrument: str, rng: Random, length: int = TICKS_PER_BEAT
 ) -> tuple[Performance, str]:
     """Play notes of the same length."""
-    notes = [Note(number * length, pitch, length - _GAP, rng.randint(78, 96)) for number, pitch in enumerate(pitches)]
+    notes = [
+        Note(number * length, pitch, length - _GAP, rng.randint(78, 96))
+        for number, pitch in enumerate(pitches)
+    ]
     return _performance(notes, instrument, rng.randint(110, 170), rng), instrument
 
 
@@ -263,7 +319,9 @@ def _play_chords(chords: Sequence[tuple[int, str]], rng: Random) -> tuple[Perfor
         upper = sorted(low + (root + tone - low) % 12 for tone in DEGREES[degree][1])
         for step, pitch in enumerate([36 + root % 12, *upper]):
             delay = step * length // 4 if broken else 0
-            notes.append(Note(number * length + delay, pitch, length - delay - _GAP, rng.randint(74, 90)))
+            notes.append(
+                Note(number * length + delay, pitch, length - delay - _GAP, rng.randint(74, 90))
+            )
     return _performance(notes, instrument, rng.randint(90, 150), rng), instrument
 
 
@@ -295,13 +353,22 @@ class TaskForm:
 
 _PAIR: Final = ("_1", "_2")
 _TIMBRE: Final = ("spectrum", "beginning", "end")
-_MELODIES: Final = ("Yes, these are the same exact melody.", "No, these are not the same exact melody.")
+_MELODIES: Final = (
+    "Yes, these are the same exact melody.",
+    "No, these are not the same exact melody.",
+)
 _DRUMS: Final = (
     "Yes, these are the same exact drum set patterns.",
     "No, these are not the same exact drum set patterns.",
 )
-_CHORDS: Final = ("Yes, these are the same chord progression.", "No, these are not the same chord progression.")
-_LOOPS: Final = ("The rhythm in Excerpt 1 is more syncopated.", "The rhythm in Excerpt 2 is more syncopated.")
+_CHORDS: Final = (
+    "Yes, these are the same chord progression.",
+    "No, these are not the same chord progression.",
+)
+_LOOPS: Final = (
+    "The rhythm in Excerpt 1 is more syncopated.",
+    "The rhythm in Excerpt 2 is more syncopated.",
+)
 _CONTOURS: Final = (
     "Arch (ascending and then descending)",
     "Inverted Arch (descending and then ascending)",
@@ -314,10 +381,16 @@ FORMS: Final[Mapping[str, TaskForm]] = {
     "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument, hidden=_TIMBRE),
     "rhythm_matching": TaskForm(_DRUMS, _rhythm_matching, _PAIR, is_lettered=False),
     "meter": TaskForm(("Groups of 3", "Groups of 4", "Groups of 5"), _meter),
-    "key_modulation": TaskForm(("Yes, a key modulation occurs.", "No, the key stays the same."), _key_modulation),
+    "key_modulation": TaskForm(
+        ("Yes, a key modulation occurs.", "No, the key stays the same."), _key_modulation
+    ),
     "progression": TaskForm(_CHORDS, _progression, _PAIR),
-    "transposition_pairs": TaskForm((SAME, DIFFERENT), _transposition_pairs, _PAIR, is_lettered=False),
-    "major_or_minor": TaskForm(("Major", "Minor"), _major_or_minor, hidden=(*_TIMBRE, "first event", "last event")),
+    "transposition_pairs": TaskForm(
+        (SAME, DIFFERENT), _transposition_pairs, _PAIR, is_lettered=False
+    ),
+    "major_or_minor": TaskForm(
+        ("Major", "Minor"), _major_or_minor, hidden=(*_TIMBRE, "first event", "last event")
+    ),
     "syncopation_pairs": TaskForm(_LOOPS, _syncopation_pairs, _PAIR),
 }
 """Task → its form."""

@@ -63,7 +63,9 @@ class Share(NamedTuple):
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Wilson's interval of the share."""
-        bounds = binomtest(round(self.value * self.units), self.units).proportion_ci(confidence, method="wilson")
+        bounds = binomtest(round(self.value * self.units), self.units).proportion_ci(
+            confidence, method="wilson"
+        )
         return float(bounds.low), float(bounds.high)
 
 
@@ -86,11 +88,17 @@ def attack(
     shares: list[Share] = []
     for form in [*forms, ALL] if len(forms) > 1 else forms:
         for name, right in earned.items():
-            own = [at for at, item in enumerate(items) if form in (item.form, ALL) and not math.isnan(right[at])]
+            own = [
+                at
+                for at, item in enumerate(items)
+                if form in (item.form, ALL) and not math.isnan(right[at])
+            ]
             if own:
                 chance = sum(chance_of(items[at], answers) for at in own) / len(own)
                 units = len({items[at].unit for at in own})
-                shares.append(Share(form, name, float(right[own].sum()) / len(own), len(own), chance, units))
+                shares.append(
+                    Share(form, name, float(right[own].sum()) / len(own), len(own), chance, units)
+                )
     return shares
 
 
@@ -101,7 +109,9 @@ def earnings(
 
     The arguments are those of `attack`.
     """
-    groups: defaultdict[tuple[str, int], list[Item]] = defaultdict(list)  # form and number of options → questions
+    groups: defaultdict[tuple[str, int], list[Item]] = defaultdict(
+        list
+    )  # form and number of options → questions
     for item in learned or items:
         groups[item.form, len(item.options)].append(item)
 
@@ -110,13 +120,21 @@ def earnings(
         learn = (guessers or GUESSERS)[name] if n_options else OPEN_GUESSERS[name]
         return learn([item for item in groups[form, n_options] if learned or fold(item) != number])
 
-    earned: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.full(len(items), math.nan))
+    earned: defaultdict[str, NDArray[np.float64]] = defaultdict(
+        lambda: np.full(len(items), math.nan)
+    )
     for at, item in enumerate(items):
         for name in (guessers or GUESSERS) if item.options else OPEN_GUESSERS:
             if item.opening or name not in READERS:
-                scores = guess(name, item.form, len(item.options), 0 if learned else fold(item))(item)
+                scores = guess(name, item.form, len(item.options), 0 if learned else fold(item))(
+                    item
+                )
                 highest = max(scores) - 1e-9
-                picks = [option for option, score in zip(item.options, scores, strict=False) if score >= highest]
+                picks = [
+                    option
+                    for option, score in zip(item.options, scores, strict=False)
+                    if score >= highest
+                ]
                 earned[name][at] = picks.count(item.answer) / len(picks) if picks else scores[0]
     return earned
 
@@ -146,7 +164,9 @@ def best(shares: Iterable[Share]) -> dict[str, Share]:
     """Return the best guesser of each form. It is chosen in hindsight, so luck lifts it a little above chance."""
     favourites: dict[str, Share] = {}
     for share in shares:
-        favourites[share.form] = max(favourites.get(share.form, share), share, key=lambda share: share.value)
+        favourites[share.form] = max(
+            favourites.get(share.form, share), share, key=lambda share: share.value
+        )
     return favourites
 
 
@@ -163,7 +183,11 @@ def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) 
     for share in attack(fresh, learned, OPTIONS_ALONE):
         if share.form not in chosen or share.guesser != chosen[share.form].guesser:
             continue
-        bound = share.interval()[1] if share.form == ALL or len(chosen) == 1 else share.interval(GLARING)[0]
+        bound = (
+            share.interval()[1]
+            if share.form == ALL or len(chosen) == 1
+            else share.interval(GLARING)[0]
+        )
         if bound > share.chance + MARGIN:
             raise DatasetError(
                 f"{name} can be guessed: of the form '{share.form}' the guesser '{share.guesser}' gets "
@@ -238,7 +262,11 @@ def _own_terms(_: Item, option: str) -> Sequence[str]:
 def _paired_terms(item: Item, option: str) -> Sequence[str]:
     asked = {*_tokens(item.question[-_LONGEST:])[-_QUESTION_WORDS:]}
     own = {*_tokens(option)[:_QUESTION_WORDS]}
-    return [*own, *("shared" for _ in own & asked), *(f"{word} {other}" for word in asked for other in own)]
+    return [
+        *own,
+        *("shared" for _ in own & asked),
+        *(f"{word} {other}" for word in asked for other in own),
+    ]
 
 
 def _commonest_answer(items: Sequence[Item]) -> Guess:
@@ -254,7 +282,11 @@ def _answer_of_the_most_similar_question(items: Sequence[Item]) -> Guess:
 
     @cache
     def answer(words: frozenset[str]) -> str:
-        nearest = max(answers, key=lambda other: (len(words & other) + 1) / (len(words | other) + 1), default=words)
+        nearest = max(
+            answers,
+            key=lambda other: (len(words & other) + 1) / (len(words | other) + 1),
+            default=words,
+        )
         return max(answers[nearest], key=lambda answer: answers[nearest][answer], default="")
 
     return lambda item: [float(item.answer == answer(frozenset(_tokens(item.question))))]
@@ -267,17 +299,23 @@ def _likeliest_letters(_: Sequence[Item]) -> Guess:
     """
 
     def likelihood(opening: str, option: str) -> float:
-        counts = Counter(opening[at : at + n] for n in range(_ORDER + 1) for at in range(len(opening) - n + 1))
+        counts = Counter(
+            opening[at : at + n] for n in range(_ORDER + 1) for at in range(len(opening) - n + 1)
+        )
         text = opening[1 - _ORDER :] + option
         total = 0.0
         for at in range(len(text) - len(option), len(text)):
             chance = 1 / _ALPHABET
             for n in range(1, _ORDER + 1):
-                chance = (counts[text[at - n + 1 : at + 1]] + chance) / (counts[text[at - n + 1 : at]] + 1)
+                chance = (counts[text[at - n + 1 : at + 1]] + chance) / (
+                    counts[text[at - n + 1 : at]] + 1
+                )
             total += math.log(chance)
         return total / max(len(option), 1)
 
-    return lambda item: [likelihood(item.opening[-_LONGEST:], option[:_LONGEST]) for option in item.options]
+    return lambda item: [
+        likelihood(item.opening[-_LONGEST:], option[:_LONGEST]) for option in item.options
+    ]
 
 
 OPTIONS_ALONE: Final[Mapping[str, Learn]] = {

@@ -25,7 +25,14 @@ from numpy.typing import NDArray
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io.provenance import Floors, data_file
-from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, READERS, answers_of, chance_of, earnings, fold
+from music_evals.datasets_builders.questions.attack import (
+    OPTIONS_ALONE,
+    READERS,
+    answers_of,
+    chance_of,
+    earnings,
+    fold,
+)
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of
 
 _EXAMPLES: Final = ("dev", "fewshot")
@@ -71,12 +78,16 @@ def compute_floors(
     return computed
 
 
-def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]], form: str = "") -> list[Item]:
+def items_of(
+    dataset: str, config: str, rows: Iterable[Mapping[str, Any]], form: str = ""
+) -> list[Item]:
     """Return the questions of rows, except those whose answer no guesser can give; forms begin with `form`."""
     benchmark = dataset.partition("-")[0]
     tasks = benchmarks.load(benchmark).tasks if benchmark in benchmarks.names() else {}
     continues = config in tasks and tasks[config].continues
-    items = (item_of(row, form, continues=continues) for row in rows if {"answer", "target"} & {*row})
+    items = (
+        item_of(row, form, continues=continues) for row in rows if {"answer", "target"} & {*row}
+    )
     return [item for item in items if item]
 
 
@@ -90,7 +101,10 @@ def pools(splits: Iterable[str]) -> list[list[str]]:
     """
     asked = [split for split in splits if split not in _EXAMPLES]
     together = [split for split in asked if split in ("train", "validation", "test")]
-    return [*([together] if together else []), *([split] for split in asked if split not in together)]
+    return [
+        *([together] if together else []),
+        *([split] for split in asked if split not in together),
+    ]
 
 
 def _floors(items: Sequence[Item]) -> dict[str, Array]:
@@ -99,7 +113,11 @@ def _floors(items: Sequence[Item]) -> dict[str, Array]:
     earned = earnings(items)
     chance = np.array([chance_of(item, answers) for item in items])
     blind = {name: right for name, right in earned.items() if name not in READERS}
-    readers = {name: right for name, right in earned.items() if name in READERS and not np.isnan(right).any()}
+    readers = {
+        name: right
+        for name, right in earned.items()
+        if name in READERS and not np.isnan(right).any()
+    }
     constants = [chance, *(_constant(items, chance, choices) for choices in (_place_of, _text_of))]
     majority = max(constants, key=lambda right: float(right.sum()))
     return {"chance": chance, "majority": majority, "blind": _best(items, blind, chance), **readers}
@@ -113,7 +131,9 @@ def _text_of(item: Item) -> list[Hashable]:
     return [*item.options]
 
 
-def _constant(items: Sequence[Item], chance: Array, choices: Callable[[Item], list[Hashable]]) -> Array:
+def _constant(
+    items: Sequence[Item], chance: Array, choices: Callable[[Item], list[Hashable]]
+) -> Array:
     """What the choice earns that is right most often on other groups; ties share, and nothing learned is chance."""
     counts: defaultdict[tuple[str, int], Counter[Hashable]] = defaultdict(Counter)
     by_group: defaultdict[tuple[str, int, str], Counter[Hashable]] = defaultdict(Counter)
@@ -145,14 +165,20 @@ def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> 
         groups = len({item.group for item, other in zip(items, others, strict=True) if other})
         if groups < 2:
             continue
-        gains = {name: (right - chance)[others] for name, right in earned.items() if not np.isnan(right[tried]).any()}
+        gains = {
+            name: (right - chance)[others]
+            for name, right in earned.items()
+            if not np.isnan(right[tried]).any()
+        }
         best = max(gains, key=lambda name: gains[name].mean(), default="")
         if best and gains[best].mean() > _ERRORS * gains[best].std() / groups**0.5:
             values[tried] = earned[best][tried]
     return values
 
 
-def _by_form(items: Sequence[Item], floors: Mapping[str, Array], places: range) -> dict[str, dict[str, float]]:
+def _by_form(
+    items: Sequence[Item], floors: Mapping[str, Array], places: range
+) -> dict[str, dict[str, float]]:
     """Average floors over the questions of each form, and count these questions."""
     forms: dict[str, list[int]] = {}
     for at in places:

@@ -12,8 +12,20 @@ YES_NO: Final = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 """The beginning of an answer to a question that asks for yes or no."""
 _LANGUAGE: Final = re.compile(r"-(zh|en)$")  # the end of the id of a question in two languages
 _KINDS: Final = ("language", "level", "subtheme_en", "kind")
-_COMMON: Final = 5  # from so many questions of a kind on, their answers count as all answers to the kind
-_OTHERS: Final = ("answer_type", "id", "question", "options", "answer", "target", "piece", "score_id", "score")
+_COMMON: Final = (
+    5  # from so many questions of a kind on, their answers count as all answers to the kind
+)
+_OTHERS: Final = (
+    "answer_type",
+    "id",
+    "question",
+    "options",
+    "answer",
+    "target",
+    "piece",
+    "score_id",
+    "score",
+)
 COLUMNS: Final = (*_KINDS, *_OTHERS)
 """The columns that guessers use; a row has some of them. Sound and pages are not read."""
 
@@ -70,7 +82,9 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
     unit = _LANGUAGE.sub("", row["id"])
     group = row.get("piece") or row.get("score_id") or unit
     kinds = (str(row.get(name) or "") for name in ("kind", "answer_type"))
-    return Item(f"{config} {form_of(row)}".strip(), question, options, answer, group, unit, opening, *kinds)
+    return Item(
+        f"{config} {form_of(row)}".strip(), question, options, answer, group, unit, opening, *kinds
+    )
 
 
 def vocabularies(answers: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
@@ -92,5 +106,7 @@ def vocabularies(answers: Iterable[tuple[str, str, str]]) -> dict[str, list[str]
         own = {answer for other, _, answer in entries if other == kind}
         alike = {answer for _, other, answer in entries if other == answer_type}
         is_yes_no = all(YES_NO.match(answer) for answer in own)
-        drawn[kind] = ["No", "Yes"] if is_yes_no else sorted(own if counts[kind] >= _COMMON else alike)
+        drawn[kind] = (
+            ["No", "Yes"] if is_yes_no else sorted(own if counts[kind] >= _COMMON else alike)
+        )
     return drawn

@@ -73,11 +73,18 @@ def find_leaks(
         favourite = max(right, key=lambda view: float(right[view][~tried].mean()))
         best[tried] = right[favourite][tried]
     n, chance = len(labels), float(np.mean([1 / len(own) for own in options]))
-    return [Share(ALL, view, float(own.mean()), n, chance, n) for view, own in {**right, BEST: best}.items()]
+    return [
+        Share(ALL, view, float(own.mean()), n, chance, n)
+        for view, own in {**right, BEST: best}.items()
+    ]
 
 
 def _earned(
-    classify: Classify, values: Array, labels: NDArray[np.int64], folds: NDArray[np.int64], offered: NDArray[np.bool_]
+    classify: Classify,
+    values: Array,
+    labels: NDArray[np.int64],
+    folds: NDArray[np.int64],
+    offered: NDArray[np.bool_],
 ) -> Array:
     """What a classifier earns per stimulus; ties share. Each fold is tried by one that learned from the others."""
     earned = np.zeros(len(labels))
@@ -158,13 +165,17 @@ def _nearest(known: Array, labels: NDArray[np.int64], tried: Array, n_classes: i
     distances = ((tried[:, None, :] - known[None, :, :]) ** 2).sum(axis=2)
     nearest = distances.argsort(axis=1, kind="stable")[:, :_NEIGHBOURS]
     weights = 1 + 0.01 / (1 + np.arange(nearest.shape[1]))
-    return np.stack([((labels[nearest] == place) * weights).sum(axis=1) for place in range(n_classes)], axis=1)
+    return np.stack(
+        [((labels[nearest] == place) * weights).sum(axis=1) for place in range(n_classes)], axis=1
+    )
 
 
 def _linear(known: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:
     """Score classes by ridge regression on the values and their squares."""
     inputs, outputs = _with_squares(known), np.eye(n_classes)[labels]
-    weights = np.linalg.solve(inputs.T @ inputs + _RIDGE * np.eye(inputs.shape[1]), inputs.T @ outputs)
+    weights = np.linalg.solve(
+        inputs.T @ inputs + _RIDGE * np.eye(inputs.shape[1]), inputs.T @ outputs
+    )
     return _with_squares(tried) @ weights
 
 

@@ -34,19 +34,27 @@ _CHORD: Final = (0, 7, 16, 24)  # intervals above the lowest voice, wide enough 
 def listening_questions(seed: int) -> Iterator[MediaQuestion]:
     """Compose questions with their clips; the same seed gives the same bytes."""
     places = {
-        kind: Random(f"{seed}/{kind}").sample([number % len(options) for number in range(PER_KIND)], PER_KIND)
+        kind: Random(f"{seed}/{kind}").sample(
+            [number % len(options) for number in range(PER_KIND)], PER_KIND
+        )
         for kind, (_, options, _) in _KINDS.items()
     }
     for number in range(PER_KIND):  # so that the first questions of a dataset are of all kinds
         for kind, (text, options, compose) in _KINDS.items():
             place = places[kind][number]
-            clip = render_wav(write_midi(compose(place, Random(f"{seed}/{kind}/{number}"))), seconds=SECONDS)
-            yield MediaQuestion(f"{kind}-{number:02}", [Part("audio", clip), text], options, place, theme=kind)
+            clip = render_wav(
+                write_midi(compose(place, Random(f"{seed}/{kind}/{number}"))), seconds=SECONDS
+            )
+            yield MediaQuestion(
+                f"{kind}-{number:02}", [Part("audio", clip), text], options, place, theme=kind
+            )
 
 
 def _tempo(place: int, rng: Random) -> Performance:
     beats = [Note(beat * TICKS_PER_BEAT, _KICK, 120, rng.randint(60, 120)) for beat in range(12)]
-    return Performance(tuple(beats), TEMPI[place] * rng.uniform(0.97, 1.03), (4, 4), None, percussion=True)
+    return Performance(
+        tuple(beats), TEMPI[place] * rng.uniform(0.97, 1.03), (4, 4), None, percussion=True
+    )
 
 
 def _metre(place: int, rng: Random) -> Performance:
@@ -60,7 +68,9 @@ def _metre(place: int, rng: Random) -> Performance:
 
 
 def _instrument(place: int, rng: Random) -> Performance:
-    return _line([rng.randint(62, 79) for _ in range(6)], 100, rng, program=[*INSTRUMENTS.values()][place])
+    return _line(
+        [rng.randint(62, 79) for _ in range(6)], 100, rng, program=[*INSTRUMENTS.values()][place]
+    )
 
 
 def _mode(place: int, rng: Random) -> Performance:
@@ -70,7 +80,10 @@ def _mode(place: int, rng: Random) -> Performance:
 
 def _voices(place: int, rng: Random) -> Performance:
     lowest = rng.randint(45, 52)
-    notes = [Note(0, lowest + step, 4 * TICKS_PER_BEAT, rng.randint(70, 110)) for step in _CHORD[: VOICES[place]]]
+    notes = [
+        Note(0, lowest + step, 4 * TICKS_PER_BEAT, rng.randint(70, 110))
+        for step in _CHORD[: VOICES[place]]
+    ]
     return Performance(tuple(notes), 80, (4, 4), "C", program=19)
 
 
@@ -87,12 +100,19 @@ def _higher(place: int, rng: Random) -> Performance:
 
 def _line(pitches: list[int], tempo: float, rng: Random, program: int = 0) -> Performance:
     """Notes one after the other, a quarter each."""
-    notes = [Note(at * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT, rng.randint(70, 110)) for at, pitch in enumerate(pitches)]
+    notes = [
+        Note(at * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT, rng.randint(70, 110))
+        for at, pitch in enumerate(pitches)
+    ]
     return Performance(tuple(notes), tempo, (4, 4), "C", program=program)
 
 
 _KINDS: Final[Mapping[str, tuple[str, Sequence[str], Callable[[int, Random], Performance]]]] = {
-    "tempo": ("How fast is the beat?", [f"about {tempo} beats a minute" for tempo in TEMPI], _tempo),
+    "tempo": (
+        "How fast is the beat?",
+        [f"about {tempo} beats a minute" for tempo in TEMPI],
+        _tempo,
+    ),
     "metre": ("After how many beats does the strong beat come again?", [*map(str, METRES)], _metre),
     "instrument": ("Which instrument plays?", [*INSTRUMENTS], _instrument),
     "mode": ("Which scale is played?", [*MODES], _mode),

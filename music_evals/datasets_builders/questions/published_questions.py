@@ -27,7 +27,11 @@ from music_evals.datasets_builders.dataset_io import (
     locked_folder,
 )
 from music_evals.datasets_builders.dataset_io.archives import is_archive, unpack
-from music_evals.datasets_builders.dataset_io.bounded import bounded_json, bounded_lines, parquet_batches
+from music_evals.datasets_builders.dataset_io.bounded import (
+    bounded_json,
+    bounded_lines,
+    parquet_batches,
+)
 from music_evals.datasets_builders.questions.question_set import (
     ABSENT,
     MediaQuestion,
@@ -51,8 +55,12 @@ class MediaFiles:
     """Files of sound and pictures by their paths within the source."""
 
     def __init__(self) -> None:
-        self._by_name: dict[str, dict[PurePosixPath, Path]] = defaultdict(dict)  # name → path → file
-        self._joined: dict[str, set[Path]] = defaultdict(set)  # name of a record's sound → files of different content
+        self._by_name: dict[str, dict[PurePosixPath, Path]] = defaultdict(
+            dict
+        )  # name → path → file
+        self._joined: dict[str, set[Path]] = defaultdict(
+            set
+        )  # name of a record's sound → files of different content
 
     def add(self, path: str, file: Path) -> None:
         """Add a file by its path within the source."""
@@ -91,7 +99,9 @@ class MediaFiles:
             if len(matching) == 1 and folders:
                 return files[matching[0]]
         first, second, *_ = sorted(map(str, files))
-        raise DatasetError(f"{name} may be {first} or {second}; records must name its path, or one of them must go")
+        raise DatasetError(
+            f"{name} may be {first} or {second}; records must name its path, or one of them must go"
+        )
 
 
 def _names(path: PurePosixPath) -> set[str]:
@@ -107,7 +117,9 @@ def _ends_with(longer: tuple[str, ...], end: tuple[str, ...]) -> bool:
 
 
 @contextmanager
-def read_published(conversion: Conversion, tasks: Mapping[str, Records]) -> Iterator["PublishedQuestions"]:
+def read_published(
+    conversion: Conversion, tasks: Mapping[str, Records]
+) -> Iterator["PublishedQuestions"]:
     """Read published files, for the time of the block.
 
     DatasetError if there are no records, a record is not as expected, or files are missing and that is not allowed.
@@ -130,7 +142,9 @@ class PublishedQuestions:
     A question with a missing or damaged file has `ABSENT` for its files: it can be asked without music.
     """
 
-    def __init__(self, conversion: Conversion, tasks: Mapping[str, Records], unpacked: Path) -> None:
+    def __init__(
+        self, conversion: Conversion, tasks: Mapping[str, Records], unpacked: Path
+    ) -> None:
         self._tasks = tasks
         self._unpacked = unpacked
         self._source = conversion.source
@@ -144,7 +158,9 @@ class PublishedQuestions:
         self.paths = self._record_files()
         self._media = MediaFiles()
         self._collect_media()
-        self.missing: dict[str, list[str]] = defaultdict(list)  # task → files, with what is wrong with them
+        self.missing: dict[str, list[str]] = defaultdict(
+            list
+        )  # task → files, with what is wrong with them
         self._anomalies: Counter[str] = Counter()
         self._lacking: set[tuple[str, str]] = set()  # task and id of questions that lack a file
         for task in self.paths:
@@ -154,7 +170,11 @@ class PublishedQuestions:
     def facts(self) -> dict[str, Any]:
         """What the provenance says of the source."""
         digests = [file_sha256(path) for group in self.paths.values() for path in group]
-        digest = digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
+        digest = (
+            digests[0]
+            if len(digests) == 1
+            else hashlib.sha256(" ".join(digests).encode()).hexdigest()
+        )
         return {
             "source_revision": self._revision,
             "source_sha256": digest,
@@ -175,7 +195,9 @@ class PublishedQuestions:
         patterns = [pattern for records in self._tasks.values() for pattern in records.files]
         if not any(_matches(name, patterns) for name in self._files):
             for archive in self._archives:
-                self._files |= unpack(archive, self._unpacked, lambda name: _matches(name, patterns))
+                self._files |= unpack(
+                    archive, self._unpacked, lambda name: _matches(name, patterns)
+                )
         paths = {task: self._first_matching(records.files) for task, records in self._tasks.items()}
         if not any(paths.values()):
             raise DatasetError(
@@ -214,10 +236,17 @@ class PublishedQuestions:
         joined = {task: records.joined for task, records in self._tasks.items() if records.joined}
         if not self._archives and not joined:
             return
-        wanted = {name for task in self.paths for question in self._questions(task) for name in _file_names(question)}
+        wanted = {
+            name
+            for task in self.paths
+            for question in self._questions(task)
+            for name in _file_names(question)
+        }
         names = {PurePosixPath(name).name for name in wanted}
         for archive in self._archives:
-            members = unpack(archive, self._unpacked, lambda name: bool(_names(PurePosixPath(name)) & names))
+            members = unpack(
+                archive, self._unpacked, lambda name: bool(_names(PurePosixPath(name)) & names)
+            )
             for name, path in members.items():
                 self._media.add(name, path)
         for task in joined:
@@ -244,7 +273,9 @@ class PublishedQuestions:
         questions = 0
         for question in self._questions(task):
             questions += 1
-            texts = [option.casefold().strip() for option in question.options if isinstance(option, str)]
+            texts = [
+                option.casefold().strip() for option in question.options if isinstance(option, str)
+            ]
             if len({*texts}) < len(texts):
                 self._anomalies[f"{task}: equal options in {question.id}"] += 1
             for number, part in enumerate((*question.parts, *question.options)):
@@ -260,7 +291,9 @@ class PublishedQuestions:
             self.missing[task] = [f"{ascii(name)[1:-1]} ({why})" for name, why in bad.items()]
         if joined := self._tasks[task].joined:
             complete = questions - len([key for key in self._lacking if key[0] == task])
-            self._anomalies[f"{task}: of {questions} questions, joined with their sound in {joined.files}"] = complete
+            self._anomalies[
+                f"{task}: of {questions} questions, joined with their sound in {joined.files}"
+            ] = complete
 
     def _load(self, part: Part) -> bytes:
         """Return the bytes of a sound or a picture; KeyError if there is no such file."""
@@ -301,9 +334,13 @@ def read_records(path: Path) -> Iterator[Record]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             if path.suffix in _DELIMITERS:
-                yield from csv.DictReader(bounded_lines(lines, path.name), delimiter=_DELIMITERS[path.suffix])
+                yield from csv.DictReader(
+                    bounded_lines(lines, path.name), delimiter=_DELIMITERS[path.suffix]
+                )
             elif path.suffix == ".jsonl":
-                yield from (json.loads(line) for line in bounded_lines(lines, path.name) if line.strip())
+                yield from (
+                    json.loads(line) for line in bounded_lines(lines, path.name) if line.strip()
+                )
             else:
                 entries = bounded_json(lines, path.name)
                 yield from _keyed(entries) if isinstance(entries, dict) else entries

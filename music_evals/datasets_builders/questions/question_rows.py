@@ -26,11 +26,15 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 class Question:
     """A question by language, with its right answer and three wrong ones; all options differ."""
 
-    name: str  # readable, stable and unique for a composer; describes the question but not the answer
+    name: (
+        str  # readable, stable and unique for a composer; describes the question but not the answer
+    )
     kind: str  # becomes the sub-theme
     text: Mapping[Language, str]  # the question, without its options
     right: Mapping[Language, str]  # the right option
-    wrong: Mapping[Language, tuple[str, ...]]  # the three wrong options, in the same order in both languages
+    wrong: Mapping[
+        Language, tuple[str, ...]
+    ]  # the three wrong options, in the same order in both languages
     form: str = ""  # form within the kind
 
     def __post_init__(self) -> None:
@@ -38,7 +42,9 @@ class Question:
         for language in self.text:
             options = self.options(language, 0)
             if len(set(options)) != len(options):
-                raise ValueError(f"{self.name}: two of the options are the same ({language}): {', '.join(options)}")
+                raise ValueError(
+                    f"{self.name}: two of the options are the same ({language}): {', '.join(options)}"
+                )
 
     def options(self, language: Language, place: int) -> list[str]:
         """Return the four options, with the right one at a place from 0."""
@@ -48,7 +54,14 @@ class Question:
     def blind_item(self, language: Language, place: int) -> Item:
         """Return the options for a guesser that does not see the question."""
         form = f"{self.kind}-{self.form}".rstrip("-")
-        return Item(form, "", tuple(self.options(language, place)), self.right[language], self.name, self.name)
+        return Item(
+            form,
+            "",
+            tuple(self.options(language, place)),
+            self.right[language],
+            self.name,
+            self.name,
+        )
 
 
 class QuestionRow(TypedDict):
@@ -73,7 +86,9 @@ def places(count: int, key: str) -> list[int]:
     return drawn
 
 
-def composed_rows(questions: Sequence[Question], key: str, language: Language = "en") -> list[QuestionRow]:
+def composed_rows(
+    questions: Sequence[Question], key: str, language: Language = "en"
+) -> list[QuestionRow]:
     """Turn composed questions into rows; the key decides the letters of the right answers."""
     return [
         QuestionRow(
@@ -89,7 +104,14 @@ def composed_rows(questions: Sequence[Question], key: str, language: Language = 
 
 
 def write_question_rows(
-    name: str, version: str, rows: Rows, out: Path, *, source: str, overwrite: bool = False, **entries: Any
+    name: str,
+    version: str,
+    rows: Rows,
+    out: Path,
+    *,
+    source: str,
+    overwrite: bool = False,
+    **entries: Any,
 ) -> Provenance:
     """Write question rows as a dataset folder, completely or not at all; DatasetError names a malformed question.
 

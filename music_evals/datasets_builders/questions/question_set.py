@@ -56,7 +56,12 @@ class MediaQuestionRow(TypedDict):
 
 
 def _problem(
-    question: str, options: list[str], answer: str, audio: list[Any], images: list[Any], abc: list[str]
+    question: str,
+    options: list[str],
+    answer: str,
+    audio: list[Any],
+    images: list[Any],
+    abc: list[str],
 ) -> str | None:
     """Say what is wrong with a row."""
     if options and not 2 <= len(options) <= len(ascii_uppercase):
@@ -65,7 +70,9 @@ def _problem(
         return f"its answer is {answer!r:.40}; accepted is the letter of one of its {len(options)} options"
     marks = MARK.findall("\n".join([question, *options]))
     columns = {"audio": audio, "image": images, "abc": abc}
-    if sorted(marks) != sorted((kind, str(n)) for kind, files in columns.items() for n in range(1, len(files) + 1)):
+    if sorted(marks) != sorted(
+        (kind, str(n)) for kind, files in columns.items() for n in range(1, len(files) + 1)
+    ):
         return f"its marks {marks!r:.100} do not name each of its files once"
     return None
 
@@ -165,10 +172,19 @@ def question_set(
     """
     features = dict.fromkeys(tasks, FEATURES)
 
-    def write(out: Path, rows: Mapping[str, Iterable[MediaQuestionRow]], source: str, **entries: Any) -> Provenance:
+    def write(
+        out: Path, rows: Mapping[str, Iterable[MediaQuestionRow]], source: str, **entries: Any
+    ) -> Provenance:
         provenance = make_provenance(name, version, source, **entries)
         splits = {task: {"test": task_rows} for task, task_rows in rows.items()}
-        return write_dataset(out, splits, features=features, provenance=provenance, overwrite=True, option_floors=True)
+        return write_dataset(
+            out,
+            splits,
+            features=features,
+            provenance=provenance,
+            overwrite=True,
+            option_floors=True,
+        )
 
     def generate(out: Path, _: OnPiece) -> Provenance:
         questions = stand_in(SEED) if stand_in else ()

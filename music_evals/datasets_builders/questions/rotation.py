@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 _ABOVE: Final = re.compile(r"(?:所有|全部)?(?:以上|上述)|.*\bthe above\b", re.IGNORECASE)
-_JOINED: Final = (
-    r"(?:[Bb]oth |[Ee]ither |[Nn]either )?[{0}](?: ?(?:和|与|或|及|and|or|nor|&) ?[{0}])+(?:都是|均是|皆是)?"
-)
+_JOINED: Final = r"(?:[Bb]oth |[Ee]ither |[Nn]either )?[{0}](?: ?(?:和|与|或|及|and|or|nor|&) ?[{0}])+(?:都是|均是|皆是)?"
 _LETTERS: Final = re.compile(_JOINED.format("A-D"))
 _NOTES: Final = re.compile(_JOINED.format("A-G"))
 
@@ -25,7 +23,10 @@ def rotations(options: Sequence[str]) -> list[list[int]]:
     """
     last = [place for place, option in enumerate(options) if _ABOVE.match(option)]
     rest = [place for place in range(len(options)) if place not in last]
-    return [[*range(len(options))], *([*rest[-by:], *rest[:-by], *last] for by in range(1, len(rest)))]
+    return [
+        [*range(len(options))],
+        *([*rest[-by:], *rest[:-by], *last] for by in range(1, len(rest))),
+    ]
 
 
 def names_letters(options: Sequence[str]) -> bool:

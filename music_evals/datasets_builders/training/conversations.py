@@ -33,7 +33,9 @@ from music_evals.datasets_builders.msu.same_work import music_of, name_of
 SPLITS: Final = ("train", "validation")
 """The splits that are written, as ``<split>.jsonl``."""
 HELD_OUT: Final = "test"
-TRAINING_DATA: Final = FolderKind("training data", "finetune.json", "music-evals fine-tuning data, version 1")
+TRAINING_DATA: Final = FolderKind(
+    "training data", "finetune.json", "music-evals fine-tuning data, version 1"
+)
 
 IMAGE: Final = "<image>"
 _IMAGES: Final = "images"  # the column, and the folder of the images
@@ -41,7 +43,9 @@ _IMAGES: Final = "images"  # the column, and the folder of the images
 Row = Mapping[str, Any]
 _KEYS: Final[Mapping[str, Callable[[Row], str]]] = {
     "their ids": lambda score: score["score_id"],
-    "their titles and composers": lambda score: name_of(score["title"] or "", score["composer"] or ""),
+    "their titles and composers": lambda score: name_of(
+        score["title"] or "", score["composer"] or ""
+    ),
     "their music": lambda score: music_of(score["abc"] or ""),
 }
 
@@ -154,7 +158,9 @@ def _refuse_leaks(scores: Collection[Row], held_out: Collection[Row], where: str
     for name, key_of in _KEYS.items():
         tested = {key_of(score): score["score_id"] for score in held_out}
         tested.pop("", None)
-        leaks = [(score["score_id"], tested[key]) for score in scores if (key := key_of(score)) in tested]
+        leaks = [
+            (score["score_id"], tested[key]) for score in scores if (key := key_of(score)) in tested
+        ]
         if leaks:
             shown = list_names([f"{score} ({other} in {HELD_OUT})" for score, other in leaks])
             raise DatasetError(f"{where} has scores of the {HELD_OUT} split, by {name}: {shown}")
@@ -169,18 +175,26 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
     with replace_folder(out, TRAINING_DATA, overwrite=overwrite) as folder:
         for split, conversations in data.conversations.items():
             path = folder / f"{split}.jsonl"
-            lines = (json.dumps(conversation, ensure_ascii=False) + "\n" for conversation in conversations)
+            lines = (
+                json.dumps(conversation, ensure_ascii=False) + "\n"
+                for conversation in conversations
+            )
             path.write_text("".join(lines), encoding="utf-8")
         for name, page in data.images.items():
             (folder / _IMAGES).mkdir(exist_ok=True)
             (folder / name).write_bytes(page)
-        info = {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in data.conversations}
+        info = {
+            f"msu_{split}": {"file_name": f"{split}.jsonl", **layout}
+            for split in data.conversations
+        }
         (folder / "dataset_info.json").write_text(as_json(info), encoding="utf-8")
         record = {
             "format": TRAINING_DATA.text,
             "source": data.source,
             "max_characters": data.max_characters,
-            "conversations": {split: len(conversations) for split, conversations in data.conversations.items()},
+            "conversations": {
+                split: len(conversations) for split, conversations in data.conversations.items()
+            },
             "questions_left_out": data.questions_left_out,
             "scores_left_out": data.left_out,
         }

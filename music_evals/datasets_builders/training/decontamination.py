@@ -20,9 +20,20 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
-from music_evals.datasets_builders.dataset_io import DatasetSpec, Decontamination, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import (
+    DatasetSpec,
+    Decontamination,
+    describe_dataset,
+    load_split,
+)
 from music_evals.notation.abc.plain import split_voices
-from music_evals.notation.abc.tunes import parse_key, parse_meter, parse_unit, read_measure, split_measures
+from music_evals.notation.abc.tunes import (
+    parse_key,
+    parse_meter,
+    parse_unit,
+    read_measure,
+    split_measures,
+)
 from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache
 from music_evals.notation.midi.note_arrays import read_note_arrays
 from music_evals.notation.midi.performance import TICKS_PER_BEAT
@@ -30,10 +41,20 @@ from music_evals.notation.midi.performance import TICKS_PER_BEAT
 WORDS: Final = 13
 NOTES: Final = 8
 SHARE: Final = 0.8
-_PATTERNS: Final = ("chord_quality", "contour", "major_or_minor", "meter")  # configs whose pattern is the answer
-_PIECES: Final = {"msu": ("scores",), "lilybench": ("corpus",)}  # dataset → configs with the music of its questions
+_PATTERNS: Final = (
+    "chord_quality",
+    "contour",
+    "major_or_minor",
+    "meter",
+)  # configs whose pattern is the answer
+_PIECES: Final = {
+    "msu": ("scores",),
+    "lilybench": ("corpus",),
+}  # dataset → configs with the music of its questions
 _WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+[#♯♭°ø]*|[#♯♭°ø]+")
-_ABC: Final = re.compile(r"^(?:X: ?\d|M:|L:|K:)", re.MULTILINE)  # the beginning of music in a question
+_ABC: Final = re.compile(
+    r"^(?:X: ?\d|M:|L:|K:)", re.MULTILINE
+)  # the beginning of music in a question
 _COLUMNS: Final = ("question", "abc", "options", "midi", "midi_1", "midi_2", "text")
 
 Runs = frozenset[Hashable]
@@ -46,10 +67,14 @@ def word_runs(text: str) -> Runs:
     True
     """
     words = _WORD.findall(text.casefold())
-    return frozenset(" ".join(words[at : at + WORDS]) for at in range(max(1, len(words) - WORDS + 1)) if words)
+    return frozenset(
+        " ".join(words[at : at + WORDS]) for at in range(max(1, len(words) - WORDS + 1)) if words
+    )
 
 
-def note_runs(notes: Iterable[tuple[int, int]], *, is_percussion: bool = False, is_pattern: bool = False) -> Runs:
+def note_runs(
+    notes: Iterable[tuple[int, int]], *, is_percussion: bool = False, is_pattern: bool = False
+) -> Runs:
     """Return the runs of notes, given as onsets and MIDI pitches; none if there are no notes.
 
     >>> scale = [(480 * step, 60 + step) for step in range(12)]
@@ -66,7 +91,10 @@ def note_runs(notes: Iterable[tuple[int, int]], *, is_percussion: bool = False, 
         unit = run[1][0] - start if length > 1 else 1
         runs.add(
             tuple(
-                (chord if is_percussion or is_pattern else chord[-1] - first[-1], round(24 * (onset - start) / unit))
+                (
+                    chord if is_percussion or is_pattern else chord[-1] - first[-1],
+                    round(24 * (onset - start) / unit),
+                )
                 for onset, chord in run
             )
         )
@@ -83,8 +111,14 @@ def _abc_notes(abc: str) -> Iterator[tuple[int, int]]:
             fields |= measure.fields
             meter = parse_meter(fields.get("M", "4/4"))
             sharps = parse_key(fields.get("K", "C").partition(" clef")[0]).sharps
-            for event in read_measure(measure.text, parse_unit(fields.get("L"), meter), meter, sharps):
-                yield from ((round(4 * TICKS_PER_BEAT * time), pitch) for pitch in event.pitches if pitch not in tied)
+            for event in read_measure(
+                measure.text, parse_unit(fields.get("L"), meter), meter, sharps
+            ):
+                yield from (
+                    (round(4 * TICKS_PER_BEAT * time), pitch)
+                    for pitch in event.pitches
+                    if pitch not in tied
+                )
                 tied = frozenset(event.pitches if event.is_tied else ())
                 time += event.duration
 
@@ -92,7 +126,9 @@ def _abc_notes(abc: str) -> Iterator[tuple[int, int]]:
 def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
     """Return the runs of each clip or tune of a row and, if it has no music, those of its question."""
     music: list[Runs] = []
-    for notes in (read_note_arrays(row[name]) for name in ("midi", "midi_1", "midi_2") if row.get(name)):
+    for notes in (
+        read_note_arrays(row[name]) for name in ("midi", "midi_1", "midi_2") if row.get(name)
+    ):
         for is_drum in (False, True):
             own = notes.drum == is_drum
             pairs = zip(notes.onset[own].tolist(), notes.pitch[own].tolist(), strict=True)
@@ -100,7 +136,9 @@ def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
     abc, question = row.get("abc") or [], row.get("question") or ""
     tunes = [abc] if isinstance(abc, str) else [*abc]
     if start := _ABC.search(question):
-        header = "\n".join(line for line in question[start.start() :].splitlines() if line[1:2] == ":")
+        header = "\n".join(
+            line for line in question[start.start() :].splitlines() if line[1:2] == ":"
+        )
         tunes += [question[start.start() :], *(f"{header}\n{option}" for option in row["options"])]
     for tune in tunes:
         try:
@@ -123,7 +161,9 @@ class TestRows:
 
     def __init__(self) -> None:
         self.record = Decontamination(WORDS, NOTES, SHARE)
-        self._places: defaultdict[Hashable, list[int]] = defaultdict(list)  # run → numbers of contents
+        self._places: defaultdict[Hashable, list[int]] = defaultdict(
+            list
+        )  # run → numbers of contents
         self._contents: list[tuple[str, int]] = []  # test set, number of runs
 
     def add(self, name: str, rows: Iterable[Mapping[str, Any]], config: str = "") -> None:
@@ -147,7 +187,9 @@ class TestRows:
                     music = lilypond_music(rows["text"]) if "text" in columns else rows
                     self.add(f"{benchmark.name} {origin.label}, {config}/{split}", music, config)
 
-    def accepts(self, row: Mapping[str, Any], config: str = "", *, is_composed: bool = True) -> bool:
+    def accepts(
+        self, row: Mapping[str, Any], config: str = "", *, is_composed: bool = True
+    ) -> bool:
         """Return whether no text or music of a training row overlaps with a test row.
 
         Half of all composed questions and stimuli are reserved for tests, by a hash, so that tests of any seed have
@@ -160,7 +202,9 @@ class TestRows:
         self.record.checked += 1
         overlapping: set[str] = set()
         for runs in contents:
-            for place, common in Counter(place for run in runs for place in self._places.get(run, ())).items():
+            for place, common in Counter(
+                place for run in runs for place in self._places.get(run, ())
+            ).items():
                 name, size = self._contents[place]
                 if common >= SHARE * min(size, len(runs)):
                     overlapping.add(name)

@@ -47,7 +47,9 @@ class Request:
         try:
             for row in rows if count else ():
                 most = -(-count // len(row["options"])) if "target" in row else count
-                if answers[row.get("target", "")] < most and self.tests.accepts(row, config, is_composed=is_composed):
+                if answers[row.get("target", "")] < most and self.tests.accepts(
+                    row, config, is_composed=is_composed
+                ):
                     answers[row.get("target", "")] += 1
                     yield row
                     if answers.total() == count:
@@ -96,7 +98,9 @@ def build_training_set(
 
     check_target(out, overwrite=overwrite)
     if name not in TRAINING:
-        others = "published, stand in for published ones, or name the works they are measured against"
+        others = (
+            "published, stand in for published ones, or name the works they are measured against"
+        )
         raise DatasetError(
             f"{name} has no training set; accepted are {', '.join(TRAINING)}: other questions are {others}"
         )
@@ -104,16 +108,28 @@ def build_training_set(
     spec = builder(name).BENCHMARK
     configs = [config for config in spec.features if config not in left_out]
     if not {*tasks} <= {*configs}:
-        raise DatasetError(f"{name} has no task {', '.join({*tasks} - {*configs})}; accepted are {', '.join(configs)}")
+        raise DatasetError(
+            f"{name} has no task {', '.join({*tasks} - {*configs})}; accepted are {', '.join(configs)}"
+        )
     configs = [config for config in configs if not tasks or config in tasks]
     tests = TestRows()
-    for dataset, benchmark in [*((GENERATED, builder(test).BENCHMARK) for test in test_sets), *(against or {}).items()]:
+    for dataset, benchmark in [
+        *((GENERATED, builder(test).BENCHMARK) for test in test_sets),
+        *(against or {}).items(),
+    ]:
         tests.add_dataset(dataset, benchmark)
-    counts = {config: rows // len(configs) + (at < rows % len(configs)) for at, config in enumerate(configs)}
-    stream = int.from_bytes(sha256(f"training {seed}".encode()).digest()[:6])  # no test has it by accident
+    counts = {
+        config: rows // len(configs) + (at < rows % len(configs))
+        for at, config in enumerate(configs)
+    }
+    stream = int.from_bytes(
+        sha256(f"training {seed}".encode()).digest()[:6]
+    )  # no test has it by accident
     request = Request(counts, stream, tests, default_soundfont() if audio else None)
     made = {config: list(own) for config, own in compose(request).items()}
-    provenance = make_provenance(name, spec.version, GENERATED, seed=seed, decontamination=tests.record)
+    provenance = make_provenance(
+        name, spec.version, GENERATED, seed=seed, decontamination=tests.record
+    )
     columns = {config: as_files(spec.features[config]) for config in made}
     for config, asked in _prompts_of(made, spec, provenance, prompts).items():
         columns[config] |= {"prompt": List({"role": Value("string"), "content": Value("string")})}
@@ -123,14 +139,19 @@ def build_training_set(
 
 
 def _prompts_of(
-    rows: Mapping[str, Sequence[Row]], spec: DatasetSpec, provenance: Provenance, prompts: Prompts | None
+    rows: Mapping[str, Sequence[Row]],
+    spec: DatasetSpec,
+    provenance: Provenance,
+    prompts: Prompts | None,
 ) -> Mapping[str, Mapping[str, Any]]:
     """The prompts of rows: config → id → messages."""
     if prompts is None:
         return {}
     with TemporaryDirectory() as folder:
         # Tasks look for questions and for worked examples in splits of other names.
-        splits = {config: dict.fromkeys(("test", "strict", "dev"), own) for config, own in rows.items()}
+        splits = {
+            config: dict.fromkeys(("test", "strict", "dev"), own) for config, own in rows.items()
+        }
         write_dataset(Path(folder) / "rows", splits, features=spec.features, provenance=provenance)
         return prompts(Path(folder) / "rows")
 
@@ -142,7 +163,11 @@ def _chunks(questions: Iterator[Any]) -> Iterator[tuple[int, list[Any]]]:
 def _musictheorybench(request: Request) -> Mapping[str, Iterable[Row]]:
     from music_evals.datasets_builders.musictheorybench import KNOWLEDGE
     from music_evals.datasets_builders.questions.question_rows import composed_rows
-    from music_evals.datasets_builders.questions.theory.compose import KINDS, MUSICTHEORYBENCH, theory_questions
+    from music_evals.datasets_builders.questions.theory.compose import (
+        KINDS,
+        MUSICTHEORYBENCH,
+        theory_questions,
+    )
 
     def rows(config: str) -> Iterator[Row]:
         kinds = [kind for kind in KINDS if (kind in KNOWLEDGE) == (config == "knowledge")]
@@ -170,11 +195,15 @@ def _ziqi(request: Request) -> Mapping[str, Iterable[Row]]:
             titles = [source.title for source in first_sources()]
             questions = training_continuations(request.seed, is_apart, titles)
         for number, chunk in _chunks(questions):
-            by_language = [rows_of(theme, chunk, language, f"{request.seed}/{number}") for language in LANGUAGES]
+            by_language = [
+                rows_of(theme, chunk, language, f"{request.seed}/{number}")
+                for language in LANGUAGES
+            ]
             yield from (row for pair in zip(*by_language, strict=True) for row in pair)
 
     return {
-        config: request.apart(config, rows(config), is_composed=config == "comprehension") for config in request.counts
+        config: request.apart(config, rows(config), is_composed=config == "comprehension")
+        for config in request.counts
     }
 
 
@@ -216,11 +245,15 @@ def _msu(request: Request) -> Mapping[str, Iterable[Row]]:
 
     plan = build_generated(request.seed, apart_works(default_works()))
     all_scores = (row for split in plan.scores.values() for row in split)
-    scores = {row["score_id"]: row for row in all_scores if request.tests.accepts(row, is_composed=False)}
+    scores = {
+        row["score_id"]: row for row in all_scores if request.tests.accepts(row, is_composed=False)
+    }
     count = request.counts["questions"]
     rows = [row for split in plan.questions.values() for row in split if row["score_id"] in scores]
     if len(rows) < count:
-        raise DatasetError(f"{len(scores)} scores apart from the test sets give {len(rows)} questions, not {count}")
+        raise DatasetError(
+            f"{len(scores)} scores apart from the test sets give {len(rows)} questions, not {count}"
+        )
     names = dict.fromkeys(row["score_id"] for row in rows[:count])
     return {"scores": [scores[name] for name in names], "questions": rows[:count]}
 
@@ -233,22 +266,38 @@ def _lilybench(request: Request) -> Mapping[str, Iterable[Row]]:
 
     pieces, _ = make_pieces(apart_works(default_sources()))
     music = lilypond_music(piece.text for piece in pieces)
-    apart = [piece for piece, row in zip(pieces, music, strict=True) if request.tests.accepts(row, is_composed=False)]
+    apart = [
+        piece
+        for piece, row in zip(pieces, music, strict=True)
+        if request.tests.accepts(row, is_composed=False)
+    ]
     usable = [piece for _, piece in survey(apart) if piece is not None]
     rows: dict[str, Sequence[Row]] = {}
     for task, count in request.counts.items():
-        size = 5 * -(-count // 6) if task == "error_detection" else count  # one in six rows has no error
+        size = (
+            5 * -(-count // 6) if task == "error_detection" else count
+        )  # one in six rows has no error
         try:
             all_rows = make_rows(task, usable, request.seed, size)  # type: ignore[arg-type]
         except ValueError as error:  # it says how many rows there can be
-            raise DatasetError(f"{len(usable)} pieces apart from the test sets are too few: {error}") from error
+            raise DatasetError(
+                f"{len(usable)} pieces apart from the test sets are too few: {error}"
+            ) from error
         rows[task] = sorted(all_rows, key=lambda row: stable_hash(request.seed, row["id"]))[:count]
     return rows
 
 
-TRAINING: Final[Mapping[str, tuple[Callable[[Request], Mapping[str, Iterable[Row]]], Sequence[str], Sequence[str]]]] = {
+TRAINING: Final[
+    Mapping[
+        str, tuple[Callable[[Request], Mapping[str, Iterable[Row]]], Sequence[str], Sequence[str]]
+    ]
+] = {
     # Works give too few genres; clips for emotions are composed by a rule that is not to be learned.
-    "lilybench": (_lilybench, ("lilybench", "ziqi"), ("corpus", "genre_recognition", "emotion_recognition")),
+    "lilybench": (
+        _lilybench,
+        ("lilybench", "ziqi"),
+        ("corpus", "genre_recognition", "emotion_recognition"),
+    ),
     "msu": (_msu, ("msu", "ziqi"), ("scores",)),
     "muse": (_stimuli, ("muse", "muse_ten"), ()),
     "muse_ten": (_stimuli, ("muse", "muse_ten"), ()),

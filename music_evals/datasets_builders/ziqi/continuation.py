@@ -26,7 +26,12 @@ from zlib import crc32
 from music21 import corpus
 
 from music_evals.datasets_builders.questions.attack import refuse_guessable
-from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question, places
+from music_evals.datasets_builders.questions.question_rows import (
+    LANGUAGES,
+    Language,
+    Question,
+    places,
+)
 from music_evals.notation.abc.tunes import (
     Event,
     Key,
@@ -42,7 +47,11 @@ from music_evals.notation.abc.tunes import (
     total_duration,
 )
 
-COLLECTIONS: Final[Mapping[str, str]] = {"airdsAirs": "aird", "oneills1850": "oneill", "ryansMammoth": "ryan"}
+COLLECTIONS: Final[Mapping[str, str]] = {
+    "airdsAirs": "aird",
+    "oneills1850": "oneill",
+    "ryansMammoth": "ryan",
+}
 """Folder of music21's corpus → its name in the names of questions."""
 
 OPENINGS: Final = (4, 6, 8)  # full measures of an opening, after any pickup
@@ -54,10 +63,14 @@ _LEAD_INS: Final[Mapping[Language, str]] = {
 # Two tunes with a larger share of equal eighths, relative to their tonics, count as versions of one tune. Unrelated
 # tunes in one metre and key have about a fifth.
 _VERSION_SHARE: Final = 0.45
-_DOTTED_SHARE: Final = 0.15  # dotted notes: more in strathspeys and hornpipes, fewer in reels and polkas
+_DOTTED_SHARE: Final = (
+    0.15  # dotted notes: more in strathspeys and hornpipes, fewer in reels and polkas
+)
 _SMALLEST_POOL: Final = 12  # smaller pools are not used
 
-_Pool = tuple[tuple[int, int], Fraction, bool, int, int]  # metre, unit, is dotted, length of the opening, sharps
+_Pool = tuple[
+    tuple[int, int], Fraction, bool, int, int
+]  # metre, unit, is dotted, length of the opening, sharps
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +96,17 @@ class _Source:
             for event in events:
                 end += event.duration
                 while len(contour) < 8 * end:
-                    contour.append((event.pitches[0] - self.key.tonic) % 12 if event.pitches else None)
+                    contour.append(
+                        (event.pitches[0] - self.key.tonic) % 12 if event.pitches else None
+                    )
         return contours
 
     def abc(self, measures: int | None = None) -> str:
         """The pickup, if any, and the first measures, by default all, with a header."""
         header = f"X:1\nM:{self.meter[0]}/{self.meter[1]}\nL:{self.unit}\nK:{self.key.name}\n"
-        return header + _lay_out([measure for measure in (self.pickup, *self.measures[:measures]) if measure])
+        return header + _lay_out(
+            [measure for measure in (self.pickup, *self.measures[:measures]) if measure]
+        )
 
 
 class _Cut(NamedTuple):
@@ -141,11 +158,15 @@ def compose_continuations(count: int, seed: int) -> list[Question]:
         raise ValueError(f"count is {count}; accepted are 0 or more questions")
     questions = list(islice(_questions(_cuts(), seed), count))
     if len(questions) < count:
-        raise ValueError(f"count is {count}; the tunes yield {len(questions)} questions with seed {seed}")
+        raise ValueError(
+            f"count is {count}; the tunes yield {len(questions)} questions with seed {seed}"
+        )
     return questions
 
 
-def training_continuations(seed: int, accepts: Callable[[str], bool], titles: Iterable[str]) -> Iterator[Question]:
+def training_continuations(
+    seed: int, accepts: Callable[[str], bool], titles: Iterable[str]
+) -> Iterator[Question]:
     """Yield questions on the tunes whose ABC is accepted; the wrong options are of such tunes too.
 
     A tune that shares a title with one that is not accepted, or that has one of `titles`, is left out.
@@ -181,9 +202,13 @@ def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
     for cut in _order(cuts, seed):
         wrong = _distractors(cut, pools[cut.pool], random.Random(f"{seed}/{cut.name}"))
         if wrong is not None:
-            text = {language: f"{lead_in}\n\n{cut.prompt}" for language, lead_in in _LEAD_INS.items()}
+            text = {
+                language: f"{lead_in}\n\n{cut.prompt}" for language, lead_in in _LEAD_INS.items()
+            }
             right = dict.fromkeys(LANGUAGES, _lay_out(cut.continuation))
-            wrong_texts = dict.fromkeys(LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong))
+            wrong_texts = dict.fromkeys(
+                LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong)
+            )
             yield Question(cut.name, "continuation", text, right, wrong_texts)
 
 
@@ -216,7 +241,11 @@ def _distractors(cut: _Cut, pool: Sequence[_Cut], rng: random.Random) -> list[_C
 def _are_versions(first: _Cut, second: _Cut) -> bool:
     """Whether two cuts are of one tune, or of tunes that are too similar."""
     tune, other = first.source, second.source
-    if tune.name == other.name or tune.titles & other.titles or first.continuation == second.continuation:
+    if (
+        tune.name == other.name
+        or tune.titles & other.titles
+        or first.continuation == second.continuation
+    ):
         return True
     for section in (slice(first.length), slice(first.length, first.length + CONTINUATION)):
         measures = zip(tune.contour[section], other.contour[section], strict=True)
@@ -236,13 +265,21 @@ def _cuts() -> tuple[_Cut, ...]:
     cuts: list[_Cut] = []
     for cut in (_Cut(source, length) for source in _sources() for length in OPENINGS):
         # Measures that repeat the opening, or a tie from it, would give the right continuation away.
-        is_fresh = len(cut.continuation) == CONTINUATION and set(cut.continuation).isdisjoint(cut.opening)
-        if is_fresh and not cut.opening[-1].endswith("-") and not cut.continuation[-1].endswith("-"):
+        is_fresh = len(cut.continuation) == CONTINUATION and set(cut.continuation).isdisjoint(
+            cut.opening
+        )
+        if (
+            is_fresh
+            and not cut.opening[-1].endswith("-")
+            and not cut.continuation[-1].endswith("-")
+        ):
             cuts.append(cut)
     # Versions of one tune can have the same opening: it is used once.
     by_opening = {cut.prompt: cut for cut in reversed(cuts)}
     sizes = Counter(cut.pool for cut in by_opening.values())
-    return tuple(cut for cut in cuts if by_opening[cut.prompt] is cut and sizes[cut.pool] >= _SMALLEST_POOL)
+    return tuple(
+        cut for cut in cuts if by_opening[cut.prompt] is cut and sizes[cut.pool] >= _SMALLEST_POOL
+    )
 
 
 def _sources() -> list[_Source]:
@@ -253,7 +290,9 @@ def _sources() -> list[_Source]:
         if path.parent.name in COLLECTIONS
     )
     if {folder for folder, _, _ in paths} != set(COLLECTIONS):
-        raise FileNotFoundError(f"music21 is installed without its corpus; needed are {', '.join(COLLECTIONS)} of it")
+        raise FileNotFoundError(
+            f"music21 is installed without its corpus; needed are {', '.join(COLLECTIONS)} of it"
+        )
     sources: list[_Source] = []
     seen: set[tuple[object, ...]] = set()
     for folder, stem, path in paths:
@@ -320,7 +359,12 @@ def _regular_measures(
         elif number == 0 and duration < full:
             pickup = events
         # In print, an accidental does not reach over the bar line.
-        elif not first_half and duration < full and measure.bar != "|" and not re.search(r"[\^_=]", measure.text):
+        elif (
+            not first_half
+            and duration < full
+            and measure.bar != "|"
+            and not re.search(r"[\^_=]", measure.text)
+        ):
             first_half = events
         else:
             break

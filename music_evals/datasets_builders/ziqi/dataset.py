@@ -30,7 +30,13 @@ from music_evals.datasets_builders.dataset_io import (
     write_dataset,
 )
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LETTERS, Language, Question, places
+from music_evals.datasets_builders.questions.question_rows import (
+    LANGUAGES,
+    LETTERS,
+    Language,
+    Question,
+    places,
+)
 
 NAME: Final = "ziqi"
 VERSION: Final = "2.2.0"
@@ -58,7 +64,9 @@ class Row(TypedDict):
     duplicate_of: str | None
 
 
-FEATURES: Final[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(CONFIGS, features_of(Row))  # config → columns
+FEATURES: Final[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(
+    CONFIGS, features_of(Row)
+)  # config → columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +114,39 @@ def composed_themes() -> tuple[Composed, ...]:
     """Return the themes of composed questions."""
     # Here, because tasks import this module and music21 takes a second to load.
     from music_evals.datasets_builders.questions.theory import compose
-    from music_evals.datasets_builders.ziqi.continuation import compose_continuations, refuse_guessable_continuations
+    from music_evals.datasets_builders.ziqi.continuation import (
+        compose_continuations,
+        refuse_guessable_continuations,
+    )
 
     theory = partial(compose.compose_theory, half=compose.ZIQI), compose.refuse_guessable_theory
     tunes = compose_continuations, refuse_guessable_continuations
-    kinds: Mapping[str, Mapping[Language, str]] = {"continuation": {"zh": "曲调续写", "en": "tune continuation"}}
+    kinds: Mapping[str, Mapping[Language, str]] = {
+        "continuation": {"zh": "曲调续写", "en": "tune continuation"}
+    }
     return (
-        Composed("comprehension", "theory", "乐理（计算生成）", "computed music theory", compose.KINDS, *theory),
-        Composed("generation", "continuation", "曲调续写（计算生成）", "computed tune continuation", kinds, *tunes),
+        Composed(
+            "comprehension",
+            "theory",
+            "乐理（计算生成）",
+            "computed music theory",
+            compose.KINDS,
+            *theory,
+        ),
+        Composed(
+            "generation",
+            "continuation",
+            "曲调续写（计算生成）",
+            "computed tune continuation",
+            kinds,
+            *tunes,
+        ),
     )
 
 
-def build_generated(seed: int = DEFAULT_SEED, *, theory: int = _THEORY, continuation: int = _CONTINUATION) -> Plan:
+def build_generated(
+    seed: int = DEFAULT_SEED, *, theory: int = _THEORY, continuation: int = _CONTINUATION
+) -> Plan:
     """Compose questions with computed answers, in Chinese and in English with the same order of options.
 
     Args:
@@ -149,16 +178,29 @@ def _plan(seed: int, theory: int, continuation: int) -> Plan:
         try:
             questions = composed.compose(counts[composed.name] + EXAMPLES, seed)
         except ValueError as error:
-            raise DatasetError(f"{composed.name} questions: {error} (of these, {EXAMPLES} are for dev)") from error
+            raise DatasetError(
+                f"{composed.name} questions: {error} (of these, {EXAMPLES} are for dev)"
+            ) from error
         random.Random(f"{seed}/{composed.name}/order").shuffle(questions)
         rows[composed.config] = {
-            split: [row for language in LANGUAGES for row in rows_of(composed, group, language, f"{seed}/{split}")]
+            split: [
+                row
+                for language in LANGUAGES
+                for row in rows_of(composed, group, language, f"{seed}/{split}")
+            ]
             for split, group in (("dev", questions[:EXAMPLES]), ("test", questions[EXAMPLES:]))
         }
-    return Plan(rows, make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with={"music21": version("music21")}))
+    return Plan(
+        rows,
+        make_provenance(
+            NAME, VERSION, GENERATED, seed=seed, made_with={"music21": version("music21")}
+        ),
+    )
 
 
-def rows_of(composed: Composed, questions: Sequence[Question], language: Language, key: str) -> Iterator[Row]:
+def rows_of(
+    composed: Composed, questions: Sequence[Question], language: Language, key: str
+) -> Iterator[Row]:
     """Yield rows of questions; the right answers are spread evenly over the letters, in both languages alike."""
     drawn = places(len(questions), f"{key}/{composed.name}/letters")
     for question, place in zip(questions, drawn, strict=True):
@@ -178,7 +220,9 @@ def rows_of(composed: Composed, questions: Sequence[Question], language: Languag
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder, completely or not at all."""
-    return write_dataset(out, plan.rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(
+        out, plan.rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite
+    )
 
 
 def _generate(out: Path, _: OnPiece) -> None:

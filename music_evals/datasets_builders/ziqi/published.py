@@ -18,7 +18,12 @@ from operator import ne
 from pathlib import Path
 from typing import Final
 
-from music_evals.datasets_builders.dataset_io import PUBLISHED, DatasetError, list_names, make_provenance
+from music_evals.datasets_builders.dataset_io import (
+    PUBLISHED,
+    DatasetError,
+    list_names,
+    make_provenance,
+)
 from music_evals.datasets_builders.dataset_io.bounded import bounded_lines
 from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import (
@@ -46,9 +51,15 @@ class _Report:
     """Oddities of the rows so far, and the rows themselves to recognise duplicates."""
 
     odd: Counter[str] = field(default_factory=Counter)  # kind of oddity → number of rows
-    skipped: list[str] = field(default_factory=list)  # places of rows that are left out, with reasons
-    as_published: set[tuple[str, ...]] = field(default_factory=set)  # file, question and options, untrimmed
-    first: dict[tuple[str, ...], Row] = field(default_factory=dict)  # trimmed question and options → first row
+    skipped: list[str] = field(
+        default_factory=list
+    )  # places of rows that are left out, with reasons
+    as_published: set[tuple[str, ...]] = field(
+        default_factory=set
+    )  # file, question and options, untrimmed
+    first: dict[tuple[str, ...], Row] = field(
+        default_factory=dict
+    )  # trimmed question and options → first row
 
 
 def build_published(source: Path, *, skip_bad: bool = False, revision: str | None = None) -> Plan:
@@ -64,22 +75,37 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
     """
     folder = source.expanduser()
     if not folder.is_dir():
-        raise DatasetError(f"{source} is not a folder; a folder with dev/*.csv and test/*.csv is needed")
+        raise DatasetError(
+            f"{source} is not a folder; a folder with dev/*.csv and test/*.csv is needed"
+        )
     if (folder / _FOLDER).is_dir():
         folder = folder / _FOLDER
-    files = [(split, theme, folder / split / f"{theme.file}.csv") for split in SPLITS for theme in published_themes()]
+    files = [
+        (split, theme, folder / split / f"{theme.file}.csv")
+        for split in SPLITS
+        for theme in published_themes()
+    ]
     if missing := [str(path.relative_to(folder)) for _, _, path in files if not path.is_file()]:
-        raise DatasetError(f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: {list_names(missing)}")
+        raise DatasetError(
+            f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: {list_names(missing)}"
+        )
     report = _Report()
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
     for split, theme, path in files:
-        rows.setdefault(theme.config, {}).setdefault(split, []).extend(_read(path, split, theme, skip_bad, report))
+        rows.setdefault(theme.config, {}).setdefault(split, []).extend(
+            _read(path, split, theme, skip_bad, report)
+        )
     _count_oddities(report)
     checksum = _checksum([path for _, _, path in files])
     anomalies = {anomaly: count for anomaly, count in report.odd.items() if count}
     anomalies |= {f"malformed row left out: {place}": 1 for place in report.skipped}
     provenance = make_provenance(
-        NAME, VERSION, PUBLISHED, source_revision=revision, source_sha256=checksum, anomalies=anomalies
+        NAME,
+        VERSION,
+        PUBLISHED,
+        source_revision=revision,
+        source_sha256=checksum,
+        anomalies=anomalies,
     )
     return Plan(rows, provenance)
 
@@ -91,7 +117,9 @@ def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report)
             reader = csv.reader(bounded_lines(file, where), strict=True)
             header = tuple(next(reader, ()))
             if header != COLUMNS:
-                raise DatasetError(f"{where} has the columns {', '.join(header)}; needed are {', '.join(COLUMNS)}")
+                raise DatasetError(
+                    f"{where} has the columns {', '.join(header)}; needed are {', '.join(COLUMNS)}"
+                )
             ids: set[str] = set()
             for number, fields in enumerate(reader, start=1):
                 try:
@@ -105,7 +133,9 @@ def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report)
                 except _MalformedRowError as error:
                     place = f"{where}, row {number} (ends in line {reader.line_num})"
                     if not skip_bad:
-                        raise DatasetError(f"{place}: {error}; --skip-bad leaves such rows out") from error
+                        raise DatasetError(
+                            f"{place}: {error}; --skip-bad leaves such rows out"
+                        ) from error
                     report.skipped.append(f"{place}: {error}")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DatasetError(f"{where} cannot be read as CSV in UTF-8: {error}") from error
@@ -122,13 +152,16 @@ def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Ro
         raise _MalformedRowError(f"the answer is {cells['answer'][:40]!r}; A, B, C or D is needed")
     if cells["subtheme"] not in theme.subthemes:
         accepted = ", ".join(theme.subthemes)
-        raise _MalformedRowError(f"unknown sub-theme {cells['subtheme'][:40]!r}; {theme.en} has {accepted}")
+        raise _MalformedRowError(
+            f"unknown sub-theme {cells['subtheme'][:40]!r}; {theme.en} has {accepted}"
+        )
     if not cells["id"].isdecimal():
         raise _MalformedRowError(f"the id is {cells['id'][:40]!r}; a number is needed")
     odd = report.odd
     odd["fields with white space at an end, which was trimmed"] += sum(map(ne, fields, trimmed))
     odd["rows with control or invisible characters, kept"] += any(
-        unicodedata.category(character) in _INVISIBLE and character not in "\n\r\t" for character in "".join(trimmed)
+        unicodedata.category(character) in _INVISIBLE and character not in "\n\r\t"
+        for character in "".join(trimmed)
     )
     return {
         "id": f"{theme.file}-{split}-{int(cells['id']):04d}",
@@ -158,7 +191,9 @@ def _marked(row: Row, exact: bool, theme: Theme, report: _Report) -> Row:
     else:
         kind = "duplicates of a row of another theme"
     report.odd[f"{kind}, marked"] += 1
-    report.odd["duplicates whose answer differs from the first one's, kept"] += earlier["answer"] != row["answer"]
+    report.odd["duplicates whose answer differs from the first one's, kept"] += (
+        earlier["answer"] != row["answer"]
+    )
     return {**row, "duplicate_of": earlier["id"]}
 
 

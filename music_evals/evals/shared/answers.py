@@ -22,7 +22,9 @@ from music_evals.solvers.stimulus import parts_of, question_message
 SCHEMA_TOKENS: Final = 64  # new tokens that the object takes besides what the task allows
 PROBABILITIES: Final = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=True, top_logprobs=20)
 """Settings of ``likelihood``: 20 tokens are the most that most servers tell."""
-_LEAD: Final = "Answer:"  # ahead of the answer, if the task's form of a reply has nothing ahead of it
+_LEAD: Final = (
+    "Answer:"  # ahead of the answer, if the task's form of a reply has nothing ahead of it
+)
 _WITH_TEXT_ALONE: Final[Mapping[str, str]] = {
     "strategy": "logiclm",
     "twin": "completion",
@@ -51,12 +53,16 @@ def samples_answering(
         return [*samples]
     for name, value in _WITH_TEXT_ALONE.items():
         if getattr(params, name, "") == value:
-            raise ValueError(f"answer={form} is not valid with {name}={value}, whose replies are text; valid is text")
+            raise ValueError(
+                f"answer={form} is not valid with {name}={value}, whose replies are text; valid is text"
+            )
     if form == "schema":
         wording = load_answer_wording()["schema"][language]
         return [ask_for_object(sample, wording, reasons=reasons) for sample in samples]
     if getattr(params, "strategy", "") == "cot":
-        raise ValueError("answer=likelihood leaves no room to reason; with strategy=cot text and schema are valid")
+        raise ValueError(
+            "answer=likelihood leaves no room to reason; with strategy=cot text and schema are valid"
+        )
     return [end_ahead_of_answer(sample) for sample in samples]
 
 
@@ -88,8 +94,12 @@ def ask_for_object(sample: Sample, wording: Mapping[str, Any], *, reasons: bool)
         kind = "batch"
     value = Template(wording["values"].get(types[0], wording["values"]["text"]))
     listed = ", ".join(f'"{answer}"' for answer in answers)
-    text = Template(wording[kind]).substitute(value=value.substitute(answers=listed), count=len(types))
-    extended = message.model_copy(update={"content": _join([*parts_of(message), ContentText(text=text)])})
+    text = Template(wording[kind]).substitute(
+        value=value.substitute(answers=listed), count=len(types)
+    )
+    extended = message.model_copy(
+        update={"content": _join([*parts_of(message), ContentText(text=text)])}
+    )
     messages = [extended if other is message else other for other in sample.input]
     metadata = {**metadata, FORM: "schema", SCHEMA: answer_schema(types, answers, reasons=reasons)}
     return sample.model_copy(update={"input": messages, "metadata": metadata})
@@ -106,7 +116,9 @@ def end_ahead_of_answer(sample: Sample) -> Sample:
     message, facts = question_message(sample)
     answers: list[str] = facts.get("answers") or []
     if len(answers) < 2:
-        raise ValueError("answer=likelihood needs options to choose from; valid for this task are text, schema")
+        raise ValueError(
+            "answer=likelihood needs options to choose from; valid for this task are text, schema"
+        )
     if len({answer.split()[0] for answer in answers}) < len(answers):
         raise ValueError(
             f"answer=likelihood compares first words, and options of {sample.id} begin alike; valid are text, schema, "
@@ -116,7 +128,9 @@ def end_ahead_of_answer(sample: Sample) -> Sample:
     parts = [part for other in sample.input for part in _shown(other, lead)]
     if not message.text.rstrip().endswith((":", "：")):
         parts.append(ContentText(text=lead))
-    asks = {name: fact for name, fact in facts.items() if name != "music"}  # its places were in the shorter text
+    asks = {
+        name: fact for name, fact in facts.items() if name != "music"
+    }  # its places were in the shorter text
     metadata = {**(sample.metadata or {}), FORM: "likelihood"}
     prompt = ChatMessageUser(content=_join(parts), metadata={"asks": asks})
     return sample.model_copy(update={"input": [prompt], "metadata": metadata})

@@ -22,14 +22,21 @@ from typing_extensions import TypedDict
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import Text, canary, features_of, read_provenance
-from music_evals.datasets_builders.dataset_io.provenance import EVAL_FILE, PROMPTED, data_file, source_facts
+from music_evals.datasets_builders.dataset_io.provenance import (
+    EVAL_FILE,
+    PROMPTED,
+    data_file,
+    source_facts,
+)
 from music_evals.datasets_builders.dataset_io.writing import write_rows
 from music_evals.evals.registry import MODULES
 from music_evals.scorers.items import CLUSTERS
 from music_evals.solvers.stimulus import question_message
 
 # Answers of MSU-Bench that a pattern reads, and their types.
-_CLOSED: Final = re.compile(r"(?:yes|no|\d{1,4}/\d{1,2}|\d{1,4}|[A-G][♯♭#b]? (?:major|minor))", re.IGNORECASE)
+_CLOSED: Final = re.compile(
+    r"(?:yes|no|\d{1,4}/\d{1,2}|\d{1,4}|[A-G][♯♭#b]? (?:major|minor))", re.IGNORECASE
+)
 _CLOSED_TYPES: Final = ("yes_no", "number", "metre", "key")
 
 Entry = dict[str, Any]  # of ``eval.yaml``
@@ -74,7 +81,9 @@ def write_prompts(folder: Path, out: Path) -> Prompts:
         if task.prompted is None:
             continue
         try:
-            built = getattr(MODULES[benchmark.name], task.name)(dataset=str(folder), **task.prompted)
+            built = getattr(MODULES[benchmark.name], task.name)(
+                dataset=str(folder), **task.prompted
+            )
         except ValueError as error:
             left_out[task.name] = str(error)
             continue
@@ -118,7 +127,9 @@ def pattern_of(asks: Mapping[str, Any]) -> str:
     match asks["answer_type"]:
         case "choice":
             answer = "|".join(map(_escape, asks["answers"]))
-            if all(option.isalpha() for option in asks["answers"]):  # or its last line, such as "B. Minor"
+            if all(
+                option.isalpha() for option in asks["answers"]
+            ):  # or its last line, such as "B. Minor"
                 before, after = r"(?s:.*\n)?", rf"(?:[.):][^\n]{{0,200}})?{after}"
         case "number":
             answer = r"\d{1,6}"
@@ -140,7 +151,10 @@ def _is_closed(sample: Sample) -> bool:
     if question_message(sample)[1]["answer_type"] != "text":
         return True
     (question,) = (sample.metadata or {})["questions"]
-    return question["answer_type"] in _CLOSED_TYPES and _CLOSED.fullmatch(str(sample.target)) is not None
+    return (
+        question["answer_type"] in _CLOSED_TYPES
+        and _CLOSED.fullmatch(str(sample.target)) is not None
+    )
 
 
 def _row(sample: Sample, mark: str) -> PromptRow:
@@ -164,11 +178,16 @@ def _entry(name: str, built: Task, samples: Sequence[Sample]) -> Entry:
     asks = question_message(samples[0])[1]
     # All samples of a task have the same system messages. Their text is a parameter, as braces in a template are names.
     solvers: list[Entry] = [
-        {"name": "system_message", "args": {"template": "{instruction}", "instruction": message.text}}
+        {
+            "name": "system_message",
+            "args": {"template": "{instruction}", "instruction": message.text},
+        }
         for message in samples[0].input
         if isinstance(message, ChatMessageSystem)
     ]
-    solvers.append({"name": "generate", "args": built.config.model_dump(mode="json", exclude_none=True)})
+    solvers.append(
+        {"name": "generate", "args": built.config.model_dump(mode="json", exclude_none=True)}
+    )
     metadata = [column for column in FEATURES if column not in ("input", "choices", "target")]
     scorer: Entry = {"name": "f1"}
     if asks["answer_type"] != "measures":

@@ -37,7 +37,11 @@ class Requests(NamedTuple):
 
     def price(self, per_input: float, per_output: float) -> float | None:
         """Return the highest price of the texts, from prices per million tokens; None without a limit."""
-        return None if self.new_tokens is None else (self.tokens * per_input + self.new_tokens * per_output) / 1e6
+        return (
+            None
+            if self.new_tokens is None
+            else (self.tokens * per_input + self.new_tokens * per_output) / 1e6
+        )
 
 
 def estimated_tokens(text: str) -> int:
@@ -52,7 +56,9 @@ def estimated_tokens(text: str) -> int:
     return round(sum(weight * len(re.findall(piece, text)) for piece, weight in _PIECES.items()))
 
 
-def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_tokens: int | None = None) -> Requests:
+def requests_of(
+    task: Task, *, limit: int | None = None, epochs: int = 1, max_tokens: int | None = None
+) -> Requests:
     """Count what a task sends.
 
     Args:
@@ -84,7 +90,12 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
     is_least |= len(chats) > len(samples)  # replies that a chat repeats are not known
     count = len(chats) * epochs
     return Requests(
-        count, tokens * epochs, sounds * epochs, pictures * epochs, most and most * count, is_least=is_least
+        count,
+        tokens * epochs,
+        sounds * epochs,
+        pictures * epochs,
+        most and most * count,
+        is_least=is_least,
     )
 
 
@@ -114,6 +125,9 @@ def prompt(sample: Sample) -> str:
     """Return what a sample sends as text: the messages under their roles, with sounds and pictures named."""
     lines: list[str] = []
     for message in messages_of(sample):
-        texts = (part.text if isinstance(part, ContentText) else f"[{part.type}]" for part in parts_of(message))
+        texts = (
+            part.text if isinstance(part, ContentText) else f"[{part.type}]"
+            for part in parts_of(message)
+        )
         lines += [f"[{message.role}]", *texts]
     return "\n".join(lines)

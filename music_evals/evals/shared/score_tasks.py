@@ -15,7 +15,13 @@ from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
 from inspect_ai.scorer import Scorer
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, Origin, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import (
+    GENERATED,
+    DatasetSpec,
+    Origin,
+    describe_dataset,
+    load_split,
+)
 from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CLEAN, TASKS, Protocol, TaskName, TaskRow
 from music_evals.evals.shared.floors import Floors, floors_of
@@ -31,7 +37,14 @@ from music_evals.scorers.explanations import WHY
 from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.measures import measure_f1
 from music_evals.scorers.readers.written import Kind, measures_of
-from music_evals.scorers.score_tasks import CONFUSED, JOINED, measure_count, measure_order, option_index, wrong_measures
+from music_evals.scorers.score_tasks import (
+    CONFUSED,
+    JOINED,
+    measure_count,
+    measure_order,
+    option_index,
+    wrong_measures,
+)
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
@@ -101,7 +114,9 @@ class ScoreTaskParameters:
     prompts: str | None = None
 
 
-def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSpec, notation: Notation) -> Task:
+def score_task(
+    name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSpec, notation: Notation
+) -> Task:
     """Make a task of a benchmark whose rows have scores in a notation."""
     check_positive(max_score_tokens=params.max_score_tokens)
     if params.strategy == "logiclm":
@@ -113,9 +128,13 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
         check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")
     wording = load_prompts(benchmark.name, params.prompts)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
-    rows: list[TaskRow] = load_split(params.dataset, name, params.protocol, benchmark=benchmark).to_list()
+    rows: list[TaskRow] = load_split(
+        params.dataset, name, params.protocol, benchmark=benchmark
+    ).to_list()
     if not rows:
-        raise ValueError(f"{params.dataset} has no rows of {name} under protocol='{params.protocol}'")
+        raise ValueError(
+            f"{params.dataset} has no rows of {name} under protocol='{params.protocol}'"
+        )
     longest = params.max_score_tokens
     fitting = [row for row in rows if longest is None or score_tokens(row) <= longest]
     if not fitting:
@@ -124,7 +143,11 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
     majority = commonest((_shown_kind(name, row), row["answer"]) for row in rows)
-    texts = _texts(params.dataset, origin, params.protocol, benchmark) if name == "error_detection" else {}
+    texts = (
+        _texts(params.dataset, origin, params.protocol, benchmark)
+        if name == "error_detection"
+        else {}
+    )
     why = reasons(name, params.protocol, fitting, texts)
     is_published = origin.provenance.source != GENERATED
     return declared_task(
@@ -133,7 +156,9 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
         name,
         origin,
         [
-            record_to_sample(benchmark.name, name, notation, row, wording, params, majority, why.get(row["id"]))
+            record_to_sample(
+                benchmark.name, name, notation, row, wording, params, majority, why.get(row["id"])
+            )
             for row in fitting
         ],
         solver=score_tools() if params.strategy == "logiclm" else reply(),
@@ -153,13 +178,17 @@ def score_task(name: TaskName, params: ScoreTaskParameters, benchmark: DatasetSp
     )
 
 
-def _texts(dataset: str, origin: Origin, protocol: Protocol, benchmark: DatasetSpec) -> dict[str, str]:
+def _texts(
+    dataset: str, origin: Origin, protocol: Protocol, benchmark: DatasetSpec
+) -> dict[str, str]:
     """Id → text of a piece before errors were put in; empty if the dataset has no corpus."""
     if "corpus" not in origin.provenance.counts:
         return {}
     column = "text" if protocol == "paper" else "score"
     rows = load_split(dataset, "corpus", "full", benchmark=benchmark, columns=["id", column])
-    return {name: text for name, text in zip(rows["id"], rows[column], strict=True) if text is not None}
+    return {
+        name: text for name, text in zip(rows["id"], rows[column], strict=True) if text is not None
+    }
 
 
 def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[TaskRow]) -> Floors:
@@ -208,7 +237,9 @@ def record_to_sample(
     # A question of order shows its options as the music.
     score = row["score"].strip("\r\n")
     if form == "order":
-        score = _published_music(row, form) if params.protocol == "paper" else listed(row["options"])
+        score = (
+            _published_music(row, form) if params.protocol == "paper" else listed(row["options"])
+        )
     start = prompt.index(score)
     facts = question_metadata(
         benchmark,
@@ -226,7 +257,9 @@ def record_to_sample(
     return Sample(
         id=sample_id(name, params.protocol, row["id"]),
         input=[
-            ChatMessageSystem(content=(wording["paper"] if params.protocol == "paper" else wording)["instruction"]),
+            ChatMessageSystem(
+                content=(wording["paper"] if params.protocol == "paper" else wording)["instruction"]
+            ),
             ChatMessageUser(content=prompt, metadata=facts),
         ],
         choices=row["options"] or None,
@@ -250,11 +283,17 @@ def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
     return ".".join(filter(None, [rest, protocol, collection]))
 
 
-def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy) -> str:
+def prompt_text(
+    name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy
+) -> str:
     """Word what is asked: the score, the question, its options, and how to reply."""
     if protocol == "paper":
         return _published_prompt(name, row, wording, strategy)
-    parts = [Template(wording["score"]).substitute(score=row["score"].strip("\r\n"))] if row["score"] else []
+    parts = (
+        [Template(wording["score"]).substitute(score=row["score"].strip("\r\n"))]
+        if row["score"]
+        else []
+    )
     parts.append(question_text(name, row, wording, protocol))
     if row["options"]:
         parts.append(Template(wording["options"]).substitute(options=listed(row["options"])))
@@ -268,7 +307,9 @@ def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Prot
         return str(instruction)
     if protocol == "paper":
         paper = wording["paper"]
-        return Template(paper["question"][name]).substitute(field=paper["field"].get(row["kind"], ""))
+        return Template(paper["question"][name]).substitute(
+            field=paper["field"].get(row["kind"], "")
+        )
     question = wording["question"][name]
     if isinstance(question, Mapping):
         question = question[row["kind"]]
@@ -283,7 +324,9 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
         question_text(name, row, wording, "paper"),
     ]
     if form == "index":
-        parts.append(Template(paper["options"]).substitute(options=_published_options(row["options"])))
+        parts.append(
+            Template(paper["options"]).substitute(options=_published_options(row["options"]))
+        )
         reply_form, demand = wording["form"][form], paper["reply"]["index"]
     else:
         parts.append(Template(paper["form"]).substitute(form=paper["forms"][form]))
@@ -297,7 +340,11 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
 def _published_music(row: TaskRow, form: Kind) -> str:
     """The score; for a question of order the bars ahead, if there are any, and the shuffled bars."""
     score = row["score"].strip("\r\n")
-    return "\n".join(filter(None, [score, _published_options(row["options"])])) if form == "order" else score
+    return (
+        "\n".join(filter(None, [score, _published_options(row["options"])]))
+        if form == "order"
+        else score
+    )
 
 
 def _published_options(options: Sequence[str]) -> str:
@@ -321,7 +368,10 @@ def listed(options: Sequence[str]) -> str:
     texts = [option.strip("\r\n").splitlines() or [""] for option in options]
     if all(len(lines) == 1 for lines in texts):
         return "\n".join(f"{index}: {lines[0]}" for index, lines in enumerate(texts))
-    return "\n".join("\n".join([f"{index}:", *(f"    {line}" for line in lines)]) for index, lines in enumerate(texts))
+    return "\n".join(
+        "\n".join([f"{index}:", *(f"    {line}" for line in lines)])
+        for index, lines in enumerate(texts)
+    )
 
 
 def score_tokens(row: TaskRow) -> int:

@@ -101,9 +101,18 @@ def check_parameters(parameters: Callable[..., P], arguments: Mapping[str, Any])
             raise ValueError(f"there is no parameter {name}; there are: {', '.join(hints)}")
         if not _fits(value, hints[name]):
             arms = [arm for arm in _arms(hints[name]) if arm is not type(None)]
-            valid = [str(choice) for arm in arms if get_origin(arm) is Literal for choice in get_args(arm)]
+            valid = [
+                str(choice)
+                for arm in arms
+                if get_origin(arm) is Literal
+                for choice in get_args(arm)
+            ]
             types = " or ".join(arm.__name__ if isinstance(arm, type) else str(arm) for arm in arms)
-            accepted = f"valid values are: {', '.join(valid)}" if valid else f"a value of type {types} is needed"
+            accepted = (
+                f"valid values are: {', '.join(valid)}"
+                if valid
+                else f"a value of type {types} is needed"
+            )
             if valid and any(arm is int for arm in arms):
                 accepted += " and whole numbers"
             raise ValueError(f"{name}={value!r} is not valid; {accepted}")
@@ -235,7 +244,9 @@ def declared_task(
         scorer = scorer[:1]  # the authors' own readers are made for text
     if getattr(params, "twin", "") == "completion":
         if stimulus != "given":
-            raise ValueError(f"twin=completion shows no music that stimulus={stimulus} could be in the place of")
+            raise ValueError(
+                f"twin=completion shows no music that stimulus={stimulus} could be in the place of"
+            )
         samples, floors, metric = to_complete(samples, language), {}, "completed/accuracy"
         solver, scorer = reply(), completed()
         config = config.model_copy(update={"max_tokens": MAX_TOKENS})
@@ -243,9 +254,13 @@ def declared_task(
         samples, solver, scorer = [one_chat(samples)], continued(params.seed), chat_answers()
         metric = "chat_answers/accuracy"
     if samples and (model := model_at_hand()):
-        check_abilities(model, messages_of(samples[0]), tools=tools, constrained=constrained, form=form)
+        check_abilities(
+            model, messages_of(samples[0]), tools=tools, constrained=constrained, form=form
+        )
     media = limit_media(samples, getattr(params, "media", 0))
-    if duplicates := [name for name, count in Counter(sample.id for sample in samples).items() if count > 1]:
+    if duplicates := [
+        name for name, count in Counter(sample.id for sample in samples).items() if count > 1
+    ]:
         raise ValueError(f"{origin.dataset} has the id {duplicates[0]} in two of its splits")
     return Task(
         name=f"{benchmark.removesuffix(f'_{name}')}{'_like' if is_like else ''}_{name}_{origin.label}",
@@ -263,7 +278,11 @@ def declared_task(
             "main_metric": metric or facts.metric,
             "readers": readers.VERSION,
             "generation": config.model_dump(mode="json", exclude_none=True),
-            **({"prompts_sha256": sha256(Path(prompts).expanduser().read_bytes()).hexdigest()} if prompts else {}),
+            **(
+                {"prompts_sha256": sha256(Path(prompts).expanduser().read_bytes()).hexdigest()}
+                if prompts
+                else {}
+            ),
             "floors": {**floors, "": fixed | floors.get("", {})},
             **origin.metadata(),
         },
@@ -313,9 +332,15 @@ def _fits(value: object, hint: Any) -> bool:
     """Whether a value is of a type, telling true from 1."""
     for arm in _arms(hint):
         origin, args = get_origin(arm), get_args(arm)
-        if origin is Literal and any(value == choice and type(value) is type(choice) for choice in args):
+        if origin is Literal and any(
+            value == choice and type(value) is type(choice) for choice in args
+        ):
             return True
-        if origin is list and isinstance(value, list) and all(_fits(entry, args[0]) for entry in value):
+        if (
+            origin is list
+            and isinstance(value, list)
+            and all(_fits(entry, args[0]) for entry in value)
+        ):
             return True
         if origin is None and type(value) is arm:
             return True

@@ -57,7 +57,10 @@ def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:
     """
     masked = set(_MASKED.findall(text))
     measures = read_measures(_MASKED.sub("", text))
-    voices = [list(group) for _, group in groupby(measures, key=lambda measure: (measure.staff, measure.voice))]
+    voices = [
+        list(group)
+        for _, group in groupby(measures, key=lambda measure: (measure.staff, measure.voice))
+    ]
     is_score = voices[0][0].staff >= 0
     key = _first("key", voices[0]) or ("C" if is_score else "none")
     metre = _first("metre", voices[0])
@@ -125,7 +128,11 @@ def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
             elif word.kind in ("note", "rest"):
                 mark, factor = tuplets.get(number, ("", Fraction(1)))
                 rests = {"r": "z", "s": "x"}
-                text = _notes(word, implied, altered) if word.kind == "note" else rests[word.match["name"]]
+                text = (
+                    _notes(word, implied, altered)
+                    if word.kind == "note"
+                    else rests[word.match["name"]]
+                )
                 length = short_length_text(word.duration / factor / _UNIT)
                 texts += [part for part in (mark, f"{{{graces}}}" if graces else "") if part]
                 texts.append(text + length + ("-" if word.match["tie"] else ""))

@@ -18,20 +18,31 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from music_evals.notation.abc.tunes import body_tokens, broken_factors, length_text, read_length, split_length
+from music_evals.notation.abc.tunes import (
+    body_tokens,
+    broken_factors,
+    length_text,
+    read_length,
+    split_length,
+)
 
 _VOICE: Final = re.compile(r"\[?V:\s*([^\s\]]+)([^\]]*)\]?")
 _NOTE: Final = re.compile(r"([\^_=]{0,2})([A-Ga-g])([,']*)([0-9]*/*[0-9]*)")
 _SIGNS: Final = re.compile(r'"[^"]*"|![^!]*!|[.~()H-Wh-w ]')  # within a chord
 _KEPT: Final = re.compile(r'[.uvkK\-]|![^!]+!|"[^\^_<>@]')
 _ENDINGS: Final = re.compile(r"(?<=[12])[,.\-].*|\[?[3-9].*")  # further ones
-_PROPAGATION: Final = re.compile(r"^(?:%%|I:) *propagate-accidentals +(not|octave|pitch)", re.MULTILINE)
+_PROPAGATION: Final = re.compile(
+    r"^(?:%%|I:) *propagate-accidentals +(not|octave|pitch)", re.MULTILINE
+)
 _REFUSED: Final = {
     "a chord of grace notes": re.compile(r"\{[^}\n\"]*\["),
     "macros (m:)": re.compile(r"^m:|\[m:", re.MULTILINE),
-    "octave= and transpose=": re.compile(r"(?:^|\[)[KV]:[^\n\[\]%]*\b(?:octave|transpose)=[+-]?[1-9]", re.MULTILINE),
+    "octave= and transpose=": re.compile(
+        r"(?:^|\[)[KV]:[^\n\[\]%]*\b(?:octave|transpose)=[+-]?[1-9]", re.MULTILINE
+    ),
     "a key with accidentals of its own (K:)": re.compile(
-        r"(?:^|\[)K:(?:[^\n\[\]%]*\bexp\b|[^\n\[\]%]*?(?<!middle)(?<!clef)(?<!\bm)[\^_=][A-Ga-g]\b)", re.MULTILINE
+        r"(?:^|\[)K:(?:[^\n\[\]%]*\bexp\b|[^\n\[\]%]*?(?<!middle)(?<!clef)(?<!\bm)[\^_=][A-Ga-g]\b)",
+        re.MULTILINE,
     ),
 }
 
@@ -117,7 +128,11 @@ def parse_plain(plain: str) -> Any:
     head, *voices = re.split(r"^V:.*\n", plain, flags=re.MULTILINE)
     for part, music in zip(list(score.parts) or [score], voices or [head], strict=True):
         written = part.recurse().getElementsByClass(["Note", "Chord"])
-        elements = [element for element in written if not element.duration.isGrace and "Harmony" not in element.classes]
+        elements = [
+            element
+            for element in written
+            if not element.duration.isGrace and "Harmony" not in element.classes
+        ]
         _tie_chords(elements, _tied_notes(music))
     return score
 
@@ -143,11 +158,15 @@ def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
         return
     # music21 divides notes of measures that are longer than the metre.
     if len(elements) != len(tied):
-        raise ValueError(f"music21 reads {len(elements)} notes and chords where the tune has {len(tied)}")
+        raise ValueError(
+            f"music21 reads {len(elements)} notes and chords where the tune has {len(tied)}"
+        )
     for element, following, marks in zip(elements, elements[1:], tied, strict=False):
         if not (element.isChord or following.isChord):
             continue
-        ends = {note.pitch.nameWithOctave: note for note in getattr(following, "notes", [following])}
+        ends = {
+            note.pitch.nameWithOctave: note for note in getattr(following, "notes", [following])
+        }
         for note, mark in zip(getattr(element, "notes", [element]), marks, strict=True):
             if mark == "1" and note.pitch.nameWithOctave in ends:
                 is_tied_before = note.tie is not None and note.tie.type != "start"
@@ -197,7 +216,9 @@ class _Voice:
                 lacking, tuplet = int(ratio[2] or ratio[0]), len(words)
                 word = f"({ratio[0]}:{ratio[1]}:{lacking}"
             elif kind == "grace" and lacking:
-                words[tuplet] = words[tuplet][:-1] + str(int(words[tuplet][-1]) + len(_NOTE.findall(token)))
+                words[tuplet] = words[tuplet][:-1] + str(
+                    int(words[tuplet][-1]) + len(_NOTE.findall(token))
+                )
             elif kind == "broken" and event >= 0:
                 first, factor = broken_factors(token)
                 words[event] = _multiplied(words[event], first)
@@ -212,7 +233,11 @@ class _Voice:
         match kind:
             case "note" | "chord" | "rest":
                 self._event = {}
-                word = "z" + token[1:] if kind == "rest" else _NOTE.sub(self._note, _SIGNS.sub("", token))
+                word = (
+                    "z" + token[1:]
+                    if kind == "rest"
+                    else _NOTE.sub(self._note, _SIGNS.sub("", token))
+                )
                 self._tied, self._joined = self._joined, {}
                 return word
             case "grace":

@@ -7,7 +7,15 @@ accidental is converted. Chord symbols move too, and so do pitches, keys and cho
 import re
 from typing import Final, Literal
 
-from music_evals.notation.abc.tunes import ALTERATIONS, FIELD, FIFTHS, SIGNS, letter_text, parse_key, tokens
+from music_evals.notation.abc.tunes import (
+    ALTERATIONS,
+    FIELD,
+    FIFTHS,
+    SIGNS,
+    letter_text,
+    parse_key,
+    tokens,
+)
 
 Direction = Literal[1, -1]
 """A major second up or down."""
@@ -16,7 +24,9 @@ _LETTERS: Final = "CDEFGAB"
 _WRITTEN: Final = {2: "𝄪", 1: "♯", 0: "", -1: "♭", -2: "𝄫"}
 _NOTE: Final = re.compile(r"(\^\^?|__?|=)?([A-Ga-g])([,']*)")
 _QUOTED: Final = re.compile(r'("[^"\n]*"|![^!\s]{1,30}!)')
-_CHORD: Final = re.compile(r"([A-G])([#b]?)((?:m|min|maj|dim|aug|sus|add|[0-9+#b()°ø-])*)(?:/([A-G])([#b]?))?")
+_CHORD: Final = re.compile(
+    r"([A-G])([#b]?)((?:m|min|maj|dim|aug|sus|add|[0-9+#b()°ø-])*)(?:/([A-G])([#b]?))?"
+)
 _TONIC: Final = re.compile(r"([A-G])([#b]?)(?![a-z]*=)(.*)", re.DOTALL)
 _WORD: Final = "♯|♭|𝄪|𝄫|##?|bb?(?![a-z])|[ -]sharp|[ -]flat"
 _NAME: Final = re.compile(rf"\b([A-G])({_WORD})?(-?[0-9])?(?!\w)")
@@ -24,7 +34,18 @@ _SIGNED: Final = re.compile(
     rf"\b[A-G](?:(?:{_WORD})[0-9]?|[0-9])?(?=\W|$)"
     r"(?:(?<=[♯♭𝄪𝄫#b0-9pt])|(?=[ -](?:major|minor|dominant|diminished|half-diminished|augmented)))"
 )
-_ALTERED: Final = {"♯": 1, "#": 1, "sharp": 1, "♭": -1, "b": -1, "flat": -1, "𝄪": 2, "##": 2, "𝄫": -2, "bb": -2}
+_ALTERED: Final = {
+    "♯": 1,
+    "#": 1,
+    "sharp": 1,
+    "♭": -1,
+    "b": -1,
+    "flat": -1,
+    "𝄪": 2,
+    "##": 2,
+    "𝄫": -2,
+    "bb": -2,
+}
 
 
 def direction_of(abc: str) -> Direction:
@@ -86,7 +107,10 @@ def _token(kind: str, token: str, direction: Direction) -> str:
         return _NOTE.sub(lambda note: _note(note, direction), token)
     if kind == "chord":
         pieces = _QUOTED.split(token)
-        return "".join(_token("text" if place % 2 else "note", piece, direction) for place, piece in enumerate(pieces))
+        return "".join(
+            _token("text" if place % 2 else "note", piece, direction)
+            for place, piece in enumerate(pieces)
+        )
     if kind == "text" and (chord := _CHORD.fullmatch(token[1:-1])):
         bass = f"/{_tonic(chord[4], chord[5], direction)}" if chord[4] else ""
         return f'"{_tonic(chord[1], chord[2], direction)}{chord[3]}{bass}"'
@@ -97,7 +121,11 @@ def _token(kind: str, token: str, direction: Direction) -> str:
 
 def _note(note: re.Match[str], direction: Direction) -> str:
     accidental, letter, marks = note[1], note[2], note[3]
-    place = _LETTERS.index(letter.upper()) + 7 * (letter.islower() + marks.count("'") - marks.count(",")) + direction
+    place = (
+        _LETTERS.index(letter.upper())
+        + 7 * (letter.islower() + marks.count("'") - marks.count(","))
+        + direction
+    )
     sign = SIGNS[_move(letter.upper(), ALTERATIONS[accidental], direction)[1]] if accidental else ""
     return sign + letter_text(_LETTERS[place % 7], place // 7)
 

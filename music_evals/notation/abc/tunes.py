@@ -21,7 +21,13 @@ MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd
 """Modes as ABC writes them after the tonic (4.6.14) → number of sharps more than in major."""
 
 _LONGEST_BAR: Final = 16  # characters; the rest does not change how a tune is played
-_MODE_NAMES: Final = {"maj": "", "ion": "", "min": "m", "aeo": "m", **{mode: mode for mode in MODES}}
+_MODE_NAMES: Final = {
+    "maj": "",
+    "ion": "",
+    "min": "m",
+    "aeo": "m",
+    **{mode: mode for mode in MODES},
+}
 FIFTHS: Final = "FCGDAEB"
 """The letters in fifths: 7 semitones upwards each."""
 ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
@@ -64,7 +70,9 @@ _NOT_READ: Final = {
     "&": ": voice overlays (&) are not accepted",
     **dict.fromkeys("^_=", ": microtones and accidentals without a note are not accepted"),
 }
-_IN_CHORD: Final = re.compile(rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1,30}}!|[-.~()H-Wh-w ]')
+_IN_CHORD: Final = re.compile(
+    rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1,30}}!|[-.~()H-Wh-w ]'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +196,9 @@ def parse_meter(value: str) -> tuple[int, int]:
     """Read an M field (3.1.6): beats of a measure and their note value; ValueError also for free metre."""
     match = _METER.fullmatch({"C": "4/4", "C|": "2/2"}.get(value, value))
     if match is None:
-        raise ValueError(f"metre {_shown(value)} is not accepted; accepted are C, C| and fractions such as 6/8")
+        raise ValueError(
+            f"metre {_shown(value)} is not accepted; accepted are C, C| and fractions such as 6/8"
+        )
     return int(match[1]), int(match[2])
 
 
@@ -215,11 +225,15 @@ def parse_key(value: str) -> Key:
     tonic = FIFTHS.index(match[1]) - 1 + {"": 0, "#": 7, "b": -7}[match[2]]  # fifths above C
     sharps = tonic + MODES[mode]
     if not -7 <= sharps <= 7:
-        raise ValueError(f"key {_shown(value)} would have {abs(sharps)} accidentals; accepted are up to 7")
+        raise ValueError(
+            f"key {_shown(value)} would have {abs(sharps)} accidentals; accepted are up to 7"
+        )
     return Key(f"{match[1]}{match[2]}{mode}", 7 * tonic % 12, sharps)
 
 
-def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0) -> tuple[Event, ...]:
+def read_measure(
+    text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0
+) -> tuple[Event, ...]:
     """Read the notes, chords and rests of music without bar lines (4.1 to 4.17).
 
     An accidental holds in all octaves to the end of the measure (11.3).
@@ -241,10 +255,14 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
     broken: Fraction | None = None  # factor of the next note's length
     for kind, token in tokens(text):
         if kind in ("bar", "ending", "field"):
-            raise ValueError(f"a measure holds {_shown(token)}; accepted is music between two bar lines")
+            raise ValueError(
+                f"a measure holds {_shown(token)}; accepted is music between two bar lines"
+            )
         if kind == "tuplet":
             if lacking:
-                raise ValueError(f"tuplet {token} starts within another; accepted are tuplets one after the other")
+                raise ValueError(
+                    f"tuplet {token} starts within another; accepted are tuplets one after the other"
+                )
             mark, ratio, lacking = _tuplet(token, meter)
             start = mark
         elif kind == "broken":
@@ -283,7 +301,10 @@ def total_duration(events: Sequence[Event]) -> Fraction:
     """Return the length of a sequence of events in whole notes."""
     # Sums of integers are many times faster than sums of fractions.
     grid = lcm(*(event.duration.denominator for event in events))
-    return Fraction(sum(event.duration.numerator * (grid // event.duration.denominator) for event in events), grid)
+    return Fraction(
+        sum(event.duration.numerator * (grid // event.duration.denominator) for event in events),
+        grid,
+    )
 
 
 def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fraction(0)) -> str:
@@ -297,8 +318,14 @@ def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fra
         >>> spell(events, (2, 4))
         'A3/2B/2 cd'
     """
-    beat = Fraction(3, meter[1]) if meter[0] % 3 == 0 and meter[1] >= 8 else Fraction(1, min(meter[1], 4))
-    grid = lcm(beat.denominator, start.denominator, *(event.duration.denominator for event in events))
+    beat = (
+        Fraction(3, meter[1])
+        if meter[0] % 3 == 0 and meter[1] >= 8
+        else Fraction(1, min(meter[1], 4))
+    )
+    grid = lcm(
+        beat.denominator, start.denominator, *(event.duration.denominator for event in events)
+    )
     step = int(beat * grid)
     now = int(start * grid)
     words: list[str] = []
@@ -331,13 +358,20 @@ def tokens(music: str) -> Iterator[tuple[str, str]]:
         match = _TOKEN.match(music, place)
         if match is None or match.lastgroup is None or match[0] == ":":
             construct = _NOT_READ.get(music[place], "")
-            raise ValueError(f"cannot read {_shown(music[place : place + 50])} as ABC music{construct}")
+            raise ValueError(
+                f"cannot read {_shown(music[place : place + 50])} as ABC music{construct}"
+            )
         yield match.lastgroup, match[0]
         place = match.end()
 
 
 def _event(
-    kind: str, token: str, unit: Fraction, meter: tuple[int, int], sharps: int, altered: dict[str, int]
+    kind: str,
+    token: str,
+    unit: Fraction,
+    meter: tuple[int, int],
+    sharps: int,
+    altered: dict[str, int],
 ) -> Event:
     """Read a note, chord or rest, with its duration in unit notes; `altered` holds the accidentals so far."""
     if kind == "measures":
@@ -350,7 +384,9 @@ def _event(
     inner, outer = token[1:].rsplit("]", 1)
     matches = list(_IN_CHORD.finditer(inner))
     if sum(len(match[0]) for match in matches) < len(inner):
-        raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
+        raise ValueError(
+            f"cannot read chord {_shown(token)}: accepted are notes in square brackets"
+        )
     notes = [split_length(match[0]) for match in matches if match["note"]]
     if not notes:
         raise ValueError(f"chord {_shown(token)} has no notes")
@@ -377,7 +413,9 @@ def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
     """Canonical mark, ratio of played to written length, and number of notes, of ``(p:q:r`` (4.13)."""
     numbers = [int(number) if number else 0 for number in token[1:].split(":")]
     notes = numbers[0]
-    usual = {2: 3, 3: 2, 4: 3, 6: 2, 8: 3}.get(notes, 3 if meter[0] % 3 == 0 and meter[1] >= 8 else 2)
+    usual = {2: 3, 3: 2, 4: 3, 6: 2, 8: 3}.get(
+        notes, 3 if meter[0] % 3 == 0 and meter[1] >= 8 else 2
+    )
     time = (numbers[1] if len(numbers) > 1 else 0) or usual
     count = (numbers[2] if len(numbers) > 2 else 0) or notes
     mark = f"({notes}" if (time, count) == (usual, notes) else f"({notes}:{time}:{count}"
@@ -438,12 +476,18 @@ def staff_layout(voices: Sequence[str]) -> str:
 
 def key_alterations(sharps: int) -> dict[str, int]:
     """Return the alterations of the letters that a key with so many sharps alters; flats are negative."""
-    return dict.fromkeys(FIFTHS[:sharps], 1) if sharps > 0 else dict.fromkeys(FIFTHS[::-1][:-sharps], -1)
+    return (
+        dict.fromkeys(FIFTHS[:sharps], 1)
+        if sharps > 0
+        else dict.fromkeys(FIFTHS[::-1][:-sharps], -1)
+    )
 
 
 def _check_length(text: str) -> None:
     if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"ABC text of {len(text)} characters is too long; accepted are {MAX_CHARACTERS}")
+        raise ValueError(
+            f"ABC text of {len(text)} characters is too long; accepted are {MAX_CHARACTERS}"
+        )
 
 
 def _shown(text: str) -> str:

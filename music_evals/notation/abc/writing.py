@@ -17,7 +17,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from music_evals.notation.abc.tunes import key_alterations, letter_text, short_length_text, staff_layout, voice_names
+from music_evals.notation.abc.tunes import (
+    key_alterations,
+    letter_text,
+    short_length_text,
+    staff_layout,
+    voice_names,
+)
 from music_evals.notation.midi.note_arrays import KEYS
 from music_evals.notation.scores.preparing import NO_NAME
 
@@ -31,19 +37,54 @@ _ACCIDENTALS: Final = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1
 _UNITS: Final = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
 _FLAGGED: Final = frozenset(("eighth", "16th", "32nd", "64th", "128th"))
 _CLEFS: Final[dict[tuple[str, int | None], str]] = {
-    **{("G", 2): "treble", ("G", 1): "treble1", ("F", 4): "bass", ("F", 3): "bass3", ("percussion", None): "perc"},
+    **{
+        ("G", 2): "treble",
+        ("G", 1): "treble1",
+        ("F", 4): "bass",
+        ("F", 3): "bass3",
+        ("percussion", None): "perc",
+    },
     **{("C", 1): "alto1", ("C", 2): "alto2", ("C", 3): "alto", ("C", 4): "tenor"},
 }
-_BARS: Final = {"none": "[|]", "final": "|]", "double": "||", "heavy-light": "[|", "dotted": ".|", "dashed": ".|"}
-_CHANGES: Final = ("TimeSignature", "KeySignature", "Clef", "MetronomeMark")  # in the order of their fields
-_DYNAMICS: Final = frozenset(("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz"))
+_BARS: Final = {
+    "none": "[|]",
+    "final": "|]",
+    "double": "||",
+    "heavy-light": "[|",
+    "dotted": ".|",
+    "dashed": ".|",
+}
+_CHANGES: Final = (
+    "TimeSignature",
+    "KeySignature",
+    "Clef",
+    "MetronomeMark",
+)  # in the order of their fields
+_DYNAMICS: Final = frozenset(
+    ("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz")
+)
 # Classes of music21 by name, subclasses first. The decorations are from 4.14, but marcato is from ABC 2.2.
 _DECORATIONS: Final = {
-    **{"Staccatissimo": "!wedge!", "Spiccato": "!wedge!", "DetachedLegato": ".!tenuto!", "Staccato": "."},
+    **{
+        "Staccatissimo": "!wedge!",
+        "Spiccato": "!wedge!",
+        "DetachedLegato": ".!tenuto!",
+        "Staccato": ".",
+    },
     **{"StrongAccent": "!marcato!", "Accent": "!accent!", "Tenuto": "!tenuto!", "UpBow": "!upbow!"},
-    **{"DownBow": "!downbow!", "OpenString": "!open!", "StringHarmonic": "!open!", "SnapPizzicato": "!snap!"},
+    **{
+        "DownBow": "!downbow!",
+        "OpenString": "!open!",
+        "StringHarmonic": "!open!",
+        "SnapPizzicato": "!snap!",
+    },
     **{"Stopped": "!plus!", "BreathMark": "!breath!", "InvertedMordent": "!uppermordent!"},
-    **{"Mordent": "!lowermordent!", "InvertedTurn": "!invertedturn!", "Turn": "!turn!", "Trill": "!trill!"},
+    **{
+        "Mordent": "!lowermordent!",
+        "InvertedTurn": "!invertedturn!",
+        "Turn": "!turn!",
+        "Trill": "!trill!",
+    },
     **{"ArpeggioMark": "!arpeggio!", "Fermata": "!fermata!"},
 }
 
@@ -84,21 +125,39 @@ class _Marks:
 
 def score_to_abc(score: "Score") -> str:
     """Write a score from `prepare_score` as ABC 2.1; the same score gives the same text."""
-    parts = [[_read_bar(measure) for measure in part.getElementsByClass("Measure")] for part in score.parts]
+    parts = [
+        [_read_bar(measure) for measure in part.getElementsByClass("Measure")]
+        for part in score.parts
+    ]
     # A measure is as long as it is in the part where it is longest, so that the voices stay together.
     for column in zip(*parts, strict=False):
         for bar in column:
             bar.length = max(other.length for other in column)
     # The unit note length of most notes; an eighth in case of a tie.
-    items = [item for bars in parts for bar in bars for layer in bar.layers for item in layer if item.element]
+    items = [
+        item
+        for bars in parts
+        for bar in bars
+        for layer in bar.layers
+        for item in layer
+        if item.element
+    ]
     counts = Counter(item.duration / 4 for item in items)
     unit = max(_UNITS, key=lambda unit: counts[unit])
     firsts = [bars[0].measure for bars in parts if bars]
-    meter = next((first.timeSignature.ratioString for first in firsts if first.timeSignature), "none")
-    sharps, key = next((_key(first.keySignature) for first in firsts if first.keySignature), (0, "C"))
+    meter = next(
+        (first.timeSignature.ratioString for first in firsts if first.timeSignature), "none"
+    )
+    sharps, key = next(
+        (_key(first.keySignature) for first in firsts if first.keySignature), (0, "C")
+    )
     tempo, tempi = _tempi(score)
     endings = _endings(score)
-    lines = ["X:1", f"T:{_plain(score.metadata.title or '')}", f"C:{_plain(score.metadata.composer or '')}"]
+    lines = [
+        "X:1",
+        f"T:{_plain(score.metadata.title or '')}",
+        f"C:{_plain(score.metadata.composer or '')}",
+    ]
     lines += [f"L:{unit}", *([f"Q:{tempo}"] if tempo else [])]
     layout = _layout(score, parts)
     lines += [f"%%score {layout}"] if len(parts) > 1 or "(" in layout else []
@@ -108,15 +167,23 @@ def score_to_abc(score: "Score") -> str:
         marks = _marks(part, bars)
         name = "" if part.partName == NO_NAME else _quoted("", part.partName or "")
         for layer, voice in enumerate(_voices(number, bars)):
-            lines.append(f"V:{voice} {_first_clef(bars[0].measure)}{f' nm={name}' if name and not layer else ''}")
+            lines.append(
+                f"V:{voice} {_first_clef(bars[0].measure)}{f' nm={name}' if name and not layer else ''}"
+            )
             # The first voice of a part has its tempi.
             texts = (marks, {} if layer else tempi, endings)
-            writer = _Writer(unit * 4, meter, key, key_alterations(sharps), _first_clef(bars[0].measure), *texts)
+            writer = _Writer(
+                unit * 4, meter, key, key_alterations(sharps), _first_clef(bars[0].measure), *texts
+            )
             texts_by_number: dict[int, list[str]] = defaultdict(list)
             for index, bar in enumerate(bars):
-                texts_by_number[bar.measure.number].append(writer.measure(bar, layer, index, bar is bars[-1]))
+                texts_by_number[bar.measure.number].append(
+                    writer.measure(bar, layer, index, bar is bars[-1])
+                )
             body.append(f"V:{voice}")
-            body += [f"{' '.join(pieces)} %{measure}" for measure, pieces in texts_by_number.items()]
+            body += [
+                f"{' '.join(pieces)} %{measure}" for measure, pieces in texts_by_number.items()
+            ]
     return "\n".join(lines + body) + "\n"
 
 
@@ -156,7 +223,9 @@ def _read_bar(measure: Any) -> _Bar:
     """Sort the notes of a measure into layers without overlaps."""
     voices = list(measure.getElementsByClass("Voice"))
     # A measure can have notes beside its voices.
-    streams = [measure, *voices] if not voices or measure.getElementsByClass("GeneralNote") else voices
+    streams = (
+        [measure, *voices] if not voices or measure.getElementsByClass("GeneralNote") else voices
+    )
     layers: list[list[_Item]] = []
     overflow: list[_Item] = []
     for source in streams:
@@ -186,7 +255,9 @@ def _read_bar(measure: Any) -> _Bar:
             layer.append(_Item(end, Fraction(0), None, graces))
         layers.append(layer)
     for item in sorted(overflow, key=lambda item: item.onset):
-        free = next((layer for layer in layers[len(streams) :] if layer[-1].end <= item.onset), None)
+        free = next(
+            (layer for layer in layers[len(streams) :] if layer[-1].end <= item.onset), None
+        )
         if free is None:
             layers.append([item])
         else:
@@ -240,9 +311,13 @@ def _endings(score: Any) -> dict[int, str]:
     """Index of the first measure of a repeat ending → number of the ending."""
     endings: dict[int, str] = {}
     for part in score.parts:
-        positions = {id(measure): index for index, measure in enumerate(part.getElementsByClass("Measure"))}
+        positions = {
+            id(measure): index for index, measure in enumerate(part.getElementsByClass("Measure"))
+        }
         for bracket in part.recurse().getElementsByClass("RepeatBracket"):
-            measures = [positions[id(m)] for m in bracket.getSpannedElements() if id(m) in positions]
+            measures = [
+                positions[id(m)] for m in bracket.getSpannedElements() if id(m) in positions
+            ]
             number = re.sub(r"\s", "", str(bracket.number))
             if measures and re.fullmatch(r"[1-9][0-9]?([,-][1-9][0-9]?)*", number):
                 endings.setdefault(min(measures), number)
@@ -255,7 +330,9 @@ def _layout(score: Any, parts: list[list[_Bar]]) -> str:
     positions = {id(part): index for index, part in enumerate(score.parts)}
     for group in score.getElementsByClass("StaffGroup"):
         signs = {"brace": "{}", "bracket": "[]"}.get(group.symbol or "")
-        members = sorted(positions[id(part)] for part in group.getSpannedElements() if id(part) in positions)
+        members = sorted(
+            positions[id(part)] for part in group.getSpannedElements() if id(part) in positions
+        )
         if signs and len(members) > 1 and members == list(range(members[0], members[-1] + 1)):
             staves[members[0]] = f"{signs[0]}{staves[members[0]]}"
             staves[members[-1]] += signs[1]
@@ -269,7 +346,10 @@ def _marks(part: Any, bars: list[_Bar]) -> _Marks:
     for index, bar in enumerate(bars):
         for number, layer in enumerate(bar.layers):
             for position, item in enumerate(layer):
-                places |= {id(element): (number, index, position) for element in (*item.graces, item.element)}
+                places |= {
+                    id(element): (number, index, position)
+                    for element in (*item.graces, item.element)
+                }
     # music21 stores a spanner within one part there or further up.
     for spanner in part.recurse().getElementsByClass("Spanner"):
         elements = spanner.getSpannedElements()
@@ -278,7 +358,11 @@ def _marks(part: Any, bars: list[_Bar]) -> _Marks:
         first, last = elements[0], elements[-1]
         start, stop = places[id(first)], places[id(last)]
         # ABC has no slurs from one voice to another.
-        if start[0] != stop[0] or start[1:] > stop[1:] or (start == stop and not first.duration.isGrace):
+        if (
+            start[0] != stop[0]
+            or start[1:] > stop[1:]
+            or (start == stop and not first.duration.isGrace)
+        ):
             continue
         if "Slur" in spanner.classes and not last.duration.isGrace:
             marks.before[id(first)] += "("
@@ -299,11 +383,15 @@ def _mark_texts(bar: _Bar, marks: _Marks) -> None:
     items = [item for layer in bar.layers[:1] for item in layer if item.element is not None]
     if not items:
         return
-    for element in bar.measure.recurse().getElementsByClass(["Dynamic", "TextExpression", "RehearsalMark", "Harmony"]):
+    for element in bar.measure.recurse().getElementsByClass(
+        ["Dynamic", "TextExpression", "RehearsalMark", "Harmony"]
+    ):
         onset = _fraction(element.getOffsetInHierarchy(bar.measure))
         item = next((item for item in items if item.onset >= onset), items[-1])
         if "Dynamic" in element.classes:
-            text = f"!{element.value}!" if element.value in _DYNAMICS else _quoted("_", element.value)
+            text = (
+                f"!{element.value}!" if element.value in _DYNAMICS else _quoted("_", element.value)
+            )
         elif "Harmony" in element.classes:
             text = _quoted("", re.sub("(?<=^[A-G])-", "b", element.figure or ""))
         else:
@@ -326,7 +414,9 @@ class _Writer:
     _tempi: dict[int, str]
     _endings: dict[int, str]
     _altered: set[str] = field(default_factory=set)  # steps that had an accidental in the measure
-    _tied: set[str] = field(default_factory=set)  # such steps of the last note or chord, if a tie follows
+    _tied: set[str] = field(
+        default_factory=set
+    )  # such steps of the last note or chord, if a tie follows
 
     def measure(self, bar: _Bar, layer: int, index: int, is_last: bool) -> str:
         """Write a measure of a layer with its bar line; `index` is its position in the part, from 0."""
@@ -348,9 +438,17 @@ class _Writer:
             if item.onset > now:
                 text += f" x{self._length(item.onset - now)}"
                 is_beamed = False
-            is_short = item.element is not None and not item.element.isRest and item.element.duration.type in _FLAGGED
+            is_short = (
+                item.element is not None
+                and not item.element.isRest
+                and item.element.duration.type in _FLAGGED
+            )
             joins = is_short and is_beamed and not fields and item.onset % beat
-            text += ("" if joins else " ") + fields + self._item(item, *tuplets.get(position, ("", Fraction(1))))
+            text += (
+                ("" if joins else " ")
+                + fields
+                + self._item(item, *tuplets.get(position, ("", Fraction(1))))
+            )
             is_beamed = is_short
             now = item.end
         fields = self._due_fields(changes, bar.length + 1)
@@ -393,11 +491,16 @@ class _Writer:
         slurs = "".join(self._marks.before[id(grace)] for grace in item.graces)
         graces = "".join(self._pitches(grace, "") for grace in item.graces)
         if graces:
-            graces = f"{{{'/' if getattr(item.graces[0].duration, 'slash', False) else ''}{graces}}}"
+            graces = (
+                f"{{{'/' if getattr(item.graces[0].duration, 'slash', False) else ''}{graces}}}"
+            )
         if element is None:
             return graces
         marks = (*element.articulations, *element.expressions)
-        signs = (next((sign for name, sign in _DECORATIONS.items() if name in mark.classes), "") for mark in marks)
+        signs = (
+            next((sign for name, sign in _DECORATIONS.items() if name in mark.classes), "")
+            for mark in marks
+        )
         decorations = self._marks.decorations[id(element)] + "".join(dict.fromkeys(signs))
         length = self._length(item.duration * ratio)
         rest = "x" if element.style.hideObjectOnPrint else "z"
@@ -421,11 +524,16 @@ class _Writer:
     def _pitch(self, note: Any) -> tuple[str, float]:
         """The accidental, letter and octave of a note (4.1, 4.2), and its height for sorting."""
         pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
-        step, octave = pitch.step, pitch.octave if pitch.octave is not None else pitch.implicitOctave
+        step, octave = (
+            pitch.step,
+            pitch.octave if pitch.octave is not None else pitch.implicitOctave,
+        )
         alter = float(pitch.accidental.alter) if pitch.accidental is not None else 0.0
         accidental = ""
         if alter != self._alterations.get(step, 0) or step in self._altered:
-            accidental = _ACCIDENTALS.get(alter) or _ACCIDENTALS[float(max(-2, min(2, round(alter))))]
+            accidental = (
+                _ACCIDENTALS.get(alter) or _ACCIDENTALS[float(max(-2, min(2, round(alter))))]
+            )
             self._altered.add(step)
         return accidental + letter_text(step, octave - 4), pitch.ps
 

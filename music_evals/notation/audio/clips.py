@@ -9,7 +9,9 @@ MAX_RATE: Final = 48_000  # Hz; above it a clip is resampled
 _RATES: Final = range(1000, 192_001)  # Hz
 _MOST_SECONDS: Final = 3600
 _BLOCK: Final = 1 << 16  # frames that are decoded at a time
-_UNKNOWN_SIZE: Final = 0x7FFF0000  # sizes from here on are what programs write that do not know the size yet
+_UNKNOWN_SIZE: Final = (
+    0x7FFF0000  # sizes from here on are what programs write that do not know the size yet
+)
 
 
 class Clip(NamedTuple):
@@ -25,7 +27,9 @@ def check_clip(data: bytes) -> None:
     ValueError if the file cannot be decoded, holds no samples, or ends before its header says.
     """
     promised = int.from_bytes(data[4:8], "little") + 8
-    if data[:4] == b"RIFF" and len(data) < promised < _UNKNOWN_SIZE:  # libsndfile shortens such a file in silence
+    if (
+        data[:4] == b"RIFF" and len(data) < promised < _UNKNOWN_SIZE
+    ):  # libsndfile shortens such a file in silence
         raise ValueError(f"it ends after {len(data)} of {promised} bytes")
     with _opened(data) as file:
         frames = 0

@@ -20,13 +20,17 @@ from music_evals.notation.audio.soundfont import (
 from music_evals.notation.midi.note_arrays import read_note_arrays
 
 LOUDNESS: Final = -23.0  # root mean square of rendered audio in dB relative to full scale
-PEAK: Final = 0.93  # largest absolute sample, full scale being 1; it can keep audio below `LOUDNESS`
+PEAK: Final = (
+    0.93  # largest absolute sample, full scale being 1; it can keep audio below `LOUDNESS`
+)
 FADE_SECONDS: Final = 0.03  # length of the fade-out of audio that is cut
 MAX_SECONDS: Final = 600.0  # longest audio that is rendered
 _MAX_BYTES: Final = 1 << 24  # largest MIDI file that is rendered
 
 
-def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | None = None) -> bytes:
+def render_wav(
+    midi: bytes, *, seconds: float | None = None, soundfont: Path | None = None
+) -> bytes:
     """Render a MIDI file with a SoundFont: 44.1 kHz, mono, 16-bit PCM WAV.
 
     The sound is scaled to a root mean square of `LOUDNESS` before any padding, or to a peak of `PEAK` where that is
@@ -44,7 +48,9 @@ def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | N
         FileNotFoundError: there is no such SoundFont.
     """
     if seconds is not None and not 0 < seconds <= MAX_SECONDS:
-        raise ValueError(f"seconds is {seconds}; accepted are more than 0 and at most {MAX_SECONDS:g}, or None")
+        raise ValueError(
+            f"seconds is {seconds}; accepted are more than 0 and at most {MAX_SECONDS:g}, or None"
+        )
     length = None if seconds is None else max(1, round(seconds * SAMPLE_RATE))
     mix = _mix(midi, default_soundfont() if soundfont is None else soundfont, length)
 
@@ -72,7 +78,9 @@ def render_mp3(midi: bytes) -> bytes:
     even = samples[: len(samples) // 2 * 2]
     buffer = io.BytesIO()
     # The mean of two samples is a sufficient low-pass filter for listening.
-    soundfile.write(buffer, (even[::2] + even[1::2]) / 2, rate // 2, format="MP3", compression_level=0.99)
+    soundfile.write(
+        buffer, (even[::2] + even[1::2]) / 2, rate // 2, format="MP3", compression_level=0.99
+    )
     return buffer.getvalue()
 
 
@@ -83,21 +91,31 @@ def _mix(midi: bytes, soundfont: Path, length: int | None) -> Samples:
     # The order decides how the sum is rounded, and single precision on which sample a note begins.
     order = np.lexsort((notes.pitch, notes.onset, notes.program, notes.track))
     starts, ends = (notes.seconds(ticks).astype(np.float32) for ticks in (notes.onset, notes.end))
-    onsets, durations = (np.rint(times * np.float64(SAMPLE_RATE)).astype(int) for times in (starts, ends - starts))
+    onsets, durations = (
+        np.rint(times * np.float64(SAMPLE_RATE)).astype(int) for times in (starts, ends - starts)
+    )
     sounds: list[tuple[int, Samples]] = []
     for index in order.tolist():
         onset, duration = int(onsets[index]), int(durations[index])
         if length is None and onset + duration > limit:
-            raise ValueError(f"MIDI lasts more than {MAX_SECONDS:g} s, which is the longest that is rendered")
+            raise ValueError(
+                f"MIDI lasts more than {MAX_SECONDS:g} s, which is the longest that is rendered"
+            )
         pitch, velocity = int(notes.pitch[index]), int(notes.velocity[index])
-        zones = instrument(soundfont, int(notes.program[index]), bool(notes.drum[index])) if onset < limit else ()
+        zones = (
+            instrument(soundfont, int(notes.program[index]), bool(notes.drum[index]))
+            if onset < limit
+            else ()
+        )
         sounds += [
             (onset, play_note(zone, pitch, velocity, max(1, duration), limit - onset))
             for zone in zones
             if zone.covers(pitch, velocity)
         ]
     if not sounds:
-        raise ValueError("MIDI holds no notes that the SoundFont can play within the time; there is nothing to render")
+        raise ValueError(
+            "MIDI holds no notes that the SoundFont can play within the time; there is nothing to render"
+        )
     end = max(onset + len(sound) for onset, sound in sounds)
     mix = np.zeros(end, dtype=np.float32)
     for onset, sound in sounds:

@@ -68,7 +68,9 @@ def _release(tail: int) -> Samples:
 def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
     """The sound of a key that is held, with filter and volume envelope, before velocity and release."""
     size = blocks * _BLOCK
-    semitones = (pitch - zone.root) * zone.generator(56) / 100 + zone.generator(51) + zone.tuning / 100
+    semitones = (
+        (pitch - zone.root) * zone.generator(56) / 100 + zone.generator(51) + zone.tuning / 100
+    )
     # Samples of the source per rendered sample.
     step = float(zone.sample_rate / SAMPLE_RATE * 2 ** (semitones / 12))
     # Non-looping samples end by themselves.
@@ -86,7 +88,9 @@ def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
     return np.ascontiguousarray(sound, dtype=np.float32)
 
 
-def _interpolate(sources: list[_Signal], size: int, step: float, loop: tuple[int, int] | None) -> list[_Signal]:
+def _interpolate(
+    sources: list[_Signal], size: int, step: float, loop: tuple[int, int] | None
+) -> list[_Signal]:
     """Resample signals of one length at every `step`, repeating their loop; cubic Hermite interpolation."""
     position = np.arange(size) * step
     index = position.astype(np.intp)
@@ -150,7 +154,12 @@ def _envelope_times(zone: "Zone", first: int, pitch: int) -> tuple[float, float,
     by_key = 60 - pitch
     hold = zone.generator(first + 2) + by_key * zone.generator(first + 6)
     decay = zone.generator(first + 3) + by_key * zone.generator(first + 7)
-    return _seconds(zone.generator(first)), _seconds(zone.generator(first + 1)), _seconds(hold), _seconds(decay)
+    return (
+        _seconds(zone.generator(first)),
+        _seconds(zone.generator(first + 1)),
+        _seconds(hold),
+        _seconds(decay),
+    )
 
 
 def _envelope(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
@@ -158,14 +167,18 @@ def _envelope(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
     delay, attack, hold, decay = _envelope_times(zone, 25, pitch)
     sustain = 1 - min(max(zone.generator(29), 0), 1000) / 1000
     fallen = 1 - (time - delay - attack - hold) / decay
-    return np.asarray(np.minimum(np.clip((time - delay) / attack, 0, 1), np.clip(fallen, sustain, 1)))
+    return np.asarray(
+        np.minimum(np.clip((time - delay) / attack, 0, 1), np.clip(fallen, sustain, 1))
+    )
 
 
 def _envelope_decibels(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
     """The volume envelope of a held key, in dB of attenuation."""
     delay, attack, hold, decay = _envelope_times(zone, 33, pitch)
     sustain = min(max(zone.generator(37), 0), 1440) / 10
-    decibels: _Signal = np.clip((time - (delay + attack + hold)) * (_SILENCE_DB / decay), 0, sustain)
+    decibels: _Signal = np.clip(
+        (time - (delay + attack + hold)) * (_SILENCE_DB / decay), 0, sustain
+    )
     # The attack is linear in amplitude and short: only its samples need a logarithm.
     rising = int(np.searchsorted(time, delay + attack))
     attacked = np.clip((time[:rising].astype(np.float64) - delay) / attack, 1e-5, 1)
@@ -197,7 +210,10 @@ class Zone:
 
     def covers(self, pitch: int, velocity: int) -> bool:
         """Return whether a note of this pitch and velocity sounds in the zone."""
-        return self.keys[0] <= pitch <= self.keys[1] and self.velocities[0] <= velocity <= self.velocities[1]
+        return (
+            self.keys[0] <= pitch <= self.keys[1]
+            and self.velocities[0] <= velocity <= self.velocities[1]
+        )
 
     def generator(self, number: int) -> int:
         """Return the value of a SoundFont generator, or its default."""
@@ -224,7 +240,9 @@ def instrument(soundfont: Path, program: int, is_drum: bool) -> tuple[Zone, ...]
 @lru_cache(maxsize=4)
 def _load(soundfont: Path) -> "_Bank":
     if not soundfont.is_file():
-        raise FileNotFoundError(f"SoundFont {soundfont} does not exist; accepted is a SoundFont 2 (.sf2) file")
+        raise FileNotFoundError(
+            f"SoundFont {soundfont} does not exist; accepted is a SoundFont 2 (.sf2) file"
+        )
     try:
         return _Bank(soundfont.read_bytes())
     except (struct.error, KeyError, IndexError, ValueError) as error:
@@ -257,8 +275,12 @@ class _Bank:
         self._instrument_heads = _records(chunks[b"inst"], "<20sH")
         self._sample_heads = _records(chunks[b"shdr"], "<20sIIIIIBbHH")
         self._bags = {level: _records(chunks[level + b"bag"], "<HH") for level in (b"p", b"i")}
-        self._generators = {level: _records(chunks[level + b"gen"], "<Hh") for level in (b"p", b"i")}
-        self.presets = {(head[2], head[1]): index for index, head in enumerate(self._preset_heads[:-1])}
+        self._generators = {
+            level: _records(chunks[level + b"gen"], "<Hh") for level in (b"p", b"i")
+        }
+        self.presets = {
+            (head[2], head[1]): index for index, head in enumerate(self._preset_heads[:-1])
+        }
 
     def zones(self, preset: int) -> tuple[Zone, ...]:
         """All zones of a preset, with their generators added up."""
@@ -266,7 +288,10 @@ class _Bank:
         first, last = self._preset_heads[preset][3], self._preset_heads[preset + 1][3]
         for outer in self._levels(b"p", first, last, 41):
             instrument = outer[41]
-            first, last = self._instrument_heads[instrument][1], self._instrument_heads[instrument + 1][1]
+            first, last = (
+                self._instrument_heads[instrument][1],
+                self._instrument_heads[instrument + 1][1],
+            )
             for inner in self._levels(b"i", first, last, 53):
                 keys = _overlap(outer.get(43), inner.get(43))
                 velocities = _overlap(outer.get(44), inner.get(44))
@@ -288,9 +313,15 @@ class _Bank:
         return levels
 
     def _zone(
-        self, outer: dict[int, int], inner: dict[int, int], keys: tuple[int, int], velocities: tuple[int, int]
+        self,
+        outer: dict[int, int],
+        inner: dict[int, int],
+        keys: tuple[int, int],
+        velocities: tuple[int, int],
     ) -> Zone:
-        _, start, end, loop_start, loop_end, rate, root, correction, _, _ = self._sample_heads[inner[53]]
+        _, start, end, loop_start, loop_end, rate, root, correction, _, _ = self._sample_heads[
+            inner[53]
+        ]
         start += inner.get(0, 0) + 32_768 * inner.get(4, 0)
         end += inner.get(1, 0) + 32_768 * inner.get(12, 0)
         loop_start += inner.get(2, 0) + 32_768 * inner.get(45, 0) - start
@@ -317,5 +348,7 @@ def _records(data: bytes, layout: str) -> list[tuple[Any, ...]]:
 
 def _overlap(*ranges: int | None) -> tuple[int, int]:
     """The overlap of ranges that are packed as low and high byte; a missing range is the full one."""
-    pairs = [_FULL_RANGE if packed is None else (packed & 0xFF, packed >> 8 & 0xFF) for packed in ranges]
+    pairs = [
+        _FULL_RANGE if packed is None else (packed & 0xFF, packed >> 8 & 0xFF) for packed in ranges
+    ]
     return max(low for low, _ in pairs), min(high for _, high in pairs)

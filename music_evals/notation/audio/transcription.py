@@ -17,8 +17,14 @@ _KICK_BAND: Final = (30, 120)  # Hz; only the bass drum is loud here
 _SNARE_BAND: Final = (150, 400)  # Hz; the body of a snare drum, below the hi-hat
 _ATTACK: Final = 0.08  # seconds of a stroke that are measured
 _SILENCE: Final = -60.0  # dB; a recording without any louder stroke has no drums
-_STROKE: Final = (-18.0, -8.0)  # dB below the loudest stroke of a band: less is silence, more a stroke
-_SNARE: Final = (-12.0, -2.0)  # dB of the snare's band over the kick's: less is a kick alone, more a snare alone
+_STROKE: Final = (
+    -18.0,
+    -8.0,
+)  # dB below the loudest stroke of a band: less is silence, more a stroke
+_SNARE: Final = (
+    -12.0,
+    -2.0,
+)  # dB of the snare's band over the kick's: less is a kick alone, more a snare alone
 
 _NOTE_WINDOW: Final = 16_384  # samples of a spectrum on either side of an onset
 _WINDOW: Final = 8192  # samples of a melody's spectra
@@ -45,7 +51,9 @@ def read_samples(wav: bytes) -> tuple[Samples, int]:
     return samples.mean(axis=1), rate
 
 
-def drum_strokes(samples: Samples, rate: int, slot: float, n_slots: int) -> tuple[list[int], list[int]] | None:
+def drum_strokes(
+    samples: Samples, rate: int, slot: float, n_slots: int
+) -> tuple[list[int], list[int]] | None:
     """Find the slots, 1-based, of kick and snare in a loop on a grid; None if any slot is unclear.
 
     Args:
@@ -62,8 +70,12 @@ def drum_strokes(samples: Samples, rate: int, slot: float, n_slots: int) -> tupl
         return None
     levels = []
     for band in (_KICK_BAND, _SNARE_BAND):
-        power = signal.sosfilt(signal.butter(4, band, "bandpass", fs=rate, output="sos"), samples) ** 2
-        levels.append(10 * np.log10([power[start : start + length].mean() + 1e-12 for start in starts]))
+        power = (
+            signal.sosfilt(signal.butter(4, band, "bandpass", fs=rate, output="sos"), samples) ** 2
+        )
+        levels.append(
+            10 * np.log10([power[start : start + length].mean() + 1e-12 for start in starts])
+        )
     low, middle = levels
     if not np.max(levels) > _SILENCE:
         return None
@@ -94,7 +106,9 @@ def struck_pitch(samples: Samples, rate: int, onset: float) -> int:
     for harmonic in range(1, 9):
         place = _frequency(pitches) * harmonic * _NOTE_WINDOW / rate
         # A third of a semitone down and up.
-        ends = np.stack([np.floor(place * 2 ** (-1 / 36)), np.ceil(place * 2 ** (1 / 36)) + 1], axis=1).astype(int)
+        ends = np.stack(
+            [np.floor(place * 2 ** (-1 / 36)), np.ceil(place * 2 ** (1 / 36)) + 1], axis=1
+        ).astype(int)
         loudest = np.maximum.reduceat(rise, np.minimum(ends.ravel(), len(rise) - 1))[::2]
         salience += 0.8 ** (harmonic - 1) * loudest
     return int(pitches[salience.argmax()])
@@ -111,7 +125,9 @@ def melody_spectra(samples: Samples, rate: int, lowest: int = _LOWEST) -> Sample
     samples = np.pad(samples, (0, max(0, _WINDOW - len(samples))))
     frequencies, _, transform = signal.stft(samples, rate, nperseg=_WINDOW, noverlap=_WINDOW - hop)
     edges = np.searchsorted(frequencies, _frequency(np.arange(lowest, _HIGHEST + 2) - 0.5))
-    notes = np.maximum.reduceat(np.abs(transform), np.minimum(edges, len(frequencies) - 1), axis=0)[:-1]
+    notes = np.maximum.reduceat(np.abs(transform), np.minimum(edges, len(frequencies) - 1), axis=0)[
+        :-1
+    ]
     loudest = notes.max(axis=0)
     notes = notes[:, np.argmax(loudest > loudest.max() / 10) :]
     padded = np.pad(notes, ((1, 1), (0, 0)))
@@ -126,14 +142,20 @@ def align(first: Samples, second: Samples) -> Alignment | None:
     """
     n_times = min(first.shape[1], second.shape[1])
     threshold = np.log1p(100 * _LOUD)
-    loud = (first[:, :n_times].max(axis=0) > threshold) & (second[:, :n_times].max(axis=0) > threshold)
+    loud = (first[:, :n_times].max(axis=0) > threshold) & (
+        second[:, :n_times].max(axis=0) > threshold
+    )
     if loud.sum() * _HOP < 1:
         return None
-    likeness: dict[int, tuple[float, float]] = {}  # transposition → of the complete melodies, of the weakest stretch
+    likeness: dict[
+        int, tuple[float, float]
+    ] = {}  # transposition → of the complete melodies, of the weakest stretch
     for shift in range(-_WIDEST, _WIDEST + 1):
         lower = first[max(0, -shift) : len(first) - max(0, shift), :n_times][:, loud]
         upper = second[max(0, shift) : len(second) - max(0, -shift), :n_times][:, loud]
-        products = [(a * b).sum(axis=0) for a, b in ((lower, upper), (lower, lower), (upper, upper))]
+        products = [
+            (a * b).sum(axis=0) for a, b in ((lower, upper), (lower, lower), (upper, upper))
+        ]
         total, *powers = (product.sum() for product in products)
         stretch, *norms = (np.convolve(product, np.ones(_SPAN), "valid") for product in products)
         weakest = (stretch / np.sqrt(np.maximum(norms[0] * norms[1], 1e-9))).min()

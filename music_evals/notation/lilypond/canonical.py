@@ -112,10 +112,16 @@ def write_score(structure: Structure) -> str:
     if structure.problems:
         raise ValueError("; ".join(structure.problems))
     measures = measures_of(structure)
-    staves = [_staff(structure, measures, staff) for staff in sorted({note.staff for note in notes})]
+    staves = [
+        _staff(structure, measures, staff) for staff in sorted({note.staff for note in notes})
+    ]
     if len(staves) == 1:
         return staves[0] + "\n"
-    return "<<\n" + "\n".join(f"  {line}" for staff in staves for line in staff.splitlines()) + "\n>>\n"
+    return (
+        "<<\n"
+        + "\n".join(f"  {line}" for staff in staves for line in staff.splitlines())
+        + "\n>>\n"
+    )
 
 
 def measures_of(structure: Structure) -> list[Measure]:
@@ -150,7 +156,9 @@ def sounding_notes(structure: Structure) -> set[tuple[object, ...]]:
     """Return the notes as staff, pitch, onset, end and whether it is a grace note; tied notes are one note."""
     staves = sorted({event.staff for event in structure.events if event.kind == "note"})
     notes: set[tuple[object, ...]] = set()
-    open_ties: dict[tuple[object, ...], Fraction] = {}  # staff, pitch and end of a tied note → its onset
+    open_ties: dict[
+        tuple[object, ...], Fraction
+    ] = {}  # staff, pitch and end of a tied note → its onset
     for event in structure.events:
         if event.kind != "note":
             continue
@@ -217,7 +225,11 @@ def read_measures(text: str) -> list[MeasureText]:
         elif content not in ("}", "<<", ">>", "\\\\", "\\new Staff <<", ""):
             closed = content.endswith(" |")
             end = start + len(content) - 2 * closed
-            measures.append(MeasureText(staff, voice, number, start, end, closed, tuple(_words(text, start, end))))
+            measures.append(
+                MeasureText(
+                    staff, voice, number, start, end, closed, tuple(_words(text, start, end))
+                )
+            )
             number += 1
     return measures
 
@@ -240,7 +252,10 @@ def _words(text: str, start: int, end: int) -> Iterator[Word]:
         elif match["unknown"] or match["close"]:
             kind = "unknown"
         else:
-            kind = next((name for name in ("clef", "metre") if match[name]), "key" if match["tonic"] else "other")
+            kind = next(
+                (name for name in ("clef", "metre") if match[name]),
+                "key" if match["tonic"] else "other",
+            )
         yield Word(kind, match, position, duration)
         position += duration
 
@@ -281,7 +296,12 @@ def _voices(notes: Sequence[Event]) -> list[_Voice]:
     owners = {(chord.voice, chord.moment): voice for voice in voices for chord in voice.chords}
     for chord in _chords([note for note in notes if note.grace]):
         voice = owners.get((chord.voice, chord.moment)) or next(
-            (other for other in voices if not any(held.moment < chord.moment < held.end for held in other.chords)), None
+            (
+                other
+                for other in voices
+                if not any(held.moment < chord.moment < held.end for held in other.chords)
+            ),
+            None,
         )
         if voice is None:
             raise ValueError("a grace note stands before no note")
@@ -322,7 +342,9 @@ def _changes(keys: Sequence[Key]) -> dict[Fraction, str]:
 # --- measures ---
 
 
-def _lines(voice: _Voice, measures: Sequence[Measure], keys: dict[Fraction, str], clef: str) -> Iterator[str]:
+def _lines(
+    voice: _Voice, measures: Sequence[Measure], keys: dict[Fraction, str], clef: str
+) -> Iterator[str]:
     """The measures of a voice; the first voice of a staff, which has a clef, also has keys and metres."""
     metre = ""
     for number, measure in enumerate(measures):
@@ -336,9 +358,14 @@ def _lines(voice: _Voice, measures: Sequence[Measure], keys: dict[Fraction, str]
             (written, *more) = _written(measure.end - measure.start)
             length = f"1*{measure.end - measure.start}" if more or written[1] != 1 else written[0]
             commands.append(f"\\partial {length}")
-        inner = {moment: key for moment, key in keys.items() if measure.start < moment < measure.end}
+        inner = {
+            moment: key for moment, key in keys.items() if measure.start < moment < measure.end
+        }
         is_complete = measure.number == 0 or measure.end - measure.start == measure.metre.length
-        yield " ".join([*commands, *_tokens(voice, measure, inner, "r" if clef else "s")]) + " |" * is_complete
+        yield (
+            " ".join([*commands, *_tokens(voice, measure, inner, "r" if clef else "s")])
+            + " |" * is_complete
+        )
 
 
 class _Piece(NamedTuple):
@@ -349,7 +376,9 @@ class _Piece(NamedTuple):
     chord: _Chord | None
 
 
-def _tokens(voice: _Voice, measure: Measure, keys: dict[Fraction, str], filler: str) -> Iterator[str]:
+def _tokens(
+    voice: _Voice, measure: Measure, keys: dict[Fraction, str], filler: str
+) -> Iterator[str]:
     """The words of a measure, tuplets included."""
     tuplet: list[str] = []
     factor, length = Fraction(1), Fraction(0)
@@ -399,11 +428,15 @@ def _grace_words(graces: Sequence[_Chord]) -> list[str]:
 def _pieces(voice: _Voice, measure: Measure, keys: dict[Fraction, str]) -> Iterator[_Piece]:
     """The chords and gaps of a measure, cut at bar lines, at changes of key, and gaps also at grace notes and beats."""
     now = measure.start
-    chords = [chord for chord in voice.chords if chord.moment < measure.end and chord.end > measure.start]
+    chords = [
+        chord for chord in voice.chords if chord.moment < measure.end and chord.end > measure.start
+    ]
     for chord in chords:
         yield from _gap(voice, measure, keys, now, max(chord.moment, now))
         now, end = max(chord.moment, measure.start), min(chord.end, measure.end)
-        for start, stop in pairwise([now, *sorted(moment for moment in keys if now < moment < end), end]):
+        for start, stop in pairwise(
+            [now, *sorted(moment for moment in keys if now < moment < end), end]
+        ):
             yield _Piece(start, stop, chord)
         now = end
     yield from _gap(voice, measure, keys, now, measure.end)
@@ -440,7 +473,9 @@ def _written(duration: Fraction) -> Iterator[tuple[str, Fraction]]:
     factor = Fraction(1 << (odd.bit_length() - 1), odd)
     rest = duration / factor
     while rest:
-        length, name = next(((length, name) for length, name in _DURATIONS if length <= rest), (rest, ""))
+        length, name = next(
+            ((length, name) for length, name in _DURATIONS if length <= rest), (rest, "")
+        )
         if not name:
             raise ValueError(f"a duration of {duration} whole notes cannot be written")
         yield name, factor

@@ -51,7 +51,9 @@ _START: Final = 2 * _RANDOM  # hexadecimal digits
 
 # Code that could affect other texts in the same LilyPond process: names of files, and Scheme other than literals,
 # names and three harmless calls.
-_CALL: Final = r"""\((?:ly:make-moment|set-global-staff-size|set-default-paper-size)[\w\s'"./+-]*\)"""
+_CALL: Final = (
+    r"""\((?:ly:make-moment|set-global-staff-size|set-default-paper-size)[\w\s'"./+-]*\)"""
+)
 _PROGRAM: Final = re.compile(
     rf"""#(?!'[\w(]|\#(?:[tf]|x[0-9A-F])|-?\.?[0-9]|"|[A-Za-z]|{_CALL})|\$"""
     rf"""|\\(?:include\b(?!\s*"(?:{"|".join(LANGUAGES)})\.ly")|bookOutput|sourcefile|maininput)"""
@@ -87,7 +89,9 @@ class Compiled:
     stopped: Stopped
     messages: str  # warnings and errors, in which the text is called score.ly
     midi: tuple[bytes, ...] = ()  # in the order in which LilyPond wrote them
-    files: Mapping[str, bytes] = field(default_factory=dict)  # other files that match `Compiling.collect`
+    files: Mapping[str, bytes] = field(
+        default_factory=dict
+    )  # other files that match `Compiling.collect`
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -113,7 +117,9 @@ class Compiled:
         if self.status == -signal.SIGXFSZ:
             return f"wrote a file of more than {format_size(limits.file_bytes)}"
         by_signal = self.status is not None and self.status < 0
-        end = f"ended by signal {-(self.status or 0)}" if by_signal else f"exit status {self.status}"
+        end = (
+            f"ended by signal {-(self.status or 0)}" if by_signal else f"exit status {self.status}"
+        )
         first = _ERROR.search(self.messages)
         return f"{end}: {first.group().strip() if first else 'no message'}"
 
@@ -148,7 +154,9 @@ class Running(TypedDict, total=False):
 class Compiling(Running, total=False):
     """How texts are compiled."""
 
-    settings: str | None  # LilyPond code that is read ahead of each text; the default makes only MIDI
+    settings: (
+        str | None
+    )  # LilyPond code that is read ahead of each text; the default makes only MIDI
     collect: Sequence[str]  # patterns, such as *.svg, of the names of further files to return
 
 
@@ -171,7 +179,11 @@ def compile_texts(texts: Iterable[str], **options: Unpack[Compiling]) -> Iterato
     batch_size = _TOGETHER if options.get("together") else 1
     remaining = iter(texts)
     waiting: deque[Future[list[Compiled]]] = deque()
-    pools = nullcontext(elsewhere.executor) if elsewhere else ThreadPoolExecutor(workers, thread_name_prefix="lilypond")
+    pools = (
+        nullcontext(elsewhere.executor)
+        if elsewhere
+        else ThreadPoolExecutor(workers, thread_name_prefix="lilypond")
+    )
     with pools as pool:
         try:
             while batch := list(islice(remaining, batch_size)):
@@ -205,8 +217,12 @@ class _Job:
         """Compile texts, or take their results from the cache."""
         contents = [text.encode(errors="replace") for text in texts]
         results = [self.known_result(content) for content in contents]
-        new = {number: content for number, content in enumerate(contents) if results[number] is None}
-        shared = self.run_together({n: content for n, content in new.items() if not _PROGRAM.search(texts[n])})
+        new = {
+            number: content for number, content in enumerate(contents) if results[number] is None
+        }
+        shared = self.run_together(
+            {n: content for n, content in new.items() if not _PROGRAM.search(texts[n])}
+        )
         for number, content in new.items():
             compiled = shared.get(number) or self.run(content)
             self.keep(content, compiled)
@@ -299,13 +315,19 @@ class _Job:
         text = ended.stderr.replace(_NOISE, "").replace(f"{launcher.SCRATCH}/", "")
         return text.replace(f"{lilypond_folder()}/", "lilypond/")
 
-    def compiled(self, status: int | None, stopped: Stopped, messages: str, outputs: Mapping[str, bytes]) -> Compiled:
-        midi = {name: content for name, content in outputs.items() if name.endswith((".midi", ".mid"))}
+    def compiled(
+        self, status: int | None, stopped: Stopped, messages: str, outputs: Mapping[str, bytes]
+    ) -> Compiled:
+        midi = {
+            name: content for name, content in outputs.items() if name.endswith((".midi", ".mid"))
+        }
         files = {name: content for name, content in outputs.items() if name not in midi}
         return Compiled(status, stopped, messages, tuple(midi.values()), files, self.limits)
 
     def entry(self, content: bytes) -> str:
-        limits = list(astuple(self.limits))[2:]  # without the time: only results that ended in time are kept
+        limits = list(astuple(self.limits))[
+            2:
+        ]  # without the time: only results that ended in time are kept
         parts = [_CACHE_FORMAT, lilypond_version(), self.settings, self.collect, limits]
         key = hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
         return f"{key}.compiled"
@@ -329,10 +351,14 @@ def lilypond_folder() -> Path:
         version("lilypond")
         import lilypond
     except (PackageNotFoundError, ImportError) as error:
-        raise LilyPondError("LilyPond is not installed: pip install 'music-evals[lilypond]'") from error
+        raise LilyPondError(
+            "LilyPond is not installed: pip install 'music-evals[lilypond]'"
+        ) from error
     root = Path(lilypond.executable()).resolve().parents[1]
     if not (root / "bin" / "lilypond").is_file():
-        raise LilyPondError(f"no LilyPond in {root}: pip install --force-reinstall 'music-evals[lilypond]'")
+        raise LilyPondError(
+            f"no LilyPond in {root}: pip install --force-reinstall 'music-evals[lilypond]'"
+        )
     return root
 
 

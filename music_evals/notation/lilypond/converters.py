@@ -30,7 +30,9 @@ class ConversionError(ValueError):
 
 def midi_to_lilypond(midi: bytes) -> str:
     """Convert MIDI to LilyPond code by midi2ly; ConversionError with its messages if it fails."""
-    return _convert("midi2ly", ["--quiet", "--output=score.ly", "score.midi"], midi, result="score.ly")
+    return _convert(
+        "midi2ly", ["--quiet", "--output=score.ly", "score.midi"], midi, result="score.ly"
+    )
 
 
 def musicxml_to_lilypond(musicxml: str, *, limits: Limits = _LIMITS) -> str:
@@ -57,7 +59,12 @@ def modernise(text: str) -> str:
 
 
 def _convert(
-    tool: str, arguments: Sequence[str], content: bytes, *, result: str | None = None, limits: Limits = _LIMITS
+    tool: str,
+    arguments: Sequence[str],
+    content: bytes,
+    *,
+    result: str | None = None,
+    limits: Limits = _LIMITS,
 ) -> str:
     """Run a converter on a file with the name of the last argument; the text is in the file `result`, or printed."""
     if len(content) > max_input_bytes(limits):
@@ -73,7 +80,9 @@ def _convert(
         readable=(root, bytecode) if bytecode.is_dir() else (root,),
         limits=limits,
     )
-    messages = " ".join(ended.stderr.replace(f"{root}/", "lilypond/").split())[-1000:] or "no message"
+    messages = (
+        " ".join(ended.stderr.replace(f"{root}/", "lilypond/").split())[-1000:] or "no message"
+    )
     if ended.stopped:
         reason = stop_reason(ended.stopped, limits)
         raise ConversionError(f"{tool} {reason}: {messages}", is_measured=ended.stopped != "clock")
@@ -92,5 +101,7 @@ def _bytecode(python: str, script: str, folder: Path) -> Path:
     """
     folder = folder.resolve()
     # This needs no sandbox, since no input is read.
-    subprocess.run([python, "-X", f"pycache_prefix={folder}", script, "--version"], env={}, capture_output=True)
+    subprocess.run(
+        [python, "-X", f"pycache_prefix={folder}", script, "--version"], env={}, capture_output=True
+    )
     return folder

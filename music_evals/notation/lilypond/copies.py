@@ -19,7 +19,13 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from music_evals.notation.lilypond.syntax.languages import DEFAULT, LANGUAGES, language_set, name_of, note_names
+from music_evals.notation.lilypond.syntax.languages import (
+    DEFAULT,
+    LANGUAGES,
+    language_set,
+    name_of,
+    note_names,
+)
 from music_evals.notation.lilypond.syntax.lexer import Kind, Token, closing_index, tokenize
 
 RUN: Final = 8  # words in a row that are compared
@@ -35,17 +41,33 @@ SKETCH: Final = 256  # hashes of a text that stand for it in a log
 
 _NOT_MUSIC: Final = frozenset(
     {
-        *("\\header", "\\paper", "\\layout", "\\midi", "\\with", "\\markup", "\\markuplist", "\\markuplines"),
+        *(
+            "\\header",
+            "\\paper",
+            "\\layout",
+            "\\midi",
+            "\\with",
+            "\\markup",
+            "\\markuplist",
+            "\\markuplines",
+        ),
         *("\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"),
     }
 )
 """Commands whose braces hold no notes."""
-_PITCHES_AFTER: Final[Mapping[str, int]] = {"\\key": 1, "\\relative": 1, "\\transposition": 1, "\\transpose": 2}
+_PITCHES_AFTER: Final[Mapping[str, int]] = {
+    "\\key": 1,
+    "\\relative": 1,
+    "\\transposition": 1,
+    "\\transpose": 2,
+}
 _OCTAVES: Final = frozenset("',=!?")  # between a note's name and its duration
 _CHORD_ENDS: Final = frozenset({">", "{", "}", "<<", ">>"})
 _RESTS: Final = frozenset({"r", "R", "s"})
 _CHORD_AGAIN: Final = "q"
-_DURATION: Final = re.compile(r"\s*(?:[0-9]{1,4}|\\(?:breve|longa|maxima)\b)(?:\s*\.)*(?:\s*[*/]\s*[0-9]{1,4})*")
+_DURATION: Final = re.compile(
+    r"\s*(?:[0-9]{1,4}|\\(?:breve|longa|maxima)\b)(?:\s*\.)*(?:\s*[*/]\s*[0-9]{1,4})*"
+)
 
 _Hashes = npt.NDArray[np.int64]
 
@@ -66,7 +88,9 @@ def music_words(text: str) -> Iterator[str]:
             passed = _PITCHES_AFTER.get(token.text, 0)
             index = _after_command(tokens, index - 1)
         elif token.text == "<":
-            end = next((n for n in range(index, len(tokens)) if tokens[n].text in _CHORD_ENDS), len(tokens))
+            end = next(
+                (n for n in range(index, len(tokens)) if tokens[n].text in _CHORD_ENDS), len(tokens)
+            )
             words = (names.get(note.text, "r") for note in tokens[index:end])
             notes = [name for name in words if name not in _RESTS]
             word = f"<{' '.join(notes)}>" if notes else ""
@@ -86,7 +110,9 @@ def music_words(text: str) -> Iterator[str]:
 
 def _after_command(tokens: Sequence[Token], index: int) -> int:
     """The index of the token after a command and, if they hold no notes, its braces."""
-    opening = index + 1 + (tokens[index].text == "\\lyricsto")  # which has the name of a voice ahead of its braces
+    opening = (
+        index + 1 + (tokens[index].text == "\\lyricsto")
+    )  # which has the name of a voice ahead of its braces
     if tokens[index].text in _NOT_MUSIC and opening < len(tokens) and tokens[opening].text == "{":
         return closing_index(tokens, opening) + 1
     return index + 1
@@ -118,14 +144,20 @@ class CopyIndex:
         self._ids = list(texts)
         runs_of = [_runs(text) for text in texts.values()]
         runs = np.concatenate([np.empty(0, np.int64), *runs_of])
-        pieces = np.repeat(np.arange(len(runs_of), dtype=np.int32), [len(hashes) for hashes in runs_of])
+        pieces = np.repeat(
+            np.arange(len(runs_of), dtype=np.int32), [len(hashes) for hashes in runs_of]
+        )
         self._sizes = np.array([len(hashes) for hashes in runs_of], dtype=int)
         order = np.argsort(runs, kind="stable")
         self._runs, self._pieces = runs[order], pieces[order]
 
     def nearest(self, text: str) -> Nearest | None:
         """Return the first of the pieces that contain most of a text; None if `shares` is empty."""
-        return max(starmap(Nearest, self.shares(text).items()), key=lambda nearest: nearest.share, default=None)
+        return max(
+            starmap(Nearest, self.shares(text).items()),
+            key=lambda nearest: nearest.share,
+            default=None,
+        )
 
     def shares(self, text: str) -> dict[str, float]:
         """Return id → share of a text that the piece contains; empty if it has too few runs, see `LEAST_RUNS`."""
@@ -142,7 +174,9 @@ class CopyIndex:
         large = self._sizes >= LEAST_RUNS
         shares = self._common(_runs(text))[large] / self._sizes[large]
         names = [name for name, is_large in zip(self._ids, large, strict=True) if is_large]
-        return max(map(Nearest, names, shares.tolist()), key=lambda nearest: nearest.share, default=None)
+        return max(
+            map(Nearest, names, shares.tolist()), key=lambda nearest: nearest.share, default=None
+        )
 
     def _common(self, runs: _Hashes) -> npt.NDArray[np.int64]:
         """How many of the runs each piece has."""
@@ -185,5 +219,8 @@ def contained(text: Sequence[int], other: Sequence[int]) -> float:
 def _runs(text: str) -> _Hashes:
     """The hashes of the distinct runs of a text."""
     words = list(islice(music_words(text), MAX_WORDS))
-    runs = {crc32(" ".join(words[start : start + RUN]).encode()) for start in range(len(words) - RUN + 1)}
+    runs = {
+        crc32(" ".join(words[start : start + RUN]).encode())
+        for start in range(len(words) - RUN + 1)
+    }
     return np.fromiter(runs, np.int64, len(runs))

@@ -41,7 +41,9 @@ def opening(text: str, *, limits: Limits | None = None, cache: Path | None = Non
     return _engrave(text, 64, _PAGE, limits, cache)
 
 
-def _engrave(text: str, whole_notes: int, room: int, limits: Limits | None, cache: Path | None) -> bytes:
+def _engrave(
+    text: str, whole_notes: int, room: int, limits: Limits | None, cache: Path | None
+) -> bytes:
     extent = f"#(define notes-wanted {whole_notes})\n#(define room-wanted {room})\n"
     settings = extent + _SETTINGS.read_text(encoding="utf-8")
     compiled = compile_text(text, settings=settings, collect=[_FILE], limits=limits, cache=cache)
@@ -60,7 +62,9 @@ def _reduce(png: bytes) -> bytes | None:
     if len(png) > _MAX_BYTES:
         return None
     try:
-        with Image.open(io.BytesIO(png), formats=["PNG"]) as file:  # this decodes nothing but the size
+        with Image.open(
+            io.BytesIO(png), formats=["PNG"]
+        ) as file:  # this decodes nothing but the size
             if file.width > _MAX_SIZE[0] or file.height > _MAX_SIZE[1]:
                 return None
             drawn = file.convert("RGBA")
@@ -68,12 +72,16 @@ def _reduce(png: bytes) -> bytes | None:
     except Exception:
         return None
     grey = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), drawn).convert("L")
-    ink = grey.point([level < 256 - 256 // _GREYS for level in range(256)]).getbbox()  # all that will not be white
+    ink = grey.point(
+        [level < 256 - 256 // _GREYS for level in range(256)]
+    ).getbbox()  # all that will not be white
     if ink is None:
         return None
     grey = ImageOps.expand(grey.crop(ink), _MARGIN, fill=255)
     if grey.width > MAX_WIDTH:
-        grey = grey.resize((MAX_WIDTH, max(1, grey.height * MAX_WIDTH // grey.width)), Image.Resampling.LANCZOS)
+        grey = grey.resize(
+            (MAX_WIDTH, max(1, grey.height * MAX_WIDTH // grey.width)), Image.Resampling.LANCZOS
+        )
     shades = grey.point([level * _GREYS // 256 for level in range(256)], "L").convert("P")
     shades.putpalette([shade * 255 // (_GREYS - 1) for shade in range(_GREYS) for _ in "RGB"])
     buffer = io.BytesIO()

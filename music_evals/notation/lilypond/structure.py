@@ -72,7 +72,9 @@ class Key:
     def name(self) -> str | None:
         """A name such as ``B-flat major``; None if the scale has no name or the tonic is a microtone."""
         sign = _KEY_SIGNS.get(self.alteration)
-        return None if self.mode is None or sign is None else f"{_STEPS[self.step]}{sign} {self.mode}"
+        return (
+            None if self.mode is None or sign is None else f"{_STEPS[self.step]}{sign} {self.mode}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +169,31 @@ def read_structure(text: str, **options: Unpack[Running]) -> Structure:
     return result
 
 
-def read_structures(texts: Iterable[str], **options: Unpack[Running]) -> Iterator[Structure | StructureError]:
+def read_structures(
+    texts: Iterable[str], **options: Unpack[Running]
+) -> Iterator[Structure | StructureError]:
     """Read several texts at a time, as `read_structure` does; the result of a text that cannot be read is its error."""
-    results = compile_texts(texts, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **options)
+    results = compile_texts(
+        texts, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **options
+    )
     for compiled in results:
         result: Structure | StructureError
         try:
             result = _interpret(compiled)
         except StructureError as error:
             result = error
-        except Exception as error:  # a text can make LilyPond write anything; the other texts are still read
-            result = StructureError(f"what LilyPond wrote of it cannot be read: {type(error).__name__}: {error}")
+        except (
+            Exception
+        ) as error:  # a text can make LilyPond write anything; the other texts are still read
+            result = StructureError(
+                f"what LilyPond wrote of it cannot be read: {type(error).__name__}: {error}"
+            )
         yield result
 
 
-_Table = list[list[str]]  # lines of LilyPond's output on a score, split into fields; see `settings/structure.ly`
+_Table = list[
+    list[str]
+]  # lines of LilyPond's output on a score, split into fields; see `settings/structure.ly`
 _Clock = dict[tuple[Fraction, bool], tuple[int, Fraction]]
 """Moment and whether it is of grace notes → bar number and position in the bar, both as LilyPond counts."""
 
@@ -195,11 +207,17 @@ def _interpret(compiled: Compiled) -> Structure:
         elif tables:
             tables[-1][1].append(fields)
     # A score without music, such as one of lyrics alone, has no measures.
-    tables = [(kinds, table) for kinds, table in tables if any(line[0] in ("note", "rest") for line in table)]
+    tables = [
+        (kinds, table)
+        for kinds, table in tables
+        if any(line[0] in ("note", "rest") for line in table)
+    ]
     if not tables:
         reason = compiled.problem or "there is no music in the text"
         raise StructureError(f"LilyPond read no score: {reason}", is_measured=compiled.is_measured)
-    with_layout = [table for kinds, table in tables if kinds != "midi"] or [table for _, table in tables]
+    with_layout = [table for kinds, table in tables if kinds != "midi"] or [
+        table for _, table in tables
+    ]
     return _structure(with_layout[0], len(with_layout), compiled)
 
 
@@ -214,7 +232,9 @@ def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
             raise StructureError("the score has more notes than are read")
     if end is None:
         reason = compiled.problem or "nothing says why"
-        raise StructureError(f"LilyPond did not come to the end: {reason}", is_measured=compiled.is_measured)
+        raise StructureError(
+            f"LilyPond did not come to the end: {reason}", is_measured=compiled.is_measured
+        )
     reader = _Reader(clock, {(line[3], *line[1:3]) for line in table if line[0] == "tie"})
     metres = [reader.metre(*line) for kind, *line in table if kind == "metre"]
     keys = [key for kind, *line in table if kind == "key" and (key := reader.key(*line))]
@@ -237,7 +257,8 @@ def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
     problems = {
         "it has unmeasured music": any(line[0] == "timing" and line[3] == "0" for line in table),
         "it has an incomplete measure inside": not _is_regular(table, clock),
-        "it numbers its measures otherwise": bars[0] != 1 or any(later < bar for bar, later in pairwise(bars)),
+        "it numbers its measures otherwise": bars[0] != 1
+        or any(later < bar for bar, later in pairwise(bars)),
         f"it holds {scores} scores": scores > 1,
     }
     return tuple(problem for problem, is_present in problems.items() if is_present)
@@ -245,7 +266,11 @@ def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
 
 def _is_regular(table: _Table, clock: _Clock) -> bool:
     """Whether from each moment to the next bar numbers go on as the metre says."""
-    lengths = {_fraction(line[1]): Fraction(int(line[3]), int(line[4])) for line in table if line[0] == "metre"}
+    lengths = {
+        _fraction(line[1]): Fraction(int(line[3]), int(line[4]))
+        for line in table
+        if line[0] == "metre"
+    }
     length = Fraction(1)
     times = [(moment, time) for (moment, is_grace), time in sorted(clock.items()) if not is_grace]
     for (moment, (bar, position)), (later, (later_bar, later_position)) in pairwise(times):
@@ -266,7 +291,9 @@ class _Reader:
         now, measure, _ = self.place(moment, grace)
         return Metre(now, measure, int(numerator), int(denominator))
 
-    def key(self, moment: str, grace: str, staff: str, step: str, alteration: str, scale: str) -> Key | None:
+    def key(
+        self, moment: str, grace: str, staff: str, step: str, alteration: str, scale: str
+    ) -> Key | None:
         """A key; None if it lacks a tonic, or alters a step in one octave alone."""
         now, measure, _ = self.place(moment, grace)
         signs = dict(pair.split(":") for pair in scale.split(",") if pair)
@@ -300,6 +327,8 @@ class _Reader:
         return now, (0 if position < 0 and bar == 1 else bar), position
 
 
-@lru_cache(maxsize=1 << 14)  # a score has thousands of moments and durations, and few different ones
+@lru_cache(
+    maxsize=1 << 14
+)  # a score has thousands of moments and durations, and few different ones
 def _fraction(text: str) -> Fraction:
     return Fraction(text)

@@ -39,7 +39,9 @@ LANGUAGE: Final = "nederlands"
 
 _VERSION_FORM: Final = re.compile(r"[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,3}){0,2}", re.ASCII)
 _PUBLISHED_FENCE: Final = re.compile(r"```[\w+-]*[^\S\n]*\n", re.ASCII)
-_PUBLISHED_FENCE_ALONE: Final = re.compile(rf"^[^\S\n]*{_PUBLISHED_FENCE.pattern}", re.ASCII | re.MULTILINE)
+_PUBLISHED_FENCE_ALONE: Final = re.compile(
+    rf"^[^\S\n]*{_PUBLISHED_FENCE.pattern}", re.ASCII | re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,9 @@ class Written:
     code: str  # the text that is judged; its `complete_code` is compiled
     midi: bytes | None  # None if the piece did not compile
     problem: str | None  # why it did not compile, in one line; None if it did
-    messages: str  # LilyPond's warnings and errors, in which the text is score.ly; cut to `MAX_MESSAGES`
+    messages: (
+        str  # LilyPond's warnings and errors, in which the text is score.ly; cut to `MAX_MESSAGES`
+    )
     is_measured: bool = True  # False if the problem is the machine's doing, not the piece's
     has_notes: bool = False  # whether it compiled to a MIDI file that can be read and holds a note
 
@@ -69,7 +73,14 @@ def compile_reply(reply: str, protocol: Protocol = "strict") -> Written:
     if problem and len(reply) > MAX_CHARACTERS:
         problem = f"the reply was cut after {MAX_CHARACTERS} characters; {problem}"
     midi = None if problem else compiled.midi[0]
-    return Written(code, midi, problem, compiled.messages[:MAX_MESSAGES], compiled.is_measured, strict_problem is None)
+    return Written(
+        code,
+        midi,
+        problem,
+        compiled.messages[:MAX_MESSAGES],
+        compiled.is_measured,
+        strict_problem is None,
+    )
 
 
 def why_not(compiled: Compiled) -> str | None:
@@ -90,7 +101,9 @@ def why_not(compiled: Compiled) -> str | None:
         tracks = mido.MidiFile(file=io.BytesIO(compiled.midi[0]), clip=True).tracks
     except Exception:  # mido passes on all errors of its reader
         return "what was left as a MIDI file is none"
-    if not any(message.type == "note_on" and message.velocity for track in tracks for message in track):
+    if not any(
+        message.type == "note_on" and message.velocity for track in tracks for message in track
+    ):
         return "the MIDI file holds no note"
     return None
 
@@ -115,7 +128,9 @@ def published_code(reply: str) -> str:
     if (alone := _PUBLISHED_FENCE_ALONE.search(reply)) is None:
         return reply
     ahead = reply[: alone.start()]
-    end_of_text = ahead.find("\n", len(ahead.rstrip()))  # the end of the last line that is not blank
+    end_of_text = ahead.find(
+        "\n", len(ahead.rstrip())
+    )  # the end of the last line that is not blank
     return (ahead[: end_of_text + 1] + reply[alone.end() :]).strip()
 
 
@@ -127,7 +142,9 @@ def published_text(code: str) -> str:
         '\\language "nederlands"\n{ c4 } % \\version'
     """
     lines = (("\\version", PUBLISHED_VERSION), ("\\language", LANGUAGE))
-    return "".join([*(f'{word} "{value}"\n' for word, value in lines if word not in code), code]).strip()
+    return "".join(
+        [*(f'{word} "{value}"\n' for word, value in lines if word not in code), code]
+    ).strip()
 
 
 def complete_code(code: str, protocol: Protocol = "strict") -> str:

@@ -60,10 +60,14 @@ def describe(midi: bytes, protocol: Protocol = "strict") -> Described:
         ValueError: there is no such protocol.
     """
     if protocol not in get_args(Protocol):
-        raise ValueError(f"protocol {protocol!r} is unknown; accepted are {', '.join(get_args(Protocol))}")
+        raise ValueError(
+            f"protocol {protocol!r} is unknown; accepted are {', '.join(get_args(Protocol))}"
+        )
     notes = read_note_arrays(midi)
     if not len(notes.onset):
-        return Described(dict.fromkeys(DESCRIPTORS), dict.fromkeys(DESCRIPTORS, "the MIDI file has no notes"))
+        return Described(
+            dict.fromkeys(DESCRIPTORS), dict.fromkeys(DESCRIPTORS, "the MIDI file has no notes")
+        )
     if protocol == "strict":
         notes = _quantised(notes)
         groove = _groove_consistency(notes, *_stretches(notes))
@@ -92,7 +96,9 @@ def _quantised(notes: NoteArrays) -> NoteArrays:
     end = np.maximum(step(notes.end), onset + 1)
     metres = notes.metres.copy()
     metres[:, 0] = step(metres[:, 0])
-    return replace(notes, resolution=STEPS, onset=onset, end=end, length=int(end.max()), metres=metres)
+    return replace(
+        notes, resolution=STEPS, onset=onset, end=end, length=int(end.max()), metres=metres
+    )
 
 
 def _polyphony_rate(notes: NoteArrays) -> float | None:
@@ -123,7 +129,9 @@ def _stretches(notes: NoteArrays) -> tuple[Integers, Integers]:
     metres = notes.metres[np.argsort(notes.metres[:, 0], kind="stable")]
     metres = metres[metres[:, 0] < notes.length]
     metres = np.concatenate([np.array([[0, 4, 2]]), metres])
-    last = np.append(metres[1:, 0] > metres[:-1, 0], True)  # the last of several simultaneous ones counts
+    last = np.append(
+        metres[1:, 0] > metres[:-1, 0], True
+    )  # the last of several simultaneous ones counts
     metres = metres[last]
     new = np.append(True, (metres[1:, 1:] != metres[:-1, 1:]).any(axis=1))
     start, numerator, exponent = metres[new].T
@@ -161,5 +169,7 @@ def _scale_consistency(notes: NoteArrays) -> float | None:
     if not classes.any():
         return None
     rotations = [np.roll(classes, -root) for root in range(12)]
-    fitting = max(int(rotation[list(scale)].sum()) for scale in (_MAJOR, _MINOR) for rotation in rotations)
+    fitting = max(
+        int(rotation[list(scale)].sum()) for scale in (_MAJOR, _MINOR) for rotation in rotations
+    )
     return fitting / int(classes.sum())

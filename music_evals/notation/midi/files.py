@@ -126,7 +126,9 @@ def midi_to_text(data: bytes) -> str:
         # Controllers keep the order of the file, which has a meaning (bank select, then program).
         lines.append(((now, rank, order, 0 if rank == 1 else note), body))
     lines.sort(key=lambda line: line[0])
-    events = [f"tick={tick} beat={_beat(tick, midi.ticks_per_beat)} {body}" for (tick, *_), body in lines]
+    events = [
+        f"tick={tick} beat={_beat(tick, midi.ticks_per_beat)} {body}" for (tick, *_), body in lines
+    ]
     return "\n".join([f"ticks_per_beat={midi.ticks_per_beat}", *events])
 
 
@@ -142,7 +144,9 @@ def parse_midi_text(text: str) -> MidiFile:
         raise ValueError(f"MIDI text, line 1 ({head[:80]!r}): accepted is ticks_per_beat=N")
     tempo = DEFAULT_TEMPO
     notes: list[FileNote] = []
-    sounding: dict[tuple[int, int], deque[tuple[int, int]]] = defaultdict(deque)  # channel, pitch → onset, velocity
+    sounding: dict[tuple[int, int], deque[tuple[int, int]]] = defaultdict(
+        deque
+    )  # channel, pitch → onset, velocity
     for number, line in enumerate(lines, start=2):
         match = _LINE.fullmatch(line)
         where = f"MIDI text, line {number} ({line[:80]!r})"
@@ -155,7 +159,9 @@ def parse_midi_text(text: str) -> MidiFile:
                 sounding[channel, pitch].append((tick, velocity))
             elif opened := sounding[channel, pitch]:
                 onset, velocity = opened.popleft()
-                notes.append(FileNote(onset, pitch, tick - onset, velocity, channel == PERCUSSION_CHANNEL))
+                notes.append(
+                    FileNote(onset, pitch, tick - onset, velocity, channel == PERCUSSION_CHANNEL)
+                )
     # Two decimals undo the rounding to whole microseconds of the tempi in use.
     return MidiFile(int(resolution[1]), round(60e6 / tempo, 2), tuple(sorted(notes)))
 
@@ -167,13 +173,19 @@ def _check(performance: Performance) -> int:
     ends: dict[int, int] = {}
     for note in sorted(performance.notes):
         if note.onset < 0 or note.duration < 1 or note.velocity < 1:
-            raise ValueError(f"{note} is out of range; accepted are onset >= 0, duration >= 1, velocity 1-127")
+            raise ValueError(
+                f"{note} is out of range; accepted are onset >= 0, duration >= 1, velocity 1-127"
+            )
         if note.onset < ends.get(note.pitch, 0):
-            raise ValueError(f"{note} starts while its pitch still sounds; MIDI holds one note of a pitch at a time")
+            raise ValueError(
+                f"{note} starts while its pitch still sounds; MIDI holds one note of a pitch at a time"
+            )
         ends[note.pitch] = note.onset + note.duration
     end = max(ends.values(), default=0)
     if performance.length is not None and performance.length < end:
-        raise ValueError(f"length {performance.length} is shorter than the notes; accepted are {end} ticks or more")
+        raise ValueError(
+            f"length {performance.length} is shorter than the notes; accepted are {end} ticks or more"
+        )
     return end if performance.length is None else performance.length
 
 

@@ -23,11 +23,29 @@ MAX_BYTES: Final = 1_000_000
 """Largest file that is read by default; the longest pieces of the Mutopia Project have some 70,000 bytes."""
 
 PERCUSSION_CHANNEL: Final = 9
-DEFAULT_TEMPO: Final = 500_000  # microseconds per quarter note where a file names no tempo (MIDI standard)
+DEFAULT_TEMPO: Final = (
+    500_000  # microseconds per quarter note where a file names no tempo (MIDI standard)
+)
 
 KEYS: Final = (
     *("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#"),
-    *("Abm", "Ebm", "Bbm", "Fm", "Cm", "Gm", "Dm", "Am", "Em", "Bm", "F#m", "C#m", "G#m", "D#m", "A#m"),
+    *(
+        "Abm",
+        "Ebm",
+        "Bbm",
+        "Fm",
+        "Cm",
+        "Gm",
+        "Dm",
+        "Am",
+        "Em",
+        "Bm",
+        "F#m",
+        "C#m",
+        "G#m",
+        "D#m",
+        "A#m",
+    ),
 )
 """The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to seven sharps."""
 
@@ -58,13 +76,17 @@ class NoteArrays:
     endless: int  # notes that are still open at the end of their track
     length: int  # ticks to the last end of a note, or to a later controller
     metres: Integers  # (metres, 3): tick, numerator and exponent of 2 in the denominator, in the order of the file
-    tempos: Integers  # (tempos, 2): tick and microseconds per quarter note, in the order of the file
+    tempos: (
+        Integers  # (tempos, 2): tick and microseconds per quarter note, in the order of the file
+    )
     keys: Integers  # (keys, 2): tick and sharps (flats: below 0), by tick; at a tick, that of the first track
     names: tuple[str, ...]  # of the tracks; empty where the file has none
 
     def seconds(self, ticks: Integers) -> NDArray[np.float64]:
         """Convert ticks to seconds from the start, by the tempos of the file (default: 120 per minute)."""
-        tempos = np.concatenate([[[0, DEFAULT_TEMPO]], self.tempos[np.argsort(self.tempos[:, 0], kind="stable")]])
+        tempos = np.concatenate(
+            [[[0, DEFAULT_TEMPO]], self.tempos[np.argsort(self.tempos[:, 0], kind="stable")]]
+        )
         starts, length = tempos[:, 0], tempos[:, 1] / 1e6 / self.resolution
         passed = np.concatenate([[0], np.cumsum(np.diff(starts) * length[:-1])])
         stretch = np.searchsorted(starts, ticks, side="right") - 1

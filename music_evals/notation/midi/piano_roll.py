@@ -14,7 +14,12 @@ _QUARTER: Final = 24  # pixels per quarter note of short music
 _SEMITONE: Final = 6  # pixels per semitone of music in a narrow range
 _BORDER: Final = 2  # semitones above and below the notes
 _CLOSEST: Final = 8  # pixels between two measure lines
-_WHITE, _MEASURE, _OCTAVE, _NAME = (255, 255, 255), (236, 236, 236), (210, 210, 210), (110, 110, 110)
+_WHITE, _MEASURE, _OCTAVE, _NAME = (
+    (255, 255, 255),
+    (236, 236, 236),
+    (210, 210, 210),
+    (110, 110, 110),
+)
 _TRACKS: Final = (  # colours that people with colour vision deficiency can tell apart (Okabe and Ito, 2008)
     *((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)),
     *((230, 159, 0), (86, 180, 233), (0, 0, 0), (150, 140, 20)),
@@ -44,7 +49,9 @@ def _draw(notes: NoteArrays) -> bytes:
     roll = min(MAX_WIDTH - LEFT, max(1, length * _QUARTER // notes.resolution))
     height = (high - low + 1) * semitone
     image = Image.new("P", (LEFT + roll, height), 0)
-    image.putpalette([value for colour in (_WHITE, _MEASURE, _OCTAVE, _NAME, *_TRACKS) for value in colour])
+    image.putpalette(
+        [value for colour in (_WHITE, _MEASURE, _OCTAVE, _NAME, *_TRACKS) for value in colour]
+    )
     draw = ImageDraw.Draw(image)
     draw.fontmode = "1"
 
@@ -57,7 +64,9 @@ def _draw(notes: NoteArrays) -> bytes:
     for pitch in range(low + -low % 12, high + 1, 12):
         bottom = (high - pitch + 1) * semitone - 1
         draw.line([(LEFT, bottom), (LEFT + roll, bottom)], fill=2)
-        draw.text((2, min(bottom + 3, height)), f"C{pitch // 12 - 1}", fill=3, anchor="ls", font_size=10)
+        draw.text(
+            (2, min(bottom + 3, height)), f"C{pitch // 12 - 1}", fill=3, anchor="ls", font_size=10
+        )
     lefts = notes.onset * roll // length + LEFT
     rights = -(-notes.end * roll // length) + LEFT - 1
     tops = (high - notes.pitch) * semitone
@@ -65,7 +74,10 @@ def _draw(notes: NoteArrays) -> bytes:
     rows = zip(lefts.tolist(), tops.tolist(), rights.tolist(), colours.tolist(), strict=True)
     for left, top, right, colour in rows:
         # A gap of a pixel separates notes that follow each other.
-        draw.rectangle([left, top, max(left, right - (right - left > 2)), top + max(0, semitone - 2)], fill=colour)
+        draw.rectangle(
+            [left, top, max(left, right - (right - left > 2)), top + max(0, semitone - 2)],
+            fill=colour,
+        )
     buffer = io.BytesIO()
     image.save(buffer, "PNG", optimize=True, bits=4)
     return buffer.getvalue()

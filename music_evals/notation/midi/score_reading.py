@@ -81,12 +81,18 @@ def _check_size(arrays: NoteArrays, max_notes: int, max_quarters: int) -> None:
     """Refuse files without notes, or with more notes, a longer time or finer metres than a score may have."""
     count, quarters = len(arrays.onset), arrays.length / arrays.resolution
     if not 0 < count <= max_notes:
-        raise ScoreError(f"{count:,} notes; a score may have {max_notes:,}" if count else "the score has no notes")
+        raise ScoreError(
+            f"{count:,} notes; a score may have {max_notes:,}"
+            if count
+            else "the score has no notes"
+        )
     if quarters > max_quarters:
         raise ScoreError(f"it lasts {quarters:,.0f} quarter notes; it may last {max_quarters:,}")
     for _, numerator, exponent in arrays.metres.tolist():
         if not numerator or exponent > _FINEST:
-            raise ScoreError(f"it has the metre {numerator}/{1 << min(exponent, 30)}, which is none")
+            raise ScoreError(
+                f"it has the metre {numerator}/{1 << min(exponent, 30)}, which is none"
+            )
 
 
 def _music21() -> Any:

@@ -36,7 +36,9 @@ def align_measures(score: "Score") -> tuple[list[int], bool]:
     """
     starts, is_regular, now = [], True, Fraction(0)
     metre = None
-    for index, measures in enumerate(zip(*(part.getElementsByClass("Measure") for part in score.parts), strict=True)):
+    for index, measures in enumerate(
+        zip(*(part.getElementsByClass("Measure") for part in score.parts), strict=True)
+    ):
         for part, measure in zip(score.parts, measures, strict=True):
             part.setElementOffset(measure, now)
         starts.append(on_grid(now))
@@ -60,7 +62,9 @@ def written_notes(parts: Iterable[Any], starts: Sequence[int]) -> Notes:
     """
     durations: dict[_Place, list[int | None]] = defaultdict(list)
     for part in parts:
-        written: list[tuple[int, int, int, bool]] = []  # onset, pitch, end, whether it is tied to the next
+        written: list[
+            tuple[int, int, int, bool]
+        ] = []  # onset, pitch, end, whether it is tied to the next
         for index, measure in enumerate(part.getElementsByClass("Measure")):
             for onset, duration, note in measure_notes(measure):
                 if not hasattr(note, "pitch"):
@@ -70,7 +74,9 @@ def written_notes(parts: Iterable[Any], starts: Sequence[int]) -> Notes:
                     written.append((onset, round(note.pitch.ps), onset + duration, has_tie(note)))
         for onset, pitch, joined in _join_ties(written):
             durations[onset, pitch].append(joined)
-    return {place: values[0] if len(set(values)) == 1 else None for place, values in durations.items()}
+    return {
+        place: values[0] if len(set(values)) == 1 else None for place, values in durations.items()
+    }
 
 
 def measure_notes(measure: Any) -> Iterator[tuple[int, int, Any]]:
@@ -91,7 +97,9 @@ def has_tie(note: Any) -> bool:
 
 def _join_ties(written: list[tuple[int, int, int, bool]]) -> Iterator[tuple[int, int, int | None]]:
     """Onset, pitch and duration of the notes of a part; the duration of overlapping notes is None."""
-    sounding: dict[int, list[list[Any]]] = defaultdict(list)  # pitch → onset, end, is tied, has a certain duration
+    sounding: dict[int, list[list[Any]]] = defaultdict(
+        list
+    )  # pitch → onset, end, is tied, has a certain duration
     for onset, pitch, end, is_tied in sorted(written):
         tied = next((note for note in sounding[pitch] if note[1] == onset and note[2]), None)
         if tied is not None:
@@ -110,7 +118,9 @@ def sounding_notes(midi: bytes) -> Notes:
     """Return the notes of a MIDI file; MidiError if it cannot be read."""
     notes = read_note_arrays(midi, _MAX_BYTES)
     # Halves are rounded to even, as `round` does.
-    onsets, ends = (np.rint(ticks * GRID / notes.resolution).astype(int) for ticks in (notes.onset, notes.end))
+    onsets, ends = (
+        np.rint(ticks * GRID / notes.resolution).astype(int) for ticks in (notes.onset, notes.end)
+    )
     durations: dict[_Place, set[int]] = defaultdict(set)
     for onset, end, pitch in zip(onsets.tolist(), ends.tolist(), notes.pitch.tolist(), strict=True):
         durations[onset, pitch].add(end - onset)
@@ -119,7 +129,9 @@ def sounding_notes(midi: bytes) -> Notes:
 
 def describe_difference(expected: Notes, actual: Notes) -> str:
     """Return in words what a reader read differently; empty if the notes are the same."""
-    near = {(onset + step, pitch): (onset, pitch) for onset, pitch in expected for step in (-1, 1, 0)}
+    near = {
+        (onset + step, pitch): (onset, pitch) for onset, pitch in expected for step in (-1, 1, 0)
+    }
     actual = {near.get(place, place): duration for place, duration in actual.items()}
     differences = {
         "lost": sorted(expected.keys() - actual.keys()),
@@ -127,12 +139,16 @@ def describe_difference(expected: Notes, actual: Notes) -> str:
         "of another duration": [
             place
             for place, duration in expected.items()
-            if duration is not None and (read := actual.get(place)) is not None and abs(read - duration) > 2
+            if duration is not None
+            and (read := actual.get(place)) is not None
+            and abs(read - duration) > 2
         ],
     }
     described = []
     for kind, places in differences.items():
-        named = (f"pitch {pitch} at quarter {onset / GRID:g}" for onset, pitch in places[:_MAX_NAMED])
+        named = (
+            f"pitch {pitch} at quarter {onset / GRID:g}" for onset, pitch in places[:_MAX_NAMED]
+        )
         described += [f"{len(places)} {kind} ({', '.join(named)})"] if places else []
     return f"read back, of {len(expected)} notes " + ", ".join(described) if described else ""
 

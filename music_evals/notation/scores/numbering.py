@@ -23,7 +23,9 @@ class _Column(NamedTuple):
     @property
     def is_hidden(self) -> bool:
         """Whether the source leaves the number out on pages, or gives it a letter."""
-        return any(measure.numberSuffix or measure.showNumber.name == "NEVER" for measure in self.measures)
+        return any(
+            measure.numberSuffix or measure.showNumber.name == "NEVER" for measure in self.measures
+        )
 
     @property
     def is_short(self) -> bool:
@@ -41,7 +43,9 @@ def number_measures(score: Any) -> None:
     from music21.bar import Barline
     from music21.stream.enums import ShowNumber
 
-    endings = {id(bracket.getFirst()) for bracket in score.recurse().getElementsByClass("RepeatBracket")}
+    endings = {
+        id(bracket.getFirst()) for bracket in score.recurse().getElementsByClass("RepeatBracket")
+    }
     groups: list[list[_Column]] = []
     for column in _columns(score):
         is_ending = any(id(measure) in endings for measure in column.measures)
@@ -68,7 +72,9 @@ def _columns(score: Any) -> Iterator[_Column]:
         if metres:
             full = Fraction(metres[0].barDuration.quarterLength)
         number = max(measure.number for measure in measures)
-        yield _Column(measures, number, Fraction(max(measure.highestTime for measure in measures)), full)
+        yield _Column(
+            measures, number, Fraction(max(measure.highestTime for measure in measures)), full
+        )
 
 
 def _continues(group: Sequence[_Column], column: _Column) -> bool:

@@ -29,7 +29,12 @@ _FILES: Final = (
     *(f"STIXGeneral{style}.ttf" for style in ("", "Bol", "Italic", "BolIta")),
     *(f"DejaVuSerif{style}.ttf" for style in ("", "-Bold", "-Italic", "-BoldItalic")),
 )
-_TEXT_SIGNS: Final = {"\ueca3": "half note", "\ueca5": "\u2669", "\ueca7": "\u266a", "\uecb7": "."}  # of SMuFL
+_TEXT_SIGNS: Final = {
+    "\ueca3": "half note",
+    "\ueca5": "\u2669",
+    "\ueca7": "\u266a",
+    "\uecb7": ".",
+}  # of SMuFL
 
 
 def engrave_pages(musicxml: str) -> list[bytes]:
@@ -115,7 +120,10 @@ def shown_text(musicxml: str) -> str:
     """
     first = next(_engrave(musicxml), "")
     page = ElementTree.fromstring(first if _has_music(first) else engrave_svgs(musicxml)[0])
-    texts = [" ".join("".join(text.itertext()).split()) for text in page.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [
+        " ".join("".join(text.itertext()).split())
+        for text in page.iter("{http://www.w3.org/2000/svg}text")
+    ]
     letters = _letters()
     return "\n".join("".join(letter for letter in text if ord(letter) in letters) for text in texts)
 
@@ -164,7 +172,9 @@ def _for_resvg(svg: str) -> str:
     """
     svg = re.sub(r"<title[^>]*>[^<]*</title>", "", svg)
     svg = re.sub(
-        r'font-family="(?:Leipzig|Times)[^"]*" font-size="720px"', f'font-family="{_FONT}" font-size="500px"', svg
+        r'font-family="(?:Leipzig|Times)[^"]*" font-size="720px"',
+        f'font-family="{_FONT}" font-size="500px"',
+        svg,
     )
     return re.sub("[\ue000-\uf8ff]", lambda sign: _TEXT_SIGNS.get(sign.group(), ""), svg)
 

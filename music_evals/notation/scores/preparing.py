@@ -11,7 +11,9 @@ if TYPE_CHECKING:  # music21 takes a third of a second to import
 SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
 """Suffixes of the score files that `read_score` accepts."""
 NO_NAME: Final = "MusicXML Part"  # music21's name for a part without a name
-_PLACEHOLDER: Final = re.compile(r"@\{[^{}]*\}[ .,:]*")  # for values of other records, in titles of Humdrum
+_PLACEHOLDER: Final = re.compile(
+    r"@\{[^{}]*\}[ .,:]*"
+)  # for values of other records, in titles of Humdrum
 _RANDOM_ID: Final = re.compile(r'"([A-Z])[0-9a-f]{32}"')
 _DATE: Final = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
 
@@ -59,10 +61,16 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
             part.makeTies(inPlace=True)
         prepared.insert(0, part)
     if not prepared.parts or not prepared.recurse().notes:
-        raise ScoreError("the score has no parts with notes; several pieces in one have to be given one by one")
+        raise ScoreError(
+            "the score has no parts with notes; several pieces in one have to be given one by one"
+        )
     kept = set(map(id, prepared.parts))
-    for group in list(source.getElementsByClass("Spanner")) if isinstance(source, stream.Score) else ():
-        if "StaffGroup" not in group.classes or all(id(part) in kept for part in group.getSpannedElements()):
+    for group in (
+        list(source.getElementsByClass("Spanner")) if isinstance(source, stream.Score) else ()
+    ):
+        if "StaffGroup" not in group.classes or all(
+            id(part) in kept for part in group.getSpannedElements()
+        ):
             prepared.insert(0, group)
     for element in list(prepared.recurse().getElementsByClass([layout.LayoutBase])):
         if not isinstance(element, layout.StaffGroup) and element.activeSite is not None:
@@ -71,7 +79,10 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
         _drop_unprinted_notes(measure)
         measure.flattenUnnecessaryVoices(inPlace=True)
     for container in [prepared, *prepared.recurse().getElementsByClass(["Measure", "Voice"])]:
-        if any(element.duration.type == "complex" for element in container.getElementsByClass("GeneralNote")):
+        if any(
+            element.duration.type == "complex"
+            for element in container.getElementsByClass("GeneralNote")
+        ):
             container.splitAtDurations()
     _fill_parts(prepared)
     number_measures(prepared)
@@ -109,7 +120,9 @@ def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:
     except Music21Exception as error:
         raise ScoreError(f"cannot be written as MusicXML: {error}") from error
     names: dict[str, str] = {}
-    return _RANDOM_ID.sub(lambda match: names.setdefault(match[0], f'"{match[1]}id{len(names) + 1}"'), text)
+    return _RANDOM_ID.sub(
+        lambda match: names.setdefault(match[0], f'"{match[1]}id{len(names) + 1}"'), text
+    )
 
 
 def _complete_measures(score: Any) -> None:

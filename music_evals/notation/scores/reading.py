@@ -23,7 +23,9 @@ if TYPE_CHECKING:  # music21 takes a third of a second to import
 MAX_BYTES: Final = 20_000_000  # largest file that is read, also after decompression
 MAX_NOTES: Final = 200_000  # most notes and rests in a score
 MAX_MEASURES: Final = 10_000  # most measures in a part
-_MAX_QUARTERS: Final = 4 * MAX_MEASURES  # longest score in quarter notes: five and a half hours at 120 a minute
+_MAX_QUARTERS: Final = (
+    4 * MAX_MEASURES
+)  # longest score in quarter notes: five and a half hours at 120 a minute
 _MAX_VOICES: Final = 200  # most voices of an ABC tune
 _MAX_DEPTH: Final = 50  # of XML elements; MusicXML nests about ten deep
 _ACCEPTED: Final = "accepted are " + ", ".join(SUFFIXES)
@@ -33,15 +35,21 @@ _MUSICXML_VALUES: Final = {
     **dict.fromkeys(("duration", "divisions"), r"\d{1,7}(\.\d{1,6})?"),
     "beats": r"(\d{1,3}(\s*\+\s*\d{1,3}){0,9})?",
     "octave": r"-?\d?",
-    **dict.fromkeys(("fifths", "alter", "key-alter", "line", "octave-change"), r"([+-]?\d{1,2}(\.\d{1,6})?)?"),
-    **dict.fromkeys(("beat-type", "actual-notes", "normal-notes", "chromatic", "diatonic"), r"([+-]?\d{1,3})?"),
+    **dict.fromkeys(
+        ("fifths", "alter", "key-alter", "line", "octave-change"), r"([+-]?\d{1,2}(\.\d{1,6})?)?"
+    ),
+    **dict.fromkeys(
+        ("beat-type", "actual-notes", "normal-notes", "chromatic", "diatonic"), r"([+-]?\d{1,3})?"
+    ),
     **dict.fromkeys(("staves", "staff", "staff-lines", "slash-dots"), r"\d{0,2}"),
     **dict.fromkeys(("multiple-rest", "measure-repeat"), r"\d{0,3}"),
 }
 _TUNE: Final = re.compile(rb"^X:", re.MULTILINE)
 # Text that would make music21 create measures without end, and the like.
 _ABSURD_FIELD: Final = r"(?:^|\[)[MLQ]:[^\]\n]{0,80}?[0-9]{4,}"
-_ABSURD_KERN: Final = r"^[^!\n*=][^\n]*(?:%\d{4}|(?:\d{4}|\.{8})\.{0,9}[A-Ga-gr])|(?:^|\t)\*M[^\t\n]{0,40}?\d{4,}"
+_ABSURD_KERN: Final = (
+    r"^[^!\n*=][^\n]*(?:%\d{4}|(?:\d{4}|\.{8})\.{0,9}[A-Ga-gr])|(?:^|\t)\*M[^\t\n]{0,40}?\d{4,}"
+)
 
 
 def read_score(path: Path, tune: int = 0) -> "Score":
@@ -64,7 +72,9 @@ def read_score_data(path: Path, tune: int = 0) -> tuple["Score", bytes, str]:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ScoreError(f"{path}: cannot be opened ({error.strerror or error}); {_ACCEPTED}") from error
+        raise ScoreError(
+            f"{path}: cannot be opened ({error.strerror or error}); {_ACCEPTED}"
+        ) from error
     if len(data) > MAX_BYTES:
         raise ScoreError(f"{path}: more than {MAX_BYTES:,} bytes; a score file may have no more")
     if not data.strip():
@@ -90,7 +100,9 @@ def read_corpus(path: str) -> "Score":
     """
     from music21 import converter, corpus
 
-    score = cast("Score", converter.parse(corpus.getWork(path), forceSource=True, storePickle=False))
+    score = cast(
+        "Score", converter.parse(corpus.getWork(path), forceSource=True, storePickle=False)
+    )
     if path.endswith(".krn"):
         _mend_kern(score)
     return score
@@ -109,7 +121,9 @@ def _parse(content: Any, kind: str) -> "Score":
         raise
     # music21's readers raise exceptions of any class.
     except Exception as error:
-        raise ScoreError(f"music21 cannot read it as {kind} ({type(error).__name__}: {str(error)[:200]})") from error
+        raise ScoreError(
+            f"music21 cannot read it as {kind} ({type(error).__name__}: {str(error)[:200]})"
+        ) from error
     if isinstance(score, stream.Opus):
         raise ScoreError("it holds several pieces; a file may hold one")
     if isinstance(score, stream.Part):
@@ -147,7 +161,9 @@ def _check_measures(counts: list[int]) -> None:
     if longest > MAX_MEASURES:
         raise ScoreError(f"{longest:,} measures; a part may have {MAX_MEASURES:,}")
     if longest * parts > MAX_NOTES:  # parts that end early are filled up
-        raise ScoreError(f"{parts:,} parts of {longest:,} measures; a score may have {MAX_NOTES:,} measures in all")
+        raise ScoreError(
+            f"{parts:,} parts of {longest:,} measures; a score may have {MAX_NOTES:,} measures in all"
+        )
 
 
 def _check_musicxml(data: bytes) -> str:
@@ -160,12 +176,16 @@ def _check_musicxml(data: bytes) -> str:
     try:
         root = fromstring(data, forbid_dtd=False, forbid_entities=True, forbid_external=True)
     except DefusedXmlException as error:
-        raise ScoreError("it declares XML entities, which no MusicXML needs and which are not read") from error
+        raise ScoreError(
+            "it declares XML entities, which no MusicXML needs and which are not read"
+        ) from error
     # An unknown encoding is a LookupError or a ValueError.
     except (ParseError, ValueError, LookupError) as error:
         raise ScoreError(f"it is no well-formed XML ({error})") from error
     if root.tag != "score-partwise":
-        raise ScoreError(f"its root element is <{root.tag[:40]}>; accepted is MusicXML's <score-partwise>")
+        raise ScoreError(
+            f"its root element is <{root.tag[:40]}>; accepted is MusicXML's <score-partwise>"
+        )
     level = [root]
     for _ in range(_MAX_DEPTH):
         level = [child for element in level for child in element]
@@ -175,10 +195,16 @@ def _check_musicxml(data: bytes) -> str:
     for tag, pattern in _MUSICXML_VALUES.items():
         for element in root.iter(tag):
             if not re.fullmatch(pattern, (element.text or "")[:80].strip()):
-                raise ScoreError(f"<{tag}> is {(element.text or '')[:20]!r}, which is no sensible number for it")
+                raise ScoreError(
+                    f"<{tag}> is {(element.text or '')[:20]!r}, which is no sensible number for it"
+                )
     for element in root.iter("ending"):
-        if not re.fullmatch(r"[\d\s,.-]{0,20}", number := element.get("number", "")) or re.search(r"\d{3}", number):
-            raise ScoreError(f"an <ending> has the number {number[:20]!r}; accepted are numbers below 100")
+        if not re.fullmatch(r"[\d\s,.-]{0,20}", number := element.get("number", "")) or re.search(
+            r"\d{3}", number
+        ):
+            raise ScoreError(
+                f"an <ending> has the number {number[:20]!r}; accepted are numbers below 100"
+            )
     parts = root.findall("part")
     _check_measures([len(part.findall("measure")) for part in parts])
     for part in parts:
@@ -189,7 +215,9 @@ def _check_musicxml(data: bytes) -> str:
             elif element.tag == "duration":
                 quarters += float(element.text or 0) / divisions
         if quarters > _MAX_QUARTERS:
-            raise ScoreError(f"a part lasts {quarters:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
+            raise ScoreError(
+                f"a part lasts {quarters:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}"
+            )
         _add_defaults(part)
         measures = part.findall("measure")
         for measure in measures:
@@ -257,19 +285,27 @@ def musicxml_bytes(data: bytes) -> bytes:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             container = _unpack(archive, "META-INF/container.xml")
             root = fromstring(container, forbid_entities=True, forbid_external=True)
-            paths = [element.get("full-path") or "" for element in root.iter() if element.tag.endswith("rootfile")]
+            paths = [
+                element.get("full-path") or ""
+                for element in root.iter()
+                if element.tag.endswith("rootfile")
+            ]
             return _unpack(archive, paths[0] if paths else "")
     except ScoreError:
         raise
     # zipfile, zlib and defusedxml raise exceptions of many classes.
     except Exception as error:
-        raise ScoreError(f"it is a damaged archive ({type(error).__name__}: {str(error)[:200]})") from error
+        raise ScoreError(
+            f"it is a damaged archive ({type(error).__name__}: {str(error)[:200]})"
+        ) from error
 
 
 def _unpack(archive: zipfile.ZipFile, name: str) -> bytes:
     """Unpack a file up to the limit: the size in the archive's headers can be wrong."""
     if name not in archive.namelist():
-        raise ScoreError(f"{name[:80]!r}, which compressed MusicXML needs, is no file in the archive")
+        raise ScoreError(
+            f"{name[:80]!r}, which compressed MusicXML needs, is no file in the archive"
+        )
     with archive.open(name) as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
@@ -312,9 +348,13 @@ def _check_abc(data: bytes) -> str:
     _check_notes(len(lengths) or 1)
     units = re.findall(r"(?:^|\[)L:\s*([0-9]+)(?:/([0-9]+))?", text, re.MULTILINE)
     unit = max((4 * int(number) / max(int(part or 1), 1) for number, part in units), default=0.5)
-    quarters = sum(int(note or 1) * unit if not measures else int(measures) * 4 for note, measures in lengths)
+    quarters = sum(
+        int(note or 1) * unit if not measures else int(measures) * 4 for note, measures in lengths
+    )
     if quarters > _MAX_QUARTERS * max(voices, 1):
-        raise ScoreError(f"it lasts {quarters:,.0f} quarter notes; a voice may last {_MAX_QUARTERS:,}")
+        raise ScoreError(
+            f"it lasts {quarters:,.0f} quarter notes; a voice may last {_MAX_QUARTERS:,}"
+        )
     return plain_abc(text)
 
 

@@ -61,7 +61,11 @@ if TYPE_CHECKING:
 
 Rendering = Literal["abc", "musicxml", "midi", "lilypond", "kern", "pages", "audio"]
 RENDERINGS: Final[tuple[Rendering, ...]] = get_args(Rendering)
-_LIBRARIES: Final = {"kern": ("converter21",), "musicxml": ("verovio",), "pages": ("verovio", "resvg_py")}
+_LIBRARIES: Final = {
+    "kern": ("converter21",),
+    "musicxml": ("verovio",),
+    "pages": ("verovio", "resvg_py"),
+}
 _MAX_ENTRY: Final = 64 << 20  # bytes of an entry in the cache
 _UNTIMED: Final = ("ornaments", "articulations", "technical", "fermata", "arpeggiate")
 _TRANSPOSITION: Final = ("attributes", "transpose")
@@ -81,7 +85,9 @@ class Rendered(TypedDict):
 def render(
     scores: Sequence[str],
     rendering: Rendering,
-    announce: Callable[[int], AbstractContextManager[Callable[[], None]]] = lambda _: nullcontext(lambda: None),
+    announce: Callable[[int], AbstractContextManager[Callable[[], None]]] = lambda _: nullcontext(
+        lambda: None
+    ),
 ) -> list[Rendered]:
     """Render scores and read each rendering back; earlier results come from the cache.
 
@@ -108,7 +114,11 @@ def render(
     for score in scores:
         key = json.dumps([rendering, *_versions(rendering), score]).encode()
         names[score] = f"{hashlib.sha256(key).hexdigest()}.{rendering}"
-    results = {score: entry for score, name in names.items() if (entry := _unpack(cache_get(folder, name, _MAX_ENTRY)))}
+    results = {
+        score: entry
+        for score, name in names.items()
+        if (entry := _unpack(cache_get(folder, name, _MAX_ENTRY)))
+    }
     new = [score for score in names if score not in results]
     with announce(len(new)) if new else nullcontext(lambda: None) as advance:
         rendered = map_in_subprocess(partial(_try_to_render, rendering=rendering), new, few=1)
@@ -184,7 +194,12 @@ def _render(musicxml: str, rendering: Rendering) -> Rendered:
 
 def _bare(musicxml: str) -> str:
     """Leave out grace notes, marks that programs play differently, and transposition."""
-    return _without(musicxml, *((".//notations", name) for name in _UNTIMED), (".", "note[grace]"), _TRANSPOSITION)
+    return _without(
+        musicxml,
+        *((".//notations", name) for name in _UNTIMED),
+        (".", "note[grace]"),
+        _TRANSPOSITION,
+    )
 
 
 def _without(musicxml: str, *names: tuple[str, str]) -> str:
@@ -212,7 +227,9 @@ def _midi(musicxml: str) -> bytes:
             for side in ("leftBarline", "rightBarline"):
                 if isinstance(getattr(measure, side), bar.Repeat):
                     setattr(measure, side, None)
-    for element in list(score.recurse().getElementsByClass(["RepeatExpression", "RepeatBracket", "Harmony"])):
+    for element in list(
+        score.recurse().getElementsByClass(["RepeatExpression", "RepeatBracket", "Harmony"])
+    ):
         if element.activeSite is not None:
             element.activeSite.remove(element)
     file = mido.MidiFile(file=io.BytesIO(streamToMidiFile(score).writestr()))
@@ -257,7 +274,9 @@ def _one_at_a_time(track: mido.MidiTrack, channel: int, ticks_per_beat: int) -> 
 
 
 def _kern(musicxml: str) -> str:
-    writer = require("converter21.humdrum.humdrumwriter", "scores").HumdrumWriter(parse_musicxml(musicxml))
+    writer = require("converter21.humdrum.humdrumwriter", "scores").HumdrumWriter(
+        parse_musicxml(musicxml)
+    )
     writer.makeNotation = True
     out = io.StringIO()
     with redirect_stderr(io.StringIO()):  # it reports every gap that it fills
@@ -272,7 +291,9 @@ def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
     root = fromstring(musicxml)
     for part in root.iter("part"):
         divisions = 1
-        for measure, start, end in zip(part.iter("measure"), starts, [*starts[1:], None], strict=True):
+        for measure, start, end in zip(
+            part.iter("measure"), starts, [*starts[1:], None], strict=True
+        ):
             measure.set("implicit", "yes")
             now = 0
             for element in measure:
@@ -283,7 +304,9 @@ def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
                 elif element.find("chord") is None:
                     now += duration
             if end is not None and (missing := (end - start) * divisions // GRID - now) > 0:
-                ElementTree.SubElement(ElementTree.SubElement(measure, "forward"), "duration").text = str(missing)
+                ElementTree.SubElement(
+                    ElementTree.SubElement(measure, "forward"), "duration"
+                ).text = str(missing)
     return musicxml_to_lilypond(ElementTree.tostring(root, encoding="unicode"))
 
 
@@ -299,8 +322,14 @@ def _parse(text: str, kind: str) -> "Score":
 def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:
     header, voices = split_voices(abc)
     # music21 makes measures only for voices with several bar lines. Without metres it measures by the bar lines.
-    longer = [line for name, lines in voices.items() for line in (f"V:{name}", *lines, "z | z | z |")]
-    lines = [line for line in plain_abc("\n".join([*header, *longer])).splitlines() if not line.startswith("M:")]
+    longer = [
+        line for name, lines in voices.items() for line in (f"V:{name}", *lines, "z | z | z |")
+    ]
+    lines = [
+        line
+        for line in plain_abc("\n".join([*header, *longer])).splitlines()
+        if not line.startswith("M:")
+    ]
     return written_notes(parse_plain("\n".join(lines)).parts, [*starts, *[starts[-1]] * 4])
 
 
@@ -321,7 +350,9 @@ def _lilypond_notes(text: str) -> Notes:
 
 @cache
 def _versions(rendering: Rendering) -> list[str]:
-    versions = [version(name) for name in ("music-evals", "music21", "mido", *_LIBRARIES.get(rendering, ()))]
+    versions = [
+        version(name) for name in ("music-evals", "music21", "mido", *_LIBRARIES.get(rendering, ()))
+    ]
     return [*versions, lilypond_version()] if rendering == "lilypond" else versions
 
 

@@ -43,7 +43,9 @@ _ACCIDENTALS: Final[Mapping[int | None, str]] = {-2: "--", -1: "-", 1: "#", 2: "
 _NOT_IN_NAME: Final = re.compile(r"[0-9/]+")
 
 _Place = tuple[int, int, str]  # measure, onset, pitch
-_AbcEvent = tuple[tuple[int, ...], Fraction, bool]  # pitches, duration in quarter notes, whether it is tied to the next
+_AbcEvent = tuple[
+    tuple[int, ...], Fraction, bool
+]  # pitches, duration in quarter notes, whether it is tied to the next
 
 
 class ReadNote(NamedTuple):
@@ -63,7 +65,9 @@ class _Contents:
     notes: list[ReadNote] = field(default_factory=list)  # before ties are joined
     tied: set[ReadNote] = field(default_factory=set)  # notes with a tie to the next note
     continued: set[ReadNote] = field(default_factory=set)  # notes with a tie to the note before
-    signatures: dict[tuple[int, str], set[str]] = field(default_factory=lambda: defaultdict(set))  # measure, kind
+    signatures: dict[tuple[int, str], set[str]] = field(
+        default_factory=lambda: defaultdict(set)
+    )  # measure, kind
 
     def add(self, note: ReadNote, is_tied: bool, is_continued: bool) -> None:
         """Add a note."""
@@ -93,7 +97,10 @@ def check_by_second_reader(score: "Score", data: bytes, kind: str) -> None:
 
 
 def compare_notes(
-    score_notes: Iterable[ReadNote], second_notes: Iterable[ReadNote], numbers: Sequence[str], reader: str
+    score_notes: Iterable[ReadNote],
+    second_notes: Iterable[ReadNote],
+    numbers: Sequence[str],
+    reader: str,
 ) -> None:
     """Compare the notes that music21 and a second program read.
 
@@ -127,24 +134,36 @@ def _shown(notes: Sequence[ReadNote], place: tuple[int, int]) -> str:
     if not notes or notes[0][:2] != place:
         return "nothing there"
     note = notes[0]
-    return f"{note.pitch} for {Fraction(note.duration, GRID)}" if note.duration else f"the grace note {note.pitch}"
+    return (
+        f"{note.pitch} for {Fraction(note.duration, GRID)}"
+        if note.duration
+        else f"the grace note {note.pitch}"
+    )
 
 
 def _compare(first: _Contents, second: _Contents, reader: str) -> None:
     if len(first.numbers) != len(second.numbers):
-        raise ScoreError(f"music21 reads {len(first.numbers)} measures, {reader} reads {len(second.numbers)}")
+        raise ScoreError(
+            f"music21 reads {len(first.numbers)} measures, {reader} reads {len(second.numbers)}"
+        )
     for number, other in zip(first.numbers, second.numbers, strict=True):
         if number != other and number.isdigit() and other.isdigit():
-            raise ScoreError(f"music21 reads the number {number} at a measure, {reader} reads {other}")
+            raise ScoreError(
+                f"music21 reads the number {number} at a measure, {reader} reads {other}"
+            )
     tied = first.tied | second.tied
     compare_notes(_join_ties(first, tied), _join_ties(second, tied), first.numbers, reader)
     for measure, kind in sorted({*first.signatures, *second.signatures}):
-        ours, theirs = (contents.signatures.get((measure, kind), set()) for contents in (first, second))
+        ours, theirs = (
+            contents.signatures.get((measure, kind), set()) for contents in (first, second)
+        )
         # partitura reads one key for all staves of a part.
         if "" not in ours and not (theirs <= ours and bool(theirs) == bool(ours)):
             texts = ["/".join(sorted(texts)) or "none" for texts in (ours, theirs)]
             place = f"measure {first.numbers[measure]}"
-            raise ScoreError(f"{place}: music21 reads the {kind} {texts[0]}, {reader} reads {texts[1]}")
+            raise ScoreError(
+                f"{place}: music21 reads the {kind} {texts[0]}, {reader} reads {texts[1]}"
+            )
 
 
 def _join_ties(contents: _Contents, tied: Set[ReadNote]) -> Iterator[ReadNote]:
@@ -179,7 +198,9 @@ def _music21_contents(score: "Score") -> _Contents:
     for part in score.parts:
         measures = list(part.getElementsByClass("Measure"))
         if len(measures) > len(contents.numbers):
-            contents.numbers = [f"{measure.number}{measure.numberSuffix or ''}" for measure in measures]
+            contents.numbers = [
+                f"{measure.number}{measure.numberSuffix or ''}" for measure in measures
+            ]
         for place, measure in enumerate(measures):
             _add_measure(contents, place, measure, is_last=measure is measures[-1])
     return contents
@@ -190,7 +211,9 @@ def _add_measure(contents: _Contents, place: int, measure: Any, *, is_last: bool
     for key in measure.recurse().getElementsByClass("KeySignature"):
         contents.signatures[place, "key"].add("" if key.sharps is None else str(key.sharps))
     for metre in measure.recurse().getElementsByClass("TimeSignature"):
-        contents.signatures[place, "metre"].add("" if "+" in metre.ratioString else metre.ratioString)
+        contents.signatures[place, "metre"].add(
+            "" if "+" in metre.ratioString else metre.ratioString
+        )
     for onset, duration, note in measure_notes(measure):
         # A grace note at the end of a measure belongs to the next note.
         is_before_next = not duration and onset == end and not is_last
@@ -211,7 +234,9 @@ def _partitura_contents(data: bytes, kind: str) -> _Contents:
     # partitura raises exceptions of any class.
     except Exception as error:
         reason = f"{type(error).__name__}: {str(error)[:200]}"
-        raise ScoreError(f"partitura, which checks what music21 reads, cannot read it ({reason})") from error
+        raise ScoreError(
+            f"partitura, which checks what music21 reads, cannot read it ({reason})"
+        ) from error
     return contents
 
 
@@ -253,7 +278,9 @@ def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
     for signature in part.iter_all(classes.KeySignature):
         contents.signatures[place_of(signature), "key"].add(str(signature.fifths))
     for signature in part.iter_all(classes.TimeSignature):
-        contents.signatures[place_of(signature), "metre"].add(f"{signature.beats}/{signature.beat_type}")
+        contents.signatures[place_of(signature), "metre"].add(
+            f"{signature.beats}/{signature.beat_type}"
+        )
 
 
 # --- ABC ---
@@ -308,7 +335,9 @@ def _compare_voice(part: Any, measures: Sequence[Sequence[Event]]) -> None:
         starts.append(on_grid(now))
         second += [(event.pitches, event.duration * 4, event.is_tied) for event in events]
         now += 4 * total_duration(events)
-    _compare(_abc_contents(_music21_events(part), starts), _abc_contents(second, starts), "our reader")
+    _compare(
+        _abc_contents(_music21_events(part), starts), _abc_contents(second, starts), "our reader"
+    )
 
 
 def _music21_events(part: Any) -> Iterator[_AbcEvent]:

@@ -3,7 +3,14 @@
 from itertools import product
 from typing import Final
 
-from music_evals.reports.comparisons import ARMS, OUTCOMES, paired_cells, paired_row, paired_runs, run_labels
+from music_evals.reports.comparisons import (
+    ARMS,
+    OUTCOMES,
+    paired_cells,
+    paired_row,
+    paired_runs,
+    run_labels,
+)
 from music_evals.reports.records import Records
 from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import run_notes
@@ -14,8 +21,14 @@ _LABELS: Final = ("Task", "Model", "Condition", "Data")
 
 def tables(records: Records) -> list[Table]:
     """Make the table of scores in LilyPond and in ABC, by skill; strict rows on the same data are paired."""
-    runs = [run for run in paired_runs(records) if all(run.factors[name] == value for name, value in ARMS.items())]
-    lilypond, abc = ([run for run in runs if run.questions[0] == name] for name in ("lilybench", "abc_eval"))
+    runs = [
+        run
+        for run in paired_runs(records)
+        if all(run.factors[name] == value for name, value in ARMS.items())
+    ]
+    lilypond, abc = (
+        [run for run in runs if run.questions[0] == name] for name in ("lilybench", "abc_eval")
+    )
     paired, apart = [], []
     for first, second in product(lilypond, abc):
         (_, data, task), (_, other_data, other_task) = first.questions, second.questions

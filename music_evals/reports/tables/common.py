@@ -36,7 +36,13 @@ NOT_PUBLISHED: Final = (
 )
 
 _FEW_CLUSTERS: Final = 20
-_TITLES: Final = {"zero": "Zero-shot", "few": "Few-shot", "midi": "MIDI", "metadata_qa": "Metadata QA", "abc": "ABC"}
+_TITLES: Final = {
+    "zero": "Zero-shot",
+    "few": "Few-shot",
+    "midi": "MIDI",
+    "metadata_qa": "Metadata QA",
+    "abc": "ABC",
+}
 
 Figure = Callable[[int], Cell]
 """Makes a cell of a run, given its number."""
@@ -65,7 +71,11 @@ def title_of(name: str) -> str:
 
 def run_notes(runs: pd.DataFrame) -> list[str]:
     """Return the notes that a table of these runs needs."""
-    lines = ["Measured figures are followed by their 95% interval and the number of items."] if len(runs) else []
+    lines = (
+        ["Measured figures are followed by their 95% interval and the number of items."]
+        if len(runs)
+        else []
+    )
     if len(runs) and not runs["is_published_test"].all():
         lines.append(NOT_PUBLISHED)
     if len(runs):
@@ -87,9 +97,7 @@ def _few_clusters(runs: pd.DataFrame) -> list[str]:
     lines = []
     for _, run in runs.iterrows():
         if run["clusters"] < min(run["n"], _FEW_CLUSTERS):
-            where = (
-                f"{run['task']}: the {run['n']} questions are on {run['clusters']} pieces, scores or in as many chats"
-            )
+            where = f"{run['task']}: the {run['n']} questions are on {run['clusters']} pieces, scores or in as many chats"
             width = "no interval" if run["clusters"] == 1 else "a wide interval"
             lines.append(f"{where}, so that a score has {width}.")
     return list(dict.fromkeys(lines))
@@ -135,7 +143,9 @@ def make_table(
     rows = [[*cells, *map(figures.get, columns)] for cells, figures in [*paper, *measured]]
     kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
     lines = [*notes(note or name), *run_notes(runs)]
-    return Table(name, title, (*groups, *LABELS, *columns), rows, lines, kinds, is_drawn, most_shown)
+    return Table(
+        name, title, (*groups, *LABELS, *columns), rows, lines, kinds, is_drawn, most_shown
+    )
 
 
 def run_table(
@@ -169,10 +179,14 @@ def run_table(
     return make_table(name, title, [*figures], measured, runs, groups=groups, **options)
 
 
-def condition_rows(runs: pd.DataFrame, without: Sequence[str] = ()) -> list[tuple[list[Cell], pd.DataFrame]]:
+def condition_rows(
+    runs: pd.DataFrame, without: Sequence[str] = ()
+) -> list[tuple[list[Cell], pd.DataFrame]]:
     """Group runs of one model, condition and data, whatever their tasks: label cells, and the runs."""
     rows: dict[tuple[Any, ...], list[int]] = {}
-    for number, run in runs.sort_values(["model", "condition", "data"]).iterrows() if len(runs) else ():
+    for number, run in (
+        runs.sort_values(["model", "condition", "data"]).iterrows() if len(runs) else ()
+    ):
         model, _, condition, data = labels(run, (*without, PARTIAL))
         rows.setdefault((model, condition, data), []).append(number)
     found = []
@@ -192,7 +206,9 @@ def items_with(records: Records, run: int, column: str) -> pd.DataFrame:
 
 def share_of(flags: Iterable[bool], items: pd.DataFrame) -> Estimate | None:
     """Return the share of items with a property, from a flag per response, in percent."""
-    found = estimate([float(flag) for flag in flags], items["item"].tolist(), items["cluster"].tolist())
+    found = estimate(
+        [float(flag) for flag in flags], items["item"].tolist(), items["cluster"].tolist()
+    )
     return found.percent() if found else None
 
 
@@ -221,11 +237,21 @@ def score_table(records: Records, section: str) -> Table:
     rows: Rows = []
     for cells, group in condition_rows(runs):
         numbers = dict(zip(group["task"], group.index, strict=True))
-        rows.append([*cells, *(records.percent(numbers[task]) if task in numbers else None for task in tasks)])
+        rows.append(
+            [
+                *cells,
+                *(records.percent(numbers[task]) if task in numbers else None for task in tasks),
+            ]
+        )
     name = f"{runs['benchmark'].iloc[0]}_scores"
-    metrics = [f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}" for _, run in runs.iterrows()]
+    metrics = [
+        f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}"
+        for _, run in runs.iterrows()
+    ]
     lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
-    return Table(name, f"{section}: main metrics in percent", (*LABELS, *map(title_of, tasks)), rows, lines)
+    return Table(
+        name, f"{section}: main metrics in percent", (*LABELS, *map(title_of, tasks)), rows, lines
+    )
 
 
 def third_party_table(records: Records, section: str) -> Table | None:
@@ -239,13 +265,26 @@ def third_party_table(records: Records, section: str) -> Table | None:
     paper: list[Row] = []
     for row in rows:
         source = row.labels.get("source", "third party, 500 sampled")
-        paper.append((paper_labels(row.labels["model"], source), {"Accuracy": Estimate(row.figures["accuracy"])}))
+        paper.append(
+            (
+                paper_labels(row.labels["model"], source),
+                {"Accuracy": Estimate(row.figures["accuracy"])},
+            )
+        )
     measured: list[Row] = []
     for cells, group in condition_rows(runs):
         items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
         measured.append((cells, {"Accuracy": percent(score_of(items))}))
     title = f"{section}: accuracy over all questions in percent, beside figures of a third party"
-    made = make_table(f"{benchmark}_{THIRD_PARTY}", title, ["Accuracy"], measured, runs, published=paper, note=note)
+    made = make_table(
+        f"{benchmark}_{THIRD_PARTY}",
+        title,
+        ["Accuracy"],
+        measured,
+        runs,
+        published=paper,
+        note=note,
+    )
     denominator = load(benchmark).table.get("third_party_note")
     return replace(made, notes=[*made.notes, denominator]) if denominator else made
 
@@ -263,13 +302,21 @@ def protocols_table(records: Records, section: str) -> Table | None:
     figures: Figures = {
         "Strict": partial(records.percent, metric=STRICT),
         "Official": partial(records.percent, metric=OFFICIAL),
-        "Official, read": lambda run: percent(records.score(run, f"{OFFICIAL.partition('/')[0]}/answered")),
+        "Official, read": lambda run: percent(
+            records.score(run, f"{OFFICIAL.partition('/')[0]}/answered")
+        ),
         "Read otherwise": lambda run: Estimate(100 * float(differs[run]), decimals=1),
     }
-    for heading, metric in (("Strict, vote", "strict_choice/vote"), ("Official, vote", "official_choice/vote")):
+    for heading, metric in (
+        ("Strict, vote", "strict_choice/vote"),
+        ("Official, vote", "official_choice/vote"),
+    ):
         if any(records.score(run, metric) for run in runs.index):
             figures[heading] = partial(records.percent, metric=metric)
-    name, title = f"{runs['benchmark'].iloc[0]}_protocols", f"{section}: scores by two readings of replies, in percent"
+    name, title = (
+        f"{runs['benchmark'].iloc[0]}_protocols",
+        f"{section}: scores by two readings of replies, in percent",
+    )
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="protocols")
 
 
@@ -281,9 +328,14 @@ def tags_table(records: Records, section: str) -> Table | None:
     groups = sorted(rows["group"].unique())
     if not groups:
         return None
-    figures: Figures = {group.removeprefix("tag="): partial(records.percent, group=group) for group in groups}
+    figures: Figures = {
+        group.removeprefix("tag="): partial(records.percent, group=group) for group in groups
+    }
     tagged = runs.loc[[number for number in runs.index if number in {*rows["run"]}]]
-    name, title = f"{runs['benchmark'].iloc[0]}_tags", f"{section}: scores by group of questions, in percent"
+    name, title = (
+        f"{runs['benchmark'].iloc[0]}_tags",
+        f"{section}: scores by group of questions, in percent",
+    )
     return run_table(name, title, tagged, figures, groups={"Task": "task"}, note="tags")
 
 
@@ -298,7 +350,10 @@ def floors_table(records: Records, section: str) -> Table | None:
     for kind in kinds:
         figures[f"{FLOOR}: {kind}"] = lambda run, kind=kind: percent(records.floors(run).get(kind))  # type: ignore[misc]
     figures["Gain"] = lambda run: percent(gain(records.score(run), best_floor(records.floors(run))))
-    name, title = f"{runs['benchmark'].iloc[0]}_floors", f"{section}: scores, floors and gains in percent"
+    name, title = (
+        f"{runs['benchmark'].iloc[0]}_floors",
+        f"{section}: scores, floors and gains in percent",
+    )
     if ": " in section:
         name = name.replace("_floors", f"_{section.partition(': ')[2]}_floors")
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="gain")
@@ -341,9 +396,27 @@ def cost_table(records: Records) -> Table:
     for number, run in runs.iterrows():
         responses = records.main[number].drop_duplicates(["sample", "epoch"])
         score, names = records.percent(number), labels(run)
-        quantiles = [_quantile(responses, name, share) for name in ("tokens", "seconds") for share in (0.5, 0.9)]
-        rows.append([run["section"], title_of(run["task"]), *names, score, count(len(responses)), *quantiles])
-    quantile_names = ("Tokens, median", "Tokens, 90th percentile", "Seconds, median", "Seconds, 90th percentile")
+        quantiles = [
+            _quantile(responses, name, share)
+            for name in ("tokens", "seconds")
+            for share in (0.5, 0.9)
+        ]
+        rows.append(
+            [
+                run["section"],
+                title_of(run["task"]),
+                *names,
+                score,
+                count(len(responses)),
+                *quantiles,
+            ]
+        )
+    quantile_names = (
+        "Tokens, median",
+        "Tokens, 90th percentile",
+        "Seconds, median",
+        "Seconds, 90th percentile",
+    )
     columns = ("Benchmark", "Task", *LABELS, "Score (%)", "Responses", *quantile_names)
     return Table("costs", "Output tokens and time", columns, rows, notes("costs"))
 
@@ -357,4 +430,6 @@ def _quantile(responses: pd.DataFrame, name: str, share: float) -> Estimate | No
         return None
     ends = [float(end) for end in stats.quantile_test(values, p=share).confidence_interval()]
     low, high = (None, None) if np.isnan(ends).any() else ends
-    return Estimate(float(np.quantile(values, share)), low, high, len(values), 0 if name == "tokens" else 2)
+    return Estimate(
+        float(np.quantile(values, share)), low, high, len(values), 0 if name == "tokens" else 2
+    )

@@ -40,7 +40,13 @@ PAPER_PIECES: Final = 1000
 """Of how many pieces the paper's Fréchet distances are; the distance falls with their number."""
 PAPER_REFERENCES: Final = {"bmdataset-test": "test", "mutopia": "Mut."}
 CATEGORIES: Final = (
-    *("invalid_metadata", "invalid_content", "invalid_bar_duration", "melodic_leap", "accidental_outside_key"),
+    *(
+        "invalid_metadata",
+        "invalid_content",
+        "invalid_bar_duration",
+        "melodic_leap",
+        "accidental_outside_key",
+    ),
 )
 Pieces = Mapping[int, list[Any]]
 
@@ -48,12 +54,15 @@ Pieces = Mapping[int, list[Any]]
 def tables(records: Records) -> list[Table]:
     """Make the tables of understanding."""
     by_kind: Figures = {
-        title_of(kind): partial(records.score, group=f"kind={kind}") for kind in ("key", "metre", "note_length")
+        title_of(kind): partial(records.score, group=f"kind={kind}")
+        for kind in ("key", "metre", "note_length")
     }
     in_form: Figures = {
         "In form": lambda run: share_of(records.main[run]["in_form"], records.main[run]),
         "Score in form": lambda run: percent(score_of(records.main[run].query("in_form == True"))),
-        "Score in other forms": lambda run: percent(score_of(records.main[run].query("in_form == False"))),
+        "Score in other forms": lambda run: percent(
+            score_of(records.main[run].query("in_form == False"))
+        ),
     }
     metadata = records.current(SECTION, task=["metadata_qa", "metadata_prediction"])
     title = "LilyBench: answers in the required form, in percent"
@@ -61,7 +70,13 @@ def tables(records: Records) -> list[Table]:
     return [
         _table3(records),
         _bar_count(records),
-        run_table("lilybench_metadata", "LilyBench: key, metre and note length", metadata, by_kind, groups=task),
+        run_table(
+            "lilybench_metadata",
+            "LilyBench: key, metre and note length",
+            metadata,
+            by_kind,
+            groups=task,
+        ),
         _error_detection(records),
         _emotion(records),
         run_table("lilybench_form", title, records.current(SECTION), in_form, groups=task),
@@ -97,7 +112,9 @@ def _bar_count(records: Records) -> Table:
         answers = [one or None for one in items.reindex(columns=["answer"])["answer"].fillna("")]
         is_paper = records.runs.at[run, "protocol"] == "paper"
         rights = items["right_answer"].tolist()
-        return count_estimates(answers, rights, items["item"].nunique(), is_paper=is_paper).get(name)
+        return count_estimates(answers, rights, items["item"].nunique(), is_paper=is_paper).get(
+            name
+        )
 
     figures: Figures = {"Exact": records.score}
     for name in ("within_1", "within_5", "within_10", "median_absolute_error"):
@@ -117,15 +134,29 @@ def _error_detection(records: Records) -> Table:
         """Exact answers on scores with an error; measures named on those without one."""
         items = records.main[run]
         group = items[(items["stratum"] == CLEAN) == is_clean]
-        answers = group["answer"].fillna("none") if "answer" in group else pd.Series("none", index=group.index)
+        answers = (
+            group["answer"].fillna("none")
+            if "answer" in group
+            else pd.Series("none", index=group.index)
+        )
         flags = answers != "none" if is_clean else answers == group["right_answer"]
         found = share_of(flags, group)
         return found.times(0.01, 3) if found else None
 
     figures: Figures = {category: partial(mean_f1, category) for category in CATEGORIES}
-    figures |= {"Macro F1": records.score, "Exact": partial(rate, False), "False alarms": partial(rate, True)}
-    row = next(row for row in published("lilybench", "table3").rows if row.labels["task"] == "error_detection")
-    paper = [(paper_labels(model), {"Macro F1": Estimate(value)}) for model, value in row.figures.items()]
+    figures |= {
+        "Macro F1": records.score,
+        "Exact": partial(rate, False),
+        "False alarms": partial(rate, True),
+    }
+    row = next(
+        row
+        for row in published("lilybench", "table3").rows
+        if row.labels["task"] == "error_detection"
+    )
+    paper = [
+        (paper_labels(model), {"Macro F1": Estimate(value)}) for model, value in row.figures.items()
+    ]
     runs = records.current(SECTION, task="error_detection")
     title = "LilyBench: error_detection, F1 by category"
     return run_table("lilybench_error_detection", title, runs, figures, published=paper)
@@ -143,7 +174,9 @@ def _emotion(records: Records) -> Table:
         taken = taken.reindex(index=quadrants, columns=(*quadrants, "unreadable"), fill_value=0)
         taken.columns = columns[1:]
         rows += [(cells, {"Right": right, **taken.loc[right].map(count)}) for right in quadrants]
-    return make_table("lilybench_emotion", "LilyBench: quadrants of emotion_recognition", columns, rows, runs)
+    return make_table(
+        "lilybench_emotion", "LilyBench: quadrants of emotion_recognition", columns, rows, runs
+    )
 
 
 # --- generation ---
@@ -174,13 +207,30 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
         for reference, short in PAPER_REFERENCES.items():
             figures[f"{title} ({short})"] = partial(figure, f"{reference}/{name}")
     decimals = {"compile rate": 1, "JS test": 2, "JS Mutopia": 2, "FMD test": 3, "FMD Mutopia": 3}
-    headings = dict(zip(decimals, ("Comp. (%)", "JS (test)", "JS (Mut.)", "FMD (test)", "FMD (Mut.)"), strict=True))
+    headings = dict(
+        zip(
+            decimals,
+            ("Comp. (%)", "JS (test)", "JS (Mut.)", "FMD (test)", "FMD (Mut.)"),
+            strict=True,
+        )
+    )
     paper: list[Row] = []
     for row in published("lilybench_generation", "table2").rows:
-        values = {headings[name]: Estimate(value, decimals=decimals[name]) for name, value in row.figures.items()}
+        values = {
+            headings[name]: Estimate(value, decimals=decimals[name])
+            for name, value in row.figures.items()
+        }
         paper.append(([row.labels["regime"], *paper_labels(row.labels["model"])], values))
     groups, title = {"Regime": "regime"}, "LilyBench Table 2: generation"
-    return run_table("lilybench_table2", title, runs, figures, groups=groups, published=paper, without=("regime",))
+    return run_table(
+        "lilybench_table2",
+        title,
+        runs,
+        figures,
+        groups=groups,
+        published=paper,
+        without=("regime",),
+    )
 
 
 def _rate(pieces: Pieces, run: int, *, of: Callable[[Sequence[Any]], Iterable[bool]]) -> Cell:
@@ -223,14 +273,22 @@ def _distance_remarks(pieces: Sequence[Any], texts: int) -> list[str]:
 
 def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Compile rate by the number of attempts."""
-    allowed = {number: max(piece["attempts_allowed"] for piece in pieces[number]) for number in runs.index}
+    allowed = {
+        number: max(piece["attempts_allowed"] for piece in pieces[number]) for number in runs.index
+    }
     several = runs.loc[[number for number in runs.index if allowed[number] > 1]]
 
     def after(attempts: int, run: int) -> Cell:
-        return percent(written.compiled_after(pieces[run], attempts)) if attempts <= allowed[run] else None
+        return (
+            percent(written.compiled_after(pieces[run], attempts))
+            if attempts <= allowed[run]
+            else None
+        )
 
     most = max(allowed.values(), default=0)
-    figures: Figures = {f"After {attempts}": partial(after, attempts) for attempts in range(1, most + 1)}
+    figures: Figures = {
+        f"After {attempts}": partial(after, attempts) for attempts in range(1, most + 1)
+    }
     title = "LilyBench generation: compile rate in percent by attempts"
     return run_table("lilybench_repairs", title, several, figures)
 
@@ -240,7 +298,9 @@ def _novelty(runs: pd.DataFrame, pieces: Pieces) -> Table:
     copies = {number: written.near_copies(pieces[number]) for number in runs.index}
     places = list(dict.fromkeys(place for found in copies.values() for place in found))
     figures: Figures = {
-        f"Of {place}" if place else "Near-copies": lambda run, place=place: percent(copies[run].get(place))  # type: ignore[misc]
+        f"Of {place}" if place else "Near-copies": lambda run, place=place: percent(
+            copies[run].get(place)
+        )  # type: ignore[misc]
         for place in places
     }
     figures["Of each other"] = partial(_rate, pieces, of=written.repeated)

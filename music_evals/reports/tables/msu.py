@@ -15,7 +15,15 @@ import pandas as pd
 from music_evals.benchmarks import published
 from music_evals.reports.records import Records
 from music_evals.reports.table import P_DECIMALS, PUBLISHED, Cell, Table, count, notes
-from music_evals.reports.tables.common import LABELS, Figures, paper_labels, percent, run_table, share_of, title_of
+from music_evals.reports.tables.common import (
+    LABELS,
+    Figures,
+    paper_labels,
+    percent,
+    run_table,
+    share_of,
+    title_of,
+)
 from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import joint_agreement, level_success, unanimity
 from music_evals.scorers.metrics.estimates import Estimate, Estimates
@@ -38,7 +46,13 @@ def tables(records: Records) -> list[Table]:
         _table2(records, runs),
         _table3(records, runs),
         _table4(records, runs),
-        run_table("msu_renderings", title, renderings, _overall(records), groups={"Rendering": "rendering"}),
+        run_table(
+            "msu_renderings",
+            title,
+            renderings,
+            _overall(records),
+            groups={"Rendering": "rendering"},
+        ),
         _success(records, runs),
         _judges(records, runs),
         _table6(runs),
@@ -51,7 +65,9 @@ def _paper(name: str, n: int | None = None) -> list[tuple[list[Cell], Estimates]
         (
             [title_of(row.labels.get("modality", "-")), *paper_labels(row.labels["model"])],
             {
-                heading.capitalize(): Estimate(figure, row.figures.get("low"), row.figures.get("high"), n, decimals=2)
+                heading.capitalize(): Estimate(
+                    figure, row.figures.get("low"), row.figures.get("high"), n, decimals=2
+                )
                 for heading, figure in row.figures.items()
             },
         )
@@ -65,7 +81,9 @@ def _table2(records: Records, runs: pd.DataFrame) -> Table:
     figures["Overall"] = records.percent
     rows = [*_paper("table2"), *_paper("table5")]
     title = "MSU-Bench Tables 2 and 5: accuracy in percent by level"
-    return run_table("msu_table2", title, runs, figures, groups=_GROUPS, published=rows, is_drawn=True)
+    return run_table(
+        "msu_table2", title, runs, figures, groups=_GROUPS, published=rows, is_drawn=True
+    )
 
 
 def _overall(records: Records) -> Figures:
@@ -73,7 +91,9 @@ def _overall(records: Records) -> Figures:
         "Accuracy": records.percent,
         "Questions": lambda run: count(records.main[run]["item"].nunique()),
         "Unscored": lambda run: count(int((~records.main[run]["counts"]).sum())),
-        "Answered": lambda run: share_of(records.main[run]["reading"] == "answered", records.main[run]),
+        "Answered": lambda run: share_of(
+            records.main[run]["reading"] == "answered", records.main[run]
+        ),
     }
 
 
@@ -90,7 +110,9 @@ def _table4(records: Records, runs: pd.DataFrame) -> Table:
     title_only = runs[runs["content"] == "title"] if "content" in runs else runs.iloc[:0]
     title = "MSU-Bench Table 4: accuracy in percent from the title alone"
     rows = _paper("table4")
-    return run_table("msu_table4", title, title_only, _by_level(records), groups=_GROUPS, published=rows)
+    return run_table(
+        "msu_table4", title, title_only, _by_level(records), groups=_GROUPS, published=rows
+    )
 
 
 def _by_level(records: Records) -> Figures:
@@ -120,7 +142,9 @@ def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
         # A rule can score a question, or judges were asked.
-        is_scored = group["counts"] | group["details"].map(lambda one: bool(one.get("readable", True) or one["votes"]))
+        is_scored = group["counts"] | group["details"].map(
+            lambda one: bool(one.get("readable", True) or one["votes"])
+        )
         answers = group["value"].astype(object).where(group["counts"], None)[is_scored].tolist()
         missing = int(group["of_level"].iloc[0]) - len(group)
         outcomes[score, epoch][int(level)] = [*answers, *[None] * missing]
@@ -131,7 +155,13 @@ def _judges(records: Records, runs: pd.DataFrame) -> Table:
     """Agreement of judges with one another, with the rules, and with people."""
     facts = {number: agreement(records.main[number]) for number in runs.index}
     judged = runs.loc[[number for number, fact in facts.items() if fact]]
-    names = ("Judges unanimous", _JOINT, "Krippendorff's α", "Judges and rules", "Judges and people")
+    names = (
+        "Judges unanimous",
+        _JOINT,
+        "Krippendorff's α",
+        "Judges and rules",
+        "Judges and people",
+    )
     figures: Figures = {
         name: lambda run, name=name: facts[run].get(name)  # type: ignore[misc]
         for name in (*names, "McNemar p", "Pearson's r")
@@ -150,25 +180,35 @@ def agreement(items: pd.DataFrame) -> Estimates:
     questions = items["details"].tolist()
     # Only a majority makes a vote late; then nobody knows whether the judges agree.
     is_timely = [bool(one["votes"]) and LATE not in one["abstained"].values() for one in questions]
-    is_ruled = [bool(one["votes"]) and None not in (one["verdict"], one["rule"]) for one in questions]
+    is_ruled = [
+        bool(one["votes"]) and None not in (one["verdict"], one["rule"]) for one in questions
+    ]
     is_labelled = [None not in (one["verdict"], one.get("human")) for one in questions]
     votes = [list(one["votes"].values()) for one in compress(questions, is_timely)]
-    has_votes = [timely and _votes(one) > 1 for timely, one in zip(is_timely, questions, strict=True)]
+    has_votes = [
+        timely and _votes(one) > 1 for timely, one in zip(is_timely, questions, strict=True)
+    ]
     ruled = [bool(one["verdict"]) == one["rule"] for one in compress(questions, is_ruled)]
     pairs = [(one["verdict"], one["human"]) for one in compress(questions, is_labelled)]
     found: dict[str, Estimate | None] = {
         "Judges unanimous": share_of(map(bool, unanimity(votes)), items[has_votes]),
         _JOINT: percent(joint_agreement(questions, items["cluster"].tolist())),
         "Judges and rules": share_of(ruled, items[is_ruled]),
-        "Judges and people": share_of([verdict == label for verdict, label in pairs], items[is_labelled]),
+        "Judges and people": share_of(
+            [verdict == label for verdict, label in pairs], items[is_labelled]
+        ),
     }
     matrix = np.array(votes, dtype=float).T  # a row per judge; NaN where one abstains
     if len(matrix) > 1 and len(np.unique(matrix[~np.isnan(matrix)])) > 1:
         from krippendorff import alpha
 
-        found["Krippendorff's α"] = Estimate(float(alpha(matrix, level_of_measurement="nominal")), n=len(votes))
+        found["Krippendorff's α"] = Estimate(
+            float(alpha(matrix, level_of_measurement="nominal")), n=len(votes)
+        )
     if pairs:
-        found["McNemar p"] = Estimate(mcnemar(pairs.count((1, 0)), pairs.count((0, 1))), decimals=P_DECIMALS)
+        found["McNemar p"] = Estimate(
+            mcnemar(pairs.count((1, 0)), pairs.count((0, 1))), decimals=P_DECIMALS
+        )
     if pairs and all(len(set(side)) == 2 for side in zip(*pairs, strict=True)):
         from scipy.stats import pearsonr
 

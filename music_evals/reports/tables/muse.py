@@ -51,11 +51,20 @@ def _table1(records: Records, task: str) -> Table:
     for modality, modality_title in MODALITIES.items():
         for shots, shots_title in SHOTS.items():
             for model, figures in _published(task, modality, shots).items() if len(runs) else ():
-                rows.append([modality_title, shots_title, *paper_labels(model), *map(figures.get, STRATEGIES)])
+                rows.append(
+                    [
+                        modality_title,
+                        shots_title,
+                        *paper_labels(model),
+                        *map(figures.get, STRATEGIES),
+                    ]
+                )
                 kinds.append(PUBLISHED)
             cell = records.current("MUSE", task=task, modality=modality, shots=shots)
             for cells, group in condition_rows(cell, without=_FACTORS):
-                scores = {run["strategy"]: records.percent(number) for number, run in group.iterrows()}
+                scores = {
+                    run["strategy"]: records.percent(number) for number, run in group.iterrows()
+                }
                 rows.append([modality_title, shots_title, *cells, *map(scores.get, STRATEGIES)])
                 kinds.append(MEASURED)
     chance = 100 * (load("muse").tasks[task].chance or 0)
@@ -69,7 +78,10 @@ def _published(task: str, modality: str, shots: str) -> dict[str, Estimates]:
     """The paper's figures of a task, by model and strategy."""
     models: dict[str, Estimates] = {}
     for row in published("muse", "table1").rows:
-        if (row.labels["modality"], row.labels["shots"]) == (modality, shots) and task in row.figures:
+        if (row.labels["modality"], row.labels["shots"]) == (
+            modality,
+            shots,
+        ) and task in row.figures:
             figures = models.setdefault(row.labels["model"], {})
             figures[row.labels["strategy"]] = Estimate(row.figures[task], decimals=2)
     return models
@@ -91,7 +103,9 @@ def formulations(records: Records, section: str = "MUSE", name: str = "muse") ->
         "Without extra round": partial(fact, "accuracy_without_extra_round"),
         "Final answer": final_answer,
         "Valid at once": partial(fact, "valid_first_try"),
-        "Refinements": lambda run: Estimate(float(records.main[run]["refinements"].mean()), decimals=2),
+        "Refinements": lambda run: Estimate(
+            float(records.main[run]["refinements"].mean()), decimals=2
+        ),
         "No decision": partial(fact, "no_decision"),
         "Agreement": partial(fact, "agreement"),
     }
@@ -100,7 +114,15 @@ def formulations(records: Records, section: str = "MUSE", name: str = "muse") ->
         figures["Right notes"] = partial(fact, "right_notes")
     groups = {"Task": "task", "Modality": "modality", "Shots": "shots"}
     title = f"{section}: LogicLM's formulations, in percent of the trials"
-    return run_table(f"{name}_logiclm", title, runs, figures, groups=groups, without=_FACTORS, note="muse_logiclm")
+    return run_table(
+        f"{name}_logiclm",
+        title,
+        runs,
+        figures,
+        groups=groups,
+        without=_FACTORS,
+        note="muse_logiclm",
+    )
 
 
 def transcriptions(records: Records, task: str, benchmark: str = "muse") -> Table:

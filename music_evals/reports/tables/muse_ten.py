@@ -8,7 +8,13 @@ from typing import Final
 from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records
 from music_evals.reports.table import Table
-from music_evals.reports.tables.common import Row, condition_rows, make_table, paper_labels, title_of
+from music_evals.reports.tables.common import (
+    Row,
+    condition_rows,
+    make_table,
+    paper_labels,
+    title_of,
+)
 from music_evals.reports.tables.muse import formulations, transcriptions
 from music_evals.scorers.metrics.estimates import Estimate
 
@@ -22,13 +28,17 @@ def tables(records: Records) -> list[Table]:
     paper: list[Row] = []
     for row in published("muse_ten", "table1").rows if (runs["modality"] == "audio").any() else ():
         model, source, _, data = paper_labels(row.labels["model"], row.labels["origin"])
-        figures = {heading: Estimate(row.figures[task], decimals=1) for task, heading in columns.items()}
+        figures = {
+            heading: Estimate(row.figures[task], decimals=1) for task, heading in columns.items()
+        }
         paper.append(([model, source, row.labels["strategy"] or None, data], figures))
     measured: list[Row] = [
         (cells, {columns[run["task"]]: records.percent(number) for number, run in group.iterrows()})
         for cells, group in condition_rows(runs)
     ]
     title = f"{SECTION}: accuracy in percent"
-    accuracy = make_table("muse_ten_table1", title, [*columns.values()], measured, runs, published=paper)
+    accuracy = make_table(
+        "muse_ten_table1", title, [*columns.values()], measured, runs, published=paper
+    )
     items = [transcriptions(records, task, "muse_ten") for task in columns]
     return [accuracy, formulations(records, SECTION, "muse_ten"), *items]

@@ -29,7 +29,12 @@ from music_evals.scorers.metrics.estimates import Estimate, Estimates, average
 SECTION: Final = "ZIQI-Eval"
 MARGIN: Final = 0.05
 """The paper's ±5.0%, read as a share of the mean F1; read as 5 points, its own shares of classes do not come out."""
-BIAS: Final = {"female": "Female", "black": "Black African", "european": "European", "other": "Other regions"}
+BIAS: Final = {
+    "female": "Female",
+    "black": "Black African",
+    "european": "European",
+    "other": "Other regions",
+}
 _CLASSES: Final = {"Gender": "female", "Race": "black"}
 
 
@@ -66,8 +71,14 @@ def _table1(records: Records, runs: pd.DataFrame) -> Table:
         paper.append((paper_labels(row.labels["model"]), printed))
     measured: list[Row] = []
     for cells, group in condition_rows(runs):
-        figures = {run["task"]: figures_of(records.main[number]) for number, run in group.iterrows()}
-        values = {heading: figures[task][names[name]] for heading, (task, name) in columns.items() if task in figures}
+        figures = {
+            run["task"]: figures_of(records.main[number]) for number, run in group.iterrows()
+        }
+        values = {
+            heading: figures[task][names[name]]
+            for heading, (task, name) in columns.items()
+            if task in figures
+        }
         measured.append((cells, values))
     title = "ZIQI-Eval Table 1: main results in percent"
     return make_table("ziqi_table1", title, [*columns], measured, runs, published=paper)
@@ -107,17 +118,25 @@ def _table2(records: Records) -> Table:
             by_condition.setdefault(tuple(cells[2:]), []).append((cells, figures))
     measured: list[Row] = []
     for rows in by_condition.values():
-        shared = [name for name in BIAS if len(rows) > 1 and all(name in figures for _, figures in rows)]
+        shared = [
+            name for name in BIAS if len(rows) > 1 and all(name in figures for _, figures in rows)
+        ]
         own = {name: sum(figures[name].value for _, figures in rows) / len(rows) for name in shared}
         measured += [_bias_row(cells, figures, own) for cells, figures in rows]
     title = "ZIQI-Eval Table 2: F1 in percent on female music and on regions of world ethnic music"
-    return make_table("ziqi_table2", title, [*BIAS.values(), *_CLASSES], measured, runs, published=paper)
+    return make_table(
+        "ziqi_table2", title, [*BIAS.values(), *_CLASSES], measured, runs, published=paper
+    )
 
 
-def _bias_row(cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Mapping[str, float]) -> Row:
+def _bias_row(
+    cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Mapping[str, float]
+) -> Row:
     shown: dict[str, Cell] = {BIAS[name]: figure for name, figure in figures.items()}
     classes = {
-        heading: classify(figures[name].value, means.get(name)) for heading, name in _CLASSES.items() if name in figures
+        heading: classify(figures[name].value, means.get(name))
+        for heading, name in _CLASSES.items()
+        if name in figures
     }
     return cells, shown | classes
 
@@ -132,7 +151,11 @@ def _bias_figures(items: pd.DataFrame) -> Estimates:
         "european": regions[regions["subtheme"] == "European music"],
     }
     figures = {name: figures_of(group)["f1"] for name, group in groups.items() if len(group)}
-    others = [figures_of(group)["f1"] for region, group in regions.groupby("subtheme") if region != "European music"]
+    others = [
+        figures_of(group)["f1"]
+        for region, group in regions.groupby("subtheme")
+        if region != "European music"
+    ]
     if others:
         figures["other"] = average(others)
     return figures
@@ -147,13 +170,21 @@ def _themes(records: Records, shots: str) -> Table:
     rows = [
         (
             paper_labels(row.labels["model"], "repository"),
-            {"Average" if name == last else name: Estimate(value, decimals=2) for name, value in row.figures.items()},
+            {
+                "Average" if name == last else name: Estimate(value, decimals=2)
+                for name, value in row.figures.items()
+            },
         )
         for row in table.rows
     ]
     runs = records.current(SECTION, task="comprehension", shots=shots)
-    runs = runs.loc[[number for number in runs.index if records.main[number]["theme"].nunique() > 1]]
-    name, title = f"ziqi_themes_{shots}_shot", f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot"
+    runs = runs.loc[
+        [number for number in runs.index if records.main[number]["theme"].nunique() > 1]
+    ]
+    name, title = (
+        f"ziqi_themes_{shots}_shot",
+        f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot",
+    )
     return run_table(name, title, runs, figures, published=rows, note="ziqi_themes")
 
 
@@ -161,9 +192,17 @@ def _table3(records: Records, runs: pd.DataFrame) -> Table:
     """Precision on the questions of the human study, over both tasks."""
     paper: list[Row] = []
     for row in published("ziqi", "table3").rows:
-        known = {name: row.labels[name] for name in ("music major", "musical background") if row.labels[name]}
-        who = ", ".join([row.labels["education"], *(f"{name}: {value}" for name, value in known.items())])
-        values = {name.capitalize(): Estimate(value, decimals=0) for name, value in row.figures.items()}
+        known = {
+            name: row.labels[name]
+            for name in ("music major", "musical background")
+            if row.labels[name]
+        }
+        who = ", ".join(
+            [row.labels["education"], *(f"{name}: {value}" for name, value in known.items())]
+        )
+        values = {
+            name.capitalize(): Estimate(value, decimals=0) for name, value in row.figures.items()
+        }
         values["Precision"] = replace(values["Precision"], decimals=2)
         paper.append((paper_labels(who), values))
     measured: list[Row] = []
@@ -193,4 +232,10 @@ def _letters(records: Records, runs: pd.DataFrame) -> Table:
 
     figures: Figures = {f"Chose {letter}": partial(chosen, letter) for letter in LETTERS}
     figures["Consistent"] = consistent
-    return run_table("ziqi_letters", "ZIQI-Eval: which letters models choose", runs, figures, groups={"Task": "task"})
+    return run_table(
+        "ziqi_letters",
+        "ZIQI-Eval: which letters models choose",
+        runs,
+        figures,
+        groups={"Task": "task"},
+    )

@@ -53,7 +53,9 @@ def unanimity(votes: Sequence[Sequence[int | None]]) -> list[float]:
     return [float(len(set(item)) == 1) for item in cast if len(item) > 1]
 
 
-def joint_agreement(questions: Sequence[Mapping[str, Any]], clusters: Sequence[Hashable]) -> Estimate | None:
+def joint_agreement(
+    questions: Sequence[Mapping[str, Any]], clusters: Sequence[Hashable]
+) -> Estimate | None:
     """The share of questions on which all judges and a person agree, with a percentile bootstrap interval.
 
     A question counts if every judge votes on it and a person has labelled it.

@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from music_evals.scorers.metrics.resampling import Floats
 
-REACH: Final = 5  # standard deviations on both sides of each mean over which a divergence is integrated
+REACH: Final = (
+    5  # standard deviations on both sides of each mean over which a divergence is integrated
+)
 _SAME: Final = 1e-9  # of the largest value; a spread below is that of rounding
 _ZERO: Final = 40.0  # standard deviations from the mean at which a density is 0 in 64 bits
 _FAR: Final = 1e60  # standard deviations; beyond, differences in distance or width change nothing
@@ -56,7 +58,10 @@ def fit_of(reference: npt.ArrayLike, *, names: Sequence[str]) -> Fit:
         ([2.0, 5.0], 'b: all 2 values of the reference pieces are 5; they must differ')
     """
     values = _checked("reference", reference, len(names))
-    mean, std = ([None if np.isnan(number) else float(number) for number in numbers] for numbers in _fit(values))
+    mean, std = (
+        [None if np.isnan(number) else float(number) for number in numbers]
+        for numbers in _fit(values)
+    )
     return Fit(mean, std, _problems(names, "reference", values))
 
 
@@ -109,10 +114,16 @@ def js_interval(reference: Fit, generated: npt.ArrayLike) -> tuple[float, float,
     means, stds = zip(*(_fit(np.delete(values, piece, axis=0)) for piece in range(n)), strict=True)
     without = _distances(fit, (np.array(means), np.array(stds)))
     if undefined := int(np.isnan(without).sum()):
-        return nan, nan, f"without each of {undefined} of the {n} pieces it is undefined; too few values differ"
+        return (
+            nan,
+            nan,
+            f"without each of {undefined} of the {n} pieces it is undefined; too few values differ",
+        )
     error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
     reach = stats.t.ppf(0.975, n - 1) * error
-    high, low = 100 * np.exp(-2 * np.clip([distance - reach, distance + reach], 0, np.sqrt(np.log(2))) ** 2)
+    high, low = 100 * np.exp(
+        -2 * np.clip([distance - reach, distance + reach], 0, np.sqrt(np.log(2))) ** 2
+    )
     return float(low), float(high), None
 
 
@@ -124,9 +135,13 @@ def _distances(fit: _Moments, other: _Moments) -> Floats:
 def _checked(side: str, values: npt.ArrayLike, descriptors: int) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != descriptors:
-        raise ValueError(f"{side} has the shape {array.shape}; pieces by {descriptors} descriptors are needed")
+        raise ValueError(
+            f"{side} has the shape {array.shape}; pieces by {descriptors} descriptors are needed"
+        )
     if np.isinf(array).any():
-        raise ValueError(f"{side} holds infinities; finite numbers are needed, NaN for a descriptor without value")
+        raise ValueError(
+            f"{side} holds infinities; finite numbers are needed, NaN for a descriptor without value"
+        )
     return array
 
 
@@ -152,11 +167,11 @@ def _problems(names: Sequence[str], side: str, values: Floats) -> list[str | Non
     for name, count, mean, std in zip(names, counts, means, stds, strict=True):
         problem = None
         if count < 2:
-            problem = (
-                f"{name}: {count} value{'s' * (count != 1)} among {len(values)} {side} pieces; at least 2 are needed"
-            )
+            problem = f"{name}: {count} value{'s' * (count != 1)} among {len(values)} {side} pieces; at least 2 are needed"
         elif np.isnan(std):
-            problem = f"{name}: all {count} values of the {side} pieces are {mean:.4g}; they must differ"
+            problem = (
+                f"{name}: all {count} values of the {side} pieces are {mean:.4g}; they must differ"
+            )
         problems.append(problem)
     return problems
 
@@ -181,8 +196,12 @@ def _to_middle(mean: Floats, std: Floats) -> Floats:
     at whole standard deviations of either.
     """
     steps = np.arange(-REACH, REACH + 1.0)
-    mean, std = (np.clip(number, -_FAR, _FAR)[..., None] for number in (mean, np.maximum(std, 1 / _FAR)))
-    ends = np.concatenate([np.broadcast_to(steps, (*mean.shape[:-1], len(steps))), mean + std * steps], axis=-1)
+    mean, std = (
+        np.clip(number, -_FAR, _FAR)[..., None] for number in (mean, np.maximum(std, 1 / _FAR))
+    )
+    ends = np.concatenate(
+        [np.broadcast_to(steps, (*mean.shape[:-1], len(steps))), mean + std * steps], axis=-1
+    )
     ends = np.sort(np.clip(ends, -_ZERO, _ZERO), axis=-1)
     half = np.diff(ends)[..., None] / 2
     z = ends[..., :-1, None] + half * (1 + _NODES)

@@ -152,9 +152,15 @@ def average(estimates: Sequence[Estimate], weights: Sequence[float] | None = Non
         >>> average([Estimate(0.2, 0.1, 0.3), Estimate(0.4, 0.3, 0.5)]).value
         0.30000000000000004
     """
-    parts = [weight / sum(weights) for weight in weights] if weights else [1 / len(estimates)] * len(estimates)
+    parts = (
+        [weight / sum(weights) for weight in weights]
+        if weights
+        else [1 / len(estimates)] * len(estimates)
+    )
     value = sum(part * one.value for part, one in zip(parts, estimates, strict=True))
-    mean = Estimate(value, n=sum(one.n or 0 for one in estimates) or None, decimals=estimates[0].decimals)
+    mean = Estimate(
+        value, n=sum(one.n or 0 for one in estimates) or None, decimals=estimates[0].decimals
+    )
     unread = [one.unread for one in estimates if one.unread is not None]
     if len(unread) == len(estimates):
         mean = replace(mean, unread=fmean(unread))

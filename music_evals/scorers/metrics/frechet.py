@@ -35,7 +35,9 @@ def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
     return _Pair(*_checked(reference, generated)).distance()
 
 
-def frechet_interval(reference: npt.ArrayLike, generated: npt.ArrayLike, *, resamples: int) -> Interval:
+def frechet_interval(
+    reference: npt.ArrayLike, generated: npt.ArrayLike, *, resamples: int
+) -> Interval:
     """A 95% bootstrap interval for `frechet_distance`, over generated pieces.
 
     The reference is the same for all models and is not resampled. A resample repeats pieces, which moves it away from
@@ -47,7 +49,9 @@ def frechet_interval(reference: npt.ArrayLike, generated: npt.ArrayLike, *, resa
     Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 10 (bias) and 13.
     """
     pair = _Pair(*_checked(reference, generated))
-    counts = np.random.default_rng(0).multinomial(pair.pieces, np.full(pair.pieces, 1 / pair.pieces), resamples)
+    counts = np.random.default_rng(0).multinomial(
+        pair.pieces, np.full(pair.pieces, 1 / pair.pieces), resamples
+    )
     distances = np.array([pair.distance(times) for times in counts])
     low, high = middle95(distances)
     shift = float(pair.distance() - distances.mean())
@@ -80,7 +84,11 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
 
 def small_sample_note(n: int, m: int, dimension: int) -> str | None:
     """The note on `n` reference and `m` generated pieces if a covariance is singular, else None."""
-    few = [f"{count} {side} pieces" for count, side in ((n, "reference"), (m, "generated")) if count <= dimension]
+    few = [
+        f"{count} {side} pieces"
+        for count, side in ((n, "reference"), (m, "generated"))
+        if count <= dimension
+    ]
     covariance = "covariance is" if len(few) == 1 else "covariances are"
     if not few:
         return None
@@ -102,7 +110,9 @@ def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[Floats
             raise ValueError(f"{side} holds embeddings that are not finite numbers")
     first, second = (array.shape[1] for array in arrays)
     if first != second:
-        raise ValueError(f"reference has {first} dimensions, generated {second}; one encoder's embeddings are needed")
+        raise ValueError(
+            f"reference has {first} dimensions, generated {second}; one encoder's embeddings are needed"
+        )
     return arrays
 
 
@@ -113,13 +123,17 @@ class _Pair:
         centre_r, centre_g = reference.mean(axis=0), generated.mean(axis=0)
         rows = (reference - centre_r) / np.sqrt(len(reference) - 1)
         if len(rows) > rows.shape[1]:
-            rows = np.asarray(np.linalg.qr(rows, mode="r"))  # as many rows as dimensions, and the same covariance
+            rows = np.asarray(
+                np.linalg.qr(rows, mode="r")
+            )  # as many rows as dimensions, and the same covariance
         self.pieces = len(generated)
         self._rows_g = generated - centre_g
         self._squares = (self._rows_g**2).sum(axis=1)
         # Any choice of columns, centred and weighted, has the singular values of the same choice from the triangle.
         products = rows @ self._rows_g.T
-        self._products = np.asarray(np.linalg.qr(products, mode="r") if len(products) > self.pieces else products)
+        self._products = np.asarray(
+            np.linalg.qr(products, mode="r") if len(products) > self.pieces else products
+        )
         self._trace_r = (rows**2).sum()
         self._between = centre_g - centre_r
 

@@ -29,14 +29,20 @@ def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> fl
     return 2 * len(named & right) / (len(named) + len(right)) if named or right else 1.0
 
 
-def count_figures(answers: Sequence[int | None], reference: Sequence[int], questions: int) -> Estimates:
+def count_figures(
+    answers: Sequence[int | None], reference: Sequence[int], questions: int
+) -> Estimates:
     """How near numbers of measures come to the right ones, of which there are as many and at least one.
 
     ``exact``, ``within_1``, ``within_5`` and ``within_10`` are shares of all answers, also unreadable ones, with
     intervals for the number of questions. ``median_absolute_error``, in measures, is over readable answers and absent
     without any.
     """
-    errors = [abs(answer - right) for answer, right in zip(answers, reference, strict=True) if answer is not None]
+    errors = [
+        abs(answer - right)
+        for answer, right in zip(answers, reference, strict=True)
+        if answer is not None
+    ]
     figures = {
         name: share(sum(error <= most for error in errors) / len(answers), questions)
         for name, most in _TOLERANCES.items()
@@ -70,13 +76,21 @@ def published_count_figures(
         [0.25, 0.67, 0.5, 5.0]
     """
     right = [int(one) for one in reference]
-    sound = count_figures([None if answer is None else int(answer) for answer in answers], right, questions)
+    sound = count_figures(
+        [None if answer is None else int(answer) for answer in answers], right, questions
+    )
     equal = sum(answer == one for answer, one in zip(answers, reference, strict=True))
     figures = {"exact": share(equal / len(answers), questions)}
-    errors = sorted(abs(int(answer) - one) for answer, one in zip(answers, right, strict=True) if answer is not None)
+    errors = sorted(
+        abs(int(answer) - one)
+        for answer, one in zip(answers, right, strict=True)
+        if answer is not None
+    )
     for name, most in list(_TOLERANCES.items())[1:]:
         near = sum(error <= most for error in errors)
-        figures[name] = share(near / len(errors), readable) if errors else Estimate(0.0, 0.0, 1.0, 0)
+        figures[name] = (
+            share(near / len(errors), readable) if errors else Estimate(0.0, 0.0, 1.0, 0)
+        )
         figures[f"{name}_of_all"] = sound[name]
     if errors:
         figures["median_absolute_error"] = Estimate(float(errors[len(errors) // 2]), n=len(errors))
@@ -118,7 +132,9 @@ def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashabl
     """
     rank = {thing: place for place, thing in enumerate(reference)}
     if not 2 <= len(rank) == len(reference):
-        raise ValueError(f"{list(reference)} is no order: it must name two or more things, once each")
+        raise ValueError(
+            f"{list(reference)} is no order: it must name two or more things, once each"
+        )
     if answer is None or len(answer) != len(reference) or set(answer) != set(reference):
         return 0.0
     pairs = list(combinations(answer, 2))

@@ -64,25 +64,44 @@ def compare(
     """
     one, other = checked_outcomes("first", first, clusters), checked_outcomes("second", second)
     if len(one) != len(other):
-        raise ValueError(f"first has {len(one)} outcomes, second has {len(other)}; they go in pairs")
+        raise ValueError(
+            f"first has {len(one)} outcomes, second has {len(other)}; they go in pairs"
+        )
     differences = other - one
     names = range(len(one)) if clusters is None else clusters
     number = {name: index for index, name in enumerate(dict.fromkeys(names))}
     sizes = Counter(strata or ())
     if len(sizes) < 2:
         strata = None
-    weights = np.array([len(one) / len(sizes) / sizes[name] for name in strata]) if strata else np.ones(len(one))
+    weights = (
+        np.array([len(one) / len(sizes) / sizes[name] for name in strata])
+        if strata
+        else np.ones(len(one))
+    )
     difference = float((weights * differences).mean())
-    if strata is None and len(number) == len(one) and np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all():
+    if (
+        strata is None
+        and len(number) == len(one)
+        and np.isin(one, (0, 1)).all()
+        and np.isin(other, (0, 1)).all()
+    ):
         only = int((differences < 0).sum()), int((differences > 0).sum())
         interval = difference_interval(*only, len(one))
         error = _adjusted_error(*only, len(one))
-        return Comparison(difference, *interval, exact_mcnemar(*only), len(one), "McNemar", error, inf)
-    totals: Floats = np.bincount([number[name] for name in names], weights=weights * differences).astype(float)
+        return Comparison(
+            difference, *interval, exact_mcnemar(*only), len(one), "McNemar", error, inf
+        )
+    totals: Floats = np.bincount(
+        [number[name] for name in names], weights=weights * differences
+    ).astype(float)
     if differences.any() or len(number) == 1:
         # The interval takes outcomes from 0 to 1, and differences lie between -1 and 1.
-        low, high = (2 * end - 1 for end in mean_interval((differences + 1) / 2, list(names), strata))
-        error = _clustered_error(weights * (differences - difference), [number[name] for name in names])
+        low, high = (
+            2 * end - 1 for end in mean_interval((differences + 1) / 2, list(names), strata)
+        )
+        error = _clustered_error(
+            weights * (differences - difference), [number[name] for name in names]
+        )
     else:
         low, high = difference_interval(0, 0, len(number))
         error = _adjusted_error(0, 0, len(number))
@@ -179,5 +198,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     """
     order = np.argsort(ps, kind="stable")
     adjusted = np.empty(len(ps))
-    adjusted[order] = np.maximum.accumulate((len(ps) - np.arange(len(ps))) * np.asarray(ps)[order]).clip(max=1)
+    adjusted[order] = np.maximum.accumulate(
+        (len(ps) - np.arange(len(ps))) * np.asarray(ps)[order]
+    ).clip(max=1)
     return [float(p) for p in adjusted]

@@ -40,7 +40,9 @@ class Likeness(NamedTuple):
 
 def compiled_after(pieces: Pieces, attempts: int) -> Estimate:
     """Return the share of pieces that compile after at most so many attempts."""
-    return share(sum(any(piece["attempts"][:attempts]) for piece in pieces) / len(pieces), len(pieces))
+    return share(
+        sum(any(piece["attempts"][:attempts]) for piece in pieces) / len(pieces), len(pieces)
+    )
 
 
 def near_copies(pieces: Pieces) -> Estimates:
@@ -56,8 +58,12 @@ def near_copies(pieces: Pieces) -> Estimates:
     compared = [piece["nearest"] for piece in pieces if piece["nearest"]]
     if not compared:
         return {}
-    copies = {"": [max(copied for _, copied in nearest.values()) >= NEAR_COPY for nearest in compared]}
-    copies |= {place: [nearest[place][1] >= NEAR_COPY for nearest in compared] for place in compared[0]}
+    copies = {
+        "": [max(copied for _, copied in nearest.values()) >= NEAR_COPY for nearest in compared]
+    }
+    copies |= {
+        place: [nearest[place][1] >= NEAR_COPY for nearest in compared] for place in compared[0]
+    }
     return {place: share(sum(flags) / len(flags), len(flags)) for place, flags in copies.items()}
 
 
@@ -119,8 +125,15 @@ def piece_likeness(descriptors: Mapping[str, float | None], reference: "Fit") ->
         0.6666666666666666
     """
     fits = zip(DESCRIPTORS, reference.mean, reference.std, strict=True)
-    values = [(descriptors.get(name), mean, std) for name, mean, std in fits if mean is not None and std is not None]
-    nearness = [0.0 if value is None else exp(-(((value - mean) / std) ** 2) / 2) for value, mean, std in values]
+    values = [
+        (descriptors.get(name), mean, std)
+        for name, mean, std in fits
+        if mean is not None and std is not None
+    ]
+    nearness = [
+        0.0 if value is None else exp(-(((value - mean) / std) ** 2) / 2)
+        for value, mean, std in values
+    ]
     return sum(nearness) / max(len(nearness), 1)
 
 

@@ -24,7 +24,9 @@ _NUMBERED: Final = re.compile(
     r"(?:[.:)][*_]{0,3}(?:[ \t]|(?=[^\d\s])|$)|[-–—][ \t]|$)[*_]{0,3}[ \t]{0,4}(?P<answer>.*)"
 )
 _IN_LINE: Final = re.compile(r"(?<![^\s*(;,])Q?(\d{1,3})[.):][*_]{0,3}(?=[ \t])")
-_LABEL: Final = re.compile(r"[*_]{0,3}(?:final )?answer[*_]{0,3}[ ]?:[*_]{0,3}|[*_]{0,3}A:[*_]{0,3}", re.IGNORECASE)
+_LABEL: Final = re.compile(
+    r"[*_]{0,3}(?:final )?answer[*_]{0,3}[ ]?:[*_]{0,3}|[*_]{0,3}A:[*_]{0,3}", re.IGNORECASE
+)
 _KEY: Final = re.compile(r"(?:question|answer|q|a)?[ _.#]{0,2}(\d{1,3})", re.IGNORECASE)
 _NUMBER_KEYS: Final = ("number", "id", "question", "index", "q")
 _ANSWER_KEYS: Final = ("answer", "a", "response", "value")
@@ -77,7 +79,9 @@ def _from_json(text: str) -> Numbered:
     if len(values) == 1 and isinstance(values[0], dict | list):
         content = values[0]
     if isinstance(content, list):
-        content = {_number(entry, position): entry for position, entry in enumerate(content, start=1)}
+        content = {
+            _number(entry, position): entry for position, entry in enumerate(content, start=1)
+        }
     keys = {key: _KEY.fullmatch(key[:20]) for key in content}
     answers = {int(match[1]): _plain(content[key]) for key, match in keys.items() if match}
     return {number: answer for number, answer in answers.items() if answer}

@@ -39,7 +39,13 @@ from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.tables import pattern
-from music_evals.scorers.readers.times import read_clefs, read_durations, read_measures, read_metres, read_numbers
+from music_evals.scorers.readers.times import (
+    read_clefs,
+    read_durations,
+    read_measures,
+    read_metres,
+    read_numbers,
+)
 from music_evals.scorers.readers.words import Extraction, find_terms, folded, term_tables
 
 # The form of an answer; ``text`` is anything that no rule reads.
@@ -57,7 +63,12 @@ _TEXT_READERS: Final = (read_intervals, read_instruments)  # of texts that are n
 SHORT: Final = 400  # characters up to which the first value of an answer is taken for it
 END: Final = 1_500  # characters of a reply's end that are looked at first
 MAX_REPLY: Final = 20_000
-_LISTS: Final = ("pitches", "clef", "measures", "numeral")  # types whose references may have several values
+_LISTS: Final = (
+    "pitches",
+    "clef",
+    "measures",
+    "numeral",
+)  # types whose references may have several values
 _IN_WORDS: Final = ("number", "measures", "metre")  # types whose values may be numbers in words
 _NONE: Final = ("none", "there is none")
 
@@ -93,7 +104,9 @@ def check(prediction: str, reference: str, answer_type: str, *, is_cut: bool = F
         (True, 'several')
     """
     if answer_type not in ANSWER_TYPES:
-        raise ValueError(f"answer_type={answer_type!r} is not valid; valid values are: {', '.join(ANSWER_TYPES)}")
+        raise ValueError(
+            f"answer_type={answer_type!r} is not valid; valid values are: {', '.join(ANSWER_TYPES)}"
+        )
     text = clean_reply(prediction)
     if not text.strip():
         return Checked("empty", False)
@@ -131,7 +144,9 @@ def _statements(text: str, is_cut: bool) -> Iterator[str]:
 def _last(name: str, text: str) -> list[tuple[int, str]]:
     """What the last match of a pattern marks as an answer, and its distance from the end."""
     matches = [*_pattern(name).finditer(text)][-1:]
-    return [(len(text) - match.start(), match["answer"] or text[match.end() :]) for match in matches]
+    return [
+        (len(text) - match.start(), match["answer"] or text[match.end() :]) for match in matches
+    ]
 
 
 def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
@@ -161,7 +176,9 @@ def _nothing(text: str) -> Extraction:
 def _text_reader(expected: str) -> Callable[[str], Extraction]:
     """The reader of what a text names and nothing else, if there is one."""
     readings = {read: read(expected) for read in _TEXT_READERS}
-    return next((read for read, reading in readings.items() if reading.values and reading.is_pure), _nothing)
+    return next(
+        (read for read, reading in readings.items() if reading.values and reading.is_pure), _nothing
+    )
 
 
 def _affirmed(answer: str) -> str:
@@ -183,7 +200,10 @@ def _yes_or_no(text: str) -> set[bool]:
     if text.rstrip().endswith("?"):
         return set()
     says = {_line_says(line.strip()) for line in text.splitlines()} - {None}
-    words = {match[1].lower() in ("yes", "ja", "oui") for match in _pattern("alone").finditer(text[:SHORT])}
+    words = {
+        match[1].lower() in ("yes", "ja", "oui")
+        for match in _pattern("alone").finditer(text[:SHORT])
+    }
     if says and len(words) > 1:
         return {True, False}
     ending = _pattern("ending").search(text)
@@ -235,7 +255,9 @@ def _is_committed(extraction: Extraction) -> bool:
     """Whether no word beside the first value makes another one of it, nor offers another."""
     text, first, last = extraction.text, extraction.spans[0], extraction.spans[-1]
     before, after = text[: first[0]][-60:], text[last[1] :][:60]
-    if _pattern("is_turned_before").search(before) or _pattern("is_turned_after").match(text, first[1]):
+    if _pattern("is_turned_before").search(before) or _pattern("is_turned_after").match(
+        text, first[1]
+    ):
         return False
     return len(extraction.values) > 1 or not _pattern("choice").search(f"{before} {after}")
 
@@ -275,7 +297,11 @@ def _doubt(answer: Extraction) -> Checked | None:
 
 def _is_plain(answer: Extraction) -> bool:
     """Whether an answer says its values and little else."""
-    return answer.is_pure or _opens(answer) or (len(set(answer.values)) == 1 and len(answer.text) <= SHORT)
+    return (
+        answer.is_pure
+        or _opens(answer)
+        or (len(set(answer.values)) == 1 and len(answer.text) <= SHORT)
+    )
 
 
 def _opens(answer: Extraction) -> bool:
@@ -319,7 +345,9 @@ def _agree_numeral(given: Any, expected: Any) -> bool | None:
 def _agree_measures(given: Any, expected: Any) -> bool | None:
     """The first measure is enough for "starting at measure 9"."""
     is_open = [isinstance(value, tuple) for value in (given, expected)]
-    first, other = (value[1] if isinstance(value, tuple) else min(value) for value in (given, expected))
+    first, other = (
+        value[1] if isinstance(value, tuple) else min(value) for value in (given, expected)
+    )
     if first != other or not any(is_open):
         return False
     return is_open[1] or None
@@ -330,7 +358,9 @@ _AGREE: Final[dict[str, _Agree]] = {
     "duration": _agree_duration,
     "chord": _agree_chord,
     "numeral": _agree_numeral,
-    "cadence": lambda given, expected: None if "imperfect authentic" in (given, expected) else False,
+    "cadence": lambda given, expected: (
+        None if "imperfect authentic" in (given, expected) else False
+    ),
     "measures": _agree_measures,
 }
 _AGREE["pitch"] = _AGREE["pitches"]

@@ -31,7 +31,9 @@ from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.tables import Match, filled, load
 
-MAX_REPLY: Final = 20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
+MAX_REPLY: Final = (
+    20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
+)
 END: Final = 1_500  # characters of a reply's end, which are read first
 MIN_PART: Final = 3  # words of an option that stand for it
 MAX_UNIT: Final = 400  # characters of a sentence that are read
@@ -131,7 +133,11 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
 def _read_end(text: str, choices: "_Options", is_cut: bool) -> Reading | None:
     """Read the label in the end of a long reply, or the last line if it is an option and nothing else."""
     reading = _read_label(text, choices)
-    if reading is None and not is_cut and (match := _pattern("exact").fullmatch(text.rpartition("\n")[2])):
+    if (
+        reading is None
+        and not is_cut
+        and (match := _pattern("exact").fullmatch(text.rpartition("\n")[2]))
+    ):
         reading = _reading(choices.letters_of(match["name"]), "the last line", choices)
     return reading
 
@@ -170,7 +176,11 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
     denied = {letter for unit in units for letter in choices.denied(unit)}
     left = {*choices.letters} - denied
     is_left_over = len(left) == 1 and denied and not is_refusal(text)
-    return Reading("answered", min(left), "the only option that is not denied") if is_left_over else None
+    return (
+        Reading("answered", min(left), "the only option that is not denied")
+        if is_left_over
+        else None
+    )
 
 
 def _corrected(text: str, choices: "_Options") -> Letters:
@@ -201,7 +211,9 @@ def _reading(letters: Letters, rule: str, choices: "_Options") -> Reading:
 def _units(text: str) -> list[str]:
     """The sentences of a text that name an option, without those that are too long for an answer."""
     return [
-        unit for unit in _pattern("unit").split(text) if len(unit) <= MAX_UNIT and _pattern("any_name").search(unit)
+        unit
+        for unit in _pattern("unit").split(text)
+        if len(unit) <= MAX_UNIT and _pattern("any_name").search(unit)
     ]
 
 
@@ -225,7 +237,9 @@ def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading | None:
     """Read which option a list calls right; several if it lists some options without verdicts."""
     rule = "a list of verdicts"
     denied = {letter for letter, unit in listed.items() if _pattern("denied").search(unit)}
-    affirmed = {letter for letter, unit in listed.items() if _pattern("affirmed").search(unit)} - denied
+    affirmed = {
+        letter for letter, unit in listed.items() if _pattern("affirmed").search(unit)
+    } - denied
     if denied and len(affirmed) == 1:
         return Reading("answered", min(affirmed), rule)
     if denied and len(listed) - len(denied) == 1:
@@ -247,11 +261,15 @@ class _Options:
         self.names = {name: min(letters) for name, letters in named.items() if len(letters) == 1}
         # A text that is a letter, such as the name of a note, is read as the letter of an option.
         texts = [name for name in self.names if name.upper() not in {*self.letters}]
-        self.pattern = re.compile("|".join(map(_name_pattern, sorted(texts, key=len, reverse=True))) or "(?!)", re.I)
+        self.pattern = re.compile(
+            "|".join(map(_name_pattern, sorted(texts, key=len, reverse=True))) or "(?!)", re.I
+        )
         self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
         matches = map(_pattern("yes_or_no").match, options)
         yes_no = [str(match.lastgroup) if match else "" for match in matches]
-        self.yes_no = dict(zip(yes_no, self.letters, strict=True)) if sorted(yes_no) == ["no", "yes"] else {}
+        self.yes_no = (
+            dict(zip(yes_no, self.letters, strict=True)) if sorted(yes_no) == ["no", "yes"] else {}
+        )
 
     def exact(self, text: str) -> str | None:
         """The option whose letter or text a text is, and nothing else."""
@@ -259,7 +277,11 @@ class _Options:
         if len(plain) == 1 and plain.upper() in self.letters:
             return plain.upper()
         without_article = re.sub(r"^(?i:an?|the) (?=\w)", "", plain)
-        return self.names.get(_folded(plain)) or self.names.get(_folded(without_article)) or self._part(_folded(plain))
+        return (
+            self.names.get(_folded(plain))
+            or self.names.get(_folded(without_article))
+            or self._part(_folded(plain))
+        )
 
     def _part(self, words: str) -> str | None:
         """The only option of whose text these words are a part, at least three of them."""
@@ -281,7 +303,11 @@ class _Options:
         for box, verdict in _BOXES:
             text = text.replace(box, verdict)
         text = _pattern("markup").sub(" ", _pattern("box").sub(f" {_BOX}", text))
-        text = _pattern("quotes").sub(" ", _pattern("bracketed").sub(self._mark_bracketed, text)).translate(_BRACKETS)
+        text = (
+            _pattern("quotes")
+            .sub(" ", _pattern("bracketed").sub(self._mark_bracketed, text))
+            .translate(_BRACKETS)
+        )
         text = self.pattern.sub(self._mark_text, _with_accidentals(text))
         if self.yes_no:
             text = _pattern("yes_or_no").sub(self._mark_yes_no, text)
@@ -310,7 +336,9 @@ class _Options:
         letter, sign = match["letter"].upper(), match["sign"]
         if self.letters_of(sign) == {letter}:
             return self._sign(letter)
-        is_foreign = not any(name.isascii() for name, own in self.names.items() if {own} == self.letters_of(sign))
+        is_foreign = not any(
+            name.isascii() for name, own in self.names.items() if {own} == self.letters_of(sign)
+        )
         is_beside = match["letter"].isupper() and (match["gap"].strip() or is_foreign)
         return self._sign(letter) + sign if is_beside and letter in self.letters else match[0]
 
@@ -327,7 +355,9 @@ class _Options:
 
     def _mark_ordinal(self, match: Match) -> str:
         number = next(int(name[1:]) for name, word in match.groupdict().items() if word)
-        return f" {self._sign(self.letters[number - 1])} " if number <= len(self.letters) else match[0]
+        return (
+            f" {self._sign(self.letters[number - 1])} " if number <= len(self.letters) else match[0]
+        )
 
     def _mark_group(self, match: Match) -> str:
         letters: Letters = set()
@@ -382,7 +412,11 @@ class _Options:
     def _clauses(self, unit: str) -> list[str]:
         """The clauses of a sentence that name an option and say what is so: none that denies, supposes or refuses."""
         names = _pattern("names")
-        clauses = [clause for clause in _pattern("clause").split(unit) if self._letters(names.findall(clause))]
+        clauses = [
+            clause
+            for clause in _pattern("clause").split(unit)
+            if self._letters(names.findall(clause))
+        ]
         said = [
             clause
             for clause in clauses
@@ -401,7 +435,10 @@ class _Options:
 
 def _is_note(match: Match) -> bool:
     """Whether a letter is the name of a note, because the words before speak of one."""
-    return match["name"].isascii() and _pattern("pitch").search(match.string[: match.start("name")]) is not None
+    return (
+        match["name"].isascii()
+        and _pattern("pitch").search(match.string[: match.start("name")]) is not None
+    )
 
 
 _options: Final = lru_cache(maxsize=1_000)(_Options)
@@ -411,7 +448,11 @@ def _names(option: str) -> Iterator[str]:
     """The texts by which an option may be called: whole, without brackets, what is in brackets, what follows "yes,"."""
     bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
     after_yes = _pattern("after_yes_or_no").match(option)
-    texts = [option, *(bracketed.groups() if bracketed else ()), *(after_yes.groups() if after_yes else ())]
+    texts = [
+        option,
+        *(bracketed.groups() if bracketed else ()),
+        *(after_yes.groups() if after_yes else ()),
+    ]
     yield from filter(None, map(_folded, texts))
 
 
@@ -419,7 +460,9 @@ def _with_accidentals(text: str) -> str:
     """A text with ASCII signs behind the names of notes."""
     text = text.replace("♭", "b").replace("♯", "#")
     return re.sub(
-        r"(?i)(?<![a-z])([a-g])[ -](?:(flat)|sharp)\b", lambda match: match[1] + ("b" if match[2] else "#"), text
+        r"(?i)(?<![a-z])([a-g])[ -](?:(flat)|sharp)\b",
+        lambda match: match[1] + ("b" if match[2] else "#"),
+        text,
     )
 
 

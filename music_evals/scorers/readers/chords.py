@@ -13,7 +13,14 @@ from unicodedata import numeric
 
 from music_evals.scorers.readers.pitches import SHIFTS, spelled, stands_alone
 from music_evals.scorers.readers.tables import Match, pattern
-from music_evals.scorers.readers.words import TERMS, Extraction, extract, in_digits, rewritten, translated
+from music_evals.scorers.readers.words import (
+    TERMS,
+    Extraction,
+    extract,
+    in_digits,
+    rewritten,
+    translated,
+)
 
 _pattern: Final = partial(pattern, "values")
 _SYMBOLS: Final = {symbol: name for name, symbols in TERMS["symbols"].items() for symbol in symbols}
@@ -61,13 +68,17 @@ def read_chords(text: str) -> Extraction:
 
 
 def _chord(match: Match) -> Hashable:
-    is_bare = not any(match[name] for name in ("sign", "words", "symbol", "noun", "bass", "inversion"))
+    is_bare = not any(
+        match[name] for name in ("sign", "words", "symbol", "noun", "bass", "inversion")
+    )
     is_symbol = match["symbol"] and match[0] == match.string
     is_small = match["letter"].islower() and not match["words"] and not is_symbol
     # A small letter may be an article, "am" a verb.
     if is_small or (is_bare and not stands_alone(match)):
         return None
-    quality = _QUALITIES[match["words"]] if match["words"] else _SYMBOLS.get(match["symbol"], "major")
+    quality = (
+        _QUALITIES[match["words"]] if match["words"] else _SYMBOLS.get(match["symbol"], "major")
+    )
     inversion = _INVERSIONS.index(match["inversion"]) if match["inversion"] else None
     if match["bass"]:
         inversion = _BASS.get(_steps(match["letter"].upper(), match["bass"]), -1)
@@ -114,12 +125,17 @@ _FUNCTIONS: Final = str.maketrans({**_DEGREES, "T": "I", "S": "IV", "D": "V"})
 
 def read_numerals(text: str) -> Extraction:
     """Progressions, each the degrees and figures of its chords."""
-    text = re.sub("[一二三四五六七](?=[级級])", lambda match: str(int(numeric(match[0]))), rewritten(text, "pronouns"))
+    text = re.sub(
+        "[一二三四五六七](?=[级級])",
+        lambda match: str(int(numeric(match[0]))),
+        rewritten(text, "pronouns"),
+    )
     if re.fullmatch("[TSD1-7](?:(?: ?[-,>→] ?| )[TSD1-7]){0,15}[. ]*", text):
         text = text.translate(_FUNCTIONS)
     if not _pattern("numerals").search(text):
         text = _pattern("numbered").sub(
-            lambda match: _DEGREES[match[1]], _pattern("degree_in_words").sub(lambda match: in_digits(match[0]), text)
+            lambda match: _DEGREES[match[1]],
+            _pattern("degree_in_words").sub(lambda match: in_digits(match[0]), text),
         )
     if not _pattern("numerals").search(text):
         text = translated(text, "numeral")
@@ -143,7 +159,9 @@ _CADENCES: Final = {"V-I": "authentic", "IV-I": "plagal", "V-VI": "deceptive"}
 def read_cadences(text: str) -> Extraction:
     """Kinds of cadence; a progression counts by its last two chords if no kind is named."""
     cadences = extract(
-        rewritten(translated(text, "cadence"), "cadences"), _pattern("cadence"), lambda match: match[1].lower()
+        rewritten(translated(text, "cadence"), "cadences"),
+        _pattern("cadence"),
+        lambda match: match[1].lower(),
     )
     return cadences if cadences.values else extract(text, _pattern("numerals"), _cadence_of)
 
@@ -157,8 +175,12 @@ def _cadence_of(match: Match) -> Hashable:
 
 def read_intervals(text: str) -> Extraction:
     """Size and number of each interval."""
-    text = translated(translated(translated(rewritten(text, "intervals"), "mode"), "size"), "interval")
-    return extract(text, _pattern("interval"), lambda match: tuple(sorted(filter(None, match.groups()))))
+    text = translated(
+        translated(translated(rewritten(text, "intervals"), "mode"), "size"), "interval"
+    )
+    return extract(
+        text, _pattern("interval"), lambda match: tuple(sorted(filter(None, match.groups())))
+    )
 
 
 _INSTRUMENT: Final = re.compile(

@@ -24,7 +24,9 @@ _FINAL: Final = "<|channel|>final"
 _TOKEN: Final = re.compile(
     r"<[|｜][^<>|｜\n]{0,60}[|｜]>|</?s>|<(?:bos|eos|pad|unk|end_of_turn)>|<start_of_turn>(?:model)?|\[/?INST\]"
 )
-_WRAPPER: Final = re.compile(r"</?(?:answer|final|final_answer|response|output|tool_call)>", re.IGNORECASE)
+_WRAPPER: Final = re.compile(
+    r"</?(?:answer|final|final_answer|response|output|tool_call)>", re.IGNORECASE
+)
 # Letters of options in Cyrillic, where nothing follows that makes a word of them.
 _CYRILLIC: Final = re.compile(r"(?<!\w)[АВСЕНавсе](?=[ \t]*(?:$|[.):\]}»*,\n]))")
 _LATIN: Final = str.maketrans("АВСЕНавсе", "ABCEHabce")
@@ -91,7 +93,9 @@ def make_replies_valid(provider: Any, count: Callable[[], None] = lambda: None) 
                 raise
             raise valid_error from None
         parts = answer if isinstance(answer, tuple) else (answer,)
-        valid = [_valid_error(part) if isinstance(part, Exception) else _valid(part) for part in parts]
+        valid = [
+            _valid_error(part) if isinstance(part, Exception) else _valid(part) for part in parts
+        ]
         if any(new is not part for new, part in zip(valid, parts, strict=True)):
             count()
         return tuple(valid) if isinstance(answer, tuple) else valid[0]

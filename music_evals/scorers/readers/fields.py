@@ -53,7 +53,9 @@ def answer_field(answer_type: str, answers: Sequence[str] = ()) -> Schema:
     return {"type": "string", "enum": [*answers, CANNOT_TELL]} if answers else {"type": "string"}
 
 
-def answer_schema(types: Sequence[str], answers: Sequence[str] = (), *, reasons: bool = False) -> Schema:
+def answer_schema(
+    types: Sequence[str], answers: Sequence[str] = (), *, reasons: bool = False
+) -> Schema:
     """Return the JSON schema of an object with answers of these types; `reasons` adds a first field for reasoning."""
     fields: Schema = {"reasoning": {"type": "string"}} if reasons else {}
     for name, answer_type in zip(field_names(len(types)), types, strict=True):
@@ -63,7 +65,12 @@ def answer_schema(types: Sequence[str], answers: Sequence[str] = (), *, reasons:
 
 def object_schema(fields: Mapping[str, Schema]) -> Schema:
     """Return the JSON schema of an object that has all these fields, in this order, and no other."""
-    return {"type": "object", "properties": {**fields}, "required": [*fields], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {**fields},
+        "required": [*fields],
+        "additionalProperties": False,
+    }
 
 
 def read_fields(reply: str, names: Sequence[str] = (ANSWER,)) -> list[Reading]:
@@ -93,17 +100,27 @@ def _read_value(value: Any, rule: str) -> Reading:
         return Reading("unreadable", rule=rule)
     if plain_text(value) == CANNOT_TELL:
         return Reading("refused", rule=rule)
-    return Reading("answered", value.strip(), rule) if value.strip() else Reading("empty", rule=rule)
+    return (
+        Reading("answered", value.strip(), rule) if value.strip() else Reading("empty", rule=rule)
+    )
 
 
 def judge_field(reply: str, right: str, judge: Callable[[str], Verdict]) -> Verdict:
     """Judge the answer in an object's field `ANSWER` as `judge` does an answer in text."""
     (reading,) = read_fields(reply)
-    return Verdict(reading, right) if reading.answer is None else judge(reading.answer)._replace(in_form=True)
+    return (
+        Verdict(reading, right)
+        if reading.answer is None
+        else judge(reading.answer)._replace(in_form=True)
+    )
 
 
 def judge_place(
-    place: int, options: Sequence[str], right: str, order: Sequence[int] | None = None, rule: str = ""
+    place: int,
+    options: Sequence[str],
+    right: str,
+    order: Sequence[int] | None = None,
+    rule: str = "",
 ) -> Verdict:
     """Judge the option at a place in the order shown; each option with the right one's text is right.
 
@@ -125,7 +142,9 @@ def judge_place(
         names = digits
     taken = order[place] if order else place
     is_right = plain_text(options[taken]) == plain_text(options[names.index(right)])
-    return Verdict(Reading("answered", names[taken], rule), names[taken] if is_right else right, in_form=True)
+    return Verdict(
+        Reading("answered", names[taken], rule), names[taken] if is_right else right, in_form=True
+    )
 
 
 def judge_fields(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -153,7 +172,9 @@ def field_names(questions: int) -> list[str]:
     return [str(number) for number in range(1, questions + 1)] if questions > 1 else [ANSWER]
 
 
-def option_probabilities(tokens: Iterable[tuple[str, float]], answers: Sequence[str]) -> list[float]:
+def option_probabilities(
+    tokens: Iterable[tuple[str, float]], answers: Sequence[str]
+) -> list[float]:
     """Add up the probabilities of the tokens that begin an answer and no other, such as "B" and " B".
 
     Args:

@@ -16,7 +16,9 @@ from typing import Final
 from music_evals.scorers.readers import Reading
 
 MAX_REPLY: Final = 1_000_000
-_FIVE: Final = "ABCDE"  # the letters that RUL-MuChoMusic's authors look for, however many options are shown
+_FIVE: Final = (
+    "ABCDE"  # the letters that RUL-MuChoMusic's authors look for, however many options are shown
+)
 _CHOSEN: Final = re.compile(r"(?i)(?:answer is|chose|choose|select|guess is|I guess) ([A-E])\b")
 
 
@@ -40,7 +42,11 @@ def last_brackets(reply: str, options: Sequence[str], right: int = 0) -> Reading
         if letters:
             letter = letters[0].upper()
             has_option = letter in ascii_uppercase[: len(options)]
-            return Reading("answered", letter, rule) if has_option else Reading("unreadable", None, rule)
+            return (
+                Reading("answered", letter, rule)
+                if has_option
+                else Reading("unreadable", None, rule)
+            )
     return _quoted(reply, options)
 
 
@@ -52,7 +58,11 @@ def only_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     """
     reply = reply[:MAX_REPLY].split("The correct answer is:")[-1]
     found = {*ascii_uppercase[: len(options)]} & {*reply}
-    return Reading("answered", found.pop(), "the only capital letter") if len(found) == 1 else _quoted(reply, options)
+    return (
+        Reading("answered", found.pop(), "the only capital letter")
+        if len(found) == 1
+        else _quoted(reply, options)
+    )
 
 
 def all_words(reply: str, options: Sequence[str], right: int = 0) -> Reading:
@@ -65,7 +75,9 @@ def all_words(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     for place in sorted(range(len(options)), key=lambda place: place != right):
         others = set().union(*(text - texts[place] for text in texts))
         if words and texts[place] <= words and not words & others:
-            return Reading("answered", ascii_uppercase[place], "all words of one option and no word of another")
+            return Reading(
+                "answered", ascii_uppercase[place], "all words of one option and no word of another"
+            )
     return _unread(reply)
 
 

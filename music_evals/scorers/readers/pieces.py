@@ -63,7 +63,9 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
             reason = str(error) if isinstance(error, DescriptorError) else format_error(error)
             piece["descriptors"][name], piece["undefined"][name] = {}, {"": reason}
     drawings: dict[str, Callable[[], bytes | None]] = {
-        "system": partial(first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache()),
+        "system": partial(
+            first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache()
+        ),
         "roll": partial(piano_roll, written.midi),
     }
     for name, draw in drawings.items() if pictures else ():

@@ -56,7 +56,10 @@ def read_keys(text: str) -> Extraction:
     if keys.values or not (match := pattern("values", "key_alone").fullmatch(text)):
         return keys
     mode = "major" if match["letter"].isupper() else "minor"
-    return extraction(text, [(0, len(text), (match["letter"].upper(), SHIFTS[(match["sign"] or "").lower()], mode))])
+    return extraction(
+        text,
+        [(0, len(text), (match["letter"].upper(), SHIFTS[(match["sign"] or "").lower()], mode))],
+    )
 
 
 def _key(match: Match) -> Hashable:

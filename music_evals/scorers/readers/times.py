@@ -10,7 +10,14 @@ from functools import partial
 from typing import Final
 
 from music_evals.scorers.readers.tables import Match, pattern
-from music_evals.scorers.readers.words import Extraction, Span, extract, extraction, rewritten, translated
+from music_evals.scorers.readers.words import (
+    Extraction,
+    Span,
+    extract,
+    extraction,
+    rewritten,
+    translated,
+)
 
 LONGEST_RANGE: Final = 5_000  # measures
 _pattern: Final = partial(pattern, "values")
@@ -19,7 +26,9 @@ _pattern: Final = partial(pattern, "values")
 def read_metres(text: str) -> Extraction:
     """Upper and lower number of each time signature."""
     return extract(
-        rewritten(text, "metres"), _pattern("metre"), lambda match: (int(match["top"]), int(match["bottom"]))
+        rewritten(text, "metres"),
+        _pattern("metre"),
+        lambda match: (int(match["top"]), int(match["bottom"])),
     )
 
 
@@ -32,7 +41,9 @@ _CLEF: Final = re.compile(rf"(?i)({'|'.join(_CLEFS)}) clef(?:[ -]clefs?)?")
 
 def read_clefs(text: str) -> Extraction:
     """Sign and line of each clef."""
-    return extract(translated(rewritten(text, "clefs"), "clef"), _CLEF, lambda match: _CLEFS[match[1].lower()])
+    return extract(
+        translated(rewritten(text, "clefs"), "clef"), _CLEF, lambda match: _CLEFS[match[1].lower()]
+    )
 
 
 _ROMAN_ALONE: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
@@ -44,7 +55,9 @@ def read_numbers(text: str) -> Extraction:
         return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
     text = rewritten(text, "numbers")
     spans = [(match, _number(match)) for match in _pattern("number").finditer(text)]
-    plain = extraction(text, [span for match, span in spans if match["where"] is None and match["place"] is None])
+    plain = extraction(
+        text, [span for match, span in spans if match["where"] is None and match["place"] is None]
+    )
     counted = extraction(text, [span for _, span in spans])
     return counted if counted.is_pure and not plain.values else plain
 
@@ -107,7 +120,9 @@ def read_durations(text: str) -> Extraction:
     reading = extract(text, _DURATION, partial(_duration, has_note))
     nouns = {value[3] for value in reading.values if value[3]}
     noun = nouns.pop() if len(nouns) == 1 else None
-    return extraction(text, [(start, end, (*value[:3], value[3] or noun)) for start, end, value in reading.spans])
+    return extraction(
+        text, [(start, end, (*value[:3], value[3] or noun)) for start, end, value in reading.spans]
+    )
 
 
 def _duration(has_note: bool, match: Match) -> Hashable:

@@ -44,7 +44,9 @@ class Verdict(NamedTuple):
         return float(self.reading.answer == self.right) if self.part is None else self.part
 
 
-def judge_answer(reply: str, options: Sequence[str], right: str, *, is_cut: bool = False) -> Verdict:
+def judge_answer(
+    reply: str, options: Sequence[str], right: str, *, is_cut: bool = False
+) -> Verdict:
     """Judge the final answer of a reply; `right` is a letter, or an option that is a sentence.
 
     `is_cut` says that the reply was cut at the limit of tokens, so that only a label shows an answer.
@@ -159,7 +161,9 @@ def judge_written(
         named = "none" if text is None and is_paper else text
         part = measure_f1(None if named is None else measures_of(named), measures_of(right))
         sound = (
-            measure_f1(read_all_measures(reply, reasoned=reasoned, joined=joined), measures_of(right))
+            measure_f1(
+                read_all_measures(reply, reasoned=reasoned, joined=joined), measures_of(right)
+            )
             if is_paper
             else None
         )
@@ -179,7 +183,11 @@ def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[
     entries = []
     for question, prediction in zip(questions, split_answers(reply, len(questions)), strict=True):
         answer, answer_type = question["answer"], question["answer_type"]
-        checked = Checked("empty", False) if prediction is None else check(prediction, answer, answer_type)
+        checked = (
+            Checked("empty", False)
+            if prediction is None
+            else check(prediction, answer, answer_type)
+        )
         readable = check(answer, answer, answer_type).is_right is not None
         entries.append(
             {

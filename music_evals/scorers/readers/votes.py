@@ -20,7 +20,9 @@ def read_vote(reply: str) -> int | None:
     """
     text = unicodedata.normalize("NFKC", clean_reply(reply)[-_MAX:])[-2 * _MAX :]
     text = _pattern("vote").sub(r"\1", _pattern("markup").sub(" ", text))
-    lines = [_pattern("quoted").sub(" ", line.strip()) for line in text.splitlines() if line.strip()]
+    lines = [
+        _pattern("quoted").sub(" ", line.strip()) for line in text.splitlines() if line.strip()
+    ]
     for line in reversed(lines):
         if _pattern("both").search(line):
             return None
@@ -30,5 +32,7 @@ def read_vote(reply: str) -> int | None:
             votes = [alone["vote"]]
         if votes:
             return int(votes[-1])
-    words = [match for line in lines[-1:] + lines[:1] if (match := _pattern("in_words").match(line))]
+    words = [
+        match for line in lines[-1:] + lines[:1] if (match := _pattern("in_words").match(line))
+    ]
     return int(words[0]["right"] is not None) if words else None

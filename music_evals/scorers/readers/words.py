@@ -23,7 +23,18 @@ _SIGNS: Final = str.maketrans(
     {
         **dict.fromkeys("–—−‐‑‒―", "-"),
         **dict.fromkeys('“”„«»$`"*', " "),
-        **{"♯": "#", "♭": "b", "𝄪": "##", "𝄫": "bb", "♮": "", "°": "o", "º": "o", "⁄": "/", "′": "'", "″": "''"},
+        **{
+            "♯": "#",
+            "♭": "b",
+            "𝄪": "##",
+            "𝄫": "bb",
+            "♮": "",
+            "°": "o",
+            "º": "o",
+            "⁄": "/",
+            "′": "'",
+            "″": "''",
+        },
         **{"，": ",", "、": ",", "。": ".", "；": ";", "：": ":", "（": "(", "）": ")"},
         **{"¹": "'", "²": "''", "³": "'''"},
     }
@@ -48,7 +59,10 @@ class Extraction(NamedTuple):
         rest = self.text
         for start, end, _ in reversed(self.spans):
             rest = f"{rest[:start]} {rest[end:]}"
-        return all(pattern("phrases", "neutral").fullmatch(word) for word in re.findall(r"[A-Za-z]+|\d+", rest))
+        return all(
+            pattern("phrases", "neutral").fullmatch(word)
+            for word in re.findall(r"[A-Za-z]+|\d+", rest)
+        )
 
 
 def extraction(text: str, spans: list[Span]) -> Extraction:
@@ -58,7 +72,9 @@ def extraction(text: str, spans: list[Span]) -> Extraction:
 
 def extract(text: str, found: re.Pattern[str], value_of: Callable[[Match], Hashable]) -> Extraction:
     """The values of a pattern's matches in a text; a match with the value None does not count."""
-    return extraction(text, [(match.start(), match.end(), value_of(match)) for match in found.finditer(text)])
+    return extraction(
+        text, [(match.start(), match.end(), value_of(match)) for match in found.finditer(text)]
+    )
 
 
 def folded(text: str, *, numbers: bool = False) -> str:
@@ -75,7 +91,10 @@ def folded(text: str, *, numbers: bool = False) -> str:
 @cache
 def _rewrites(table: str) -> list[tuple[re.Pattern[str], str]]:
     flags = 0 if table in ("latex", "spelling") else re.IGNORECASE
-    return [(re.compile(filled(old, texts("fragments")), flags), new) for old, new in load("rewrites")[table]]
+    return [
+        (re.compile(filled(old, texts("fragments")), flags), new)
+        for old, new in load("rewrites")[table]
+    ]
 
 
 def rewritten(text: str, table: str) -> str:
@@ -103,7 +122,9 @@ def _translation(table: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
 def translated(text: str, table: str) -> str:
     """The text with the words of a table of `terms.toml` in the English that the table gives."""
     words, names = _translation(table)
-    return rewritten(words.sub(lambda match: names[(match.lastindex or 1) - 1], text), "spaces").strip()
+    return rewritten(
+        words.sub(lambda match: names[(match.lastindex or 1) - 1], text), "spaces"
+    ).strip()
 
 
 def find_terms(text: str, table: str) -> Extraction:
@@ -130,7 +151,11 @@ def term_tables(text: str) -> list[str]:
     """The tables of closed terms that have the text as a term: an inversion, a texture, a dynamic, …"""
     plain = re.sub(r"^(?:with|the) | ?\([^()]*\)$|[ .;]+$", "", text, flags=re.IGNORECASE)
     tables = [table for table in TERMS if table not in _READ_AS_VALUES]
-    return [table for table in tables if (0, len(plain)) in [span[:2] for span in find_terms(plain, table).spans]]
+    return [
+        table
+        for table in tables
+        if (0, len(plain)) in [span[:2] for span in find_terms(plain, table).spans]
+    ]
 
 
 def _chinese_number(match: Match) -> str:

@@ -34,7 +34,9 @@ Kind = Literal["number", "index", "order", "measures"]
 Protocol = Literal["strict", "paper"]
 
 MAX_REPLY: Final = 20_000  # characters of a reply that are read
-MAX_DIGITS: Final = 50  # digits of a run that the paper's reading keeps, more than any right answer has
+MAX_DIGITS: Final = (
+    50  # digits of a run that the paper's reading keeps, more than any right answer has
+)
 MAX_LINE: Final = 2_000  # characters of a line that are read
 END: Final = 1_500  # characters of a reply's end that are read first
 NONE: Final = "none"  # the answer that no measure is wrong
@@ -56,7 +58,12 @@ class Answer(NamedTuple):
 
 
 def read_answer(
-    kind: Kind, reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, is_cut: bool = False
+    kind: Kind,
+    reply: str,
+    protocol: Protocol = "strict",
+    *,
+    reasoned: bool = False,
+    is_cut: bool = False,
 ) -> Answer:
     """Read an answer of a kind.
 
@@ -96,7 +103,12 @@ read_order: Final = partial(read_answer, "order")
 
 
 def read_measures(
-    reply: str, protocol: Protocol = "strict", *, reasoned: bool = False, joined: bool = False, is_cut: bool = False
+    reply: str,
+    protocol: Protocol = "strict",
+    *,
+    reasoned: bool = False,
+    joined: bool = False,
+    is_cut: bool = False,
 ) -> Answer:
     """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns them as integers.
 
@@ -114,7 +126,9 @@ def read_measures(
     return answer._replace(text=" ".join(sorted(set(_pattern("joined").findall(digits)), key=int)))
 
 
-def read_all_measures(reply: str, *, reasoned: bool = False, joined: bool = False) -> frozenset[int]:
+def read_all_measures(
+    reply: str, *, reasoned: bool = False, joined: bool = False
+) -> frozenset[int]:
     """Read every number in a reply, or every digit if measures are joined, as a measure; see `read_measures`.
 
     Example:
@@ -130,7 +144,9 @@ def measures_of(answer: str) -> frozenset[int]:
     try:
         return frozenset(int(number) for number in answer.split(" ") if answer != NONE)
     except ValueError:
-        raise ValueError(f"{answer[:80]!r} names no measures; numbers with single spaces, or none, are") from None
+        raise ValueError(
+            f"{answer[:80]!r} names no measures; numbers with single spaces, or none, are"
+        ) from None
 
 
 def _is_in_form(text: str, kind: Kind) -> bool:

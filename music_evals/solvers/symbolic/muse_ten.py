@@ -23,7 +23,10 @@ from music_evals.solvers.symbolic.music import (
 )
 from music_evals.solvers.symbolic.schema import Lists, Schema
 
-MELODIES: Final = ("Yes, these are the same exact melody.", "No, these are not the same exact melody.")
+MELODIES: Final = (
+    "Yes, these are the same exact melody.",
+    "No, these are not the same exact melody.",
+)
 DRUMS: Final = (
     "Yes, these are the same exact drum set patterns.",
     "No, these are not the same exact drum set patterns.",
@@ -66,7 +69,10 @@ def name_contour(lists: Lists) -> Decision:
     turns = sum(before != after for before, after in pairwise(rises))
     if not rises or turns > 1:
         return Decision(
-            None, f"The pitches turn {turns} times." if rises else "The list has no two pitches that differ."
+            None,
+            f"The pitches turn {turns} times."
+            if rises
+            else "The list has no two pitches that differ.",
         )
     letter, shape = _SHAPES[rises[0], rises[-1]]
     return Decision(letter, f"The melody {shape}.")
@@ -81,7 +87,9 @@ def group_beats(lists: Lists) -> Decision:
     """
     (beats,) = lists
     distances = Counter(after - before for before, after in pairwise(sorted({*beats})))
-    commonest = [distance for distance, count in distances.items() if count == max(distances.values())]
+    commonest = [
+        distance for distance, count in distances.items() if count == max(distances.values())
+    ]
     if len(commonest) != 1:
         return Decision(None, "No distance between stressed beats is commoner than all others.")
     result = f"Most stressed beats are {commonest[0]} beats apart."
@@ -97,7 +105,9 @@ def compare_progressions(lists: Lists) -> Decision:
     """
     if not all(lists):
         return Decision(None, "A list of chords is empty, so the progressions cannot be compared.")
-    first, second = ([((chord - chords[0]) % 12, chord >= 12) for chord in chords] for chords in lists)
+    first, second = (
+        [((chord - chords[0]) % 12, chord >= 12) for chord in chords] for chords in lists
+    )
     if first == second:
         return Decision("A", "The two progressions ARE the same but for their key.")
     return Decision("B", "The two progressions ARE NOT the same.")
@@ -106,7 +116,11 @@ def compare_progressions(lists: Lists) -> Decision:
 def classify_triad(lists: Lists) -> Decision:
     """Tell a major from a minor triad, as `music.classify_chord` does; undecided for all other chords."""
     decision = CHORD_QUALITY.decide(lists)
-    return decision if decision.answer in ("A", "B") else Decision(None, "The pitches form no major or minor triad.")
+    return (
+        decision
+        if decision.answer in ("A", "B")
+        else Decision(None, "The pitches form no major or minor triad.")
+    )
 
 
 def compare_off_beats(lists: Lists) -> Decision:
@@ -129,7 +143,9 @@ def _accents_of(clip: MidiFile) -> list[int]:
     """The 1-based beats of the notes that are lower than the middle between the lowest and the highest."""
     pitches = [note.pitch for note in clip.notes]
     middle = (max(pitches) + min(pitches)) / 2
-    return [1 + round(note.onset / clip.ticks_per_beat) for note in clip.notes if note.pitch < middle]
+    return [
+        1 + round(note.onset / clip.ticks_per_beat) for note in clip.notes if note.pitch < middle
+    ]
 
 
 def _chords_of(clip: MidiFile) -> list[int]:
@@ -137,7 +153,9 @@ def _chords_of(clip: MidiFile) -> list[int]:
     chords = []
     for _, notes in groupby(clip.notes, key=lambda note: note.onset + note.duration):
         pitches = sorted(note.pitch for note in notes)
-        chords.append(pitches[0] % 12 + 12 * any((pitch - pitches[0]) % 12 == 3 for pitch in pitches))
+        chords.append(
+            pitches[0] % 12 + 12 * any((pitch - pitches[0]) % 12 == 3 for pitch in pitches)
+        )
     return chords
 
 

@@ -16,7 +16,13 @@ from music_evals.solvers.symbolic.schema import Lists, Schema
 
 KICK, SNARE = 36, 38  # of General MIDI percussion
 
-LEVELS: Mapping[int, str] = {0: "A", 2: "B", 4: "C", 6: "D", 8: "E"}  # number of off-beat onsets to option letter
+LEVELS: Mapping[int, str] = {
+    0: "A",
+    2: "B",
+    4: "C",
+    6: "D",
+    8: "E",
+}  # number of off-beat onsets to option letter
 
 SAME, DIFFERENT = "Yes, these are the same melody.", "No, these are not the same melody."
 
@@ -75,7 +81,10 @@ def count_off_beats(lists: Lists) -> Decision:
     count = sum(slot % 2 == 0 for slot in slots)
     result = f"{count} kick or snare {'onset falls on an off-beat' if count == 1 else 'onsets fall on off-beats'}."
     if count not in LEVELS:
-        return Decision(None, f"{result} No option has that number; the options are {', '.join(map(str, LEVELS))}.")
+        return Decision(
+            None,
+            f"{result} No option has that number; the options are {', '.join(map(str, LEVELS))}.",
+        )
     return Decision(LEVELS[count], result)
 
 
@@ -108,7 +117,10 @@ def classify_chord(lists: Lists) -> Decision:
         for letter, (name, intervals) in QUALITIES.items():
             if above == intervals:
                 return Decision(letter, f"The chord is {name}.")
-    return Decision(None, "The pitches form none of the chords Major, Minor, Dominant and Diminished over any root.")
+    return Decision(
+        None,
+        "The pitches form none of the chords Major, Minor, Dominant and Diminished over any root.",
+    )
 
 
 def hits_of(clip: MidiFile) -> list[tuple[int, int]]:
@@ -151,7 +163,10 @@ CHORD_QUALITY: Final = SymbolicSolver(
     Schema("chord", lowest=0, highest=127, longest=32),
     classify_chord,
     sounding_pitches,
-    {letter: [[60 + interval for interval in sorted(intervals)]] for letter, (_, intervals) in QUALITIES.items()},
+    {
+        letter: [[60 + interval for interval in sorted(intervals)]]
+        for letter, (_, intervals) in QUALITIES.items()
+    },
 )
 SOLVERS: Final[Mapping[str, SymbolicSolver]] = {
     "syncopation": SYNCOPATION,

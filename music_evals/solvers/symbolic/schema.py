@@ -63,7 +63,9 @@ class Schema:
     def write(self, identifiers: Sequence[str], lists: Lists) -> str:
         """Write a formulation, one line per identifier and list of integers."""
         lines = zip(identifiers, lists, strict=True)
-        return "\n".join(self._line(identifier, ", ".join(map(str, numbers))) for identifier, numbers in lines)
+        return "\n".join(
+            self._line(identifier, ", ".join(map(str, numbers))) for identifier, numbers in lines
+        )
 
     def _line(self, identifier: str, numbers: str) -> str:
         return f"{self.functor}({identifier}, [{numbers}])"
@@ -71,9 +73,13 @@ class Schema:
     def arguments(self, identifiers: Sequence[str], lists: Lists) -> list[dict[str, Any]]:
         """The arguments of a formulation as tool calls, one call per identifier."""
         calls = zip(identifiers, lists, strict=True)
-        return [{"identifier": identifier, self.listed: list(numbers)} for identifier, numbers in calls]
+        return [
+            {"identifier": identifier, self.listed: list(numbers)} for identifier, numbers in calls
+        ]
 
-    def lines_of_calls(self, calls: Sequence[tuple[str, Mapping[str, Any] | str]], identifiers: Sequence[str]) -> str:
+    def lines_of_calls(
+        self, calls: Sequence[tuple[str, Mapping[str, Any] | str]], identifiers: Sequence[str]
+    ) -> str:
         """Write tool calls as lines, in the order of the identifiers.
 
         A call is the tool's name with its arguments, or with the reason why these cannot be read. FormulationError is
@@ -85,7 +91,9 @@ class Schema:
         lists: dict[str, list[int]] = {}
         for name, arguments in calls:
             if isinstance(arguments, str):
-                raise FormulationError("parse", f"the arguments of a call cannot be read: {_shown(arguments, 200)}")
+                raise FormulationError(
+                    "parse", f"the arguments of a call cannot be read: {_shown(arguments, 200)}"
+                )
             if name == self.functor:
                 self._check_arguments(arguments)
                 lists[arguments["identifier"].strip()] = arguments[self.listed]
@@ -105,13 +113,17 @@ class Schema:
     def _check_arguments(self, arguments: Mapping[str, Any]) -> None:
         if set(arguments) != {"identifier", self.listed}:
             names = _shown(", ".join(map(str, arguments)))
-            message = f"a call has the arguments {names}, required are 'identifier' and {self.listed!r}"
+            message = (
+                f"a call has the arguments {names}, required are 'identifier' and {self.listed!r}"
+            )
             raise FormulationError("parse", message)
         if not isinstance(arguments["identifier"], str):
             raise FormulationError("parse", "the argument 'identifier' of a call is no text")
         numbers = arguments[self.listed]
         if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
-            raise FormulationError("parse", f"the argument {self.listed!r} of a call is no list of integers")
+            raise FormulationError(
+                "parse", f"the argument {self.listed!r} of a call is no list of integers"
+            )
 
     def parse(self, text: str, identifiers: Sequence[str]) -> list[list[int]]:
         """Read one list of integers, which may be empty, for each of the identifiers in their order.
@@ -125,7 +137,9 @@ class Schema:
         """
         required = f"Required:\n{self.template(identifiers)}"
         if len(text) > MAX_CHARACTERS:
-            raise FormulationError("parse", f"the output is longer than {MAX_CHARACTERS} characters. {required}")
+            raise FormulationError(
+                "parse", f"the output is longer than {MAX_CHARACTERS} characters. {required}"
+            )
         if not text.strip():
             raise FormulationError("parse", f"the output is empty. {required}")
         lines = [self._split(line.strip()) for line in text.splitlines() if line.strip()]
@@ -137,7 +151,9 @@ class Schema:
             elif identifier != expected:
                 message = f"identifier {_shown(identifier)} found, {expected!r} required"
             elif len(numbers) > self.longest:
-                message = f"the list holds {len(numbers)} integers, at most {self.longest} are allowed"
+                message = (
+                    f"the list holds {len(numbers)} integers, at most {self.longest} are allowed"
+                )
             if message:
                 raise FormulationError("structural", message)
         for number in (number for *_, numbers in lines for number in numbers):
@@ -151,12 +167,16 @@ class Schema:
         match = _LINE.fullmatch(line)
         if match is None:
             form = self._line("identifier", "n1, n2, ..., nK")
-            raise FormulationError("parse", f"the line {_shown(line)} does not have the form {form}")
+            raise FormulationError(
+                "parse", f"the line {_shown(line)} does not have the form {form}"
+            )
         functor, identifier, inside = match.groups()
         numbers = [item.strip() for item in inside.split(",")] if inside.strip() else []
         for number in numbers:
             if not _INTEGER.fullmatch(number):
-                raise FormulationError("parse", f"{_shown(number)} in the list is not an integer in the digits 0 to 9")
+                raise FormulationError(
+                    "parse", f"{_shown(number)} in the list is not an integer in the digits 0 to 9"
+                )
         return functor, identifier.strip(), numbers
 
     def pattern(self, identifiers: Sequence[str]) -> str:
@@ -174,7 +194,9 @@ class Schema:
 
 def _check_count(unit: str, count: int, required: int) -> None:
     if count != required:
-        actual, exact = (f"{number} {unit}{'' if number == 1 else 's'}" for number in (count, required))
+        actual, exact = (
+            f"{number} {unit}{'' if number == 1 else 's'}" for number in (count, required)
+        )
         raise FormulationError("structural", f"{actual} found, exactly {exact} required")
 
 

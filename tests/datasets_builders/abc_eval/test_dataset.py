@@ -12,7 +12,12 @@ from typer.testing import CliRunner
 from music_evals.baselines.lilybench import read_abc
 from music_evals.commands.main import app
 from music_evals.datasets_builders.abc_eval.dataset import to_abc, write_published
-from music_evals.datasets_builders.abc_eval.published import options_of, paper_rows, read_tables, tunes
+from music_evals.datasets_builders.abc_eval.published import (
+    options_of,
+    paper_rows,
+    read_tables,
+    tunes,
+)
 from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, read_provenance
 from music_evals.datasets_builders.dataset_io.licences import check_publishable
 from music_evals.datasets_builders.lilybench.rows import TASKS, task_row
@@ -20,7 +25,9 @@ from tests.abc_eval_dataset import TUNES, write_files
 
 
 def rows(folder: Path, task: str, protocol: str) -> list[dict[str, Any]]:
-    read: list[dict[str, Any]] = pq.read_table(folder / task / f"{protocol}-00000-of-00001.parquet").to_pylist()
+    read: list[dict[str, Any]] = pq.read_table(
+        folder / task / f"{protocol}-00000-of-00001.parquet"
+    ).to_pylist()
     return read
 
 
@@ -33,10 +40,15 @@ def test_rows_are_as_published(tmp_path: Path) -> None:
     assert made["bar_sequencing"][0]["score"].startswith("M:3/4\nL:1/4\nK:C\nC/D/E/F/G/E/|")
     # The column error names other bars; 10 is one bar, and 0 the header.
     assert [row["answer"] for row in made["error_detection"]] == ["2 5 7", "6 10", "0"]
-    assert [row["kind"] for row in (*made["metadata_qa"], *made["metadata_prediction"])] == ["key", "key"]
+    assert [row["kind"] for row in (*made["metadata_qa"], *made["metadata_prediction"])] == [
+        "key",
+        "key",
+    ]
     assert "K:C" in made["metadata_prediction"][0]["score"]  # the answer stays in the header
     assert made["music_captioning"][0]["options"] == ["Tune A", "Gipsy's Air", "Tune C", "Tune D"]
-    assert {made[task][0]["answer"] for task in ("next_bar_prediction", "genre_recognition")} == {"1"}
+    assert {made[task][0]["answer"] for task in ("next_bar_prediction", "genre_recognition")} == {
+        "1"
+    }
     assert len(list(tunes(tables))) == len(TUNES)  # a tune in several files once
     with pytest.raises(DatasetError, match=r"accepted is \['…', '…'\]"):
         options_of("a, b")
@@ -44,10 +56,15 @@ def test_rows_are_as_published(tmp_path: Path) -> None:
 
 def test_missing_files_are_named(tmp_path: Path) -> None:
     source = write_files(tmp_path / "csv", leave_out="Bar_Sequencing")
-    with pytest.raises(DatasetError, match=r"lacks Bar_Sequencing.csv; .* --allow-partial takes those that are there"):
+    with pytest.raises(
+        DatasetError,
+        match=r"lacks Bar_Sequencing.csv; .* --allow-partial takes those that are there",
+    ):
         write_published(Conversion(source, tmp_path / "out"))
     (source / "Metadata_QA.csv").write_text("title,score\nA,B\n", encoding="utf-8")
-    with pytest.raises(DatasetError, match=r"Metadata_QA.csv has a row that lacks one of the columns title, score"):
+    with pytest.raises(
+        DatasetError, match=r"Metadata_QA.csv has a row that lacks one of the columns title, score"
+    ):
         read_tables(source)
 
 
@@ -67,14 +84,21 @@ def test_the_command_builds_both_splits_and_licences_forbid_publishing(tmp_path:
     made = read_provenance(out)
     assert made.missing == {"genre_recognition": ("Genre_Recognition.csv",)}
     assert made.anomalies["rows under GPL-3.0"] == 6
-    with pytest.raises(DatasetError, match="may not be published: its rows are under five licences"):
+    with pytest.raises(
+        DatasetError, match="may not be published: its rows are under five licences"
+    ):
         check_publishable(out, made)
     assert json.loads((out / "provenance.json").read_text())["source"] == "abc_eval"
 
 
 def test_strict_rows_of_lilybench_keep_everything_but_the_notation() -> None:
     row = task_row(
-        "next_bar_prediction", "strict", "a", "1", score="fis'4 |\nf'4 |", options=["g'4", "a'8", "b'2", "c''1"]
+        "next_bar_prediction",
+        "strict",
+        "a",
+        "1",
+        score="fis'4 |\nf'4 |",
+        options=["g'4", "a'8", "b'2", "c''1"],
     )
     assert to_abc("next_bar_prediction", row) == {
         **row,

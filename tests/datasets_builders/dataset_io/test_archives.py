@@ -44,28 +44,56 @@ def test_the_wanted_members_are_unpacked_by_their_paths(tmp_path: Path, kind: st
     else:
         tar_of(path, *((member(name), content) for name, content in contents.items()))
     files = unpack(path, tmp_path / "out", lambda name: name.endswith(".wav"), strip=1)
-    assert {name: file.read_bytes() for name, file in files.items()} == {"a/audio.wav": b"1", "b/audio.wav": b"2"}
-    assert sorted(file.relative_to(tmp_path / "out").as_posix() for file in files.values()) == [*files]
+    assert {name: file.read_bytes() for name, file in files.items()} == {
+        "a/audio.wav": b"1",
+        "b/audio.wav": b"2",
+    }
+    assert sorted(file.relative_to(tmp_path / "out").as_posix() for file in files.values()) == [
+        *files
+    ]
 
 
 ZEROS = bytes(60_000_000)
 HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
-    "a link": (lambda path: tar_of(path, (member("a.wav", tarfile.SYMTYPE, "/etc/passwd"), b"")), "link or a device"),
-    "a hard link": (lambda path: tar_of(path, (member("a.wav", tarfile.LNKTYPE, "b"), b"")), "link or a device"),
-    "a device": (lambda path: tar_of(path, (member("a.wav", tarfile.CHRTYPE), b"")), "link or a device"),
+    "a link": (
+        lambda path: tar_of(path, (member("a.wav", tarfile.SYMTYPE, "/etc/passwd"), b"")),
+        "link or a device",
+    ),
+    "a hard link": (
+        lambda path: tar_of(path, (member("a.wav", tarfile.LNKTYPE, "b"), b"")),
+        "link or a device",
+    ),
+    "a device": (
+        lambda path: tar_of(path, (member("a.wav", tarfile.CHRTYPE), b"")),
+        "link or a device",
+    ),
     "a path above": (lambda path: tar_of(path, (member("../a.wav"), b"x")), "leads out of"),
-    "a path in the middle": (lambda path: tar_of(path, (member("b/../../a.wav"), b"x")), "leads out of"),
+    "a path in the middle": (
+        lambda path: tar_of(path, (member("b/../../a.wav"), b"x")),
+        "leads out of",
+    ),
     "an absolute path": (lambda path: tar_of(path, (member("/tmp/a.wav"), b"x")), "leads out of"),
     "a control character": (lambda path: tar_of(path, (member("a\n.wav"), b"x")), "leads out of"),
-    "a name twice": (lambda path: tar_of(path, (member("a.wav"), b"x"), (member("./a.wav"), b"y")), "'a.wav' twice"),
-    "a bomb": (lambda path: tar_of(path, (member("a.wav"), ZEROS)), "unpacks to more than 100 times its size"),
-    "many": (lambda path: tar_of(path, *((member(f"{n}.wav"), b"") for n in range(30))), "more than 20 members"),
+    "a name twice": (
+        lambda path: tar_of(path, (member("a.wav"), b"x"), (member("./a.wav"), b"y")),
+        "'a.wav' twice",
+    ),
+    "a bomb": (
+        lambda path: tar_of(path, (member("a.wav"), ZEROS)),
+        "unpacks to more than 100 times its size",
+    ),
+    "many": (
+        lambda path: tar_of(path, *((member(f"{n}.wav"), b"") for n in range(30))),
+        "more than 20 members",
+    ),
     "no archive": (lambda path: path.write_bytes(b"<html>") and path, "is damaged or incomplete"),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_hostile_archive_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setattr(archives, "MOST_MEMBERS", 20)
     make, message = HOSTILE[name]
     path = make(tmp_path / "a.tar.gz")
@@ -82,7 +110,9 @@ def test_a_hostile_archive_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         ([("a.wav", ZEROS)], 0, "unpacks to more than 100 times its size"),
     ],
 )
-def test_a_hostile_zip_is_refused(tmp_path: Path, members: list[tuple[str, bytes]], mode: int, message: str) -> None:
+def test_a_hostile_zip_is_refused(
+    tmp_path: Path, members: list[tuple[str, bytes]], mode: int, message: str
+) -> None:
     path = zip_of(tmp_path / "a.zip", *members, mode=mode)
     with pytest.raises(DatasetError, match=message):
         unpack(path, tmp_path / "out")

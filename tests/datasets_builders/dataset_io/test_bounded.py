@@ -8,7 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.dataset_io.bounded import bounded_json, bounded_lines, parquet_batches
+from music_evals.datasets_builders.dataset_io.bounded import (
+    bounded_json,
+    bounded_lines,
+    parquet_batches,
+)
 
 LONG = "a" * 50_000_001
 MANY = "[" + "[]," * 2_000_000 + "[]]"
@@ -23,7 +27,12 @@ def test_texts_that_cost_too_much_are_refused(text: str, problem: str) -> None:
 
 
 def test_lines_keep_their_ends() -> None:
-    assert [*bounded_lines(io.StringIO("a,b\r\nc\n\nd", newline=""), "r.csv")] == ["a,b\r\n", "c\n", "\n", "d"]
+    assert [*bounded_lines(io.StringIO("a,b\r\nc\n\nd", newline=""), "r.csv")] == [
+        "a,b\r\n",
+        "c\n",
+        "\n",
+        "d",
+    ]
 
 
 def dictionary(text: str, rows: int) -> pa.Array:
@@ -49,7 +58,9 @@ def test_columns_that_unpack_to_more_are_refused(tmp_path: Path, column: pa.Arra
 
 
 def test_rows_come_in_their_order(tmp_path: Path) -> None:
-    table = pa.table({"id": range(5000), "sound": [bytes([number % 256]) * 50_000 for number in range(5000)]})
+    table = pa.table(
+        {"id": range(5000), "sound": [bytes([number % 256]) * 50_000 for number in range(5000)]}
+    )
     pq.write_table(table, tmp_path / "r.parquet", row_group_size=2000)
     batches = [*parquet_batches(tmp_path / "r.parquet", "r", ["id"])]
     assert [number for batch in batches for number in batch["id"].to_pylist()] == [*range(5000)]

@@ -103,7 +103,11 @@ def test_a_full_disk_leaves_no_dataset(tmp_path: Path) -> None:
 
     def fill() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
-        rows = {"letters": {"test": ({"id": str(n), "data": Random(n).randbytes(5000)} for n in range(200))}}
+        rows = {
+            "letters": {
+                "test": ({"id": str(n), "data": Random(n).randbytes(5000)} for n in range(200))
+            }
+        }
         features = {"letters": Features({"id": Value("string"), "data": Value("binary")})}
         provenance = Provenance("letters", "1.0", source="generated", licence="mit")
         with pytest.raises(OSError, match="too large"):
@@ -138,7 +142,10 @@ def test_a_folder_of_another_kind_is_never_replaced(tmp_path: Path) -> None:
         ):
             with pytest.raises(DatasetError, match=message):
                 check_target(tmp_path / name, LETTERS, overwrite=overwrite)
-    with pytest.raises(DatasetError, match="out already holds letters; give another folder, or replace it with --over"):
+    with pytest.raises(
+        DatasetError,
+        match="out already holds letters; give another folder, or replace it with --over",
+    ):
         write(tmp_path / "out", "b", overwrite=False)
     (tmp_path / "link").symlink_to("out")
     write(tmp_path / "link", "b")
@@ -174,7 +181,9 @@ def test_a_full_disk_ends_a_large_dataset_with_an_error(tmp_path: Path) -> None:
     def fill() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
         with pytest.raises(OSError, match="File too large"):
-            write_dataset(tmp_path / "out", {"task": {"test": rows}}, features=features, provenance=provenance)
+            write_dataset(
+                tmp_path / "out", {"task": {"test": rows}}, features=features, provenance=provenance
+            )
 
     assert in_child(fill) == 0
     assert os.listdir(tmp_path) == []

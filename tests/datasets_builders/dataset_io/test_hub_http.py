@@ -72,7 +72,12 @@ class HubServer(BaseHTTPRequestHandler):
             child, deeper, _ = name.removeprefix(above).partition("/")
             entries[child if is_flat else name] = self.entry(name, commit[name])
             if deeper and is_flat:
-                entries[child] = {"type": "directory", "path": above + child, "oid": "0" * 40, "size": 0}
+                entries[child] = {
+                    "type": "directory",
+                    "path": above + child,
+                    "oid": "0" * 40,
+                    "size": 0,
+                }
         return list(entries.values())
 
     def handle_any(self) -> None:
@@ -92,26 +97,55 @@ class HubServer(BaseHTTPRequestHandler):
         match action:
             case "" | "revision":
                 siblings = [{"rfilename": name} for name in commit]
-                self.send_json({"id": NAME, "sha": self.head(), "private": False, "siblings": siblings, "tags": []})
+                self.send_json(
+                    {
+                        "id": NAME,
+                        "sha": self.head(),
+                        "private": False,
+                        "siblings": siblings,
+                        "tags": [],
+                    }
+                )
             case "refs":
                 main = {"name": "main", "ref": "refs/heads/main", "targetCommit": self.head()}
                 self.send_json({"branches": [main], "tags": [], "converts": []})
             case "tree":
-                self.send_json(self.tree(commit, f"{path}/" if path else "", "recursive=false" in self.path.lower()))
+                self.send_json(
+                    self.tree(
+                        commit, f"{path}/" if path else "", "recursive=false" in self.path.lower()
+                    )
+                )
             case "paths-info":
-                names = json.loads(body)["paths"] if body.startswith(b"{") else parse_qs(body.decode())["paths"]
+                names = (
+                    json.loads(body)["paths"]
+                    if body.startswith(b"{")
+                    else parse_qs(body.decode())["paths"]
+                )
                 self.send_json([self.entry(name, commit[name]) for name in names if name in commit])
             case "preupload":
                 mode = {"uploadMode": "regular", "shouldIgnore": False}
-                self.send_json({"files": [{"path": file["path"], **mode} for file in json.loads(body)["files"]]})
+                self.send_json(
+                    {
+                        "files": [
+                            {"path": file["path"], **mode} for file in json.loads(body)["files"]
+                        ]
+                    }
+                )
             case "commit":
                 changes = [json.loads(line) for line in body.splitlines()]
                 files = [change["value"] for change in changes if change["key"] == "file"]
-                oid = self.push({**commit, **{file["path"]: b64decode(file["content"]) for file in files}})
+                oid = self.push(
+                    {**commit, **{file["path"]: b64decode(file["content"]) for file in files}}
+                )
                 self.send_json({"commitUrl": f"{address}/commit/{oid}", "commitOid": oid})
             case "resolve" if path in commit:
                 content = commit[path]
-                self.send(content, X_Repo_Commit=revision, ETag=f'"{git_hash(content)}"', Accept_Ranges="bytes")
+                self.send(
+                    content,
+                    X_Repo_Commit=revision,
+                    ETag=f'"{git_hash(content)}"',
+                    Accept_Ranges="bytes",
+                )
             case _:
                 self.send(b"{}", 404, X_Error_Code="EntryNotFound")
 
@@ -124,7 +158,9 @@ class HubServer(BaseHTTPRequestHandler):
 def endpoint() -> Iterator[str]:
     handler = type("Handler", (HubServer,), {"commits": {}})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        ).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
@@ -132,11 +168,18 @@ def endpoint() -> Iterator[str]:
 def test_from_a_folder_to_the_hub_and_back(
     endpoint: str, built_datasets: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))
+    }
     variables = {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "home"), "HF_TOKEN": "hf_test"}
-    variables |= {"PYTHONPATH": str(Path(__file__).parents[3]), "INSPECT_CACHE_DIR": str(tmp_path / "inspect")}
+    variables |= {
+        "PYTHONPATH": str(Path(__file__).parents[3]),
+        "INSPECT_CACHE_DIR": str(tmp_path / "inspect"),
+    }
     command = [sys.executable, "-c", SCRIPT, str(built_datasets("musictheorybench"))]
-    done = subprocess.run(command, capture_output=True, text=True, env=kept | variables, cwd=tmp_path)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=kept | variables, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     result = json.loads(done.stdout.splitlines()[-1])
     assert len(result["rows"][0]) == 8

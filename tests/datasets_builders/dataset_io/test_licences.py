@@ -6,14 +6,24 @@ from typing import Any
 import pytest
 from datasets import Features, Value
 
-from music_evals.datasets_builders.dataset_io import DatasetError, Provenance, make_provenance, write_dataset
+from music_evals.datasets_builders.dataset_io import (
+    DatasetError,
+    Provenance,
+    make_provenance,
+    write_dataset,
+)
 from music_evals.datasets_builders.dataset_io.licences import check_publishable
 
 COLUMNS = Features({"id": Value("string"), "licence": Value("string")})
 
 
 def check(
-    folder: Path, dataset: str, source: str, licence: str, configs: dict[str, list[str | None]], **more: Any
+    folder: Path,
+    dataset: str,
+    source: str,
+    licence: str,
+    configs: dict[str, list[str | None]],
+    **more: Any,
 ) -> str:
     """Write configs of rows that hold an id and a licence, and return the label of the terms, or the refusal."""
     rows = {
@@ -22,7 +32,9 @@ def check(
     }
     provenance = Provenance(dataset, "1.0", source, licence)
     features = dict.fromkeys(rows, COLUMNS)
-    provenance = write_dataset(folder, rows, features=features, card=str, provenance=provenance, **more)
+    provenance = write_dataset(
+        folder, rows, features=features, card=str, provenance=provenance, **more
+    )
     try:
         return check_publishable(folder, provenance).licence_label
     except DatasetError as error:
@@ -32,14 +44,34 @@ def check(
 @pytest.mark.parametrize(
     ("dataset", "source", "licence", "expected"),
     [
-        ("ziqi", "published", "cc-by-nc-sa-4.0", "cc-by-nc-sa-4.0"),  # README of the authors' repository
-        ("ziqi", "published", "mit", "its licence is mit, and may be passed on as cc-by-nc-sa-4.0 only"),
+        (
+            "ziqi",
+            "published",
+            "cc-by-nc-sa-4.0",
+            "cc-by-nc-sa-4.0",
+        ),  # README of the authors' repository
+        (
+            "ziqi",
+            "published",
+            "mit",
+            "its licence is mit, and may be passed on as cc-by-nc-sa-4.0 only",
+        ),
         ("msu", "published", "apache-2.0", "apache-2.0"),  # LICENSE of the authors' repository
         ("muse", "generated", "mit", "mit"),  # LICENSE of this project
         ("msu", "generated", "other", "other (music21-corpus)"),
         ("msu", "own-scores", "other", "the licences of somebody's own scores are not known"),
-        ("lilybench", "musescore", "mit", "lilybench from musescore; known sources: generated, mutopia"),
-        ("songs", "generated", "mit", "nothing is known of songs from generated; known sources: none"),
+        (
+            "lilybench",
+            "musescore",
+            "mit",
+            "lilybench from musescore; known sources: generated, mutopia",
+        ),
+        (
+            "songs",
+            "generated",
+            "mit",
+            "nothing is known of songs from generated; known sources: none",
+        ),
         ("muse", "recordings", "other", "without LICENSE_DATA.md, which must travel with the data"),
     ],
 )
@@ -51,14 +83,21 @@ def test_sources_are_published_as_their_owners_state(
 
 def test_recordings_are_published_with_their_licence(tmp_path: Path) -> None:
     files = {"LICENSE_DATA.md": b"for research"}
-    label = check(tmp_path / "out", "muse", "recordings", "other", {"syncopation": [None]}, extra_files=files)
+    label = check(
+        tmp_path / "out", "muse", "recordings", "other", {"syncopation": [None]}, extra_files=files
+    )
     assert label == "other (muse-stimuli-research-non-commercial)"  # LICENSE_DATA.md
 
 
 @pytest.mark.parametrize(
     ("dataset", "source", "configs", "expected"),
     [
-        ("lilybench", "mutopia", {"corpus": ["Public Domain", "CC BY 4.0", "CC BY-SA 3.0", "CC BY-SA"]}, "other"),
+        (
+            "lilybench",
+            "mutopia",
+            {"corpus": ["Public Domain", "CC BY 4.0", "CC BY-SA 3.0", "CC BY-SA"]},
+            "other",
+        ),
         (
             "lilybench",
             "mutopia",

@@ -27,7 +27,9 @@ from music_evals.datasets_builders.dataset_io import (
     write_dataset,
 )
 
-FEATURES = Features({"id": Value("string"), "audio": Audio(decode=False), "notes": List(Value("int64"))})
+FEATURES = Features(
+    {"id": Value("string"), "audio": Audio(decode=False), "notes": List(Value("int64"))}
+)
 LETTERS = Provenance("letters", "1.0", source="generated", licence="mit", seed=7)
 DATA = "abc/test-00000-of-00001.parquet"
 PLACES = (
@@ -37,7 +39,10 @@ PLACES = (
 
 
 def rows(count: int) -> list[dict[str, Any]]:
-    return [{"id": f"row-{i}", "audio": {"bytes": bytes([i]), "path": None}, "notes": [i, 1]} for i in range(count)]
+    return [
+        {"id": f"row-{i}", "audio": {"bytes": bytes([i]), "path": None}, "notes": [i, 1]}
+        for i in range(count)
+    ]
 
 
 def write(out: Path, test: Iterable[dict[str, Any]] | None = None, **options: Any) -> Provenance:
@@ -65,39 +70,65 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 def test_written_rows_are_loaded_back(tmp_path: Path) -> None:
-    made = write(tmp_path / "out", rows(70))  # more than one group of rows; the split without rows is left out
+    made = write(
+        tmp_path / "out", rows(70)
+    )  # more than one group of rows; the split without rows is left out
     loaded = load_split(str(tmp_path / "out"), "abc", "test", benchmark=spec())
     assert loaded.to_list() == rows(70)
     assert loaded.features == FEATURES
     assert made.counts == {"abc": {"test": 70}}
     assert describe_dataset(str(tmp_path / "out"), benchmark=spec()).provenance == made
-    assert load_split(str(tmp_path / "out"), "abc", "test", benchmark=spec(), columns=["notes"])[5] == {"notes": [5, 1]}
+    assert load_split(str(tmp_path / "out"), "abc", "test", benchmark=spec(), columns=["notes"])[
+        5
+    ] == {"notes": [5, 1]}
     write(tmp_path / "out", overwrite=True, extra_files={"LICENCE.md": b"free"})
-    assert sorted(os.listdir(tmp_path / "out")) == ["LICENCE.md", "README.md", "abc", "provenance.json"]
+    assert sorted(os.listdir(tmp_path / "out")) == [
+        "LICENCE.md",
+        "README.md",
+        "abc",
+        "provenance.json",
+    ]
 
 
 def test_audio_and_pages_are_decoded_by_datasets_and_files_for_tasks(tmp_path: Path) -> None:
     PIL.Image.new("RGB", (3, 2)).save(page := io.BytesIO(), "PNG")
     features = Features({"id": Value("string"), "audio": Audio(), "pages": List(Image())})
-    row = {"id": "row", "audio": {"bytes": b"RIFF", "path": None}, "pages": [{"bytes": page.getvalue(), "path": None}]}
+    row = {
+        "id": "row",
+        "audio": {"bytes": b"RIFF", "path": None},
+        "pages": [{"bytes": page.getvalue(), "path": None}],
+    }
     write(tmp_path / "out", [row], features={"abc": features})
     decoded = load_dataset(
-        "parquet", data_files=str(tmp_path / "out" / DATA), split="train", cache_dir=str(tmp_path / "hf")
+        "parquet",
+        data_files=str(tmp_path / "out" / DATA),
+        split="train",
+        cache_dir=str(tmp_path / "hf"),
     )
     assert decoded.features == features
     assert [image.size for image in decoded.remove_columns("audio")[0]["pages"]] == [(3, 2)]
-    assert load_split(str(tmp_path / "out"), "abc", "test", benchmark=spec(features={"abc": features}))[0] == row
+    assert (
+        load_split(
+            str(tmp_path / "out"), "abc", "test", benchmark=spec(features={"abc": features})
+        )[0]
+        == row
+    )
 
 
 @pytest.mark.parametrize(
     ("test", "message"),
     [
         ([{"id": "odd"}], "abc/test, row odd: columns missing or unknown: audio, notes"),
-        ([{"id": "odd", "audio": None, "notes": ["x"]}], "abc/test, rows odd to odd: a value does not fit its column"),
+        (
+            [{"id": "odd", "audio": None, "notes": ["x"]}],
+            "abc/test, rows odd to odd: a value does not fit its column",
+        ),
         ([], "nothing to write"),
     ],
 )
-def test_rows_that_do_not_fit_are_named(tmp_path: Path, test: list[dict[str, Any]], message: str) -> None:
+def test_rows_that_do_not_fit_are_named(
+    tmp_path: Path, test: list[dict[str, Any]], message: str
+) -> None:
     with pytest.raises(DatasetError, match=message):
         write(tmp_path / "out", test)
     assert os.listdir(tmp_path) == []
@@ -126,7 +157,9 @@ def level_is_marked(question: str, level: int) -> str | None:
         ({"id": "a\x1b"}, r"row 'a\\x1b', id: it holds control characters, not 'a\\x1b'"),
     ],
 )
-def test_rows_are_checked_when_written_and_when_loaded(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_rows_are_checked_when_written_and_when_loaded(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     row = {"id": "b", "question": "1?", "options": None, "level": 1}
     bad, checked = [{**row, "id": "a"}, {**row, **changes}], features_of(Row, level_is_marked)
     with pytest.raises(DatasetError, match=f"abc/test, {message}"):
@@ -146,22 +179,34 @@ def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
     either = f"accepted: 'generated', {PLACES}"
     assert error(tmp_path / "nowhere") == f"dataset '{tmp_path}/nowhere' does not exist; {either}"
     assert error(tmp_path / "file") == f"dataset '{tmp_path}/file' is not a folder; {either}"
-    assert "is no dataset of ours: it has no provenance.json; accepted" in error(tmp_path / "folder")
+    assert "is no dataset of ours: it has no provenance.json; accepted" in error(
+        tmp_path / "folder"
+    )
     assert error(out, name="numbers") == f"'{out}' is a dataset of letters, not of numbers"
-    assert error("generated", generate=None) == f"letters has no generated dataset; dataset= accepts {PLACES}"
+    assert (
+        error("generated", generate=None)
+        == f"letters has no generated dataset; dataset= accepts {PLACES}"
+    )
     wider = Features({**FEATURES, "tempo": Value("float64")})
     message = "lacks the columns tempo (built by version 1.0 of the builder, this is 2.0)"
     assert message in error(out, features={"abc": wider}, version="2.0")
     other = Features({**FEATURES, "notes": Value("int64")})
     assert "has columns of another type: notes (built by" in error(out, features={"abc": other})
     for name in ("datasets/name", "models/a/b", "datasets/a/b@", "datasets/a/b/c"):
-        assert error(f"hf://{name}") == f"hf://{name} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]"
+        assert (
+            error(f"hf://{name}")
+            == f"hf://{name} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]"
+        )
 
 
 def test_what_a_partial_copy_lacks_is_named_where_a_split_is_missing(tmp_path: Path) -> None:
-    partial_copy = Provenance("letters", "1.0", source="alphabet", licence="mit", missing=("x.wav", "y.wav"))
+    partial_copy = Provenance(
+        "letters", "1.0", source="alphabet", licence="mit", missing=("x.wav", "y.wav")
+    )
     write(tmp_path / "out", provenance=partial_copy)
-    assert error(tmp_path / "out", split="fewshot").endswith("(built from a copy that lacks x.wav, y.wav)")
+    assert error(tmp_path / "out", split="fewshot").endswith(
+        "(built from a copy that lacks x.wav, y.wav)"
+    )
     assert describe_dataset(str(tmp_path / "out"), benchmark=spec()).label == "alphabet-partial"
 
 
@@ -169,10 +214,15 @@ def test_what_a_partial_copy_lacks_is_named_where_a_split_is_missing(tmp_path: P
     ("damage", "message"),
     [
         (lambda file: file.unlink(), f"is incomplete: {DATA} is missing"),
-        (lambda file: file.write_bytes(file.read_bytes()[:-1]), "is not the file that its provenance.json names"),
+        (
+            lambda file: file.write_bytes(file.read_bytes()[:-1]),
+            "is not the file that its provenance.json names",
+        ),
     ],
 )
-def test_a_changed_or_missing_file_is_refused(damage: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
+def test_a_changed_or_missing_file_is_refused(
+    damage: Callable[[Path], Any], message: str, tmp_path: Path
+) -> None:
     write(tmp_path / "out")
     damage(tmp_path / "out" / DATA)
     assert message in error(tmp_path / "out")
@@ -193,7 +243,9 @@ def test_foreign_provenance_is_refused(tmp_path: Path, text: str) -> None:
     assert "is no dataset of ours: not a provenance file" in error(tmp_path)
 
 
-@pytest.mark.parametrize("uri", ["hf://datasets/org/name", "hf://datasets/org/name@v1", "hf://datasets/org/na--me"])
+@pytest.mark.parametrize(
+    "uri", ["hf://datasets/org/name", "hf://datasets/org/name@v1", "hf://datasets/org/na--me"]
+)
 def test_an_unreachable_hub_is_one_clear_error(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     assert error(uri).startswith(f"{uri}: ")
@@ -232,7 +284,9 @@ def test_the_generated_dataset_is_built_once_and_again_when_it_is_no_longer_righ
     assert (load(), len(builds)) == (3, 3)
     # A folder that records another version than its name says is built again.
     text = (builds[0] / "provenance.json").read_text()
-    (builds[0] / "provenance.json").write_text(text.replace('"builder_version": "1.0"', '"builder_version": "0.9"'))
+    (builds[0] / "provenance.json").write_text(
+        text.replace('"builder_version": "1.0"', '"builder_version": "0.9"')
+    )
     assert (load(), len(builds)) == (3, 4)
     (tmp_path / "file").write_text("x")
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "file" / "cache"))

@@ -46,14 +46,19 @@ def rows(name: str) -> dict[str, Any]:
 def leftovers(tmp_path: Path) -> list[str]:
     """What lies in the cache besides whole files: parts of downloads, and folders of work."""
     paths = [path for path in (tmp_path / "cache").rglob("*") if path.suffix != ".lock"]
-    return sorted(path.name for path in paths if path.name.startswith(".") or path.suffix == ".part")
+    return sorted(
+        path.name for path in paths if path.name.startswith(".") or path.suffix == ".part"
+    )
 
 
 def test_no_network(tmp_path: Path) -> None:
     with serve() as stopped:
         pass
     with rerouted(stopped, tmp_path):
-        for name, place in (("ziqi", "https://github.com/zcli-charlie/"), ("mmau", "hf.co/datasets/gamma-lab-umd/")):
+        for name, place in (
+            ("ziqi", "https://github.com/zcli-charlie/"),
+            ("mmau", "hf.co/datasets/gamma-lab-umd/"),
+        ):
             text = refused(name)
             assert text.startswith(place)
             assert "the connection failed" in text or "the Hub cannot be reached" in text
@@ -91,7 +96,9 @@ def test_an_address_that_is_gone(servers: Servers) -> None:
 def test_a_wrong_checksum_names_both_sums_and_a_repeat_heals(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    name, put = {"file": ("rul_muchomusic", put_rul_muchomusic), "archive": ("ziqi", put_ziqi)}[kind]
+    name, put = {"file": ("rul_muchomusic", put_rul_muchomusic), "archive": ("ziqi", put_ziqi)}[
+        kind
+    ]
     put(servers, tmp_path / "source")
     wrong = "0" * 64
     facts = tmp_path / "benchmarks" / name / "benchmark.toml"
@@ -109,7 +116,9 @@ def test_a_wrong_checksum_names_both_sums_and_a_repeat_heals(
     assert rows(name)
 
 
-def test_a_damaged_cache_of_the_hub_is_named_and_a_repeat_heals(servers: Servers, tmp_path: Path) -> None:
+def test_a_damaged_cache_of_the_hub_is_named_and_a_repeat_heals(
+    servers: Servers, tmp_path: Path
+) -> None:
     put_mmau(servers, tmp_path)
     assert rows("mmau")
     shutil.rmtree(tmp_path / "cache" / "datasets")
@@ -118,8 +127,9 @@ def test_a_damaged_cache_of_the_hub_is_named_and_a_repeat_heals(servers: Servers
     data = bytearray(blob.read_bytes())
     data[100] ^= 1
     blob.write_bytes(data)
-    assert "test-00000-of-00001.parquet in the Hub's cache on this machine was damaged and has been removed" in refused(
-        "mmau"
+    assert (
+        "test-00000-of-00001.parquet in the Hub's cache on this machine was damaged and has been removed"
+        in refused("mmau")
     )
     assert rows("mmau") == {"music": {"test": 3}}
 
@@ -129,12 +139,19 @@ def test_an_interrupted_download_goes_on(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
-    name, put = {"archive": ("ziqi", put_ziqi), "file": ("mmar", put_mmar), "hub": ("mmau", put_mmau)}[at]
+    name, put = {
+        "archive": ("ziqi", put_ziqi),
+        "file": ("mmar", put_mmar),
+        "hub": ("mmau", put_mmau),
+    }[at]
     put(servers, tmp_path / "source")
     remote = next(remote for remote in remotes(name).values() if getattr(remote, at))
     if at == "hub":
         files = servers.repositories[remote.hub][remote.commit]
-        path, size = max(((f"{remote.hub}/{path}", len(data)) for path, data in files.items()), key=lambda one: one[1])
+        path, size = max(
+            ((f"{remote.hub}/{path}", len(data)) for path, data in files.items()),
+            key=lambda one: one[1],
+        )
     else:
         path = remote.address.removeprefix("https://")
         size = len(servers.files[path])
@@ -142,7 +159,9 @@ def test_an_interrupted_download_goes_on(
     if at != "hub":  # the Hub's client goes on by itself
         assert "run the command again, it goes on where it stopped" in refused(name)
     assert rows(name)
-    sent = [count for asked, count in servers.asked if asked.endswith(path.rpartition("/")[2]) and count]
+    sent = [
+        count for asked, count in servers.asked if asked.endswith(path.rpartition("/")[2]) and count
+    ]
     assert size <= sum(sent) < size + 1000, servers.asked
     assert leftovers(tmp_path) == []
 
@@ -153,7 +172,9 @@ def test_a_server_that_cannot_go_on_sends_all_again(servers: Servers, tmp_path: 
     servers.cut[path] = 1000
     refused("ziqi")
     (part,) = (tmp_path / "cache").rglob("*.part")
-    part.write_bytes(b"x" * (len(servers.files[path]) + 1))  # longer than the file, so that there is no such range
+    part.write_bytes(
+        b"x" * (len(servers.files[path]) + 1)
+    )  # longer than the file, so that there is no such range
     with pytest.raises(DatasetError, match="has changed"):
         describe_dataset("published", benchmark=dataset_module("ziqi").BENCHMARK)
     assert rows("ziqi")
@@ -165,7 +186,9 @@ def test_too_little_room_is_said_before_anything_is_fetched(
     put_mmar(servers, tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5000))
     assert "are to be fetched, and" in refused("mmar")
-    assert "has 5 kB free; free some space, or name another folder in MUSIC_EVALS_CACHE" in refused("mmar")
+    assert "has 5 kB free; free some space, or name another folder in MUSIC_EVALS_CACHE" in refused(
+        "mmar"
+    )
     assert not [path for path, count in servers.asked if "resolve" in path and count]
 
 
@@ -175,7 +198,10 @@ def full(*_: object, **__: object) -> Any:
 
 @pytest.mark.parametrize(
     ("name", "put", "place"),
-    [("ziqi", put_ziqi, "music_evals.datasets_builders.dataset_io.archives._copy"), ("ziqi", put_ziqi, "httpx.stream")],
+    [
+        ("ziqi", put_ziqi, "music_evals.datasets_builders.dataset_io.archives._copy"),
+        ("ziqi", put_ziqi, "httpx.stream"),
+    ],
 )
 def test_a_full_disk(
     servers: Servers,
@@ -195,7 +221,9 @@ def test_a_full_disk(
     assert rows(name)
 
 
-def test_a_proxy_is_named_without_its_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_is_named_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@127.0.0.1:9")
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "cache"))
     text = refused("ziqi")
@@ -203,7 +231,9 @@ def test_a_proxy_is_named_without_its_password(tmp_path: Path, monkeypatch: pyte
     assert "secret" not in text
 
 
-def test_a_branch_is_resolved_once(servers: Servers, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_branch_is_resolved_once(
+    servers: Servers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     put_msu(servers, tmp_path / "one")
     spec = dataset_module("msu").BENCHMARK
     first = describe_dataset("published", benchmark=spec)
@@ -211,7 +241,9 @@ def test_a_branch_is_resolved_once(servers: Servers, tmp_path: Path, capsys: pyt
     shutil.rmtree(tmp_path / "cache" / "datasets")
     servers.repositories["Krinos/MSU-Bench"]["f" * 40] = {}
     assert describe_dataset("published", benchmark=spec).revision == first.revision == "c" * 40
-    assert first.metadata()["dataset_source_revision"] == f"hf.co/datasets/Krinos/MSU-Bench@{'c' * 40}"
+    assert (
+        first.metadata()["dataset_source_revision"] == f"hf.co/datasets/Krinos/MSU-Bench@{'c' * 40}"
+    )
 
 
 def test_a_stopped_work_folder_is_not_in_the_way(servers: Servers, tmp_path: Path) -> None:

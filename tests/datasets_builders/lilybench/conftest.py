@@ -24,7 +24,9 @@ def make_piece(number: int) -> Piece:
         (music,) = re.findall(r"\\time \S+\n  (.*) \|\n", text)
         bars = [bar.split() for bar in music.split(" | ")]
         other = [bar[::-1] for bar in bars[::-1]] + [bar[1:] + bar[:1] for bar in bars[:8]]
-        text = text.replace(music, " | ".join(map(" ".join, other))).replace(f"No. {number - 8} ", f"No. {number} ")
+        text = text.replace(music, " | ".join(map(" ".join, other))).replace(
+            f"No. {number - 8} ", f"No. {number} "
+        )
     text = re.sub(r"(\\new Staff )(\\\w+Melody)", r"<< \1\2 \1\\transpose c c, \2 >>", text)
     return Piece(f"{path.parts[-3]}/piece{number}", text, read_header(text))
 

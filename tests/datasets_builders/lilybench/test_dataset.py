@@ -17,7 +17,9 @@ from tests.datasets_builders.lilybench.conftest import write_files
 BROKEN = '\\version "2.24.0" \\header { title = "Broken" } \\score { { c\'4 d\' \\nonsense } \\layout { } }'
 
 
-def test_too_few_pieces_are_named_before_anything_is_written(tunes: list[Piece], tmp_path: Path) -> None:
+def test_too_few_pieces_are_named_before_anything_is_written(
+    tunes: list[Piece], tmp_path: Path
+) -> None:
     files = {f"ftp/{piece.id}/score.ly": piece.text for piece in tunes[:2]}
     files["ftp/BachJS/broken/score.ly"] = BROKEN
     files["ftp/BachJS/missing/score.ly"] = '\\version "2.24.0" \\include "absent.ily" { c\'1 }'
@@ -56,11 +58,16 @@ def test_pieces_that_strict_tasks_cannot_use_say_why() -> None:
     }
 
 
-def test_pieces_that_the_machine_stopped_are_an_error(tunes: list[Piece], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_that_the_machine_stopped_are_an_error(
+    tunes: list[Piece], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They are not left out, or two builds would differ; the others are surveyed first."""
 
     def busy(texts: Sequence[str], **_: object) -> Iterator[Compiled]:
-        return (Compiled(None, "clock", "") if "Bach" in text else Compiled(0, None, "") for text in texts)
+        return (
+            Compiled(None, "clock", "") if "Bach" in text else Compiled(0, None, "")
+            for text in texts
+        )
 
     monkeypatch.setattr(module, "compile_texts", busy)
     surveyed: list[str] = []

@@ -41,7 +41,10 @@ SHORT = (
 
 def test_the_list_is_in_the_corpus_and_has_many_composers_and_styles() -> None:
     sources = default_sources()
-    paths = {str(path).replace("\\", "/").partition("/corpus/")[2] for path in corpus.corpora.CoreCorpus().getPaths()}
+    paths = {
+        str(path).replace("\\", "/").partition("/corpus/")[2]
+        for path in corpus.corpora.CoreCorpus().getPaths()
+    }
     assert {source.path for source in sources} <= paths
     assert len(BY_ID) == len(sources) >= 150
     composers = Counter(source.composer for source in sources if source.composer)
@@ -54,7 +57,9 @@ def test_the_list_is_in_the_corpus_and_has_many_composers_and_styles() -> None:
     assert all(composer_named(composer) for composer in composers)
     assert all(source.title for source in sources)
     listed = read_table("names/first_run.toml")
-    assert [source.id for source in first_sources()] == sorted([*listed["lilybench"], *listed["lilybench_further"]])
+    assert [source.id for source in first_sources()] == sorted(
+        [*listed["lilybench"], *listed["lilybench_further"]]
+    )
     assert [work.name for work in first_works()] == sorted(listed["msu"])
     assert (len(first_sources()), len(first_works())) == (44, 32)
 
@@ -75,17 +80,32 @@ def test_measures_and_notes_are_those_of_music21(converted: dict[str, Piece]) ->
         score = corpus.parse(BY_ID[piece.id].path, number=BY_ID[piece.id].tune)
         measures = score.parts[0].getElementsByClass("Measure")
         assert read.measures + read.pickup == len({measure.offset for measure in measures})
-        expected = sum(len(note.pitches) for note in score.recurse().notes if not note.duration.isGrace)
+        expected = sum(
+            len(note.pitches) for note in score.recurse().notes if not note.duration.isGrace
+        )
         count = sum(event.kind == "note" and not event.grace for event in read.events)
         assert expected * 29 / 30 <= count <= expected
     # The chorale as it is printed (BWV 66, no. 6): nine measures and two eighths ahead of them, in F-sharp minor.
     bach = readings[0]
     assert isinstance(bach, Structure)
-    assert (bach.measures, bach.pickup, {key.name for key in bach.keys}) == (9, True, {"F-sharp minor"})
-    assert [event.name for event in bach.events if event.voice == 1][:6] == ["cis''", "b'", "a'", "b'", "cis''", "e''"]
+    assert (bach.measures, bach.pickup, {key.name for key in bach.keys}) == (
+        9,
+        True,
+        {"F-sharp minor"},
+    )
+    assert [event.name for event in bach.events if event.voice == 1][:6] == [
+        "cis''",
+        "b'",
+        "a'",
+        "b'",
+        "cis''",
+        "e''",
+    ]
 
 
-def test_the_header_has_the_facts_and_nothing_of_the_converter_is_left(converted: dict[str, Piece]) -> None:
+def test_the_header_has_the_facts_and_nothing_of_the_converter_is_left(
+    converted: dict[str, Piece],
+) -> None:
     for name, piece in converted.items():
         source, header = BY_ID[name], piece.header
         composer = composer_of(header, name)
@@ -101,7 +121,9 @@ def test_the_header_has_the_facts_and_nothing_of_the_converter_is_left(converted
 
 def test_keys_without_a_mode_have_that_of_the_others() -> None:
     """As in Chopin's mazurka in C-sharp minor, whose file says ``minor`` in the second of two signatures."""
-    measures = [stream.Measure([sign]) for sign in (key.KeySignature(4), key.Key("c#"), key.KeySignature(0))]
+    measures = [
+        stream.Measure([sign]) for sign in (key.KeySignature(4), key.Key("c#"), key.KeySignature(0))
+    ]
     part = stream.Part(measures)
     module._write_modes(part)
     found: Iterator[key.KeySignature] = part.recurse().getElementsByClass("KeySignature")
@@ -122,7 +144,9 @@ def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPat
         convert(BY_ID["airdsAirs/book1-47"])
 
 
-def test_pieces_are_the_same_every_time(converted: dict[str, Piece], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_are_the_same_every_time(
+    converted: dict[str, Piece], monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = BY_ID["airdsAirs/book1-47"]
     assert make_pieces([source]) == ([converted[source.id]], {})
     monkeypatch.setattr(module, "MAX_CHARACTERS", 100)

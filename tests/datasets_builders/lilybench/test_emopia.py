@@ -26,7 +26,10 @@ CLIPS = compose_clips(seed=1, per_quadrant=EACH)
 def with_text(midi: bytes) -> bytes:
     """The same music with a name, a lyric and a marker that tell its mood."""
     file = mido.MidiFile(file=io.BytesIO(midi))
-    name, lyric = mido.MetaMessage("track_name", name='happy " % {'), mido.MetaMessage("lyrics", text="joy", time=120)
+    name, lyric = (
+        mido.MetaMessage("track_name", name='happy " % {'),
+        mido.MetaMessage("lyrics", text="joy", time=120),
+    )
     marker, sysex = mido.MetaMessage("marker", text="Q1"), mido.Message("sysex", data=[1, 2, 3])
     file.tracks[0][:1] = [name, lyric, marker, sysex, file.tracks[0][0].copy(time=0)]
     buffer = io.BytesIO()
@@ -37,7 +40,11 @@ def with_text(midi: bytes) -> bytes:
 def converted(midi: bytes) -> str:
     """What midi2ly writes around the music, in short: a comment that names the file, and texts of the file."""
     file = mido.MidiFile(file=io.BytesIO(midi))
-    texts = [getattr(event, "name", getattr(event, "text", "")) for track in file.tracks for event in track]
+    texts = [
+        getattr(event, "name", getattr(event, "text", ""))
+        for track in file.tracks
+        for event in track
+    ]
     printed = "".join(f"  % {text}\n" for text in texts if text)
     return f'% made by midi2ly from score.midi\n\\version "2.14.0"\n{printed}{{ c4 | % 2\n d1 }}\n'
 
@@ -121,7 +128,9 @@ def test_strict_rows_take_a_song_once() -> None:
     ]
     strict, _ = make_rows("strict", clips, seed=1, per_quadrant=3, convert=converted)
     assert len({row["piece"].rpartition("_")[0] for row in strict}) == 12
-    with pytest.raises(ValueError, match=r"Q1 has 3 usable clips \(1 a song at most\), and 4 are needed"):
+    with pytest.raises(
+        ValueError, match=r"Q1 has 3 usable clips \(1 a song at most\), and 4 are needed"
+    ):
         make_rows("strict", clips, seed=1, per_quadrant=4, convert=converted)
     assert len(make_rows("paper", clips, seed=1, per_quadrant=12, convert=converted)[0]) == 48
     assert len(make_rows("paper", clips[1:], seed=1, per_quadrant=13, convert=converted)[0]) == 47
@@ -132,7 +141,9 @@ def test_strict_rows_take_a_song_once() -> None:
 def test_one_clip_less_changes_one_row() -> None:
     for protocol in ("strict", "paper"):
         rows, _ = make_rows(protocol, CLIPS, seed=1, per_quadrant=8, convert=converted)
-        others, _ = make_rows(protocol, CLIPS[:15] + CLIPS[16:], seed=1, per_quadrant=8, convert=converted)
+        others, _ = make_rows(
+            protocol, CLIPS[:15] + CLIPS[16:], seed=1, per_quadrant=8, convert=converted
+        )
         assert sum(row not in rows for row in others) <= 1
 
 
@@ -148,9 +159,13 @@ def test_clips_that_cannot_be_converted_are_replaced_and_named() -> None:
         rows, left_out = make_rows("paper", CLIPS, seed=1, per_quadrant=wanted, convert=convert)
         counts = Counter(row["options"][int(row["answer"])] for row in rows)
         assert counts == dict.fromkeys(QUADRANT_LABELS, wanted) | {"Q2": available}
-    assert left_out == dict.fromkeys([f"Q2_composed-{n:03d}_0" for n in range(4)], "midi2ly ended with 1")
+    assert left_out == dict.fromkeys(
+        [f"Q2_composed-{n:03d}_0" for n in range(4)], "midi2ly ended with 1"
+    )
     refuse = lambda _: convert(next(iter(bad)))  # noqa: E731
-    with pytest.raises(ValueError, match=r"Q1 has 0 usable clips \(.*\), and 1 are needed; Q1_.*: midi2ly ended"):
+    with pytest.raises(
+        ValueError, match=r"Q1 has 0 usable clips \(.*\), and 1 are needed; Q1_.*: midi2ly ended"
+    ):
         make_rows("strict", CLIPS, seed=1, per_quadrant=1, convert=refuse)
 
     def busy(_: bytes) -> str:
@@ -163,13 +178,18 @@ def test_clips_that_cannot_be_converted_are_replaced_and_named() -> None:
 def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
     clip = CLIPS[0]._replace(midi=with_text(CLIPS[0].midi))
     clips = [clip, *CLIPS[EACH::EACH]]
-    (paper, _), (strict, _) = (make_rows(name, clips, seed=1, per_quadrant=1) for name in ("paper", "strict"))
+    (paper, _), (strict, _) = (
+        make_rows(name, clips, seed=1, per_quadrant=1) for name in ("paper", "strict")
+    )
     assert paper[0]["score"].splitlines()[0].endswith(f" {clip.id}.mid")
     assert "happy" in paper[0]["score"]
     assert not re.search(r"%|happy|joy|midi2ly|Q\d", strict[0]["score"])
     compiled = compile_text(strict[0]["score"])
     assert compiled.status == 0, compiled.messages
-    before, after = (Counter(note.pitch for note in read_notes(midi).notes) for midi in (clip.midi, *compiled.midi))
+    before, after = (
+        Counter(note.pitch for note in read_notes(midi).notes)
+        for midi in (clip.midi, *compiled.midi)
+    )
     assert before == after
 
 
@@ -183,12 +203,18 @@ def test_arousal_is_heard_in_speed_density_and_register_and_valence_in_the_mode(
             lambda clip: mean(note.velocity for note in clip.notes),
             lambda clip: mean(note.pitch for note in clip.notes),
         ):
-            above, below = (sorted(measured(read[name]) for name in read if name[1] == str(q)) for q in (high, low))
+            above, below = (
+                sorted(measured(read[name]) for name in read if name[1] == str(q))
+                for q in (high, low)
+            )
             assert mean(above) > mean(below)
             assert above[0] < below[-1]
     # music21's key finding, on the pitches alone, tells major from minor.
     modes = Counter(
-        (clip.quadrant in (1, 4), music21.converter.parseData(clip.midi, format="midi").analyze("key").mode)
+        (
+            clip.quadrant in (1, 4),
+            music21.converter.parseData(clip.midi, format="midi").analyze("key").mode,
+        )
         for clip in CLIPS[::4]
     )
     assert modes[True, "major"] >= 5
@@ -197,8 +223,25 @@ def test_arousal_is_heard_in_speed_density_and_register_and_valence_in_the_mode(
 
 def test_composed_clips_are_one_of_a_kind() -> None:
     assert compose_clips(seed=1, per_quadrant=2)[:2] == CLIPS[:2]
-    assert len({clip.midi for clip in CLIPS}) == len(CLIPS) == len({(clip.quadrant, clip.song) for clip in CLIPS})
-    assert not {clip.midi for clip in compose_clips(seed=2, per_quadrant=2)} & {clip.midi for clip in CLIPS}
+    assert (
+        len({clip.midi for clip in CLIPS})
+        == len(CLIPS)
+        == len({(clip.quadrant, clip.song) for clip in CLIPS})
+    )
+    assert not {clip.midi for clip in compose_clips(seed=2, per_quadrant=2)} & {
+        clip.midi for clip in CLIPS
+    }
     for clip in CLIPS:
-        kinds = {event.type for track in mido.MidiFile(file=io.BytesIO(clip.midi)).tracks for event in track}
-        assert kinds == {"set_tempo", "time_signature", "program_change", "note_on", "note_off", "end_of_track"}
+        kinds = {
+            event.type
+            for track in mido.MidiFile(file=io.BytesIO(clip.midi)).tracks
+            for event in track
+        }
+        assert kinds == {
+            "set_tempo",
+            "time_signature",
+            "program_change",
+            "note_on",
+            "note_off",
+            "end_of_track",
+        }

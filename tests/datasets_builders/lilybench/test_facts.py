@@ -37,7 +37,9 @@ def test_composer(case: dict[str, Any]) -> None:
 
 
 def test_every_listed_life_is_possible() -> None:
-    listed = tomllib.loads((files("music_evals.datasets_builders.names") / "lilybench.toml").read_text("utf-8"))
+    listed = tomllib.loads(
+        (files("music_evals.datasets_builders.names") / "lilybench.toml").read_text("utf-8")
+    )
     for entry in [*listed["mutopia"].values(), *listed["corpus"].values()]:
         if {"born", "died"} <= entry.keys():
             assert 10 < entry["died"] - entry["born"] < 100, entry
@@ -77,30 +79,45 @@ def test_style_instrument_and_licence() -> None:
     assert instrument_of({}) is None
     for text, licence in CASES["licences"]:
         assert licence_of({"copyright": text}) == licence
-    assert licence_of({"copyright": "© A. Typesetter", "mutopialicense": "Public Domain"}) == "Public Domain"
+    assert (
+        licence_of({"copyright": "© A. Typesetter", "mutopialicense": "Public Domain"})
+        == "Public Domain"
+    )
     assert licence_of({}) is None
 
 
-@pytest.mark.skipif(not MUTOPIA.is_dir(), reason="the Mutopia Project's pieces are not in ../shared/data")
+@pytest.mark.skipif(
+    not MUTOPIA.is_dir(), reason="the Mutopia Project's pieces are not in ../shared/data"
+)
 def test_real_headers_tell_nearly_everything() -> None:
     """Each piece is read from the first of its files with the project's fields."""
     required = re.compile(r"^[^%\n]*\bmutopiacomposer\s*=", re.MULTILINE)
     headers: dict[str, dict[str, str]] = {}
     folders = {*sorted(MUTOPIA.iterdir())[::9], *(MUTOPIA / "BachJS").glob("BWV8*")}
     for path in sorted(path for folder in folders for path in folder.rglob("*ly*")):
-        folder = next((parent for parent in path.parents if parent.name.endswith("-lys")), path).parent
+        folder = next(
+            (parent for parent in path.parents if parent.name.endswith("-lys")), path
+        ).parent
         piece = folder.relative_to(MUTOPIA).as_posix() if path.is_file() else ""
         if piece and piece not in headers and (field := required.search(text := read_text(path))):
             headers[piece] = read_header(text[: field.end() + 5000])
     assert len(headers) >= 60
     composed = {
-        piece: header for piece, header in headers.items() if not piece.startswith(("Anonymous", "Traditional"))
+        piece: header
+        for piece, header in headers.items()
+        if not piece.startswith(("Anonymous", "Traditional"))
     }
     composers = {piece: composer_of(header, piece) for piece, header in composed.items()}
     assert sum(map(bool, composers.values())) / len(composed) > 0.95
     for fact, share in ((title_of, 0.98), (style_of, 0.97), (instrument_of, 0.95)):
         assert sum(fact(header) is not None for header in headers.values()) / len(headers) > share
     free = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
-    assert sum(bool(free.fullmatch(licence_of(header) or "")) for header in headers.values()) / len(headers) > 0.95
+    assert (
+        sum(bool(free.fullmatch(licence_of(header) or "")) for header in headers.values())
+        / len(headers)
+        > 0.95
+    )
     # Bach is written in a dozen ways.
-    assert {composer for piece, composer in composers.items() if piece.startswith("BachJS/BWV8")} == {BACH}
+    assert {
+        composer for piece, composer in composers.items() if piece.startswith("BachJS/BWV8")
+    } == {BACH}

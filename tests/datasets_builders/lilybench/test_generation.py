@@ -16,13 +16,20 @@ from music_evals.commands.main import app
 from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.lilybench_generation import dataset as builder
-from music_evals.datasets_builders.lilybench_generation.bmdataset import read_file_entries, read_labels, read_scores
+from music_evals.datasets_builders.lilybench_generation.bmdataset import (
+    read_file_entries,
+    read_labels,
+    read_scores,
+)
 from music_evals.datasets_builders.lilybench_generation.demonstrations import (
     LINES,
     a_minor_demonstrations,
     draw_demonstrations,
 )
-from music_evals.datasets_builders.lilybench_generation.references import load_demonstrations, load_references
+from music_evals.datasets_builders.lilybench_generation.references import (
+    load_demonstrations,
+    load_references,
+)
 from music_evals.datasets_builders.lilybench_generation.rows import FEATURES, Description, Score
 from music_evals.datasets_builders.lilybench_generation.works import (
     Entry,
@@ -60,11 +67,20 @@ def test_labels_in_words(tmp_path: Path) -> None:
     assert suite.id == "anon_suite"
     (entry,) = suite.entries
     assert entry.id == "anon_suite"
-    assert {field: value for field, value in entry.description.items() if value} == {"ensemble": "viola"}
+    assert {field: value for field, value in entry.description.items() if value} == {
+        "ensemble": "viola"
+    }
     assert concerto.shared_names == ("RV 1",)
-    assert [entry.id.removeprefix("vivaldi_concerto_RV_1/") for entry in concerto.entries] == ["1", "2", "3"]
+    assert [entry.id.removeprefix("vivaldi_concerto_RV_1/") for entry in concerto.entries] == [
+        "1",
+        "2",
+        "3",
+    ]
     assert concerto.entries[0].description == CASES["description"]
-    facts = [[entry.description[field] for field in ("part", "key", "metre")] for entry in concerto.entries]
+    facts = [
+        [entry.description[field] for field in ("part", "key", "metre")]
+        for entry in concerto.entries
+    ]
     assert facts[1:] == [["2", "F-sharp minor", "12/8"], ["3: aria", None, None]]
 
 
@@ -96,14 +112,24 @@ def test_prompts_are_the_same_bytes_everywhere(tmp_path: Path) -> None:
 
 
 def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
-    names = ["vivaldi_concerto_RV_1_violino_I", "vivaldi_concerto_RV_1_processed", "anon_suite_basso", "zelenka"]
+    names = [
+        "vivaldi_concerto_RV_1_violino_I",
+        "vivaldi_concerto_RV_1_processed",
+        "anon_suite_basso",
+        "zelenka",
+    ]
     folder = write_files(write_labels(tmp_path, LABELS), {f"{name}.ly": "{ c4 }" for name in names})
     works = read_labels(folder).works
     prompts = draw_file_prompts(read_file_entries(folder, works), 1234)
-    oracle = json.loads((Path(__file__).parents[2] / "oracles/data/lilybench_generation.json").read_text("utf-8"))
-    assert [row["entry"] for row in prompts] == [sorted(names)[int(place)] for place in oracle["drawn_files"][0]]
+    oracle = json.loads(
+        (Path(__file__).parents[2] / "oracles/data/lilybench_generation.json").read_text("utf-8")
+    )
+    assert [row["entry"] for row in prompts] == [
+        sorted(names)[int(place)] for place in oracle["drawn_files"][0]
+    ]
     prompted = {
-        row["entry"]: [row[field] for field in ("work", "composer", "form", "ensemble", "part")] for row in prompts
+        row["entry"]: [row[field] for field in ("work", "composer", "form", "ensemble", "part")]
+        for row in prompts
     }
     facts = CASES["description"]
     concerto = ["vivaldi_concerto_RV_1", facts["composer"], facts["form"], facts["ensemble"]]
@@ -117,10 +143,15 @@ def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
 
 
 def test_demonstrations_are_as_long_as_the_papers_where_there_are_such(tunes: list[Piece]) -> None:
-    works = [Work(name, (Entry(name, dict.fromkeys(Description.__annotations__)),)) for name in "abcdefgh"]
+    works = [
+        Work(name, (Entry(name, dict.fromkeys(Description.__annotations__)),))
+        for name in "abcdefgh"
+    ]
     lines = dict(zip("abcdefgh", (20, 53, 90, 64, 40, 52, 66, 10), strict=True))
     texts = {name: tunes[place].text.strip() for place, name in enumerate(lines)}
-    padded = {name: text + "\n%" * (lines[name] - len(text.splitlines())) for name, text in texts.items()}
+    padded = {
+        name: text + "\n%" * (lines[name] - len(text.splitlines())) for name, text in texts.items()
+    }
     scores = [Score(name, name, text, None) for name, text in padded.items()]
     for seed in range(2):
         shown = draw_demonstrations(works, scores, dict.fromkeys(lines, "train"), seed)
@@ -139,14 +170,20 @@ def test_what_belongs_together_is_on_one_side(tunes: list[Piece]) -> None:
     names = [f"w{number}" for number in range(16)]
     texts = {name: [piece.text] for name, piece in zip(names, tunes, strict=True)}
     # All but two measures with other spaces and comments, of each a work whose name is a later one.
-    copies = {f"x{number}": [" % again\n".join(texts[name][0].split(" | ")[:-2])] for number, name in enumerate(names)}
+    copies = {
+        f"x{number}": [" % again\n".join(texts[name][0].split(" | ")[:-2])]
+        for number, name in enumerate(names)
+    }
     both = works_named(*texts, *copies)
     for seed in range(4):
         alone = split_works(works_named(*texts), texts, seed)
         # Distinct tunes are split by their names alone.
         assert alone == split_works(works_named(*texts), {}, seed)
         together = split_works(both, {**texts, **copies}, seed)
-        assert all(together[f"x{number}"] == together[name] == alone[name] for number, name in enumerate(names))
+        assert all(
+            together[f"x{number}"] == together[name] == alone[name]
+            for number, name in enumerate(names)
+        )
     shared = [Work(name, (), ("RV 1",)) for name in names]
     assert all(len(set(split_works(shared, {}, seed).values())) == 1 for seed in range(8))
 
@@ -156,7 +193,9 @@ def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
     files = dict.fromkeys(("air_processed.ly", "air_2.ly", "air_in_g/deep/1.ly", "airy.ly"), text)
     files["suite_1.ly"] = '\\version "2.24.0"\n\\include "notes.ly"\n\\score { \\n }'
     write_files(tmp_path, files)
-    scores, left_out = read_scores(tmp_path, works_named("air", "air_in_g", "suite"), convert=lambda text: text)
+    scores, left_out = read_scores(
+        tmp_path, works_named("air", "air_in_g", "suite"), convert=lambda text: text
+    )
     assert {score.id: score.work for score in scores} == {
         "air_processed": "air",
         "air_2": "air",
@@ -170,7 +209,12 @@ def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
 
     with pytest.raises(DatasetError, match="not measured: a"):
         read_scores(tmp_path, works_named("air"), convert=busy)
-    assert [score.licence for score in scores] == ["Public Domain", "Public Domain", "Public Domain", None]
+    assert [score.licence for score in scores] == [
+        "Public Domain",
+        "Public Domain",
+        "Public Domain",
+        None,
+    ]
     assert scores[-1].text == files["suite_1.ly"]  # what is included is not read
 
 
@@ -186,8 +230,12 @@ def test_own_demonstrations_are_sound_music_in_a_minor() -> None:
         assert 8 <= read.measures <= 16
         assert len(row["text"].splitlines()) in LINES
         assert not read.problems
-        final = [note for note in read.events if note.kind == "note" and note.measure == read.measures]
-        assert min(final, key=lambda note: (note.octave, note.step or 0)).step == 5  # the tonic in the bass
+        final = [
+            note for note in read.events if note.kind == "note" and note.measure == read.measures
+        ]
+        assert (
+            min(final, key=lambda note: (note.octave, note.step or 0)).step == 5
+        )  # the tonic in the bass
 
 
 def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
@@ -198,8 +246,16 @@ def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
 
     domains = split_domains(
         [
-            piece("k1/1", "String Quartet, K. 1, first movement", "Wolfgang Amadeus Mozart (1756–1791)"),
-            piece("k1/2", "String Quartet, K. 1, second movement (beginning)", "Wolfgang Amadeus Mozart (1756–1791)"),
+            piece(
+                "k1/1",
+                "String Quartet, K. 1, first movement",
+                "Wolfgang Amadeus Mozart (1756–1791)",
+            ),
+            piece(
+                "k1/2",
+                "String Quartet, K. 1, second movement (beginning)",
+                "Wolfgang Amadeus Mozart (1756–1791)",
+            ),
             piece("reel", "The Reel", "Traditional"),
         ]
     )
@@ -208,16 +264,18 @@ def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
     parts = {entry.id: entry.description["part"] for entry in work.entries}
     assert parts == {"k1/1": "first movement", "k1/2": "second movement"}
     facts = work.entries[0].description
-    assert [facts[field] for field in ("composer", "period", "form", "ensemble", "key", "metre")] == [
-        *("Wolfgang Amadeus Mozart", "Classical", "quartet", None, "D minor", "3/8")
-    ]
+    assert [
+        facts[field] for field in ("composer", "period", "form", "ensemble", "key", "metre")
+    ] == [*("Wolfgang Amadeus Mozart", "Classical", "quartet", None, "D minor", "3/8")]
     assert [score.work for score in domains.scores] == [work.id, work.id]
     assert [score.id for score in domains.others] == ["reel"]
 
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece]) -> str:
-    return str(make_tiny_encoder(tmp_path_factory.mktemp("encoder"), [piece.text for piece in tunes[:4]]))
+    return str(
+        make_tiny_encoder(tmp_path_factory.mktemp("encoder"), [piece.text for piece in tunes[:4]])
+    )
 
 
 @pytest.fixture(scope="module")
@@ -228,12 +286,17 @@ def written(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece], encode
     labels, files = {}, {}
     for number, tune in enumerate(tunes[:8]):
         name = f"work_{number:02}"
-        labels[f"{name}_processed.ly"] = {"composer": "Vivaldi", "meta": {} if number % 2 else movement}
+        labels[f"{name}_processed.ly"] = {
+            "composer": "Vivaldi",
+            "meta": {} if number % 2 else movement,
+        }
         files |= {f"{name}_processed.ly": tune.text, f"{name}_silent.ly": SILENT}
     bmdataset = write_labels(write_files(folder / "bmdataset", files), labels)
     pieces = {f"{piece.id}/score.ly": piece.text for piece in tunes[12:]}
     mutopia = write_files(folder / "mutopia", {**pieces, "BachJS/broken/score.ly": BROKEN})
-    builder.write(builder.build_bmdataset(bmdataset, mutopia, seed=7, encoder=encoder), folder / "out")
+    builder.write(
+        builder.build_bmdataset(bmdataset, mutopia, seed=7, encoder=encoder), folder / "out"
+    )
     return str(folder / "out")
 
 
@@ -245,7 +308,10 @@ def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
     reference = load_references(written, "bmdataset-test")[0]
     assert {row["work"] for row in reference.rows} == held_out
     # Each work has a tune, and a file that makes no MIDI.
-    assert Counter(row["compiles"] for row in reference.rows) == {True: len(held_out), False: len(held_out)}
+    assert Counter(row["compiles"] for row in reference.rows) == {
+        True: len(held_out),
+        False: len(held_out),
+    }
     shown = load_split(written, "demonstrations", "train", benchmark=builder.BENCHMARK).to_list()
     assert len({row["work"] for row in shown}) == 3
     assert not held_out & {row["work"] for row in shown}
@@ -267,7 +333,10 @@ def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
 def test_references_hold_what_describing_and_embedding_them_gives(
     written: str, tunes: list[Piece], encoder: str
 ) -> None:
-    assert tuple(reference.name for reference in load_references(written)) == ("bmdataset-test", "mutopia")
+    assert tuple(reference.name for reference in load_references(written)) == (
+        "bmdataset-test",
+        "mutopia",
+    )
     references = load_references(written, "mutopia")[0]
     assert references.ids == tuple(sorted([*(piece.id for piece in tunes[12:]), "BachJS/broken"]))
     broken = references.ids.index("BachJS/broken")
@@ -280,16 +349,22 @@ def test_references_hold_what_describing_and_embedding_them_gives(
         assert np.isnan(values).all(axis=1).tolist() == [place == broken for place in range(5)]
         for place in range(5):
             if place != broken:
-                described = describe(compile_text(references.texts[place], cache=lilypond_cache()).midi[0], protocol)
+                described = describe(
+                    compile_text(references.texts[place], cache=lilypond_cache()).midi[0], protocol
+                )
                 assert [described.values[name] for name in DESCRIPTORS] == values[place].tolist()
-    assert not np.array_equal(references.descriptors("strict"), references.descriptors("paper"), equal_nan=True)
+    assert not np.array_equal(
+        references.descriptors("strict"), references.descriptors("paper"), equal_nan=True
+    )
     loaded = load_encoder(encoder)
     assert references.encoder == loaded.identity
     vectors = loaded.embed(references.texts)
     for pooling in ("first_token", "mean"):
         embedded = references.embeddings(pooling)
         assert embedded is not None
-        np.testing.assert_allclose(embedded, [vector[pooling] for vector in vectors], rtol=0, atol=1e-5)
+        np.testing.assert_allclose(
+            embedded, [vector[pooling] for vector in vectors], rtol=0, atol=1e-5
+        )
 
 
 def test_every_config_loads(written: str, tmp_path: Path) -> None:
@@ -299,7 +374,9 @@ def test_every_config_loads(written: str, tmp_path: Path) -> None:
     # By the reader that users have, which knows nothing of this project.
     for config, splits in provenance.counts.items():
         for split, rows in splits.items():
-            loaded = load_dataset(written, config, split=split, cache_dir=str(tmp_path / "datasets"))
+            loaded = load_dataset(
+                written, config, split=split, cache_dir=str(tmp_path / "datasets")
+            )
             assert loaded.num_rows == rows
             assert loaded.features == FEATURES[config]
 
@@ -307,7 +384,14 @@ def test_every_config_loads(written: str, tmp_path: Path) -> None:
 def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> None:
     write_labels(tmp_path / "labels", LABELS)
     out = tmp_path / "out"
-    arguments = ["build", "lilybench_generation", "--out", str(out), "--bmdataset", str(tmp_path / "labels")]
+    arguments = [
+        "build",
+        "lilybench_generation",
+        "--out",
+        str(out),
+        "--bmdataset",
+        str(tmp_path / "labels"),
+    ]
     ended = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
     assert ended.exit_code == 0, ended.output
     for missing in ("prompts/paper", "bmdataset-test", "demonstrations/train", "mutopia"):
@@ -317,12 +401,16 @@ def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> No
     counts = {"prompts": {"test": 1000}, "demonstrations": {"ablation": 3}, "works": {"full": 2}}
     assert origin.provenance.counts == counts
     assert load_references(str(out)) == ()
-    with pytest.raises(DatasetError, match="no reference set 'mutopia'; it has: none; it lacks LilyPond files"):
+    with pytest.raises(
+        DatasetError, match="no reference set 'mutopia'; it has: none; it lacks LilyPond files"
+    ):
         load_references(str(out), "mutopia")
 
 
 @pytest.mark.parametrize(("options", "message"), CASES["bad_options"])
-def test_what_is_asked_for_wrongly_is_one_clear_error(tmp_path: Path, options: list[str], message: str) -> None:
+def test_what_is_asked_for_wrongly_is_one_clear_error(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
     arguments = ["build", "lilybench_generation", "--out", str(tmp_path / "out"), *options]
     ended = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
     assert ended.exit_code != 0
@@ -336,14 +424,20 @@ def test_the_default_dataset_needs_no_source(
 ) -> None:
     header = {"title": "Reel", "composer": "Traditional"}
     reels = [replace(piece, id=f"tune-{piece.id}", header=header) for piece in tunes[:2]]
-    monkeypatch.setattr(builder, "make_pieces", lambda *_, **__: ([*tunes[:10], *reels], {"lost": "no reason"}))
+    monkeypatch.setattr(
+        builder, "make_pieces", lambda *_, **__: ([*tunes[:10], *reels], {"lost": "no reason"})
+    )
     plan = builder.build_generated(seed=3)
     provenance = builder.write(plan, tmp_path / "out")
     assert plan.left_out == {"lost": "no reason"}
     # The reels, and the pieces of Dowland (born 1563) and Joplin (born 1868).
     assert provenance.counts["music21-other"] == {"reference": 4}
     held_out = {work["id"] for work in plan.works if work["split"] == "test"}
-    assert {row["work"] for row in load_references(str(tmp_path / "out"), "music21-test")[0].rows} == held_out
+    assert {
+        row["work"] for row in load_references(str(tmp_path / "out"), "music21-test")[0].rows
+    } == held_out
     references = load_references(str(tmp_path / "out"), "music21-other")[0]
     assert (references.encoder, references.embeddings("mean")) == (None, None)
-    assert "Not the published benchmark" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "Not the published benchmark" in (tmp_path / "out" / "README.md").read_text(
+        encoding="utf-8"
+    )

@@ -31,7 +31,9 @@ def test_folders_of_pieces(tmp_path: Path) -> None:
             "README": "",
         },
     )
-    assert {name: [path.name for path in files] for name, files in find_pieces(tmp_path).items()} == {
+    assert {
+        name: [path.name for path in files] for name, files in find_pieces(tmp_path).items()
+    } == {
         "Anonymous/song": ["song.ly"],
         "BachJS/BWV1/air": ["air.ly"],
         "BachJS/BWV2/suite": ["viola.ly", "score.ly"],
@@ -41,7 +43,9 @@ def test_folders_of_pieces(tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", CASES["main_files"], ids=lambda case: case["why"])
 def test_the_main_file_of_a_piece(tmp_path: Path, case: dict[str, Any]) -> None:
     folder = tmp_path / "the-piece" / "the-piece-lys"
-    write_files(folder, {name: text.replace("SCORE", SCORE) for name, text in case["files"].items()})
+    write_files(
+        folder, {name: text.replace("SCORE", SCORE) for name, text in case["files"].items()}
+    )
     main = main_file("C/O1/the-piece", sorted(path for path in folder.rglob("*") if path.is_file()))
     assert (main.name if main else "") == case["main"]
 
@@ -69,9 +73,13 @@ def test_reading(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     pieces, left_out = read_pieces(tmp_path, convert=refuse_old)
     assert [piece.id for piece in pieces] == ["A/old", "A/one", "A/two"]
-    assert pieces[0].text == SCORE.replace("2.24.0", "1.8.0")  # what cannot be converted stays as it is
+    assert pieces[0].text == SCORE.replace(
+        "2.24.0", "1.8.0"
+    )  # what cannot be converted stays as it is
     assert pieces[1].header == {"title": "Air"}
-    assert pieces[2].text.startswith('\\version "2.24.0"\n\\include')  # what is included is not read
+    assert pieces[2].text.startswith(
+        '\\version "2.24.0"\n\\include'
+    )  # what is included is not read
     for folder, message in (
         (tmp_path / "none", "none is not a folder"),
         (tmp_path / "empty", "holds no LilyPond files"),
@@ -94,9 +102,17 @@ def test_a_piece_that_the_machine_stopped_is_an_error(tmp_path: Path) -> None:
 
 
 def test_pieces_that_may_not_be_passed_on_are_left_out_if_asked(tmp_path: Path) -> None:
-    licences = {"free": "Public Domain", "shared": "CC BY-SA 4.0", "kept": "© 1999 A. B.", "silent": ""}
+    licences = {
+        "free": "Public Domain",
+        "shared": "CC BY-SA 4.0",
+        "kept": "© 1999 A. B.",
+        "silent": "",
+    }
     for name, licence in licences.items():
-        write_files(tmp_path, {f"ftp/A/{name}/{name}.ly": SCORE.replace('"Air"', f'"Air" license = "{licence}"')})
+        write_files(
+            tmp_path,
+            {f"ftp/A/{name}/{name}.ly": SCORE.replace('"Air"', f'"Air" license = "{licence}"')},
+        )
     everything, _ = read_pieces(tmp_path, convert=str)
     free, left_out = read_pieces(tmp_path, convert=str, free_only=True)
     assert [piece.id for piece in everything] == ["A/free", "A/kept", "A/shared", "A/silent"]
@@ -128,7 +144,9 @@ def test_every_folder_of_the_real_project_is_accounted_for() -> None:
 
 
 def test_the_main_file_alone_is_brought_to_the_current_syntax(tmp_path: Path) -> None:
-    pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+    pytest.importorskip(
+        "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+    )
     # convert-ly refuses a version of four numbers.
     odd = '\\version "2.10.0.1"\n\\score { \\times 2/3 { c8 d e } }\n'
     old = '\\version "2.10.0"\n\\include "notes.ily"\n\\score { \\times 2/3 { c8 d e } }\n'

@@ -9,7 +9,13 @@ from collections import Counter
 import pytest
 
 from music_evals.datasets_builders.lilybench.paper import corrupt, make_rows, split_bars
-from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, TASKS, Piece, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import (
+    CORRUPTIONS,
+    TASKS,
+    Piece,
+    TaskName,
+    TaskRow,
+)
 from music_evals.notation.lilypond.syntax.header import read_header
 
 MUTOPIA_TASKS = tuple(task for task in TASKS if task != "emotion_recognition")
@@ -63,7 +69,10 @@ def raw(row: TaskRow) -> str:
         (" | |", []),
         ('"a | \n b|', ['"a', "b"]),  # a string that is not closed ends with its line
         ('\\header { a = "|" } c |', ["c"]),
-        ("\\header { a { | } } | c |", ["\\header { a {", "} }", "c"]),  # as published: no braces within a block
+        (
+            "\\header { a { | } } | c |",
+            ["\\header { a {", "} }", "c"],
+        ),  # as published: no braces within a block
         ("\\paper{ | } \\header never closed | |", ["\\header never closed"]),
         ('\\bar\n"|\n|" c \\mark "|" | % d | e', ['c \\mark ""', "% d"]),
     ],
@@ -73,7 +82,16 @@ def test_bars_by_hand(source: str, bars: list[str]) -> None:
 
 
 def test_hostile_texts_end() -> None:
-    for hostile in (r"\header{", '"', r"\header ", r"\key c ", r"\time 1", r'\bar "', "title=", r'\header{title="'):
+    for hostile in (
+        r"\header{",
+        '"',
+        r"\header ",
+        r"\key c ",
+        r"\time 1",
+        r'\bar "',
+        "title=",
+        r'\header{title="',
+    ):
         source = hostile * (100_000 // len(hostile)) + " " * 50_000 + "1" * 50_000
         assert split_bars(source) == []
         assert corrupt(source, "invalid_bar_duration", random.Random(1)) is None
@@ -89,7 +107,9 @@ def test_rows_depend_on_the_seed_alone(task: TaskName) -> None:
     assert small(task, seed=2) != rows
     assert len(rows) == len({row["id"] for row in rows}) == 20
     for row in rows:
-        assert row["id"] == f"{task}.paper.{row['piece']}" + (f".{row['kind']}" if row["kind"] else "")
+        assert row["id"] == f"{task}.paper.{row['piece']}" + (
+            f".{row['kind']}" if row["kind"] else ""
+        )
         assert len(row["options"]) == (0 if task in ("bar_count", "error_detection") else 4)
 
 
@@ -110,7 +130,9 @@ def test_what_is_shown_and_asked() -> None:
     for row in small("music_captioning"):
         number = int(row["piece"][-2:])
         assert right(row) == f"Tune No. {number}"
-        assert row["score"] == raw(row).replace(f'"Tune No. {number}"', '""').replace('"a | b"', '""')
+        assert row["score"] == raw(row).replace(f'"Tune No. {number}"', '""').replace(
+            '"a | b"', '""'
+        )
     for row in small("composer_recognition"):
         assert right(row) == COMPOSERS[int(row["piece"][-2:]) % 5]
         assert row["score"] == raw(row).replace(right(row), "")
@@ -120,12 +142,18 @@ def test_what_is_shown_and_asked() -> None:
     for row in small("metadata_prediction"):
         assert ("\\key" in row["score"]) == (row["kind"] != "key")
         assert ("\\time" in row["score"]) == (row["kind"] == "key")
-    assert Counter(row["kind"] for row in small("metadata_qa")) == {"key": 7, "metre": 7, "note_length": 6}
+    assert Counter(row["kind"] for row in small("metadata_qa")) == {
+        "key": 7,
+        "metre": 7,
+        "note_length": 6,
+    }
 
 
 def test_fewer_pieces_make_fewer_rows_or_none() -> None:
     assert len(make_rows("bar_count", PIECES, 1)) == 60
-    assert Counter(row["kind"] for row in make_rows("error_detection", PIECES, 1)) == dict.fromkeys(CORRUPTIONS, 12)
+    assert Counter(row["kind"] for row in make_rows("error_detection", PIECES, 1)) == dict.fromkeys(
+        CORRUPTIONS, 12
+    )
     # Only pieces that state a composer and a style count, and four values are needed.
     bare = [Piece(piece.id, piece.text, {"composer": "Ann Abel"}) for piece in PIECES]
     assert make_rows("bar_count", bare, 1) == make_rows("composer_recognition", PIECES[:3], 1) == []

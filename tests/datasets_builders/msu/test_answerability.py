@@ -23,7 +23,9 @@ def test_every_kind_rests_on_something_and_no_other_is_named() -> None:
 
 
 @pytest.mark.parametrize(("rendering", "kind", "question", "answer", "expected"), CASES)
-def test_what_is_held(rendering: Rendering, kind: str, question: str, answer: str, expected: bool) -> None:
+def test_what_is_held(
+    rendering: Rendering, kind: str, question: str, answer: str, expected: bool
+) -> None:
     assert is_answerable(rendering, REGULAR, kind or None, question, answer) is expected
 
 

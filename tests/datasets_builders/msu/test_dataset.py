@@ -14,12 +14,18 @@ from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.datasets_builders.msu import computed
 from music_evals.datasets_builders.msu.computed import build_own
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, SPLITS, Plan, split_works, write
-from music_evals.datasets_builders.msu.published import build_snapshot, build_spreadsheets, is_snapshot
+from music_evals.datasets_builders.msu.published import (
+    build_snapshot,
+    build_spreadsheets,
+    is_snapshot,
+)
 from music_evals.datasets_builders.msu.works import Work
 from tests.msu_dataset import ABC, png
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "msu"
-needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="no copy of MSU-Bench in ../shared/data/msu")
+needs_published = pytest.mark.skipif(
+    not PUBLISHED.is_dir(), reason="no copy of MSU-Bench in ../shared/data/msu"
+)
 
 
 def rows(plan: Plan, config: str) -> list[Any]:
@@ -27,7 +33,11 @@ def rows(plan: Plan, config: str) -> list[Any]:
 
 
 def loaded(folder: Path, config: str) -> list[Any]:
-    return [row for split in SPLITS for row in load_split(str(folder), config, split, benchmark=BENCHMARK).to_list()]
+    return [
+        row
+        for split in SPLITS
+        for row in load_split(str(folder), config, split, benchmark=BENCHMARK).to_list()
+    ]
 
 
 @needs_published
@@ -36,7 +46,11 @@ def test_published_counts(tmp_path: Path) -> None:
     questions = rows(plan, "questions")
     assert len(questions) == len({row["id"] for row in questions}) == 1800
     assert len(rows(plan, "scores")) == 150
-    assert {split: len(scores) for split, scores in plan.scores.items()} == {"train": 90, "validation": 30, "test": 30}
+    assert {split: len(scores) for split, scores in plan.scores.items()} == {
+        "train": 90,
+        "validation": 30,
+        "test": 30,
+    }
     assert set(Counter((row["score_id"], row["level"]) for row in questions).values()) == {3}
     write(plan, tmp_path / "msu")
     read = loaded(tmp_path / "msu", "questions")
@@ -47,7 +61,9 @@ def test_published_counts(tmp_path: Path) -> None:
         (str(link).rpartition("/")[2], level, str(question).strip(), str(answer).strip())
         for link, level, question, answer in sheet.iter_rows(min_row=2, values_only=True)
     )
-    assert published == Counter((row["score_id"], row["level"], row["question"], row["answer"]) for row in read)
+    assert published == Counter(
+        (row["score_id"], row["level"], row["question"], row["answer"]) for row in read
+    )
 
 
 def song(number: int) -> str:
@@ -58,7 +74,11 @@ def write_snapshot(folder: Path, answer: str = "Yes", pdf: bytes = b"%PDF-1.7 of
     nested, flat = [], []
     for number in range(1, 6):
         questions = [
-            {"level": level, "question": f"Question {place}?", "answer": "None" if place == 2 else answer}
+            {
+                "level": level,
+                "question": f"Question {place}?",
+                "answer": "None" if place == 2 else answer,
+            }
             for level in (1, 2, 3, 4)
             for place in (1, 2, 3)
         ]
@@ -84,22 +104,40 @@ def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
     assert not is_snapshot(tmp_path)
     plan = build_snapshot(source, revision="hf.co/datasets/Krinos/MSU-Bench@0")
     write(plan, tmp_path / "out")
-    assert {split: len(scores) for split, scores in plan.scores.items()} == {"train": 3, "validation": 1, "test": 1}
+    assert {split: len(scores) for split, scores in plan.scores.items()} == {
+        "train": 3,
+        "validation": 1,
+        "test": 1,
+    }
     scores = {row["score_id"]: row for row in loaded(tmp_path / "out", "scores")}
     assert (scores["song2"]["title"], scores["song2"]["composer"]) == ("Song 2", "Nobody")
     assert scores["song2"]["abc"] == song(2)
     assert [image["bytes"] for image in scores["song2"]["images"]] == [png(2), png(100)]
     assert (scores["song2"]["pdf"], scores["song1"]["pdf"]) == (b"%PDF-1.7 of song \x02", None)
     questions = [row for row in rows(plan, "questions") if row["score_id"] == "song2"]
-    assert [(row["level"], row["answer"]) for row in questions[:3]] == [(1, "Yes"), (1, "None"), (1, "Yes")]
+    assert [(row["level"], row["answer"]) for row in questions[:3]] == [
+        (1, "Yes"),
+        (1, "None"),
+        (1, "Yes"),
+    ]
     assert plan.provenance.anomalies == {"answers that are the word None, kept": 20}
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "license: apache-2.0" in card
-    assert load_dataset(str(tmp_path / "out"), "questions", split="test", cache_dir=str(tmp_path / "c")).num_rows == 12
+    assert (
+        load_dataset(
+            str(tmp_path / "out"), "questions", split="test", cache_dir=str(tmp_path / "c")
+        ).num_rows
+        == 12
+    )
 
 
 def abc_score(name: object, title: str, music: str) -> Any:
-    return {"score_id": str(name), "title": title, "composer": "Bach", "abc": f"X:1\nK:C\n{music}|]\n"}
+    return {
+        "score_id": str(name),
+        "title": title,
+        "composer": "Bach",
+        "abc": f"X:1\nK:C\n{music}|]\n",
+    }
 
 
 def test_scores_of_one_work_are_in_one_split() -> None:
@@ -111,7 +149,11 @@ def test_scores_of_one_work_are_in_one_split() -> None:
     assert Counter(splits.values()).keys() == {"train", "validation", "test"}
     assert 8 <= Counter(splits.values())["test"] <= 10  # a fifth of 42, and a work more at most
     distinct = [abc_score(number, f"Hymn {number}", "C" * (number + 1)) for number in range(150)]
-    assert Counter(split_works(distinct, seed=1).values()) == {"train": 90, "validation": 30, "test": 30}
+    assert Counter(split_works(distinct, seed=1).values()) == {
+        "train": 90,
+        "validation": 30,
+        "test": 30,
+    }
 
 
 def test_scores_of_one_work_through_others_are_in_one_split() -> None:
@@ -170,7 +212,9 @@ def test_damaged_scores_of_ones_own_stop_nothing_else(tmp_path: Path) -> None:
     (folder / "more").mkdir(parents=True)
     corpus.parse("bwv66.6").write("musicxml", folder / "more" / "chorale.musicxml")
     (folder / "empty.abc").write_text("")
-    (folder / "bomb.xml").write_text('<!DOCTYPE s [<!ENTITY a "aaaaaaaaaa">]><score-partwise>&a;</score-partwise>')
+    (folder / "bomb.xml").write_text(
+        '<!DOCTYPE s [<!ENTITY a "aaaaaaaaaa">]><score-partwise>&a;</score-partwise>'
+    )
     (folder / "broken.mxl").write_bytes(b"PK\x03\x04 no archive")
     (folder / "notes.txt").write_text("not a score")
     plan = build_own(folder)
@@ -199,7 +243,9 @@ def test_what_pages_lack_is_not_asked(tmp_path: Path) -> None:
     assert "“女声”" not in texts
 
 
-def test_whatever_music21_runs_into_is_a_reason_to_leave_a_score_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_music21_runs_into_is_a_reason_to_leave_a_score_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def fail(_work: Any) -> None:
         raise KeyError("no such clef")
 

@@ -13,7 +13,12 @@ from music21 import chord, clef, converter, key, note, pitch, roman, stream
 
 from music_evals.datasets_builders.msu.questions import compose
 from music_evals.datasets_builders.msu.questions.answerability import contains
-from music_evals.datasets_builders.msu.questions.compose import KINDS, Composer, UnsuitableScoreError, candidates
+from music_evals.datasets_builders.msu.questions.compose import (
+    KINDS,
+    Composer,
+    UnsuitableScoreError,
+    candidates,
+)
 from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import Reading, read
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, numeral, plain_chord
@@ -39,7 +44,9 @@ def readings(scores: dict[str, stream.Score]) -> dict[str, Reading]:
 
 
 @pytest.fixture(scope="module")
-def questions(scores: dict[str, stream.Score], readings: dict[str, Reading]) -> dict[str, list[ScoreQuestion]]:
+def questions(
+    scores: dict[str, stream.Score], readings: dict[str, Reading]
+) -> dict[str, list[ScoreQuestion]]:
     by_score = {id(scores[name]): reading for name, reading in readings.items()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compose, "read", lambda score: by_score[id(score)])  # each is read once
@@ -73,7 +80,10 @@ CHORALES = [name for name in WORKS if name.startswith("bach-")]
 def test_known_facts(readings: dict[str, Reading]) -> None:
     for name, facts in BY_HAND["known"].items():
         for kind, answer in facts.items():
-            assert {question.answer for question in draw(readings[name], kind)} == {answer}, (name, kind)
+            assert {question.answer for question in draw(readings[name], kind)} == {answer}, (
+                name,
+                kind,
+            )
     # Modal keys and misleading ones are left out.
     assert [certain_key(readings[name]) for name in MODAL] == [None] * len(MODAL)
 
@@ -82,11 +92,15 @@ LINE = "tinynotation: 4/4 c'4 r8 d'8 e'2~ e'4 r2. c'1 d'4 c'4 b4 a4 c'4 e' g' c'
 
 
 def test_answers_by_hand(readings: dict[str, Reading]) -> None:
-    study, line = (read(prepare_score(score)) for score in (read_score(STUDY), converter.parse(LINE)))
+    study, line = (
+        read(prepare_score(score)) for score in (read_score(STUDY), converter.parse(LINE))
+    )
     pieces = {"study": (study, 60), "line": (line, 60), "bach-66-6": (readings["bach-66-6"], 1500)}
     for name, (reading, tries) in pieces.items():
         for kind, place, answer in BY_HAND[name]:
-            answers = {question.answer for question in draw(reading, kind, tries) if place in question.text}
+            answers = {
+                question.answer for question in draw(reading, kind, tries) if place in question.text
+            }
             assert answers == {answer}, (name, kind, place)
 
 
@@ -94,7 +108,10 @@ def test_chords_and_numerals_agree_with_music21(readings: dict[str, Reading]) ->
     """Chord names are worked out here by interval; music21 has names of its own for the same sets."""
     shapes = ("Major Triad", "Minor Triad", "Diminished Triad", "Augmented Triad")
     shapes += ("Dominant Seventh", "Diminished Seventh", "Half-Diminished Seventh")
-    qualities = {f"{name.lower()}{' chord' * ('Sev' in name)}": f"is{re.sub('[ -]', '', name)}" for name in shapes}
+    qualities = {
+        f"{name.lower()}{' chord' * ('Sev' in name)}": f"is{re.sub('[ -]', '', name)}"
+        for name in shapes
+    }
     seen = 0
     for name in CHORALES:
         tonality = certain_key(readings[name])
@@ -103,7 +120,9 @@ def test_chords_and_numerals_agree_with_music21(readings: dict[str, Reading]) ->
             plain = plain_chord(pitches)
             theirs = chord.Chord(pitches) if pitches else None
             for quality, method in qualities.items():
-                assert (plain is not None and plain.quality == quality) == bool(theirs and getattr(theirs, method)())
+                assert (plain is not None and plain.quality == quality) == bool(
+                    theirs and getattr(theirs, method)()
+                )
             if plain is None or theirs is None:
                 continue
             assert theirs.root().name == plain.root_pitch.name
@@ -122,16 +141,22 @@ def test_chords_outside_the_key_have_no_numeral() -> None:
     assert (numeral(major, key.Key("C")), numeral(major, key.Key("g"))) == (None, "V")
 
 
-def test_twelve_questions_three_a_level_of_different_kinds(questions: dict[str, list[ScoreQuestion]]) -> None:
+def test_twelve_questions_three_a_level_of_different_kinds(
+    questions: dict[str, list[ScoreQuestion]],
+) -> None:
     for name, twelve in questions.items():
         assert [question.level for question in twelve] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], name
         assert len({question.kind for question in twelve}) == 12, name
-        assert all(question.answer and question.answer == question.answer.strip() for question in twelve)
+        assert all(
+            question.answer and question.answer == question.answer.strip() for question in twelve
+        )
         # None gives its answer away, or the key, which others ask for.
         keys = [question.answer for question in twelve if question.answer_type == "key"]
         for question in twelve:
             if question.answer_type != "yes_no" and question.kind not in LISTING:
-                assert not any(contains(question.text, answer) for answer in (question.answer, *keys)), question
+                assert not any(
+                    contains(question.text, answer) for answer in (question.answer, *keys)
+                ), question
 
 
 def test_kinds_and_answers_are_balanced(questions: dict[str, list[ScoreQuestion]]) -> None:
@@ -151,18 +176,29 @@ def test_answers_of_a_kind_come_about_equally_often() -> None:
         rows: dict[str, list[ScoreQuestion]] = {kind.name: [] for kind in KINDS}
         for kind in KINDS:
             for answer in answers.get(kind.name, "").split():
-                rows[kind.name].append(ScoreQuestion(kind.level, kind.name, "?", answer, kind.answer_type))
+                rows[kind.name].append(
+                    ScoreQuestion(kind.level, kind.name, "?", answer, kind.answer_type)
+                )
         return rows
 
     # Nine scores of ten have these; the answers to other kinds are all different.
-    common = {"clef": "treble", "cadence": "authentic", "rest": "No Yes", "stepwise motion": "No Yes"}
+    common = {
+        "clef": "treble",
+        "cadence": "authentic",
+        "rest": "No Yes",
+        "stepwise motion": "No Yes",
+    }
     common["texture"] = "homophonic"
     scores = []
     for number in range(200):
         one = {kind.name: str(number) for kind in KINDS if kind.answer_type != "yes_no"} | common
         scores.append(found(one if number % 10 else one | {"clef": "bass", "cadence": "plagal"}))
     composer = Composer(scores, 1)
-    chosen = [question for number, pool in enumerate(scores) for question in composer.compose(str(number), pool)]
+    chosen = [
+        question
+        for number, pool in enumerate(scores)
+        for question in composer.compose(str(number), pool)
+    ]
     counts = {kind.name: Counter(q.answer for q in chosen if q.kind == kind.name) for kind in KINDS}
     for name in ("rest", "stepwise motion", "clef", "cadence"):
         assert counts[name].total() > 10
@@ -174,7 +210,9 @@ def test_answers_of_a_kind_come_about_equally_often() -> None:
 @pytest.mark.parametrize(("texture", "parts"), BY_HAND["texture"])
 def test_texture_is_named_only_where_it_is_beyond_doubt(texture: str, parts: list[str]) -> None:
     score = stream.Score([converter.parse(f"tinynotation: 4/4 {part}") for part in parts])
-    assert {question.answer for question in draw(read(score), "texture")} == ({texture} if texture else set())
+    assert {question.answer for question in draw(read(score), "texture")} == (
+        {texture} if texture else set()
+    )
 
 
 def test_seeds_and_names_give_other_questions(scores: dict[str, stream.Score]) -> None:
@@ -190,13 +228,17 @@ def test_scores_without_enough_to_ask_are_refused() -> None:
         compose_score_questions(converter.parse("tinynotation: 4/4 c1 c1 c1"), seed=0, name="dull")
     with pytest.raises(UnsuitableScoreError, match="no measures"):
         compose_score_questions(stream.Score(), seed=0, name="empty")
-    uneven = stream.Score([stream.Part(converter.parse(f"tinynotation: 4/4 {text}")) for text in ("c1 d1", "c1")])
+    uneven = stream.Score(
+        [stream.Part(converter.parse(f"tinynotation: 4/4 {text}")) for text in ("c1 d1", "c1")]
+    )
     with pytest.raises(UnsuitableScoreError):
         compose_score_questions(uneven, seed=0, name="uneven")
 
 
 def test_unpitched_parts_and_quarter_tones_are_not_asked_about() -> None:
-    drums = stream.Score([stream.Part([stream.Measure([note.Unpitched(), note.Unpitched()], number=1)])])
+    drums = stream.Score(
+        [stream.Part([stream.Measure([note.Unpitched(), note.Unpitched()], number=1)])]
+    )
     with pytest.raises(UnsuitableScoreError):
         compose_score_questions(drums, seed=0, name="drums")
     tune = converter.parse("tinynotation: 2/4 c4 d")
@@ -205,20 +247,35 @@ def test_unpitched_parts_and_quarter_tones_are_not_asked_about() -> None:
 
 
 def test_a_clef_in_the_name_of_its_part_is_not_asked_for() -> None:
-    parts = [stream.Part([stream.Measure([sign, note.Note("C4")])]) for sign in (clef.BassClef(), clef.AltoClef())]
+    parts = [
+        stream.Part([stream.Measure([sign, note.Note("C4")])])
+        for sign in (clef.BassClef(), clef.AltoClef())
+    ]
     parts[0].partName = parts[1].partName = "Bass"
-    assert {question.answer for question in draw(read(stream.Score(parts)), "clef")} == {"Alto clef"}
+    assert {question.answer for question in draw(read(stream.Score(parts)), "clef")} == {
+        "Alto clef"
+    }
 
 
 def test_notes_are_not_counted_where_two_voices_share_one() -> None:
     for lower, answers in {"g1": {"5"}, "c'1": set()}.items():
-        tunes = [converter.parse(f"tinynotation: 4/4 {text}").recurse().notes for text in ("c'4 d' e' f'", lower)]
-        score = stream.Score([stream.Part([stream.Measure(list(map(stream.Voice, tunes)), number=1)])])
+        tunes = [
+            converter.parse(f"tinynotation: 4/4 {text}").recurse().notes
+            for text in ("c'4 d' e' f'", lower)
+        ]
+        score = stream.Score(
+            [stream.Part([stream.Measure(list(map(stream.Voice, tunes)), number=1)])]
+        )
         assert {question.answer for question in draw(read(score), "number of notes")} == answers
 
 
 def test_works_are_listed_once_and_without_their_keys() -> None:
     assert len(EVERY) == len({work.path for work in EVERY.values()}) >= 66
     assert len({work.composer for work in EVERY.values()}) >= 10
-    assert not any(re.search(r"\b(major|minor|dur|moll)\b", work.title, re.IGNORECASE) for work in EVERY.values())
-    assert not any("essenFolksong" in work.path or work.path.startswith("josquin") for work in EVERY.values())
+    assert not any(
+        re.search(r"\b(major|minor|dur|moll)\b", work.title, re.IGNORECASE)
+        for work in EVERY.values()
+    )
+    assert not any(
+        "essenFolksong" in work.path or work.path.startswith("josquin") for work in EVERY.values()
+    )

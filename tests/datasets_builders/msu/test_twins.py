@@ -29,7 +29,10 @@ def test_answers_move_along_by_their_type() -> None:
 
 def test_a_score_bears_the_name_of_another_everywhere() -> None:
     questions = [row("Who composed “Ode”?", "Somebody"), row("What is the title?", "Ode")]
-    scores = [score("s", title=title, composer=name) for title, name in (("Ode", "Somebody"), ("March", "Nobody"))]
+    scores = [
+        score("s", title=title, composer=name)
+        for title, name in (("Ode", "Somebody"), ("March", "Nobody"))
+    ]
     new, abc, rows = renamed(*scores, ABC, questions)
     assert (new["title"], new["composer"]) == ("March", "Nobody")
     assert abc.startswith("X:1\nT:March\nC:Nobody\nL:1/4")

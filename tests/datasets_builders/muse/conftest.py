@@ -10,7 +10,9 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse.dataset import BENCHMARK, build_generated
 
 RECORDINGS = Path(__file__).parents[4] / "shared" / "data" / "muse"
-needs_recordings = pytest.mark.skipif(not RECORDINGS.is_dir(), reason=f"no copy of the recordings in {RECORDINGS}")
+needs_recordings = pytest.mark.skipif(
+    not RECORDINGS.is_dir(), reason=f"no copy of the recordings in {RECORDINGS}"
+)
 
 Row = dict[str, Any]
 Rows = dict[str, dict[str, list[Row]]]
@@ -19,7 +21,10 @@ Rows = dict[str, dict[str, list[Row]]]
 def read_all(folder: Path) -> Rows:
     counts = describe_dataset(str(folder), benchmark=BENCHMARK).provenance.counts
     return {
-        config: {split: load_split(str(folder), config, split, benchmark=BENCHMARK).to_list() for split in splits}
+        config: {
+            split: load_split(str(folder), config, split, benchmark=BENCHMARK).to_list()
+            for split in splits
+        }
         for config, splits in counts.items()
     }
 

@@ -49,7 +49,9 @@ def test_syncopation_targets_follow_from_the_midi(generated: Rows) -> None:
         assert len(between) == row["offbeats"] == levels[row["target"]]
         assert row["options"]["ABCDE".index(row["target"])].startswith(f"{row['offbeats']} (")
         assert (row["tempo"], row["meter"], row["instrument"]) == (120, "4/4", "drums")
-    assert Counter(row["target"] for row in generated["syncopation"]["test"]) == dict.fromkeys("ABCDE", 4)
+    assert Counter(row["target"] for row in generated["syncopation"]["test"]) == dict.fromkeys(
+        "ABCDE", 4
+    )
     assert [row["offbeats"] for row in generated["syncopation"]["fewshot"]] == [0, 6]
 
 
@@ -84,12 +86,21 @@ def test_chord_targets_follow_from_the_midi(generated: Rows) -> None:
     for row in itertools.chain(*generated["chord_quality"].values()):
         pitches = [pitch for _, pitch in starts(row["midi"], drums=False)]
         assert min(pitches) % 12 == pitch_classes[row["root"]]
-        assert qualities[tuple(sorted({(pitch - min(pitches)) % 12 for pitch in pitches}))] == row["target"]
+        assert (
+            qualities[tuple(sorted({(pitch - min(pitches)) % 12 for pitch in pitches}))]
+            == row["target"]
+        )
         assert row["options"]["ABCD".index(row["target"])].lower() == row["quality"]
         assert "key_signature" not in row["midi_text"]
-        assert [pitch for tick, pitch in starts(row["midi"], drums=False) if tick == 0] == row["pitches"]
-    assert Counter(row["target"] for row in generated["chord_quality"]["test"]) == dict.fromkeys("ABCD", 11)
-    assert {row["root"] for row in generated["chord_quality"]["test"]} == set(pitch_classes) - {"Ab"}
+        assert [pitch for tick, pitch in starts(row["midi"], drums=False) if tick == 0] == row[
+            "pitches"
+        ]
+    assert Counter(row["target"] for row in generated["chord_quality"]["test"]) == dict.fromkeys(
+        "ABCD", 11
+    )
+    assert {row["root"] for row in generated["chord_quality"]["test"]} == set(pitch_classes) - {
+        "Ab"
+    }
     assert {(row["root"], row["target"]) for row in generated["chord_quality"]["fewshot"]} == {
         ("Ab", letter) for letter in "ABCD"
     }
@@ -114,7 +125,10 @@ def test_audio_is_as_long_as_the_midi(generated: Rows) -> None:
 
 
 def test_counts_are_the_papers_and_no_stimulus_comes_twice(generated: Rows) -> None:
-    assert {name: {split: len(some) for split, some in splits.items()} for name, splits in generated.items()} == COUNTS
+    assert {
+        name: {split: len(some) for split, some in splits.items()}
+        for name, splits in generated.items()
+    } == COUNTS
     rows = {config: list(itertools.chain(*splits.values())) for config, splits in generated.items()}
     loops = [(*row["kick"], 0, *row["snare"]) for row in rows["syncopation"]]
     assert len(set(loops)) == len(loops)
@@ -138,7 +152,8 @@ def test_same_seed_same_bytes_and_another_seed_other_stimuli(tmp_path: Path) -> 
     one, other = read_all(tmp_path / "a"), read_all(tmp_path / "c")
     for config in ("syncopation", "transposition"):
         sounds = [
-            {wav for rows in data[config].values() for row in rows for wav, _, _ in clips(row)} for data in (one, other)
+            {wav for rows in data[config].values() for row in rows for wav, _, _ in clips(row)}
+            for data in (one, other)
         ]
         assert not sounds[0] & sounds[1]
     assert one["chord_quality"]["test"] != other["chord_quality"]["test"]
@@ -152,7 +167,10 @@ def test_rows_do_not_depend_on_how_many_are_asked_for() -> None:
     for config in CONFIGS:
         few, more = (planned(3, Counts(*[count] * 3), config) for count in (1, 3))
         assert more[:1] == few
-        assert planned(3, Counts(0, 0, 0), config, "fewshot")[:1] == planned(3, Counts(1, 1, 1), config, "fewshot")[:1]
+        assert (
+            planned(3, Counts(0, 0, 0), config, "fewshot")[:1]
+            == planned(3, Counts(1, 1, 1), config, "fewshot")[:1]
+        )
 
 
 def test_soundfont_that_cannot_render_is_named(tmp_path: Path) -> None:
@@ -175,7 +193,9 @@ def write_wav(path: Path, seconds: float) -> None:
 def complete(tmp_path: Path) -> Path:
     """A copy of the repository with all the files that the trials use, holding next to nothing."""
     source = tmp_path / "source"
-    for number, path in enumerate(dict.fromkeys(path for row in recorded_rows() for path in row.paths)):
+    for number, path in enumerate(
+        dict.fromkeys(path for row in recorded_rows() for path in row.paths)
+    ):
         write_wav(source / path, 0.1 + number / 1000)
     (source / "LICENSE_DATA.md").write_text("research only")
     return source
@@ -193,9 +213,13 @@ def test_complete_copy_builds_all_trials(complete: Path, tmp_path: Path) -> None
     assert [row["source"].replace("stimuli/", "") for row in data["transposition"]["fewshot"]] == [
         "M11_CMaj_180_Piano.wav + M11_EMaj_180_Piano.wav", "M11_EMaj_180_Piano.wav + M12_FMaj_155_Piano.wav"
     ]  # fmt: skip
-    assert Counter(row["target"] for row in data["syncopation"]["test"]) == dict.fromkeys("ABCDE", 4)
+    assert Counter(row["target"] for row in data["syncopation"]["test"]) == dict.fromkeys(
+        "ABCDE", 4
+    )
     assert Counter(row["same"] for row in data["transposition"]["test"]) == {True: 10, False: 10}
-    assert Counter(row["target"] for row in data["chord_quality"]["test"]) == dict.fromkeys("ABCD", 11)
+    assert Counter(row["target"] for row in data["chord_quality"]["test"]) == dict.fromkeys(
+        "ABCD", 11
+    )
     for splits in data.values():
         for row in itertools.chain(*splits.values()):
             paths = row["source"].split(" + ")
@@ -206,7 +230,9 @@ def test_complete_copy_builds_all_trials(complete: Path, tmp_path: Path) -> None
         "Eb", "Dbm", None, None, "guitar"
     )  # fmt: skip
     assert first["id"] == "transposition-different-m1-eb-m2-abm"  # as the files are named
-    same = next(row for row in data["transposition"]["test"] if "M9_Em" in row["source"] and row["same"])
+    same = next(
+        row for row in data["transposition"]["test"] if "M9_Em" in row["source"] and row["same"]
+    )
     assert (same["tempo"], same["meter"], same["instrument"]) == (200, "3/4", "piano")
 
 
@@ -255,11 +281,15 @@ def test_every_wanted_file_is_published_and_every_published_trial_is_wanted() ->
     assert wanted <= published
     pattern = r"stimuli/(Chords/\d+|Intermediate/(No)?Sync\d?_[A-E]|M\d+_(?!Odd)[^/]*)\.wav"
     assert wanted == {path for path in published if re.fullmatch(pattern, path)}
-    pairs = {tuple(row.paths) for row in recorded_rows() if row.split == "test" and len(row.paths) == 2}
+    pairs = {
+        tuple(row.paths) for row in recorded_rows() if row.split == "test" and len(row.paths) == 2
+    }
     joined = {tuple(f"stimuli/{stem}.wav" for stem in Path(path).stem.split("__")) for path in published
               if path.startswith("stimuli/combined/M") and "Odd" not in path}  # fmt: skip
     # The same recording twice and the same melody out of tune belong to other tasks; a pair may be joined either way.
-    assert {frozenset(pair) for pair in pairs} == {frozenset(pair) for pair in joined if len(set(pair)) == 2}
+    assert {frozenset(pair) for pair in pairs} == {
+        frozenset(pair) for pair in joined if len(set(pair)) == 2
+    }
 
 
 @needs_recordings
@@ -281,7 +311,9 @@ def test_partial_copy_of_the_recordings_builds(tmp_path: Path) -> None:
             paths = row["source"].split(" + ")
             sounds = [row[name]["bytes"] for name in row if name.startswith("audio")]
             assert sounds == [(RECORDINGS / path).read_bytes() for path in paths]
-            assert {value for name, value in row.items() if name.startswith(("midi", "pitches", "kick"))} == {None}
+            assert {
+                value for name, value in row.items() if name.startswith(("midi", "pitches", "kick"))
+            } == {None}
             targets[" + ".join(Path(path).stem for path in paths)] = row["target"]
     assert targets["Sync3_C"] == "D"
     assert targets["19"] == "A"  # C major

@@ -13,7 +13,12 @@ from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.muse.chords import QUALITIES, ROOTS
 from music_evals.datasets_builders.muse.listening import check_chord, check_loop, check_pair
 from music_evals.datasets_builders.muse.recordings import recorded_rows
-from music_evals.notation.audio.transcription import align, drum_strokes, melody_spectra, read_samples
+from music_evals.notation.audio.transcription import (
+    align,
+    drum_strokes,
+    melody_spectra,
+    read_samples,
+)
 from tests.datasets_builders.muse.conftest import RECORDINGS, Row, Rows, needs_recordings
 
 
@@ -29,7 +34,10 @@ def test_every_generated_loop_sounds_with_its_offbeats(generated: Rows) -> None:
     for number, row in enumerate(all_rows(generated, "syncopation")):
         assert number >= 5 or check_loop(row["offbeats"], wavs(row)) is None
         keyed = (row["offbeats"] + 2) % 10
-        assert check_loop(keyed, wavs(row)) == f"keyed {keyed} off-beats, sounds with {row['offbeats']}"
+        assert (
+            check_loop(keyed, wavs(row))
+            == f"keyed {keyed} off-beats, sounds with {row['offbeats']}"
+        )
 
 
 def test_every_generated_chord_sounds_with_its_root_and_quality(generated: Rows) -> None:
@@ -55,7 +63,10 @@ def test_every_generated_pair_sounds_as_it_is(generated: Rows) -> None:
         assert check_pair(keys, wavs(row)) is None
         assert check_pair(None, wavs(row)) == "keyed different, sounds the same"
         said = check_pair(("C", "C"), wavs(row))
-        assert said == f"named in C and C, the second sounds {row['semitones']:+} semitones from the first"
+        assert (
+            said
+            == f"named in C and C, the second sounds {row['semitones']:+} semitones from the first"
+        )
     assert unclear <= 1
 
 
@@ -84,7 +95,9 @@ def test_recordings_sound_as_librosa_heard_them() -> None:
         heard = [read_samples((RECORDINGS / path).read_bytes()) for path in row.paths]
         if row.config == "syncopation":
             strokes = drum_strokes(*heard[0], 0.25, 32)
-            loops[row.paths[0][-7:-4]] = strokes and sum(slot % 2 == 0 for drum in strokes for slot in drum)
+            loops[row.paths[0][-7:-4]] = strokes and sum(
+                slot % 2 == 0 for drum in strokes for slot in drum
+            )
         elif len({path.split("_")[0] for path in row.paths}) == 1 and len(heard) == 2:
             alignment = align(*(melody_spectra(*one) for one in heard))
             distances[row.paths[0].split("/")[1][:2]] = alignment and alignment.semitones

@@ -8,7 +8,13 @@ from statistics import mean
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from music_evals.datasets_builders.muse.chords import INTERVALS, N_VARIANTS, QUALITIES, ROOTS, compose_chord
+from music_evals.datasets_builders.muse.chords import (
+    INTERVALS,
+    N_VARIANTS,
+    QUALITIES,
+    ROOTS,
+    compose_chord,
+)
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS, compose_drum_loop
 from music_evals.datasets_builders.muse.melodies import (
     FOILS,
@@ -29,12 +35,20 @@ seeds = st.integers(0, 2**32).map(random.Random)
 
 
 def test_drum_loops_are_many_and_the_number_of_strokes_does_not_give_the_level_away() -> None:
-    loops = {level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(150)] for level in OFFBEATS}
-    distinct = {level: len({(loop.kick, loop.snare) for loop in made}) for level, made in loops.items()}
+    loops = {
+        level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(150)]
+        for level in OFFBEATS
+    }
+    distinct = {
+        level: len({(loop.kick, loop.snare) for loop in made}) for level, made in loops.items()
+    }
     # Without off-beats there are few ways to fill 16 beats well.
     assert distinct[0] > 80
     assert all(distinct[level] > 140 for level in OFFBEATS[1:])
-    counts = {level: Counter(len(loop.kick + loop.snare) for loop in made) for level, made in loops.items()}
+    counts = {
+        level: Counter(len(loop.kick + loop.snare) for loop in made)
+        for level, made in loops.items()
+    }
     values = set().union(*counts.values())
     best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 750
     assert best < 0.25  # of the best guess from that number alone; chance is 0.2
@@ -94,7 +108,11 @@ def check_kind(pair: MelodyPair) -> None:
 
 def check_that_all_but_pitch_is_shared(pair: MelodyPair) -> None:
     first, second = pair.first, pair.second
-    assert (first.meter, first.tempo, first.instrument) == (second.meter, second.tempo, second.instrument)
+    assert (first.meter, first.tempo, first.instrument) == (
+        second.meter,
+        second.tempo,
+        second.instrument,
+    )
     assert first.performance.program == second.performance.program
     assert first.performance.length == second.performance.length
     assert [(n.onset, n.duration) for n in first.performance.notes] == [
@@ -125,17 +143,22 @@ def check_melody(melody: Melody) -> None:
 def test_melodies_differ_move_mostly_by_step_and_foils_are_as_smooth() -> None:
     many = {
         foil: [
-            compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}")) for i in range(15)
+            compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}"))
+            for i in range(15)
         ]
         for foil in (None, *FOILS)
     }
-    melodies = {foil: [tuple(_intervals(pair.first.pitches)) for pair in made] for foil, made in many.items()}
+    melodies = {
+        foil: [tuple(_intervals(pair.first.pitches)) for pair in made]
+        for foil, made in many.items()
+    }
     assert all(len(set(found)) == 15 for found in melodies.values())
     intervals = [abs(i) for found in melodies.values() for melody in found for i in melody]
     assert sum(i <= 2 for i in intervals) > 0.6 * len(intervals)
     assert sum(i > 7 for i in intervals) < 0.05 * len(intervals)
     roughness = {
-        foil: mean(abs(i) for pair in made for i in _intervals(pair.second.pitches)) for foil, made in many.items()
+        foil: mean(abs(i) for pair in made for i in _intervals(pair.second.pitches))
+        for foil, made in many.items()
     }
     assert all(0.75 * roughness[None] < roughness[foil] < 1.35 * roughness[None] for foil in FOILS)
 
@@ -143,7 +166,10 @@ def test_melodies_differ_move_mostly_by_step_and_foils_are_as_smooth() -> None:
 def test_transpositions_are_distributed_alike() -> None:
     # The interval is the first thing drawn, so one seed gives one transposition whatever the foil.
     for seed, instrument in product(range(5), INSTRUMENTS):
-        pairs = [compose_pair(foil=foil, instrument=instrument, rng=random.Random(seed)) for foil in (None, *FOILS)]
+        pairs = [
+            compose_pair(foil=foil, instrument=instrument, rng=random.Random(seed))
+            for foil in (None, *FOILS)
+        ]
         assert len({pair.semitones for pair in pairs}) == 1
 
 
@@ -163,7 +189,9 @@ def test_chords_all_differ_and_have_their_root_and_quality() -> None:
     chords = [compose_chord(*each) for each in chosen]
     assert len({chord.performance for chord in chords}) == len(chords) == 12 * 4 * N_VARIANTS
     for (root, quality, _), chord in zip(chosen, chords, strict=True):
-        notes = sorted((note.onset, (note.pitch - _tonic(root)) % 12) for note in chord.performance.notes)
+        notes = sorted(
+            (note.onset, (note.pitch - _tonic(root)) % 12) for note in chord.performance.notes
+        )
         assert {pitch for onset, pitch in notes if onset == 0} == set(INTERVALS[quality])
         assert {pitch for onset, pitch in notes if onset > 0} == set(INTERVALS[quality])
         assert [onset for onset, _ in notes if onset > 0] == [2400, 2880, 3360, 3840, 4320, 4800]

@@ -16,7 +16,9 @@ from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK, FORMS
 from music_evals.notation.midi.files import parse_midi_text
 
 RATE, HOP = 22_050, 512
-MAJOR = np.array([6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88])  # Krumhansl and Kessler
+MAJOR = np.array(
+    [6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88]
+)  # Krumhansl and Kessler
 Row = dict[str, Any]
 Array = NDArray[Any]
 
@@ -32,7 +34,9 @@ def beat(row: Row, suffix: str = "") -> float:
 
 
 def pitches(samples: Array, lowest: float = 35) -> Array:
-    return librosa.hz_to_midi(librosa.yin(samples, fmin=lowest, fmax=1400, sr=RATE, frame_length=2048, hop_length=HOP))
+    return librosa.hz_to_midi(
+        librosa.yin(samples, fmin=lowest, fmax=1400, sr=RATE, frame_length=2048, hop_length=HOP)
+    )
 
 
 def oddball(row: Row) -> int:
@@ -49,11 +53,15 @@ def contour(row: Row) -> int:
     samples = sound(row)
     onsets = librosa.onset.onset_detect(y=samples, sr=RATE, hop_length=HOP)
     track = pitches(samples)
-    onsets = onsets if onsets[0] < 5 else [0, *onsets]  # a note at the very beginning may be no onset
+    onsets = (
+        onsets if onsets[0] < 5 else [0, *onsets]
+    )  # a note at the very beginning may be no onset
     notes = [np.median(track[onset + 5 : onset + 11]) for onset in onsets]
     steps = np.diff([note for note in notes if np.isfinite(note)])
     rises = [bool(np.median(np.sign(half)) > 0) for half in np.array_split(steps, 2)]
-    return {(True, False): 0, (False, True): 1, (True, True): 2, (False, False): 3}[rises[0], rises[1]]
+    return {(True, False): 0, (False, True): 1, (True, True): 2, (False, False): 3}[
+        rises[0], rises[1]
+    ]
 
 
 def instrument(row: Row) -> int:
@@ -71,7 +79,9 @@ def instrument(row: Row) -> int:
 def strokes(samples: Array, times: Array) -> Array:
     """Decibels by mel band shortly after each time."""
     mel = librosa.feature.melspectrogram(y=samples, sr=RATE, n_fft=1024, hop_length=HOP, n_mels=12)
-    frames = np.minimum(librosa.time_to_frames(times, sr=RATE, hop_length=HOP) + 2, mel.shape[1] - 1)
+    frames = np.minimum(
+        librosa.time_to_frames(times, sr=RATE, hop_length=HOP) + 2, mel.shape[1] - 1
+    )
     return librosa.power_to_db(mel[:, frames], top_db=None)
 
 
@@ -92,24 +102,34 @@ def meter(row: Row) -> int:
 
 
 def key_modulation(row: Row) -> int:
-    chroma = librosa.feature.chroma_cqt(y=sound(row), sr=RATE, hop_length=2048, fmin=librosa.note_to_hz("C2"))
+    chroma = librosa.feature.chroma_cqt(
+        y=sound(row), sr=RATE, hop_length=2048, fmin=librosa.note_to_hz("C2")
+    )
     middle = round(10 * beat(row) * RATE / 2048)
 
     def key(half: Array) -> int:
-        return int(np.argmax([np.corrcoef(np.roll(MAJOR, tonic), half.mean(axis=1))[0, 1] for tonic in range(12)]))
+        return int(
+            np.argmax(
+                [np.corrcoef(np.roll(MAJOR, tonic), half.mean(axis=1))[0, 1] for tonic in range(12)]
+            )
+        )
 
     return int(key(chroma[:, :middle]) == key(chroma[:, middle:]))
 
 
 def triads(row: Row, suffix: str) -> list[tuple[int, int]]:
     """Root and third of eight chords."""
-    chroma = librosa.feature.chroma_cqt(y=sound(row, suffix), sr=RATE, hop_length=1024, fmin=librosa.note_to_hz("C2"))
+    chroma = librosa.feature.chroma_cqt(
+        y=sound(row, suffix), sr=RATE, hop_length=1024, fmin=librosa.note_to_hz("C2")
+    )
     edges = (np.arange(9) * 2 * beat(row, suffix) * RATE / 1024).round().astype(int)
     chords = []
     for start, end in pairwise(edges):
         segment = chroma[:, start:end].mean(axis=1)
         fits = {
-            (root, third): 1.2 * segment[root] + segment[(root + third) % 12] + segment[(root + 7) % 12]
+            (root, third): 1.2 * segment[root]
+            + segment[(root + third) % 12]
+            + segment[(root + 7) % 12]
             for root in range(12)
             for third in (3, 4)
         }
@@ -137,7 +157,9 @@ def transposition_pairs(row: Row) -> int:
 
 def major_or_minor(row: Row) -> int:
     """The third above the root, by chroma."""
-    chroma = librosa.feature.chroma_cqt(y=sound(row), sr=RATE, fmin=librosa.note_to_hz("C2")).mean(axis=1)
+    chroma = librosa.feature.chroma_cqt(y=sound(row), sr=RATE, fmin=librosa.note_to_hz("C2")).mean(
+        axis=1
+    )
     third = {
         (root, step): chroma[root] + chroma[(root + step) % 12] + chroma[(root + 7) % 12]
         for root in range(12)
@@ -174,4 +196,6 @@ def test_librosa_hears_the_answer(name: str) -> None:
     rows = load_split("generated", name, "test", benchmark=BENCHMARK).to_list()
     heard = [FORMS[name].targets[LISTENERS[name](row)] == row["target"] for row in rows]
     assert len(heard) == 20
-    assert sum(heard) >= 19, [row["id"] for row, right in zip(rows, heard, strict=True) if not right]
+    assert sum(heard) >= 19, [
+        row["id"] for row, right in zip(rows, heard, strict=True) if not right
+    ]

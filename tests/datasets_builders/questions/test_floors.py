@@ -15,7 +15,9 @@ from tests.datasets_builders.questions.test_attack import exchangeable, longest
 
 def rows(count: int, kind: str, *, leaky: bool, seed: int = 1) -> list[QuestionRow]:
     items = exchangeable(count, seed)
-    items = longest(items) if leaky else [replace(item, options=sorted(item.options)) for item in items]
+    items = (
+        longest(items) if leaky else [replace(item, options=sorted(item.options)) for item in items]
+    )
     return [
         QuestionRow(
             id=f"{kind}-{number}",
@@ -34,7 +36,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Provenance:
     out = tmp_path_factory.mktemp("floors") / "bank"
     test = [*rows(200, "long", leaky=True), *rows(200, "plain", leaky=False)]
     write_question_rows(
-        "musictheorybench", "1.0", {"knowledge": {"dev": test[:5], "test": test}}, out, source="generated", seed=1
+        "musictheorybench",
+        "1.0",
+        {"knowledge": {"dev": test[:5], "test": test}},
+        out,
+        source="generated",
+        seed=1,
     )
     return read_provenance(out)
 
@@ -42,7 +49,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Provenance:
 def test_the_provenance_has_the_floors_of_each_form(made: Provenance) -> None:
     assert set(made.floors["knowledge"]) == {"test"}  # dev has worked examples
     forms = made.floors["knowledge"]["test"]
-    assert {form: floors["questions"] for form, floors in forms.items()} == {"long": 200, "plain": 200}
+    assert {form: floors["questions"] for form, floors in forms.items()} == {
+        "long": 200,
+        "plain": 200,
+    }
     assert all(floors["chance"] == 0.25 for floors in forms.values())
     assert forms["long"]["blind"] > 0.85
     # The best guesser of one form is no good for the other.
@@ -51,21 +61,38 @@ def test_the_provenance_has_the_floors_of_each_form(made: Provenance) -> None:
 
 def test_a_blind_guesser_that_finds_nothing_has_chance(tmp_path: Path) -> None:
     plain = {"knowledge": {"test": rows(40, "plain", leaky=False, seed=2)}}
-    made = write_question_rows("musictheorybench", "1.0", plain, tmp_path / "bank", source="generated", seed=1)
+    made = write_question_rows(
+        "musictheorybench", "1.0", plain, tmp_path / "bank", source="generated", seed=1
+    )
     (floors,) = made.floors["knowledge"]["test"].values()
-    assert {**floors, "majority": 0.25} == {"questions": 40, "chance": 0.25, "majority": 0.25, "blind": 0.25}
-    assert floors["majority"] < 0.25 + 2 * (0.25 * 0.75 / 40) ** 0.5  # the better of two constants, by luck
+    assert {**floors, "majority": 0.25} == {
+        "questions": 40,
+        "chance": 0.25,
+        "majority": 0.25,
+        "blind": 0.25,
+    }
+    assert (
+        floors["majority"] < 0.25 + 2 * (0.25 * 0.75 / 40) ** 0.5
+    )  # the better of two constants, by luck
 
 
-def test_the_best_constant_is_learned_from_other_pieces_at_any_number_of_questions(tmp_path: Path) -> None:
+def test_the_best_constant_is_learned_from_other_pieces_at_any_number_of_questions(
+    tmp_path: Path,
+) -> None:
     options = ["Baroque", "Classical", "Romantic", "Modern"]
     rights = [*["Baroque"] * 8, *["Classical"] * 3, *["Romantic"] * 2, *["Modern"] * 2]
-    row = QuestionRow(id="", question="Of which period?", abc=None, options=[], answer="", kind="genre")
+    row = QuestionRow(
+        id="", question="Of which period?", abc=None, options=[], answer="", kind="genre"
+    )
     rows_ = []
     for number, right in enumerate(rights):
         own = options[number % 4 :] + options[: number % 4]
-        rows_.append({**row, "id": f"q{number}", "options": own, "answer": "ABCD"[own.index(right)]})
-    made = write_question_rows("musictheorybench", "1.0", {"knowledge": {"test": rows_}}, tmp_path, source="generated")
+        rows_.append(
+            {**row, "id": f"q{number}", "options": own, "answer": "ABCD"[own.index(right)]}
+        )
+    made = write_question_rows(
+        "musictheorybench", "1.0", {"knowledge": {"test": rows_}}, tmp_path, source="generated"
+    )
     assert made.floors["knowledge"]["test"]["genre"]["majority"] == pytest.approx(8 / 15, abs=1e-4)
 
 
@@ -94,11 +121,21 @@ def test_what_a_guesser_can_answer_is_taken_from_rows_of_any_benchmark() -> None
     (item,) = items_of("muse", "transposition", [row])
     assert (item.answer, item.opening) == ("No", "")
     # A letter is the place of an option, even if an option has the same text.
-    assert items_of("muse", "chord_quality", [{**row, "options": ["B", "A"], "target": "B"}])[0].answer == "A"
-    assert items_of("lilybench", "bar_sequencing", [{"id": "b", "options": [*"wxyz"], "answer": "2031"}]) == []
+    assert (
+        items_of("muse", "chord_quality", [{**row, "options": ["B", "A"], "target": "B"}])[0].answer
+        == "A"
+    )
+    assert (
+        items_of(
+            "lilybench", "bar_sequencing", [{"id": "b", "options": [*"wxyz"], "answer": "2031"}]
+        )
+        == []
+    )
     tune = {"id": "c", "question": "Which goes on?\nX:1\nCDE", "options": ["F", "G"], "answer": "A"}
     (item,) = items_of("ziqi", "generation", [tune])
     assert (item.question, item.opening) == ("Which goes on?\n", "X:1\nCDE")
-    (item,) = items_of("lilybench", "next_bar_prediction", [{**tune, "question": "", "score": "c4 d"}])
+    (item,) = items_of(
+        "lilybench", "next_bar_prediction", [{**tune, "question": "", "score": "c4 d"}]
+    )
     assert item.opening == "c4 d"
     assert items_of("lilybench", "corpus", [{"id": "d"}]) == []

@@ -25,7 +25,10 @@ NOTE = Note(0, 60, 400, 80)
 
 
 def scale(velocity: int, length: int = 8) -> Performance:
-    notes = tuple(replace(NOTE, onset=480 * at, pitch=60 + at, velocity=velocity + at % 3) for at in range(length))
+    notes = tuple(
+        replace(NOTE, onset=480 * at, pitch=60 + at, velocity=velocity + at % 3)
+        for at in range(length)
+    )
     return Performance(notes, 120, (4, 4), None)
 
 
@@ -60,7 +63,10 @@ def test_a_classifier_chooses_among_the_options_of_a_question() -> None:
 
 
 def test_sound_is_described_by_loudness_and_spectrum() -> None:
-    low, high = (render_wav(write_midi(replace(scale(80), notes=(replace(NOTE, pitch=pitch),)))) for pitch in (40, 90))
+    low, high = (
+        render_wav(write_midi(replace(scale(80), notes=(replace(NOTE, pitch=pitch),))))
+        for pitch in (40, 90)
+    )
     first, second = sound_views([low]), sound_views([high])
     assert {*first} == {"loudness", "spectrum", "beginning", "end"}
     assert np.argmax(first["beginning"]) < np.argmax(second["beginning"])

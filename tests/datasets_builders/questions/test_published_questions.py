@@ -8,10 +8,21 @@ from typing import Any
 
 import pytest
 
-from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, DatasetSpec, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import (
+    Conversion,
+    DatasetError,
+    DatasetSpec,
+    describe_dataset,
+    load_split,
+)
 from music_evals.datasets_builders.questions.choice_records import choice_list, choice_record
 from music_evals.datasets_builders.questions.published_questions import MediaFiles, read_records
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part, Records, question_set
+from music_evals.datasets_builders.questions.question_set import (
+    MediaQuestion,
+    Part,
+    Records,
+    question_set,
+)
 from music_evals.evals import rul_muchomusic
 from music_evals.evals.questions import QuestionSetParameters, question_set_task
 from tests.datasets_builders.dataset_io.test_archives import member, tar_of, zip_of
@@ -39,23 +50,37 @@ STEMS = ("1a/audio.mastermix.wav", "1b/audio.mastermix.wav", "1b/other.wav")
         (STEMS, "elsewhere/other.wav", "1b/other.wav"),  # a name that occurs once
         (("a.wav", "a/a.wav"), "a/a.wav", "a/a.wav"),
         (("[v]-[30-40].wav",), "v", "[v]-[30-40].wav"),
-        (("a.b.mp3", "c/a.b"), "a.b", "c/a.b"),  # the name in full before the one without its ending
+        (
+            ("a.b.mp3", "c/a.b"),
+            "a.b",
+            "c/a.b",
+        ),  # the name in full before the one without its ending
     ],
 )
 def test_a_file_is_found_by_its_path(files: tuple[str, ...], name: str, path: str) -> None:
     assert media(*files).find(name) == Path("/source") / path
 
 
-@pytest.mark.parametrize("name", ["audio.mastermix.wav", "1c/audio.mastermix.wav", "audio.mastermix"])
+@pytest.mark.parametrize(
+    "name", ["audio.mastermix.wav", "1c/audio.mastermix.wav", "audio.mastermix"]
+)
 def test_a_name_of_several_files_is_refused_with_both(name: str) -> None:
-    with pytest.raises(DatasetError, match=f"{name} may be 1a/audio.mastermix.wav or 1b/audio.mastermix.wav"):
+    with pytest.raises(
+        DatasetError, match=f"{name} may be 1a/audio.mastermix.wav or 1b/audio.mastermix.wav"
+    ):
         media(*STEMS).find(name)
 
 
 def test_two_stems_of_one_name_keep_their_sound(tmp_path: Path) -> None:
-    clips = {f"audio/{piece}/audio.mastermix.wav": sound(seed=seed) for seed, piece in enumerate(("1a", "1b"))}
+    clips = {
+        f"audio/{piece}/audio.mastermix.wav": sound(seed=seed)
+        for seed, piece in enumerate(("1a", "1b"))
+    }
     records = [{"id": path, "path": path} for path in clips]
-    source = write(tmp_path, {**clips, "records.jsonl": b"\n".join(json.dumps(one).encode() for one in records)})
+    source = write(
+        tmp_path,
+        {**clips, "records.jsonl": b"\n".join(json.dumps(one).encode() for one in records)},
+    )
 
     def read(record: Any) -> MediaQuestion:
         return MediaQuestion(record["id"], [Part("audio", record["path"])], ["a", "b"], 0)
@@ -80,7 +105,10 @@ RECORDS = [{"id": "1", "question": 'Two "lines"\nand a tab\t'}, {"id": "2", "que
     ("name", "content"),
     [
         ("a.json", json.dumps(RECORDS).encode()),
-        ("b.json", json.dumps({one["id"]: {"question": one["question"]} for one in RECORDS}).encode()),
+        (
+            "b.json",
+            json.dumps({one["id"]: {"question": one["question"]} for one in RECORDS}).encode(),
+        ),
         ("a.jsonl", "\n".join(map(json.dumps, RECORDS)).encode()),
         ("a.csv", table(",", RECORDS)),
         ("a.tsv", b"\xef\xbb\xbf" + table("\t", RECORDS)),
@@ -103,11 +131,15 @@ def test_records_and_sound_may_be_in_archives(tmp_path: Path, kind: str) -> None
     files = rul_files(3)
     plain, packed = write(tmp_path / "plain", files), tmp_path / "packed"
     packed.mkdir()
-    contents = {f"top/{name}": content for name, content in files.items()} | {"top/unused.wav": sound(seed=99)}
+    contents = {f"top/{name}": content for name, content in files.items()} | {
+        "top/unused.wav": sound(seed=99)
+    }
     if kind == "zip":
         zip_of(packed / "all.zip", *contents.items())
     else:
-        tar_of(packed / "all.tar.gz", *((member(name), content) for name, content in contents.items()))
+        tar_of(
+            packed / "all.tar.gz", *((member(name), content) for name, content in contents.items())
+        )
     rows = [
         load_split(str(source), "muchomusic", "test", benchmark=rul_muchomusic.BENCHMARK).to_list()
         for source in (plain, packed)
@@ -120,12 +152,16 @@ def two_tasks() -> DatasetSpec:
     """Two tasks of one dataset, of which only the first needs sound."""
 
     def heard(record: Any) -> MediaQuestion:
-        return MediaQuestion(record["id"], [Part("audio", f"{record['id']}.wav"), "Which?"], ["a", "b"], 0)
+        return MediaQuestion(
+            record["id"], [Part("audio", f"{record['id']}.wav"), "Which?"], ["a", "b"], 0
+        )
 
     def read(record: Any) -> MediaQuestion:
         return MediaQuestion(record["id"], ["Which?"], ["a", "b"], 0)
 
-    return question_set("ssmr", "21", {"visual": Records(["r.jsonl"], heard), "textual": Records(["r.jsonl"], read)})
+    return question_set(
+        "ssmr", "21", {"visual": Records(["r.jsonl"], heard), "textual": Records(["r.jsonl"], read)}
+    )
 
 
 def test_what_one_task_lacks_is_not_missing_for_another(tmp_path: Path) -> None:
@@ -160,7 +196,11 @@ def test_a_build_that_lacks_files_is_refused_for_all_its_tasks(tmp_path: Path) -
         ("['lute', \"harp's\"]", "harp's", 1),
         ('["lute", "harp"]', "B. harp", 1),
         ("(A) lute (B) harp (C) bell", "(C) bell", 2),
-        (["B. minor", "A. major"], "A. major", 1),  # letters that are not in order are a part of the text
+        (
+            ["B. minor", "A. major"],
+            "A. major",
+            1,
+        ),  # letters that are not in order are a part of the text
         (["lute", "harp"], None, None),
     ],
 )
@@ -190,6 +230,10 @@ def test_other_texts_are_no_list(choices: Any) -> None:
 
 def test_a_malformed_record_of_the_hub_is_named(tmp_path: Path) -> None:
     records = {"1": rul_record(1), "2": {"question": "no answer"}}
-    source = write(tmp_path, {"RUL-MuchoMusic.json": json.dumps(records).encode(), "1.mp3": sound("MP3")})
-    with pytest.raises(DatasetError, match=r"RUL-MuchoMusic.json: record '2' is not as expected: KeyError"):
+    source = write(
+        tmp_path, {"RUL-MuchoMusic.json": json.dumps(records).encode(), "1.mp3": sound("MP3")}
+    )
+    with pytest.raises(
+        DatasetError, match=r"RUL-MuchoMusic.json: record '2' is not as expected: KeyError"
+    ):
         describe_dataset(str(source), benchmark=rul_muchomusic.BENCHMARK)

@@ -12,8 +12,19 @@ from music21.pitch import Pitch
 
 from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.question_rows import Language, Question
-from music_evals.datasets_builders.questions.theory import chords, compose, pitches, rhythm, tonality
-from music_evals.datasets_builders.questions.theory.compose import KINDS, MUSICTHEORYBENCH, ZIQI, compose_theory
+from music_evals.datasets_builders.questions.theory import (
+    chords,
+    compose,
+    pitches,
+    rhythm,
+    tonality,
+)
+from music_evals.datasets_builders.questions.theory.compose import (
+    KINDS,
+    MUSICTHEORYBENCH,
+    ZIQI,
+    compose_theory,
+)
 from music_evals.datasets_builders.questions.theory.form import Form
 
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
@@ -37,14 +48,19 @@ KNOWN = tomllib.loads(Path(__file__).with_name("textbook.toml").read_text("utf-8
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_answers_known_from_the_textbook(name: str) -> None:
-    form = max((form for form in FORMS if name.startswith(f"{name_of(form)}-")), key=lambda form: len(form.name))
+    form = max(
+        (form for form in FORMS if name.startswith(f"{name_of(form)}-")),
+        key=lambda form: len(form.name),
+    )
     # A seed leaves out the cases that do not make up a four.
     drawn = (one for seed in range(9) for one in islice(compose._questions(form, seed), 1500))
     question = next(one for one in drawn if one.name == name)
     assert [question.right["zh"], question.right["en"]] == KNOWN[name]
 
 
-def test_texts_are_unique_and_exhausted_kinds_leave_their_share_to_the_others(bank: dict[str, Question]) -> None:
+def test_texts_are_unique_and_exhausted_kinds_leave_their_share_to_the_others(
+    bank: dict[str, Question],
+) -> None:
     assert len(bank) == N
     for language in LANGUAGES:
         assert len({question.text[language] for question in bank.values()}) == N
@@ -67,7 +83,9 @@ def test_kinds_occur_evenly_and_every_form_occurs(wanted: int) -> None:
 def test_more_questions_begin_with_fewer_and_other_seeds_ask_otherwise() -> None:
     first = compose_theory(100, seed=5)
     assert compose_theory(150, seed=5)[:100] == first
-    assert {question.name for question in first} != {question.name for question in compose_theory(100, seed=6)}
+    assert {question.name for question in first} != {
+        question.name for question in compose_theory(100, seed=6)
+    }
 
 
 def test_two_benchmarks_ask_no_question_twice() -> None:
@@ -84,28 +102,45 @@ def test_a_form_ends_when_it_only_repeats_itself(monkeypatch: pytest.MonkeyPatch
     repeating = replace(FORMS[0], drafts=lambda rng: (rng.choice(drafts) for _ in count()))
     monkeypatch.setattr(compose, "_FORMS", [repeating])
     assert len(compose_theory(5, seed=1)) == 5
-    for count_, message in ((6, "count is 6; there are no more than 5 questions"), (-1, "count is -1")):
+    for count_, message in (
+        (6, "count is 6; there are no more than 5 questions"),
+        (-1, "count is -1"),
+    ):
         with pytest.raises(ValueError, match=message):
             compose_theory(count_, seed=1)
 
 
 # Where the right option may be one of the things given, as the root of a chord is one of its notes.
-GIVES = tuple(f"{form}-" for form in ("chords-root", "roman_numerals-bass", "metre-rest-of-bar", "metre-tuplet"))
+GIVES = tuple(
+    f"{form}-"
+    for form in ("chords-root", "roman_numerals-bass", "metre-rest-of-bar", "metre-tuplet")
+)
 
 
 def test_texts_and_names_do_not_give_the_answer_away(bank: dict[str, Question]) -> None:
     for question in bank.values():
-        long = {language: question.right[language] for language in LANGUAGES if len(question.right[language]) > 4}
+        long = {
+            language: question.right[language]
+            for language in LANGUAGES
+            if len(question.right[language]) > 4
+        }
         if not question.name.startswith(GIVES):
             for language, right in long.items():
                 assert right not in question.text[language], question
 
 
-ENDLESS = ("enharmonics-line", "transposition-line", "transposition-sounding", "transposition-written")
+ENDLESS = (
+    "enharmonics-line",
+    "transposition-line",
+    "transposition-sounding",
+    "transposition-written",
+)
 ENDLESS += ("metre-sum",)
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if name_of(form) not in ENDLESS], ids=name_of)
+@pytest.mark.parametrize(
+    "form", [form for form in FORMS if name_of(form) not in ENDLESS], ids=name_of
+)
 def test_every_four_options_are_right_equally_often(form: Form) -> None:
     """So that the options say nothing of the answer: exactly, where a form comes to an end."""
     sets: defaultdict[frozenset[str], Counter[str]] = defaultdict(Counter)
@@ -129,14 +164,18 @@ def test_options_of_endless_forms_do_not_give_the_answer_away() -> None:
     refuse_guessable("questions", learned, fresh)
 
 
-def test_transposed_lines_differ_in_sound_and_have_no_double_accidentals(bank: dict[str, Question]) -> None:
+def test_transposed_lines_differ_in_sound_and_have_no_double_accidentals(
+    bank: dict[str, Question],
+) -> None:
     """A second name of the right sound would be right to many."""
     lines = ("transposition-line", "transposition-sounding", "transposition-written")
     questions = [question for question in bank.values() if question.name.startswith(lines)]
     assert len(questions) > 500
     for question in questions:
         options = [text.split(", ") for text in question.options("en", 0)]
-        assert len({tuple(Pitch(plain(note)).pitchClass for note in notes) for notes in options}) == 4, question
+        assert (
+            len({tuple(Pitch(plain(note)).pitchClass for note in notes) for notes in options}) == 4
+        ), question
         assert len(options[0]) > 1, question
         assert "double" not in question.text["en"], question
 

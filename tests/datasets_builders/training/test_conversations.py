@@ -27,11 +27,19 @@ TUNES = {"train": "GABc|d2e2|", "validation": "CDEF|G2A2|", "test": "fedc|B2A2|"
 def tune(split: str, number: int, **changes: Any) -> ScoreRow:
     title = f"Piece {split} {number}"
     abc = f"X:1\nT:{title}\nM:4/4\nK:C\n[V:1] {TUNES[split]}{'z' * (number + 1)}4|] %3\n"
-    return score(f"{split}-{number}", **{"title": title, "composer": "N. N.", "abc": abc, **changes})
+    return score(
+        f"{split}-{number}", **{"title": title, "composer": "N. N.", "abc": abc, **changes}
+    )
 
 
 def question_on(score_id: str, number: int) -> QuestionRow:
-    return question(score_id, number, id=f"{score_id}/{number}", question="Schlüssel, 调?\u2028", answer="C major")
+    return question(
+        score_id,
+        number,
+        id=f"{score_id}/{number}",
+        question="Schlüssel, 调?\u2028",
+        answer="C major",
+    )
 
 
 def write_source(out: Path, **extra: list[Any]) -> str:
@@ -64,18 +72,38 @@ def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
         first = json.loads(lines[0])
         assert first["id"] == f"{split}-0/0"
         assert "Schlüssel, 调" in lines[0]
-        system, answer = {"role": "system", "content": "Read the score."}, {"role": "assistant", "content": "C major"}
+        system, answer = (
+            {"role": "system", "content": "Read the score."},
+            {"role": "assistant", "content": "C major"},
+        )
         assert first["messages"] == [system, {"role": "user", "content": ANY}, answer]
         assert first["messages"][1]["content"].startswith(f"X:1\nT:Piece {split} 0")
         # TRL goes by the name and the layout of this column, as `datasets` reads it.
-        rows = load_dataset("json", data_files=str(out / f"{split}.jsonl"), split="train", cache_dir=tmp_path / "cache")
+        rows = load_dataset(
+            "json",
+            data_files=str(out / f"{split}.jsonl"),
+            split="train",
+            cache_dir=tmp_path / "cache",
+        )
         assert rows[0]["messages"] == first["messages"]
     assert not (out / "test.jsonl").exists()
     assert "test-" not in "".join(path.read_text(encoding="utf-8") for path in out.glob("*.jsonl"))
     # From https://github.com/hiyouga/LLaMA-Factory/blob/main/data/README.md, "OpenAI Format".
-    tags = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
-    layout = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": {**tags, "system_tag": "system"}}
-    info = {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in ("train", "validation")}
+    tags = {
+        "role_tag": "role",
+        "content_tag": "content",
+        "user_tag": "user",
+        "assistant_tag": "assistant",
+    }
+    layout = {
+        "formatting": "sharegpt",
+        "columns": {"messages": "messages"},
+        "tags": {**tags, "system_tag": "system"},
+    }
+    info = {
+        f"msu_{split}": {"file_name": f"{split}.jsonl", **layout}
+        for split in ("train", "validation")
+    }
     assert json.loads((out / "dataset_info.json").read_text(encoding="utf-8")) == info
     record = json.loads((out / TRAINING_DATA.marker).read_text(encoding="utf-8"))
     assert record["conversations"] == {"train": 4, "validation": 4}
@@ -101,7 +129,9 @@ MUSIC = "X:7\nT:Other\nC:Other\nM:C\nK:C\n%%score 1\nV:1\nfedc |\\\nB2A2 | % 2\n
         ("validation", {"abc": MUSIC}, "by their music: copy (test-1 in test)"),
     ],
 )
-def test_a_planted_leak_is_refused(split: str, leak: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_a_planted_leak_is_refused(
+    split: str, leak: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     other = {"score_id": "copy", "title": "Another piece", "abc": "X:1\nK:C\nGGGG|\n"}
     dataset = write_source(tmp_path / "source", **{split: [tune(split, 2, **{**other, **leak})]})
     with pytest.raises(DatasetError) as caught:
@@ -123,15 +153,25 @@ def test_scores_without_title_or_music_are_no_leak(tmp_path: Path) -> None:
 
 def test_questions_on_the_test_split_and_datasets_without_one_are_refused(tmp_path: Path) -> None:
     leaky = write_source(tmp_path / "leak", questions=[question_on("test-0", 9)])
-    partial = write_rows(tmp_path / "source", {split: [tune(split, 0)] for split in ("train", "validation")}, {})
-    refusals = {leaky: r"question test-0/9 in 'train' .* is no score of that split", partial: "has no split 'test'"}
+    partial = write_rows(
+        tmp_path / "source", {split: [tune(split, 0)] for split in ("train", "validation")}, {}
+    )
+    refusals = {
+        leaky: r"question test-0/9 in 'train' .* is no score of that split",
+        partial: "has no split 'test'",
+    }
     for dataset, message in refusals.items():
         with pytest.raises(DatasetError, match=message):
             data_of(dataset)
 
 
 def test_names_and_music_that_differ_are_told_apart() -> None:
-    names = [("Etude No. 1", "F. Chopin"), ("Etude No. 11", "F. Chopin"), ("奏鸣曲", ""), ("奏鸣曲", "B")]
+    names = [
+        ("Etude No. 1", "F. Chopin"),
+        ("Etude No. 11", "F. Chopin"),
+        ("奏鸣曲", ""),
+        ("奏鸣曲", "B"),
+    ]
     assert len({name_of(*name) for name in names} | {""}) == 5
     assert music_of("X:1\nK:G\nGABc|d4|]\n") != music_of("X:1\nK:G\nGABc|d4:|\n")
     assert music_of("K:C\nA:|B::C|[CEG]2[V:2][K:G]\n") == "A:|B::C|[CEG]2"
@@ -144,8 +184,16 @@ def test_long_conversations_are_left_out_counted_and_named(tmp_path: Path) -> No
     assert data.left_out == {"train": {"train-2": "too long"}, "validation": {}}
     assert data.questions_left_out == {"train": 2}
     assert len(data.conversations["train"]) == 4
-    conversations = [conversation["messages"] for split in data.conversations.values() for conversation in split]
-    longest = max(sum(len(message["content"]) for message in messages) for messages in conversations)
-    assert data_of(dataset, max_characters=longest).conversations == data.conversations, "the limit itself is accepted"
-    with pytest.raises(DatasetError, match=r"nothing is left of 'train' .*: 3 scores left out, too long"):
+    conversations = [
+        conversation["messages"] for split in data.conversations.values() for conversation in split
+    ]
+    longest = max(
+        sum(len(message["content"]) for message in messages) for messages in conversations
+    )
+    assert data_of(dataset, max_characters=longest).conversations == data.conversations, (
+        "the limit itself is accepted"
+    )
+    with pytest.raises(
+        DatasetError, match=r"nothing is left of 'train' .*: 3 scores left out, too long"
+    ):
         data_of(dataset, max_characters=10)

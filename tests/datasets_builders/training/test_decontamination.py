@@ -19,14 +19,20 @@ def text(question: str) -> Row:
 
 def clip(*pitches: int, low: int = 0, beat: int = 480, drums: bool = False) -> Row:
     notes = tuple(Note(beat * at, low + pitch, beat // 2, 80) for at, pitch in enumerate(pitches))
-    return {"id": "x", "midi_1": write_midi(Performance(notes, 100, (4, 4), None, percussion=drums))}
+    return {
+        "id": "x",
+        "midi_1": write_midi(Performance(notes, 100, (4, 4), None, percussion=drums)),
+    }
 
 
 def tune(music: str, key: str = "C", **question: Any) -> Row:
     return {"id": "x", "abc": f"X:1\nM:4/4\nL:1/8\nK:{key}\n{music}", **question}
 
 
-ASKED = {**text(f"How does it go on?\n\n{tune('CDEFGABc | dcBAGFED |')['abc']}"), "options": ["EGcGECE2 | F8 |"]}
+ASKED = {
+    **text(f"How does it go on?\n\n{tune('CDEFGABc | dcBAGFED |')['abc']}"),
+    "options": ["EGcGECE2 | F8 |"],
+}
 DRUMS = clip(36, 42, 38, 42, 36, 36, 38, 42, 36, 42, drums=True)
 
 
@@ -36,7 +42,12 @@ DRUMS = clip(36, 42, 38, 42, 36, 36, 38, 42, 36, 42, drums=True)
         (text(LONG), text(LONG.upper().replace(",", "")), "", False),
         (text(LONG), text(f"Please answer. {LONG}"), "", False),
         (text(LONG), text(LONG.replace("dotted quarter note", "quarter note")), "", True),
-        (text("Which note lies a third above G?"), text("Which note lies a third above G flat?"), "", True),
+        (
+            text("Which note lies a third above G?"),
+            text("Which note lies a third above G flat?"),
+            "",
+            True,
+        ),
         (text("下列哪个音是主音？"), text("下列哪个音是主音"), "", False),
         (clip(*MELODY, low=60), clip(*MELODY, low=53, beat=240), "transposition", False),
         (clip(*MELODY, low=60), clip(*MELODY[::-1], low=60), "transposition", True),
@@ -50,7 +61,9 @@ DRUMS = clip(36, 42, 38, 42, 36, 36, 38, 42, 36, 42, drums=True)
         (tune("CEG2 |", question="Which chord?"), text("Which chord?"), "", True),
     ],
 )
-def test_copies_are_found_and_other_rows_are_kept(test: Row, training: Row, config: str, is_apart: bool) -> None:
+def test_copies_are_found_and_other_rows_are_kept(
+    test: Row, training: Row, config: str, is_apart: bool
+) -> None:
     tests = TestRows()
     tests.add("planted", [test], config)
     assert tests.accepts(training, config, is_composed=False) is is_apart

@@ -9,16 +9,27 @@ from datasets import load_dataset
 from trl.data_utils import is_conversational
 
 from music_evals.datasets_builders import builder
-from music_evals.datasets_builders.dataset_io import DatasetError, Provenance, load_split, write_dataset
+from music_evals.datasets_builders.dataset_io import (
+    DatasetError,
+    Provenance,
+    load_split,
+    write_dataset,
+)
 from music_evals.datasets_builders.lilybench.default_pieces import default_sources, first_sources
 from music_evals.datasets_builders.msu.works import default_works, first_works
 from music_evals.datasets_builders.training.sets import apart_works, build_training_set
 from tests.commands.cli import run
 
 
-def rows_of(name: str, config: str, *splits: str, dataset: Path | str = "generated") -> list[dict[str, Any]]:
+def rows_of(
+    name: str, config: str, *splits: str, dataset: Path | str = "generated"
+) -> list[dict[str, Any]]:
     spec = builder(name).BENCHMARK
-    return [row for split in splits for row in load_split(str(dataset), config, split, benchmark=spec).to_list()]
+    return [
+        row
+        for split in splits
+        for row in load_split(str(dataset), config, split, benchmark=spec).to_list()
+    ]
 
 
 def test_theory_questions_are_apart_and_the_same_again(tmp_path: Path) -> None:
@@ -26,22 +37,39 @@ def test_theory_questions_are_apart_and_the_same_again(tmp_path: Path) -> None:
     assert first.counts == {"knowledge": {"train": 31}, "reasoning": {"train": 30}}
     for file in ("provenance.json", *first.files):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
-    theory = [("musictheorybench", "knowledge"), ("musictheorybench", "reasoning"), ("ziqi", "comprehension")]
+    theory = [
+        ("musictheorybench", "knowledge"),
+        ("musictheorybench", "reasoning"),
+        ("ziqi", "comprehension"),
+    ]
     tested = {row["id"].removeprefix("theory-")[:-3] for row in rows_of(*theory[2], "dev", "test")}
     tested |= {row["id"] for place in theory[:2] for row in rows_of(*place, "dev", "test")}
-    trained = {row["id"] for place in theory[:2] for row in rows_of(*place, "train", dataset=tmp_path / "a")}
+    trained = {
+        row["id"]
+        for place in theory[:2]
+        for row in rows_of(*place, "train", dataset=tmp_path / "a")
+    }
     assert len(trained) == 61
     assert trained.isdisjoint(tested)
     check = json.loads((tmp_path / "a" / "provenance.json").read_text())["decontamination"]
-    assert (check["words"], check["notes"], check["share"], check["checked"] - check["dropped"]) == (13, 8, 0.8, 61)
+    assert (
+        check["words"],
+        check["notes"],
+        check["share"],
+        check["checked"] - check["dropped"],
+    ) == (13, 8, 0.8, 61)
     assert check["tests"]["musictheorybench generated-seed1, knowledge/test"]["rows"] == 120
 
 
 def test_a_training_set_says_that_it_is_one(tmp_path: Path) -> None:
-    code, output = run("build", "train", "muse", "--rows", 12, "--task", "chord_quality", "--out", tmp_path / "out")
+    code, output = run(
+        "build", "train", "muse", "--rows", 12, "--task", "chord_quality", "--out", tmp_path / "out"
+    )
     assert code == 0, output
     assert "chord_quality: 12 rows in train" in output
-    loaded = load_dataset(str(tmp_path / "out"), "chord_quality", split="train", cache_dir=str(tmp_path / "cache"))
+    loaded = load_dataset(
+        str(tmp_path / "out"), "chord_quality", split="train", cache_dir=str(tmp_path / "cache")
+    )
     assert list(loaded.features) == [*builder("muse").BENCHMARK.features["chord_quality"], "prompt"]
     assert is_conversational(loaded[0])
     assert [message["role"] for message in loaded[0]["prompt"]] == ["system", "user"]
@@ -57,9 +85,13 @@ def test_a_training_set_says_that_it_is_one(tmp_path: Path) -> None:
 
 
 def test_rows_hold_the_prompts_of_the_tasks(tmp_path: Path) -> None:
-    code, output = run("build", "train", "ziqi", "--rows", 4, "--task", "generation", "--out", tmp_path / "out")
+    code, output = run(
+        "build", "train", "ziqi", "--rows", 4, "--task", "generation", "--out", tmp_path / "out"
+    )
     assert code == 0, output
-    rows = load_dataset(str(tmp_path / "out"), "generation", split="train", cache_dir=str(tmp_path / "cache"))
+    rows = load_dataset(
+        str(tmp_path / "out"), "generation", split="train", cache_dir=str(tmp_path / "cache")
+    )
     for row in rows:
         assert all(text in row["prompt"][-1]["content"] for text in row["options"])
     assert len({row["prompt"][-1]["content"] for row in rows}) == len(rows)
@@ -71,13 +103,23 @@ def test_rows_of_a_further_test_set_are_left_out(tmp_path: Path) -> None:
     build_training_set("muse", tmp_path / "before", **options)
     before = rows_of("muse", "transposition", "train", dataset=tmp_path / "before")
     columns, made = spec.features, Provenance("muse", spec.version, "generated", "mit", seed=77)
-    write_dataset(tmp_path / "test", {"transposition": {"test": before}}, features=columns, provenance=made)
-    record = build_training_set("muse", tmp_path / "after", against={str(tmp_path / "test"): spec}, **options)
+    write_dataset(
+        tmp_path / "test", {"transposition": {"test": before}}, features=columns, provenance=made
+    )
+    record = build_training_set(
+        "muse", tmp_path / "after", against={str(tmp_path / "test"): spec}, **options
+    )
     after = rows_of("muse", "transposition", "train", dataset=tmp_path / "after")
-    pitches = [{tuple(row[f"pitches_{place}"]) for row in rows for place in (1, 2)} for rows in (before, after)]
+    pitches = [
+        {tuple(row[f"pitches_{place}"]) for row in rows for place in (1, 2)}
+        for rows in (before, after)
+    ]
     assert pitches[0].isdisjoint(pitches[1])
     assert record.decontamination
-    assert record.decontamination.tests["muse generated-seed77, transposition/test"] == {"rows": 10, "dropped": 10}
+    assert record.decontamination.tests["muse generated-seed77, transposition/test"] == {
+        "rows": 10,
+        "dropped": 10,
+    }
 
 
 def test_tunes_and_works_are_apart(tmp_path: Path) -> None:
@@ -91,7 +133,9 @@ def test_tunes_and_works_are_apart(tmp_path: Path) -> None:
     sources, works = apart_works(default_sources()), apart_works(default_works())
     assert {source.id for source in sources}.isdisjoint(source.id for source in first_sources())
     assert {work.path for work in works}.isdisjoint(work.path for work in first_works())
-    by_name = {work.name: work for work in default_works()}  # two chorales of one title and composer are one work
+    by_name = {
+        work.name: work for work in default_works()
+    }  # two chorales of one title and composer are one work
     assert (by_name["bach-244-44"] in works) == (by_name["bach-248-5"] in works)
 
 
@@ -99,11 +143,21 @@ def test_tunes_and_works_are_apart(tmp_path: Path) -> None:
     ("name", "options", "message"),
     [
         ("mmau", {"rows": 5}, "mmau has no training set; accepted are lilybench, msu, muse"),
-        ("muse", {"rows": 5, "tasks": ["rhythm"]}, "muse has no task rhythm; accepted are syncopation, transposition"),
-        ("muse", {"rows": 900, "tasks": ["chord_quality"]}, "not 900; ask for fewer, or choose tasks with --task"),
+        (
+            "muse",
+            {"rows": 5, "tasks": ["rhythm"]},
+            "muse has no task rhythm; accepted are syncopation, transposition",
+        ),
+        (
+            "muse",
+            {"rows": 900, "tasks": ["chord_quality"]},
+            "not 900; ask for fewer, or choose tasks with --task",
+        ),
     ],
 )
-def test_what_cannot_be_built_is_one_line(tmp_path: Path, name: str, options: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_built_is_one_line(
+    tmp_path: Path, name: str, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(DatasetError, match=message):
         build_training_set(name, tmp_path / "out", seed=1, **options)
     assert not (tmp_path / "out").exists()

@@ -11,7 +11,11 @@ import pytest
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.questions.question_rows import Question
 from music_evals.datasets_builders.ziqi import continuation
-from music_evals.datasets_builders.ziqi.continuation import COLLECTIONS, CONTINUATION, compose_continuations
+from music_evals.datasets_builders.ziqi.continuation import (
+    COLLECTIONS,
+    CONTINUATION,
+    compose_continuations,
+)
 from music_evals.notation.abc.tunes import parse_key, parse_meter, read_measure, total_duration
 
 
@@ -25,15 +29,25 @@ def parts(question: Question) -> tuple[dict[str, str], list[str], list[list[str]
     lines = question.text["en"].split("\n")
     assert lines[1] == ""
     assert lines[2] == "X:1"
-    options = [text.removesuffix(" |").split(" | ") for text in (question.right["en"], *question.wrong["en"])]
-    return dict(line.split(":", 1) for line in lines[2:6]), lines[6].removesuffix(" |").split(" | "), options
+    options = [
+        text.removesuffix(" |").split(" | ")
+        for text in (question.right["en"], *question.wrong["en"])
+    ]
+    return (
+        dict(line.split(":", 1) for line in lines[2:6]),
+        lines[6].removesuffix(" |").split(" | "),
+        options,
+    )
 
 
 def test_measures_are_whole_and_equally_many(questions: list[Question]) -> None:
     lengths = Counter()
     for question in questions:
         assert re.fullmatch(r"continuation-[a-z0-9-]+-[468]", question.name)
-        assert (question.right["zh"], question.wrong["zh"]) == (question.right["en"], question.wrong["en"])
+        assert (question.right["zh"], question.wrong["zh"]) == (
+            question.right["en"],
+            question.wrong["en"],
+        )
         assert question.text["zh"].split("\n")[1:] == question.text["en"].split("\n")[1:]
         for option in (question.right["en"], *question.wrong["en"]):
             assert re.fullmatch(r"([\^_=A-Ga-gz,'0-9/( -]|:(?!\|)|\|(?!\|))+ \|", option), option
@@ -43,9 +57,14 @@ def test_measures_are_whole_and_equally_many(questions: list[Question]) -> None:
         lengths[int(length)] += 1
         pickup = opening[: len(opening) - int(length)]
         assert len(pickup) <= 1
-        assert all(total_duration(read_measure(measure, unit, meter)) < Fraction(*meter) for measure in pickup)
+        assert all(
+            total_duration(read_measure(measure, unit, meter)) < Fraction(*meter)
+            for measure in pickup
+        )
         whole = [*opening[len(pickup) :], *(measure for option in options for measure in option)]
-        assert {total_duration(read_measure(measure, unit, meter)) for measure in whole} == {Fraction(*meter)}
+        assert {total_duration(read_measure(measure, unit, meter)) for measure in whole} == {
+            Fraction(*meter)
+        }
         assert {len(option) for option in options} == {CONTINUATION}
     assert set(lengths) == {4, 6, 8}
 
@@ -57,9 +76,16 @@ def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
     """
     from music21 import abcFormat, corpus
 
-    paths = [path for path in corpus.getCorePaths(fileExtensions=("abc",)) if path.parent.name in COLLECTIONS]
+    paths = [
+        path
+        for path in corpus.getCorePaths(fileExtensions=("abc",))
+        if path.parent.name in COLLECTIONS
+    ]
     stems = [re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-") for path in paths]
-    files = {f"{COLLECTIONS[path.parent.name]}-{stem}": path for path, stem in zip(paths, stems, strict=True)}
+    files = {
+        f"{COLLECTIONS[path.parent.name]}-{stem}": path
+        for path, stem in zip(paths, stems, strict=True)
+    }
     checked = 0
     for question in questions[:200]:
         stem = question.name.removeprefix("continuation-").rpartition("-")[0]
@@ -73,7 +99,9 @@ def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
             continue
         handler = abcFormat.ABCHandler()
         # It loses the note after a fermata that is written as H, and takes an E before a colon for a field.
-        handler.process(re.sub(r"H(?=[A-Ga-g])|(?<=\w)(?=:[:|])", " ", re.split(r"\n\s*\n", text)[0]))
+        handler.process(
+            re.sub(r"H(?=[A-Ga-g])|(?<=\w)(?=:[:|])", " ", re.split(r"\n\s*\n", text)[0])
+        )
         graced = 0
         written = ""
         for token in handler.tokens:
@@ -82,7 +110,9 @@ def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
             elif isinstance(token, abcFormat.ABCGraceStop):
                 graced -= 1
             elif isinstance(token, abcFormat.ABCNote) and not graced:
-                written += "".join(re.findall(r"[A-Ga-g][,']*", re.sub(r'"[^"]*"|![^!]*!', "", token.src))[:1])
+                written += "".join(
+                    re.findall(r"[A-Ga-g][,']*", re.sub(r'"[^"]*"|![^!]*!', "", token.src))[:1]
+                )
         _, opening, options = parts(question)
         asked = "".join(re.findall(r"[A-Ga-g][,']*", "".join([*opening, *options[0]])))
         assert written.startswith(asked), question.name
@@ -90,7 +120,9 @@ def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
     assert checked > 120
 
 
-def test_distractors_are_of_other_tunes_alike_in_metre_unit_and_key(questions: list[Question]) -> None:
+def test_distractors_are_of_other_tunes_alike_in_metre_unit_and_key(
+    questions: list[Question],
+) -> None:
     known = defaultdict(list)
     by_name = {}
     for part in continuation._cuts():
@@ -103,7 +135,8 @@ def test_distractors_are_of_other_tunes_alike_in_metre_unit_and_key(questions: l
             [
                 other
                 for other in known[text]
-                if (other.meter, other.unit, other.key.sharps) == (source.meter, source.unit, sharps)
+                if (other.meter, other.unit, other.key.sharps)
+                == (source.meter, source.unit, sharps)
             ]
             for text in question.wrong["en"]
         ]
@@ -129,12 +162,16 @@ def test_neither_repeats_nor_lengths_tell(questions: list[Question]) -> None:
     assert all(abs(points - 75) < 25 for points in score.values())
 
 
-def test_only_continuations_whose_distractors_are_shorter_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_continuations_whose_distractors_are_shorter_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     continuation.refuse_guessable_continuations.__wrapped__()
     drawn, cuts = continuation._distractors, continuation._cuts()[::3]
     monkeypatch.setattr(continuation, "_cuts", lambda: cuts)
 
-    def shorter(cut: continuation._Cut, pool: list[continuation._Cut], rng: random.Random) -> object:
+    def shorter(
+        cut: continuation._Cut, pool: list[continuation._Cut], rng: random.Random
+    ) -> object:
         longest = len("".join(cut.continuation)) - 1
         return drawn(cut, [one for one in pool if len("".join(one.continuation)) <= longest], rng)
 
@@ -146,11 +183,19 @@ def test_only_continuations_whose_distractors_are_shorter_are_refused(monkeypatc
 def test_questions_are_distinct_and_fewer_are_the_first_of_more(questions: list[Question]) -> None:
     assert compose_continuations(20, 1) == questions[:20] != compose_continuations(20, 2)
     assert compose_continuations(0, 1) == []
-    assert len({question.text["en"] for question in questions}) == len({one.name for one in questions}) == 300
-    assert len({question.name.rpartition("-")[0] for question in questions}) == 300  # each of another tune
+    assert (
+        len({question.text["en"] for question in questions})
+        == len({one.name for one in questions})
+        == 300
+    )
+    assert (
+        len({question.name.rpartition("-")[0] for question in questions}) == 300
+    )  # each of another tune
 
 
-@pytest.mark.parametrize(("count", "message"), [(-1, "0 or more"), (301, "the tunes yield [0-9]+ questions")])
+@pytest.mark.parametrize(
+    ("count", "message"), [(-1, "0 or more"), (301, "the tunes yield [0-9]+ questions")]
+)
 def test_counts_out_of_range(count: int, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cuts = continuation._cuts()[:300]
     monkeypatch.setattr(continuation, "_cuts", lambda: cuts)

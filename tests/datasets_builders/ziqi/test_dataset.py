@@ -11,12 +11,20 @@ from datasets import load_dataset
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.datasets_builders.questions.theory import compose
 from music_evals.datasets_builders.ziqi import continuation
-from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, Plan, build_generated, published_themes, write
+from music_evals.datasets_builders.ziqi.dataset import (
+    BENCHMARK,
+    Plan,
+    build_generated,
+    published_themes,
+    write,
+)
 from music_evals.datasets_builders.ziqi.published import build_published
 from tests.ziqi_source import Fields, write_source
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "ziqi"
-needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="no copy of ZIQI-Eval in ../shared/data/ziqi")
+needs_published = pytest.mark.skipif(
+    not PUBLISHED.is_dir(), reason="no copy of ZIQI-Eval in ../shared/data/ziqi"
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,18 +40,31 @@ def test_published_oddities_are_counted(published: Plan) -> None:
     # Counted with pandas over all files at once: the same question and options, after trimming.
     frame = _frame(PUBLISHED)
     columns = ["question", "A", "B", "C", "D"]
-    marked = sum(count for what, count in odd.items() if what.startswith("duplicates") and what.endswith("marked"))
+    marked = sum(
+        count
+        for what, count in odd.items()
+        if what.startswith("duplicates") and what.endswith("marked")
+    )
     assert marked == frame.duplicated(columns).sum() == 216
     alike = frame.drop_duplicates(columns)[["A", "B", "C", "D"]].nunique(axis=1) < 4
     assert odd["rows with two options alike, kept"] == alike.sum()
     raw = _frame(PUBLISHED, trim=False)
-    trimmed = (raw[[*columns, "answer", "subtheme"]] != frame[[*columns, "answer", "subtheme"]]).sum().sum()
+    trimmed = (
+        (raw[[*columns, "answer", "subtheme"]] != frame[[*columns, "answer", "subtheme"]])
+        .sum()
+        .sum()
+    )
     assert odd["fields with white space at an end, which was trimmed"] == trimmed
 
 
 @needs_published
-def test_published_rows_come_back_from_parquet_without_a_changed_character(published: Plan, tmp_path: Path) -> None:
-    rows = {config: {split: some[::60] for split, some in splits.items()} for config, splits in published.rows.items()}
+def test_published_rows_come_back_from_parquet_without_a_changed_character(
+    published: Plan, tmp_path: Path
+) -> None:
+    rows = {
+        config: {split: some[::60] for split, some in splits.items()}
+        for config, splits in published.rows.items()
+    }
     write(Plan(rows, published.provenance), tmp_path / "ziqi")
     card = (tmp_path / "ziqi" / "README.md").read_text(encoding="utf-8")
     assert "license: cc-by-nc-sa-4.0" in card
@@ -52,9 +73,14 @@ def test_published_rows_come_back_from_parquet_without_a_changed_character(publi
     read = []
     for config, splits in rows.items():
         for split, some in splits.items():
-            loaded = load_dataset(str(tmp_path / "ziqi"), config, split=split, cache_dir=str(tmp_path / "cache"))
+            loaded = load_dataset(
+                str(tmp_path / "ziqi"), config, split=split, cache_dir=str(tmp_path / "cache")
+            )
             assert loaded.to_list() == some
-            assert load_split(str(tmp_path / "ziqi"), config, split, benchmark=BENCHMARK).to_list() == some
+            assert (
+                load_split(str(tmp_path / "ziqi"), config, split, benchmark=BENCHMARK).to_list()
+                == some
+            )
             read += some
     frame = _frame(PUBLISHED).set_index("row_id")
     assert len(frame) == 14_389
@@ -70,7 +96,9 @@ def _frame(folder: Path, trim: bool = True) -> pd.DataFrame:
     parts = []
     for split in ("dev", "test"):
         for theme in published_themes():
-            part = pd.read_csv(folder / split / f"{theme.file}.csv", dtype=str, keep_default_na=False)
+            part = pd.read_csv(
+                folder / split / f"{theme.file}.csv", dtype=str, keep_default_na=False
+            )
             part["row_id"] = [f"{theme.file}-{split}-{int(number):04d}" for number in part["id"]]
             parts.append(part)
     whole = pd.concat(parts, ignore_index=True)
@@ -83,10 +111,17 @@ def test_duplicates_are_marked_with_the_first_row(tmp_path: Path) -> None:
             rows[3][1:6] = rows[1][1:6]  # another answer
             rows[4][1:6] = [f"{field} " for field in rows[1][1:6]]
         if theme == "female_music" and split == "test":
-            rows[2][1:6] = ["流行音乐的第1题（dev）____。", *[f"流行音乐dev1{letter}" for letter in "ABCD"]]
+            rows[2][1:6] = [
+                "流行音乐的第1题（dev）____。",
+                *[f"流行音乐dev1{letter}" for letter in "ABCD"],
+            ]
 
     plan = build_published(write_source(tmp_path, edit=edit))
-    marked = {row["id"]: row["duplicate_of"] for row in plan.rows["comprehension"]["test"] if row["duplicate_of"]}
+    marked = {
+        row["id"]: row["duplicate_of"]
+        for row in plan.rows["comprehension"]["test"]
+        if row["duplicate_of"]
+    }
     assert marked == {
         "popular_music-test-0002": "popular_music-test-0000",
         "popular_music-test-0003": "popular_music-test-0000",
@@ -129,7 +164,9 @@ def test_a_malformed_row_stops_the_build_and_is_named(
     plan = build_published(source, skip_bad=True)
     assert len(plan.rows["comprehension"]["test"]) == 4 * 10 - 1
     (what,) = plan.provenance.anomalies
-    assert what.startswith("malformed row left out: test/popular_music.csv, row 3 (ends in line 4): ")
+    assert what.startswith(
+        "malformed row left out: test/popular_music.csv, row 3 (ends in line 4): "
+    )
 
 
 def count(plan: Plan) -> int:
@@ -140,7 +177,9 @@ def test_a_folder_above_and_a_missing_file(tmp_path: Path) -> None:
     source = write_source(tmp_path / "ZIQI-Eval")
     assert count(build_published(tmp_path)) == 11 * (4 + 5)  # the folder above will do
     (source / "test" / "music_generation.csv").unlink()
-    with pytest.raises(DatasetError, match=r"lacks 1 of 22 files of ZIQI-Eval: test/music_generation\.csv"):
+    with pytest.raises(
+        DatasetError, match=r"lacks 1 of 22 files of ZIQI-Eval: test/music_generation\.csv"
+    ):
         build_published(source)
 
 
@@ -153,7 +192,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         build_published(source)
     for unreadable in (sound + b'9,"an open quote', sound.decode().encode("gb18030")):
         path.write_bytes(unreadable)
-        with pytest.raises(DatasetError, match=r"dev/female_music\.csv cannot be read as CSV in UTF-8"):
+        with pytest.raises(
+            DatasetError, match=r"dev/female_music\.csv cannot be read as CSV in UTF-8"
+        ):
             build_published(source)
     path.write_bytes(b"\xef\xbb\xbf" + sound)
     assert count(build_published(source)) == 11 * (4 + 5)
@@ -161,13 +202,17 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_composed_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked = []  # tests of the composers look at whether questions can be guessed
-    for module, name in ((compose, "refuse_guessable_theory"), (continuation, "refuse_guessable_continuations")):
+    for module, name in (
+        (compose, "refuse_guessable_theory"),
+        (continuation, "refuse_guessable_continuations"),
+    ):
         monkeypatch.setattr(module, name, lambda name=name: checked.append(name))
     write(build_generated(3, theory=40, continuation=12), tmp_path / "out")
     assert checked == ["refuse_guessable_theory", "refuse_guessable_continuations"]
     for config, count in (("comprehension", 40), ("generation", 12)):
         test, dev = (
-            load_split(str(tmp_path / "out"), config, split, benchmark=BENCHMARK).to_list() for split in ("test", "dev")
+            load_split(str(tmp_path / "out"), config, split, benchmark=BENCHMARK).to_list()
+            for split in ("test", "dev")
         )
         languages = [Counter(row["language"] for row in rows) for rows in (test, dev)]
         assert languages == [{"zh": count, "en": count}, {"zh": 5, "en": 5}]
@@ -175,4 +220,6 @@ def test_composed_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         # Letters are balanced, and the same in both languages.
         assert set(Counter(row["answer"] for row in test).values()) == {2 * count // 4}
         assert [row["answer"] for row in test[:count]] == [row["answer"] for row in test[count:]]
-    assert "**This is not ZIQI-Eval.**" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "**This is not ZIQI-Eval.**" in (tmp_path / "out" / "README.md").read_text(
+        encoding="utf-8"
+    )

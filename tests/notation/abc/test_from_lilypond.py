@@ -21,7 +21,10 @@ BEGIN = '\\clef "treble" \\key d \\major \\time 3/4'
         ("fis'4 c''8. cis''16 c,,2 |", "F2 =c3/2 ^c/ =C,,,4 |"),
         ("<d' fis' a''>4~ <d' fis' a''>1. s8 r16 |", "[DFa]2- [DFa]12 x z/ |"),
         ("\\grace { gis'8 a'8 } b'2 \\grace { c''16 } |", "{^GA} B4 {=c} |"),
-        ("\\tuplet 3/2 { d'8 e'8 \\grace { a'8 } f'8 } \\tuplet 3/2 { g'4 r8 } |", "(3:2:3 D E {A} =F (3:2:2 G2 z |"),
+        (
+            "\\tuplet 3/2 { d'8 e'8 \\grace { a'8 } f'8 } \\tuplet 3/2 { g'4 r8 } |",
+            "(3:2:3 D E {A} =F (3:2:2 G2 z |",
+        ),
         ("\\tuplet 13/8 { d'8 e'8 } |", "D8/13 E8/13 |"),
         ("\\key bes \\minor des'4 \\time 2/4 ees'4 fes'4 |", "[K:Bbm] D2 [M:2/4] E2 _F2 |"),
         ("zq4 d'4 d'2", "@zq2 D2 D4"),
@@ -35,7 +38,17 @@ def test_headers_voices_and_masks() -> None:
     voices = '{\n\\clef "bass" \\key c \\major cis4 |\n}\n\\\\\n{\nc,4 |\n}\n>>\n'
     several = f"<<\n{staff(f'{BEGIN} d4 |')}\\new Staff <<\n{voices}>>\n"
     assert lilypond_to_abc(several, ["Q:1/4=90"]).splitlines() == [
-        *("X:1", "Q:1/4=90", "L:1/8", "M:3/4", "%%score 1 (2 2b)", "K:D", "V:1 clef=treble", "V:2 clef=bass", "V:2b"),
+        *(
+            "X:1",
+            "Q:1/4=90",
+            "L:1/8",
+            "M:3/4",
+            "%%score 1 (2 2b)",
+            "K:D",
+            "V:1 clef=treble",
+            "V:2 clef=bass",
+            "V:2b",
+        ),
         *("V:1", "D,2 |", "V:2", "[K:C] ^C,2 |", "V:2b", "[K:C] C,,2 |"),
     ]
     masked = staff("\\key ? \\time 3/4 fis'2. |", "\\key ? f'2. |")
@@ -49,7 +62,11 @@ def test_headers_voices_and_masks() -> None:
 
 @pytest.mark.parametrize("mode", ["majeur", "mayor", "minur", "dorien", "nonsense", "tonic"])
 def test_what_is_wrong_in_lilypond_is_wrong_in_abc(mode: str) -> None:
-    key = lilypond_to_abc(staff(f"\\key g \\{mode} \\time 3/4 fis'2. |")).splitlines()[3].removeprefix("K:")
+    key = (
+        lilypond_to_abc(staff(f"\\key g \\{mode} \\time 3/4 fis'2. |"))
+        .splitlines()[3]
+        .removeprefix("K:")
+    )
     with pytest.raises(ValueError, match="not accepted"):
         parse_key(key)
     with pytest.raises(ValueError, match="cannot read"):
@@ -57,7 +74,11 @@ def test_what_is_wrong_in_lilypond_is_wrong_in_abc(mode: str) -> None:
 
 
 def test_a_second_reader_finds_the_notes() -> None:
-    line = lilypond_to_abc("fis'4 \\tuplet 3/2 { f'8 g'8 aes'8 } <c c''>2~ |").splitlines()[-1].removesuffix(" |")
+    line = (
+        lilypond_to_abc("fis'4 \\tuplet 3/2 { f'8 g'8 aes'8 } <c c''>2~ |")
+        .splitlines()[-1]
+        .removesuffix(" |")
+    )
     events = read_measure(line, Fraction(1, 8), (4, 4))
     assert [event.pitches for event in events] == [(66,), (65,), (67,), (68,), (48, 72)]
     assert total_duration(events) == 1

@@ -23,7 +23,11 @@ PRINTED = {
     "grace accid": [[0, 61, 1], [1, 73, 1], [2, 62, 1], [3, 73, 1], [4, 60, 4], [8, 62, 4]],
     # abc2midi takes the length behind the bracket alone; ABC 2.1 multiplies both (4.17).
     "chord inner*outer": [
-        *([onset, pitch, length] for onset, length in ((0, 1), (1, 1), (2, 2)) for pitch in (60, 64)),
+        *(
+            [onset, pitch, length]
+            for onset, length in ((0, 1), (1, 1), (2, 2))
+            for pitch in (60, 64)
+        ),
         *([4, 60, 4], [4, 64, 4], [4, 67, 4], [8, 62, 4]),
     ],
     # Both voices have the same notes at the beginning and in the last measures; a piano plays them once.
@@ -61,7 +65,9 @@ def assert_same(notes: list[tuple[int, float, float]], expected: list[Any]) -> N
     """The onsets of notes of a chord may differ by a 24th, as abc2midi plays them."""
     ends = sorted((pitch, onset, onset + length) for onset, pitch, length in expected)
     assert [pitch for pitch, _, _ in notes] == [pitch for pitch, _, _ in ends]
-    assert [onset for _, onset, _ in notes] == pytest.approx([onset for _, onset, _ in ends], abs=0.042)
+    assert [onset for _, onset, _ in notes] == pytest.approx(
+        [onset for _, onset, _ in ends], abs=0.042
+    )
     assert [end for _, _, end in notes] == pytest.approx([end for _, _, end in ends], abs=0.001)
 
 

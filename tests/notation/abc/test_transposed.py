@@ -27,12 +27,17 @@ TUNE = HEADER + '"Gm7/D"G2 ^F>G {a}A=B (3c_d^^c B,-B | [DB^f\']4 !trill!z2 "^slo
 def heard(abc: str) -> list[tuple[float, int]]:
     notes = converter.parseData(abc, format="abc").flatten().notes
     return [
-        (float(note.offset), pitch.midi) for note in notes if "Harmony" not in note.classes for pitch in note.pitches
+        (float(note.offset), pitch.midi)
+        for note in notes
+        if "Harmony" not in note.classes
+        for pitch in note.pitches
     ]
 
 
 @pytest.mark.parametrize("direction", get_args(Direction))
-def test_all_notes_sound_a_major_second_away_and_the_rest_is_as_it_was(direction: Direction) -> None:
+def test_all_notes_sound_a_major_second_away_and_the_rest_is_as_it_was(
+    direction: Direction,
+) -> None:
     moved, notes = transpose_abc(TUNE, direction), heard(TUNE)
     assert heard(moved) == [(onset, pitch + 2 * direction) for onset, pitch in notes]
     assert len(notes) == 15
@@ -51,7 +56,10 @@ def test_scores_of_several_voices_move_too() -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.text(alphabet="ABCDEFGabcdefg^_=,'0123456789/|[]:() -zZ\"!{}~K\n", max_size=60), st.sampled_from([1, -1]))
+@given(
+    st.text(alphabet="ABCDEFGabcdefg^_=,'0123456789/|[]:() -zZ\"!{}~K\n", max_size=60),
+    st.sampled_from([1, -1]),
+)
 def test_any_text_is_moved_and_moved_back_or_refused(text: str, direction: Direction) -> None:
     try:
         moved = transpose_abc(text, direction)
@@ -71,7 +79,12 @@ def test_the_direction_has_fewer_accidentals() -> None:
         direction_of("X:1\nK:Bb treble\nC")
 
 
-ERRORS = {"K:C#\nC": "accidentals", "K:HP\nA": "cannot be read", "K:C\n§": "cannot read", "^^B": "would need"}
+ERRORS = {
+    "K:C#\nC": "accidentals",
+    "K:HP\nA": "cannot be read",
+    "K:C\n§": "cannot read",
+    "^^B": "would need",
+}
 
 
 @pytest.mark.parametrize(("abc", "message"), ERRORS.items())
@@ -96,4 +109,7 @@ def test_names_move(text: str, up: str, down: str) -> None:
 
 def test_a_sentence_keeps_its_words() -> None:
     text = "In measure 3, is A a part of the A minor triad, or F♯4 a chord of G?"
-    assert transpose_signed(text, 1) == "In measure 3, is A a part of the B minor triad, or G♯4 a chord of G?"
+    assert (
+        transpose_signed(text, 1)
+        == "In measure 3, is A a part of the B minor triad, or G♯4 a chord of G?"
+    )

@@ -66,7 +66,11 @@ def test_bar_lines(body: str, texts: list[str], bars: list[str]) -> None:
 def test_endings_and_fields_stay_with_their_measure() -> None:
     measures = list(split_measures("A |1 B :|2,3 c |\nK:D\nd | [M:3/4]e [L:1/4] f | g"))
     assert [measure.ending for measure in measures] == ["", "1", "2,3", "", "", ""]
-    assert [measure.fields for measure in measures[3:]] == [(("K", "D"),), (("M", "3/4"), ("L", "1/4")), ()]
+    assert [measure.fields for measure in measures[3:]] == [
+        (("K", "D"),),
+        (("M", "3/4"), ("L", "1/4")),
+        (),
+    ]
     assert measures[0] == Measure("A", "|")
 
 
@@ -95,13 +99,33 @@ def test_errors_say_what_is_wrong(text: str, message: str) -> None:
 
 
 def test_header_values() -> None:
-    assert [parse_meter(value) for value in ("C", "C|", "9/8", "2 / 4")] == [(4, 4), (2, 2), (9, 8), (2, 4)]
+    assert [parse_meter(value) for value in ("C", "C|", "9/8", "2 / 4")] == [
+        (4, 4),
+        (2, 2),
+        (9, 8),
+        (2, 4),
+    ]
     assert parse_unit("1/16", COMMON) == Fraction(1, 16)
     assert [parse_unit(None, meter) for meter in ((2, 4), (3, 4))] == [Fraction(1, 16), EIGHTH]
-    sharps = {"C": 0, "F#": 6, "Cb": -7, "Ador": 1, "D Mixolydian": 1, "EMin": 1, "G minor": -2, "Flyd": 0, "Bphr": 1}
+    sharps = {
+        "C": 0,
+        "F#": 6,
+        "Cb": -7,
+        "Ador": 1,
+        "D Mixolydian": 1,
+        "EMin": 1,
+        "G minor": -2,
+        "Flyd": 0,
+        "Bphr": 1,
+    }
     assert {value: parse_key(value).sharps for value in sharps} == sharps
     assert parse_key("D Mixolydian").name == "Dmix"
-    for reader, value in ((parse_meter, "none"), (parse_meter, "3/5"), (parse_key, "Hp"), (parse_key, "G#")):
+    for reader, value in (
+        (parse_meter, "none"),
+        (parse_meter, "3/5"),
+        (parse_key, "Hp"),
+        (parse_key, "G#"),
+    ):
         with pytest.raises(ValueError, match="accepted are"):
             reader(value)
 
@@ -117,7 +141,28 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ['"', "!", "{", "[", "[K:", "(3", "A>", "|", "| ", "|:", "[|", "A/", "9", "^", "%", "\\", "[A", "\n", "A"]
+    "part",
+    [
+        '"',
+        "!",
+        "{",
+        "[",
+        "[K:",
+        "(3",
+        "A>",
+        "|",
+        "| ",
+        "|:",
+        "[|",
+        "A/",
+        "9",
+        "^",
+        "%",
+        "\\",
+        "[A",
+        "\n",
+        "A",
+    ],
 )
 def test_time_is_linear(part: str) -> None:
     tunes = split_tunes(f"X:1\nK:C\n{part * (20_000 // len(part))}")

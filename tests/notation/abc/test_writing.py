@@ -31,11 +31,17 @@ def test_a_study_by_hand() -> None:
     score = read_score(Path(__file__).with_name("study.musicxml"))
     score.parts[0].measure(1).insert(0, tempo.MetronomeMark("Allegro", 120))
     # music21 and verovio 6.4 read the same notes in this file.
-    assert score_to_abc(prepare_score(score)) == Path(__file__).with_name("study.abc").read_text(encoding="utf-8")
+    assert score_to_abc(prepare_score(score)) == Path(__file__).with_name("study.abc").read_text(
+        encoding="utf-8"
+    )
 
 
 # verovio 6.4 reads the same notes in these bytes; it misreads tuplets of mixed lengths, of which the mazurka has some.
-SAMPLE = {"bwv66.6": "3355f875", "chopin/mazurka06-2.krn": "832bd77e", "corelli/opus3no1/1grave": "ee0917ae"}
+SAMPLE = {
+    "bwv66.6": "3355f875",
+    "chopin/mazurka06-2.krn": "832bd77e",
+    "corelli/opus3no1/1grave": "ee0917ae",
+}
 
 
 @pytest.mark.parametrize(("name", "checksum"), SAMPLE.items())

@@ -54,7 +54,9 @@ def fundamental(samples: npt.NDArray[np.float64]) -> float:
     likeness = np.fft.irfft(spectrum)[:632] / (len(samples) - np.arange(632))
     lags = range(44_100 // 1200, 44_100 // 70)
     best = likeness[lags].max()
-    lag = next(lag for lag in lags if likeness[lag] > 0.9 * best and likeness[lag] >= likeness[lag + 1])
+    lag = next(
+        lag for lag in lags if likeness[lag] > 0.9 * best and likeness[lag] >= likeness[lag + 1]
+    )
     return float(69 + 12 * np.log2(44_100 / lag / 440))
 
 
@@ -63,7 +65,10 @@ def test_notes_sound_at_their_pitch_and_time() -> None:
         melody = compose_pair(foil=None, instrument=instrument, rng=random.Random(2)).first
         samples = samples_of(render_wav(write_midi(melody.performance), seconds=10.0))
         ticks = 44_100 * 60 / melody.tempo / 480
-        spans = [(note.onset + note.duration // 8, note.onset + note.duration) for note in melody.performance.notes]
+        spans = [
+            (note.onset + note.duration // 8, note.onset + note.duration)
+            for note in melody.performance.notes
+        ]
         heard = [round(fundamental(samples[round(a * ticks) : round(b * ticks)])) for a, b in spans]
         assert sum(a == b for a, b in zip(heard, melody.pitches, strict=True)) > 0.9 * len(heard)
 
@@ -114,7 +119,11 @@ def test_bad_requests_are_rejected(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=f"seconds is {seconds}"):
             render_wav(note_midi(), seconds=seconds)
     silence, too_long = write_midi(Performance((), 120, (4, 4), None)), note_midi(ticks=960 * 601)
-    for midi, problem in ((b"MThd", "no MIDI file"), (silence, "no notes"), (too_long, "than 600 s")):
+    for midi, problem in (
+        (b"MThd", "no MIDI file"),
+        (silence, "no notes"),
+        (too_long, "than 600 s"),
+    ):
         with pytest.raises(ValueError, match=problem):
             render_wav(midi)
     with pytest.raises(FileNotFoundError, match="does not exist"):
@@ -143,12 +152,18 @@ def test_sound_audio_passes_and_cut_audio_does_not(subtype: str) -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        *((random_wav("PCM_24")[:-lost], "it ends after") for lost in (1, 5, 6, 1000, 26_400, 26_460)),
+        *(
+            (random_wav("PCM_24")[:-lost], "it ends after")
+            for lost in (1, 5, 6, 1000, 26_400, 26_460)
+        ),
         (b"", "cannot be decoded"),
         (b"ID3" + bytes(100), "cannot be decoded"),
         (random_wav("PCM_16", frames=0), "holds no samples"),
         (random_wav("PCM_16")[:40], "it ends after 40 of"),
-        (b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0" + bytes(16) + b"data\4\0\0\0abcd", "cannot be decoded"),
+        (
+            b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0" + bytes(16) + b"data\4\0\0\0abcd",
+            "cannot be decoded",
+        ),
     ],
 )
 def test_unusable_audio_is_rejected_with_the_reason(data: bytes, problem: str) -> None:

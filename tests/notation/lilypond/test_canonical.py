@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.notation.lilypond.canonical import measures_of, read_measures, same_music, sounding_notes, write_score
+from music_evals.notation.lilypond.canonical import (
+    measures_of,
+    read_measures,
+    same_music,
+    sounding_notes,
+    write_score,
+)
 from music_evals.notation.lilypond.structure import Structure, read_structures
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -17,14 +23,18 @@ def readings() -> dict[str, Structure]:
     """LilyPond's readings of all texts, made together; those of the canonical forms are by form."""
     texts = [*SOURCES, *(case["source"] for case in CASES["refused"])]
     read = dict(zip(texts, read_structures(texts, together=True), strict=True))
-    structures = {text: structure for text, structure in read.items() if isinstance(structure, Structure)}
+    structures = {
+        text: structure for text, structure in read.items() if isinstance(structure, Structure)
+    }
     forms = [write_score(structures[source]) for source in SOURCES]
     again = zip(forms, read_structures(forms, together=True), strict=True)
     return structures | {form: reading for form, reading in again if isinstance(reading, Structure)}
 
 
 @pytest.mark.parametrize("case", CASES["written"], ids=lambda case: case["what"])
-def test_what_is_written_and_that_it_is_the_same_music(case: dict[str, str], readings: dict[str, Structure]) -> None:
+def test_what_is_written_and_that_it_is_the_same_music(
+    case: dict[str, str], readings: dict[str, Structure]
+) -> None:
     structure = readings[case["source"]]
     text = write_score(structure)
     assert text.split() == case["form"].split()

@@ -13,8 +13,18 @@ import pytest
 from music21 import converter
 
 from music_evals.notation.lilypond import compiler, converters
-from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, compile_text, compile_texts
-from music_evals.notation.lilypond.converters import ConversionError, midi_to_lilypond, modernise, musicxml_to_lilypond
+from music_evals.notation.lilypond.compiler import (
+    Compiled,
+    LilyPondError,
+    compile_text,
+    compile_texts,
+)
+from music_evals.notation.lilypond.converters import (
+    ConversionError,
+    midi_to_lilypond,
+    modernise,
+    musicxml_to_lilypond,
+)
 from music_evals.notation.lilypond.sandbox import Limits
 from music_evals.notation.scores.preparing import score_to_musicxml
 from music_evals.notation.subprocesses import ELSEWHERE, Elsewhere
@@ -41,7 +51,9 @@ def test_a_scale_with_and_without_a_midi_block() -> None:
     # c without a mark is the C below middle C, MIDI's 48.
     assert notes_of(compiled) == [[48, 50, 52, 53]]
     assert compile_text(r'\version "2.24.3" { c4 d e f }') == Compiled(0, None, "")
-    settings = '#(define (default-toplevel-book-handler book) (call-with-output-file "seen.txt" newline))'
+    settings = (
+        '#(define (default-toplevel-book-handler book) (call-with-output-file "seen.txt" newline))'
+    )
     own = compile_text(SCALE, settings=settings, collect=["*.txt"])
     assert own == Compiled(0, None, "", (), {"seen.txt": b"\n"})
 
@@ -59,7 +71,9 @@ def test_messages_name_the_text_alone() -> None:
 def test_nothing_changes_without_engraving_and_files_keep_their_order() -> None:
     many = "".join(f"\\score {{ {{ {note} }} \\midi {{ }} }}" for note in "cdefgabcdefgab")
     texts = [f'\\version "2.24.3" {text}' for text in (*SEVERAL.values(), many)]
-    quick, engraved = (list(compile_texts(texts, together=True, **more)) for more in ({}, {"settings": ""}))
+    quick, engraved = (
+        list(compile_texts(texts, together=True, **more)) for more in ({}, {"settings": ""})
+    )
     assert [(run.status, run.midi) for run in quick] == [(run.status, run.midi) for run in engraved]
     assert all(run.midi for run in quick)
     notes = dict(zip((*SEVERAL, "many"), map(notes_of, quick), strict=True))
@@ -129,7 +143,9 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             compile_text(SCALE, **options)
         patch.undo()
         patch.setattr(compiler._Job, "run", lambda job, content: first[1])
-        (entry,) = [entry for entry in entries if b"TVRo" in entry.read_bytes()]  # the MIDI file in Base64
+        (entry,) = [
+            entry for entry in entries if b"TVRo" in entry.read_bytes()
+        ]  # the MIDI file in Base64
         kept = entry.read_bytes()
         other_note = kept.replace(b"TVRo", b"TVRp")
         for damage in (b"", b"x" * 100, kept[:-1], other_note, b"[0, null, 3, [], {}]"):
@@ -146,7 +162,9 @@ def test_texts_that_share_a_lilypond_come_out_as_alone() -> None:
     assert [run.status for run in results[: len(scores)]] == [0] * len(scores)
     assert results[len(scores) :] == list(compile_texts(others))
     # A text that uses up what all may use harms no other.
-    results = compile_texts([SCALE, r"\foo " * 99], together=True, limits=Limits(output_bytes=1_000))
+    results = compile_texts(
+        [SCALE, r"\foo " * 99], together=True, limits=Limits(output_bytes=1_000)
+    )
     assert [run.stopped for run in results] == [None, "output"]
 
 

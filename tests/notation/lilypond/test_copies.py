@@ -63,7 +63,9 @@ def test_the_share_is_that_of_distinct_runs() -> None:
         lambda text: re.sub(r"([a-g])(\d)", r"\1''\2", text),
         lambda text: re.sub(r" ", " r1 ", text),
         lambda text: '\\language "deutsch"' + text.replace("b", "h"),
-        lambda text: "melody = \\relative c' " + text + "\n\\score { \\melody \\layout { } \\midi { } }",
+        lambda text: (
+            "melody = \\relative c' " + text + "\n\\score { \\melody \\layout { } \\midi { } }"
+        ),
     ],
 )
 def test_a_copy_that_is_written_otherwise(rewrite: Callable[[str], str]) -> None:
@@ -76,12 +78,31 @@ def test_short_and_uniform_texts_are_not_compared() -> None:
     index = CopyIndex({"tune": score(tune(1)), "silence": "{ " + "R1 " * 100 + "}", "empty": ""})
     enough = LEAST_RUNS + RUN - 1
     assert index.nearest(score(tune(1)[:enough])) == Nearest("tune", 1.0)
-    for little in (score(tune(1)[: enough - 1]), "", "{ " + "R1 " * 100 + "}", "{ " + "c4 " * 1000 + "}"):
+    for little in (
+        score(tune(1)[: enough - 1]),
+        "",
+        "{ " + "R1 " * 100 + "}",
+        "{ " + "c4 " * 1000 + "}",
+    ):
         assert index.nearest(little) is None
 
 
 @pytest.mark.parametrize(
-    "part", ["<", "{", "c", "c4 ", "\\markup ", "\\header { ", "'", "1", "\\lyricsto a ", "#(", "<c ", "c = "]
+    "part",
+    [
+        "<",
+        "{",
+        "c",
+        "c4 ",
+        "\\markup ",
+        "\\header { ",
+        "'",
+        "1",
+        "\\lyricsto a ",
+        "#(",
+        "<c ",
+        "c = ",
+    ],
 )
 def test_hostile_texts_take_time_linear_in_their_length(part: str) -> None:
     assert CopyIndex({"tune": score(tune(1))}).nearest("c" + part * 10_000) is None
@@ -104,7 +125,10 @@ def test_real_pieces() -> None:
         )
     )
     index = CopyIndex({"minuet": minuet, "elise": elise})
-    assert [index.nearest(text) for text in (minuet, elise)] == [Nearest("minuet", 1.0), Nearest("elise", 1.0)]
+    assert [index.nearest(text) for text in (minuet, elise)] == [
+        Nearest("minuet", 1.0),
+        Nearest("elise", 1.0),
+    ]
     assert index.shares(guitar)["minuet"] > NEAR_COPY
     assert index.shares(elise)["minuet"] < 0.05
 

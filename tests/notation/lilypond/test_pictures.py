@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from music_evals.notation.lilypond.pictures import MAX_WIDTH, PictureError, _reduce, first_system, opening
+from music_evals.notation.lilypond.pictures import (
+    MAX_WIDTH,
+    PictureError,
+    _reduce,
+    first_system,
+    opening,
+)
 from music_evals.notation.lilypond.sandbox import Limits
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
@@ -37,7 +43,10 @@ def png(width: int, height: int, rows: bytes) -> bytes:
     """Write a PNG of one grey byte a pixel, whose rows need not fit its size."""
     head = struct.pack(">2I5B", width, height, 8, 0, 0, 0, 0)
     chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
-    parts = (struct.pack(">I", len(c)) + kind + c + struct.pack(">I", zlib.crc32(kind + c)) for kind, c in chunks)
+    parts = (
+        struct.pack(">I", len(c)) + kind + c + struct.pack(">I", zlib.crc32(kind + c))
+        for kind, c in chunks
+    )
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
@@ -54,19 +63,26 @@ def test_the_first_system_of_long_music() -> None:
     for edge in (picture[6], picture[-7], picture[:, 6], picture[:, -7]):
         assert (edge < 255).any()
     # Later music, and text that is no music, is not on it.
-    assert first_system(text.replace(LONG, LONG + "d'1 \\break f'1").replace("No title", "Another")) == file
+    assert (
+        first_system(text.replace(LONG, LONG + "d'1 \\break f'1").replace("No title", "Another"))
+        == file
+    )
     assert first_system(text.replace("c'4 e'", "c'4 f'", 1)) != file
 
 
 def test_the_opening_is_as_many_systems_as_fit_a_page() -> None:
-    short, long = (pixels(opening(HEAD + rf"\score {{ \new Staff {{ {LONG * times} }} }}")) for times in (1, 4))
+    short, long = (
+        pixels(opening(HEAD + rf"\score {{ \new Staff {{ {LONG * times} }} }}")) for times in (1, 4)
+    )
     assert staff_lines(short) // 5 in (3, 4, 5), "no empty systems after the end"
     assert 6 < staff_lines(long) // 5 < 35
     assert long.shape[0] < 1500
 
 
 def test_the_first_score_is_drawn_whether_in_a_book_or_for_midi_alone() -> None:
-    two = r"\score { << \new Staff { c'1 } \new Staff { e'1 } >> %s } \score { { c'1 } \layout { } }"
+    two = (
+        r"\score { << \new Staff { c'1 } \new Staff { e'1 } >> %s } \score { { c'1 } \layout { } }"
+    )
     with_layout = first_system(HEAD + two % r"\layout { }")
     assert staff_lines(pixels(with_layout)) == 10
     assert first_system(HEAD + two % r"\midi { }") == with_layout
@@ -92,4 +108,7 @@ def test_files_are_checked_before_they_are_decoded() -> None:
         "padded": png(20, 3, line * 3) + bytes(1_000_000),
     }
     assert {name: _reduce(file) for name, file in bad.items()} == dict.fromkeys(bad)
-    assert pixels(_reduce(png(3000, 100, bytes(3001) * 100))).shape == ((100 + 12) * MAX_WIDTH // 3012, MAX_WIDTH)
+    assert pixels(_reduce(png(3000, 100, bytes(3001) * 100))).shape == (
+        (100 + 12) * MAX_WIDTH // 3012,
+        MAX_WIDTH,
+    )

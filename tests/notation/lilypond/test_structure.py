@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure, read_structures
+from music_evals.notation.lilypond.structure import (
+    Structure,
+    StructureError,
+    read_structure,
+    read_structures,
+)
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
@@ -24,8 +29,14 @@ def test_measures_are_numbered_as_lilypond_does_and_notes_have_their_places() ->
     read = read_structure(TWO_STAVES)
     # By hand: three written measures, two of rest, one repeated, two endings, c2 and fis4.
     assert (read.measures, read.pickup, read.scores, read.problems) == (10, True, 1, ())
-    assert [(key.name, key.moment) for key in read.keys] == [("B-flat major", 0), ("E minor", Fraction(25, 4))]
-    assert [(metre.name, metre.moment) for metre in read.metres] == [("3/4", 0), ("2/4", Fraction(25, 4))]
+    assert [(key.name, key.moment) for key in read.keys] == [
+        ("B-flat major", 0),
+        ("E minor", Fraction(25, 4)),
+    ]
+    assert [(metre.name, metre.moment) for metre in read.metres] == [
+        ("3/4", 0),
+        ("2/4", Fraction(25, 4)),
+    ]
     melody = [event for event in read.events if event.staff == 1]
     assert [(event.name, event.measure) for event in melody[:8]] == [
         ("d''", 0),
@@ -35,7 +46,9 @@ def test_measures_are_numbered_as_lilypond_does_and_notes_have_their_places() ->
     assert melody[0].position == Fraction(-1, 4)
     assert [event.grace for event in melody[6:8]] == [True, False]
     assert [event.tied for event in melody[7:10]] == [False, False, True]
-    assert [(event.name, event.measure, event.duration) for event in read.events if event.staff == 2] == [
+    assert [
+        (event.name, event.measure, event.duration) for event in read.events if event.staff == 2
+    ] == [
         ("r", 0, Fraction(1, 4)),
         ("c", 1, Fraction(3, 4)),
         ("d", 2, Fraction(1, 2)),
@@ -43,23 +56,50 @@ def test_measures_are_numbered_as_lilypond_does_and_notes_have_their_places() ->
 
 
 def test_bar_checks_are_not_counted_and_doubtful_counts_say_so() -> None:
-    names = ["c \\major", "a \\minor", "d \\dorian", "fis \\minor", "es \\major", "b \\phrygian", "as \\mixolydian"]
+    names = [
+        "c \\major",
+        "a \\minor",
+        "d \\dorian",
+        "fis \\minor",
+        "es \\major",
+        "b \\phrygian",
+        "as \\mixolydian",
+    ]
     modes = "{ " + " ".join(f"\\key {name} c'1" for name in names) + " }"
     *read, last = read_all([*CASES["counts"], *CASES["doubts"], modes])
     assert [structure.measures for structure in read[:5]] == list(CASES["counts"].values())
     assert all(
-        problem in structure.problems for problem, structure in zip(CASES["doubts"].values(), read[5:], strict=True)
+        problem in structure.problems
+        for problem, structure in zip(CASES["doubts"].values(), read[5:], strict=True)
     )
-    full = ["C major", "A minor", "D dorian", "F-sharp minor", "E-flat major", "B phrygian", "A-flat mixolydian"]
+    full = [
+        "C major",
+        "A minor",
+        "D dorian",
+        "F-sharp minor",
+        "E-flat major",
+        "B phrygian",
+        "A-flat mixolydian",
+    ]
     assert [key.name for key in last.keys] == full
 
 
 def test_a_text_without_music_is_an_error_that_says_why() -> None:
     table = "score\\t1\\tlayout\\nnote\\tx"
-    forged = f'#(call-with-output-file "score-structure.tsv" (lambda (port) (display "{table}" port)))'
-    texts = ["{ c'1 }", '\\markup "nothing"', "} nonsense {", f"{forged} #(primitive-_exit 0)", "{ d'1 e'1 }"]
+    forged = (
+        f'#(call-with-output-file "score-structure.tsv" (lambda (port) (display "{table}" port)))'
+    )
+    texts = [
+        "{ c'1 }",
+        '\\markup "nothing"',
+        "} nonsense {",
+        f"{forged} #(primitive-_exit 0)",
+        "{ d'1 e'1 }",
+    ]
     first, *errors, last = read_structures(texts)
     assert [getattr(read, "measures", None) for read in (first, last)] == [1, 2]
-    for error, why in zip(errors, ("there is no music", "score.ly:1:1: error", "cannot be read"), strict=True):
+    for error, why in zip(
+        errors, ("there is no music", "score.ly:1:1: error", "cannot be read"), strict=True
+    ):
         assert isinstance(error, StructureError)
         assert why in str(error)

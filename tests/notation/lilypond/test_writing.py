@@ -23,10 +23,15 @@ from music_evals.notation.midi.descriptors import Protocol
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 CODE = "\\score {\n  { c'4 }\n  \\midi { }\n}\n"
-WHOLE = [reply.replace("$CODE", CODE).replace("$CRLF", CODE.replace("\n", "\r\n")) for reply in CASES["whole"]]
+WHOLE = [
+    reply.replace("$CODE", CODE).replace("$CRLF", CODE.replace("\n", "\r\n"))
+    for reply in CASES["whole"]
+]
 
 
-@pytest.mark.parametrize(("reply", "code"), [*((reply, CODE) for reply in WHOLE), *CASES["corners"]])
+@pytest.mark.parametrize(
+    ("reply", "code"), [*((reply, CODE) for reply in WHOLE), *CASES["corners"]]
+)
 def test_a_block_is_the_code(reply: str, code: str) -> None:
     assert extract_code(reply) == code
 
@@ -44,21 +49,30 @@ def test_the_papers_reading_is_the_published_one() -> None:
 
 def test_a_midi_file_must_hold_a_note() -> None:
     def file(*velocities: int) -> bytes:
-        track = mido.MidiTrack(mido.Message("note_on", note=60, velocity=one, time=9) for one in velocities)
+        track = mido.MidiTrack(
+            mido.Message("note_on", note=60, velocity=one, time=9) for one in velocities
+        )
         out = io.BytesIO()
         mido.MidiFile(tracks=[mido.MidiTrack(), track]).save(file=out)
         return out.getvalue()
 
     assert why_not(Compiled(0, None, "", midi=(file(64, 0),))) is None
     for velocities in ((), (0, 0)):
-        assert why_not(Compiled(0, None, "", midi=(file(*velocities), file(64)))) == "the MIDI file holds no note"
+        assert (
+            why_not(Compiled(0, None, "", midi=(file(*velocities), file(64))))
+            == "the MIDI file holds no note"
+        )
 
 
 @pytest.mark.usefixtures("lilypond_runs")
 def test_the_papers_rule_takes_any_midi_file() -> None:
     silent = "\\score { { r1 } \\midi { } }"
     strict, paper = compile_reply(silent), compile_reply(silent, "paper")
-    assert (strict.problem, strict.midi, strict.has_notes) == ("the MIDI file holds no note", None, False)
+    assert (strict.problem, strict.midi, strict.has_notes) == (
+        "the MIDI file holds no note",
+        None,
+        False,
+    )
     assert (paper.problem, paper.has_notes) == (None, False)
     assert paper.code == f'\\version "2.24.4"\n\\language "nederlands"\n{silent}'
     assert (paper.midi or b"").startswith(b"MThd")
@@ -70,7 +84,22 @@ def test_a_long_reply_is_cut() -> None:
     assert len(extract_code("```\n{" + "x" * MAX_CHARACTERS + "\n```")) == MAX_CHARACTERS - 4
 
 
-HOSTILE = ["x```\n", "`", "```", "```\n", " ", "\t`", "~~~ `", "\n ", '"', '\\version "', "#(", "%{", "#{", "#{ #("]
+HOSTILE = [
+    "x```\n",
+    "`",
+    "```",
+    "```\n",
+    " ",
+    "\t`",
+    "~~~ `",
+    "\n ",
+    '"',
+    '\\version "',
+    "#(",
+    "%{",
+    "#{",
+    "#{ #(",
+]
 
 
 @pytest.mark.parametrize("part", [*HOSTILE, "{", "\0", "\ud800"])
@@ -87,10 +116,30 @@ def test_missing_commands_are_added(code: str, added: str) -> None:
 
 
 STATED = {
-    "paper": {'"2.24.4"': True, '#"2.24.4"': True, '"2.24.3"': False, '"2.24.5"': False, '"2.26.0"': False},
+    "paper": {
+        '"2.24.4"': True,
+        '#"2.24.4"': True,
+        '"2.24.3"': False,
+        '"2.24.5"': False,
+        '"2.26.0"': False,
+    },
     "strict": {
-        **{'"2.24.4"': True, '#"2.24.4"': True, '"2.24.5"': True, '"2.25.0"': True, '"2.26"': True, '#"3.0.1"': True},
-        **{'"2.24.3"': False, '"2.24"': False, '"2.18.2"': False, '"latest"': False, '"24.3"': False, '""': False},
+        **{
+            '"2.24.4"': True,
+            '#"2.24.4"': True,
+            '"2.24.5"': True,
+            '"2.25.0"': True,
+            '"2.26"': True,
+            '#"3.0.1"': True,
+        },
+        **{
+            '"2.24.3"': False,
+            '"2.24"': False,
+            '"2.18.2"': False,
+            '"latest"': False,
+            '"24.3"': False,
+            '""': False,
+        },
     },
 }
 
@@ -108,15 +157,23 @@ def test_later_versions_are_lowered(protocol: Protocol) -> None:
 @pytest.mark.parametrize(
     ("version", "note"),
     [
-        ("2.26.0", "it states LilyPond 2.26.0, newer than the 2.24.3 that judged it; exit status 1: "),
-        ("latest\x1b", "the version that it states, 'latest\\x1b', is none of LilyPond; exit status 1: "),
+        (
+            "2.26.0",
+            "it states LilyPond 2.26.0, newer than the 2.24.3 that judged it; exit status 1: ",
+        ),
+        (
+            "latest\x1b",
+            "the version that it states, 'latest\\x1b', is none of LilyPond; exit status 1: ",
+        ),
         ("2.24.4", "exit status 1: "),
         ("2.18.2", "exit status 1: "),
     ],
 )
 def test_what_a_version_has_to_do_with_a_failure_is_said(version: str, note: str) -> None:
     wrong = compile_reply(f'```lilypond\n\\version "{version}"\n{{ \\notOfToday c4 }}\n```')
-    assert (wrong.problem or "").startswith(f"{note}score.ly:2:" if "latest" not in version else note)
+    assert (wrong.problem or "").startswith(
+        f"{note}score.ly:2:" if "latest" not in version else note
+    )
     right = compile_reply(f'```lilypond\n\\version "{version}"\n{CODE}```')
     assert (right.problem is None) == ("latest" not in version)
 
@@ -125,7 +182,9 @@ def test_what_a_version_has_to_do_with_a_failure_is_said(version: str, note: str
 def test_lilypond_takes_the_version_that_is_added() -> None:
     published = f'\\version "2.24.4"\n{CODE}'
     refused, taken, bare = compile_texts([published, complete_code(published), complete_code(CODE)])
-    assert refused.problem == "exit status 1: error: program too old: 2.24.3 (file requires: 2.24.4)"
+    assert (
+        refused.problem == "exit status 1: error: program too old: 2.24.3 (file requires: 2.24.4)"
+    )
     assert taken.succeeded
     assert taken.messages == bare.messages == ""
     assert taken.midi == bare.midi

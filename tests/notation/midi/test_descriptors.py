@@ -14,14 +14,19 @@ from hypothesis import strategies as st
 from music_evals.notation.midi.descriptors import DESCRIPTORS, STEPS, DescriptorError, describe
 from tests.notation.midi.midi_files import saved
 
-muspy = pytest.importorskip("muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'")
+muspy = pytest.importorskip(
+    "muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'"
+)
 
 QUARTER = 384  # ticks, as LilyPond writes them
 METRE_4_4 = (0, 4, 4)
 
 
 def piece(
-    notes: Iterable[tuple[int, int, int]], *metres: tuple[int, int, int], channel: int = 0, resolution: int = QUARTER
+    notes: Iterable[tuple[int, int, int]],
+    *metres: tuple[int, int, int],
+    channel: int = 0,
+    resolution: int = QUARTER,
 ) -> bytes:
     """Write onset, duration and pitch of notes, and tick, numerator and denominator of metres, as MIDI."""
     events: list[tuple[int, int, Any]] = [
@@ -30,15 +35,27 @@ def piece(
     ]
     for onset, duration, pitch in notes:
         events.append((onset, 2, mido.Message("note_on", channel=channel, note=pitch)))
-        events.append((onset + duration, 1 if duration else 3, mido.Message("note_off", channel=channel, note=pitch)))
+        events.append(
+            (
+                onset + duration,
+                1 if duration else 3,
+                mido.Message("note_off", channel=channel, note=pitch),
+            )
+        )
     events.sort(key=lambda event: event[:2])
     ticks = [0, *(tick for tick, _, _ in events)]
-    track = [message.copy(time=tick - now) for now, (tick, _, message) in zip(ticks, events, strict=False)]
+    track = [
+        message.copy(time=tick - now)
+        for now, (tick, _, message) in zip(ticks, events, strict=False)
+    ]
     return saved(track, resolution=resolution)
 
 
 def quarters(*notes: tuple[float, float, int]) -> list[tuple[int, int, int]]:
-    return [(round(onset * QUARTER), round(duration * QUARTER), pitch) for onset, duration, pitch in notes]
+    return [
+        (round(onset * QUARTER), round(duration * QUARTER), pitch)
+        for onset, duration, pitch in notes
+    ]
 
 
 # Two measures of 4/4: C, E, G and then C, a half note each; B and F sharp together, a whole note.
@@ -61,7 +78,9 @@ def test_values_by_hand() -> None:
 
 def test_stretches_of_one_metre_are_compared_within_themselves() -> None:
     first = quarters((0, 2, 60), (2, 2, 60), (4, 4, 60))  # 4/4: {0, 48} and {0}
-    second = quarters((8, 3, 60), (11, 1, 60), (12, 2, 60))  # 3/4: {0}, {0, 24} and what begins at the end
+    second = quarters(
+        (8, 3, 60), (11, 1, 60), (12, 2, 60)
+    )  # 3/4: {0}, {0, 24} and what begins at the end
     midi = piece([*first, *second], METRE_4_4, (8 * 384, 3, 4))
     expected = (1 * (1 - 1 / 96) + 2 * (1 - 3 / (2 * 72))) / 3
     assert describe(midi).values["groove_consistency"] == pytest.approx(expected, abs=1e-12)
@@ -88,14 +107,20 @@ def test_what_is_undefined_says_why() -> None:
     assert nothing.values == dict.fromkeys(DESCRIPTORS)
     assert nothing.reasons == dict.fromkeys(DESCRIPTORS, "the MIDI file has no notes")
     drums = describe(piece(TWO_MEASURES, METRE_4_4, channel=9))
-    assert drums.values == {"polyphony_rate": 0, "groove_consistency": 1 - 2 / (2 * 96), "scale_consistency": None}
+    assert drums.values == {
+        "polyphony_rate": 0,
+        "groove_consistency": 1 - 2 / (2 * 96),
+        "scale_consistency": None,
+    }
     assert drums.reasons == {"scale_consistency": "all notes are percussion"}
     # A long piece takes no more time: the longest event has 29 hours of LilyPond's ticks.
     longest = piece([(0, 2**28 - 1, pitch) for pitch in (60, 64, 67)], METRE_4_4)
     assert describe(longest).values["polyphony_rate"] == 1
     short = describe(piece([(0, 384, 60)], METRE_4_4))
     assert short.values == {"polyphony_rate": 0, "groove_consistency": None, "scale_consistency": 1}
-    assert short.reasons == {"groove_consistency": "there are no two measures of one metre to compare"}
+    assert short.reasons == {
+        "groove_consistency": "there are no two measures of one metre to compare"
+    }
 
 
 @pytest.mark.parametrize("metre", [b"\0\2", b"\4\xff", b"\1\7"], ids=["0/4", "4/2**255", "1/128"])
@@ -118,8 +143,15 @@ def check_against_muspy(midi: bytes) -> None:
     """Compare both protocols with MusPy's functions, the strict one on notes that are moved here."""
 
     def expected(measure: int) -> dict[str, float | None]:
-        values = muspy.polyphony_rate(music), muspy.groove_consistency(music, measure), muspy.scale_consistency(music)
-        return {name: None if math.isnan(value) else value for name, value in zip(DESCRIPTORS, values, strict=True)}
+        values = (
+            muspy.polyphony_rate(music),
+            muspy.groove_consistency(music, measure),
+            muspy.scale_consistency(music),
+        )
+        return {
+            name: None if math.isnan(value) else value
+            for name, value in zip(DESCRIPTORS, values, strict=True)
+        }
 
     music = muspy.from_mido(mido.MidiFile(file=io.BytesIO(midi)))
     assert describe(midi, "paper").values == expected(music.resolution)

@@ -24,7 +24,10 @@ def performances(draw: st.DrawFn) -> Performance:
     for pitch in draw(st.lists(st.integers(0, 127), max_size=6, unique=True)):
         now = 0
         for gap, duration, velocity in draw(
-            st.lists(st.tuples(st.integers(0, 999), st.integers(1, 2000), st.integers(1, 127)), max_size=4)
+            st.lists(
+                st.tuples(st.integers(0, 999), st.integers(1, 2000), st.integers(1, 127)),
+                max_size=4,
+            )
         ):
             notes.append(Note(now + gap, pitch, duration, velocity))
             now += gap + duration
@@ -42,20 +45,30 @@ def performances(draw: st.DrawFn) -> Performance:
 
 @given(performances(), st.randoms())
 @settings(max_examples=40)
-def test_all_readers_give_back_what_was_written_in_any_order(performance: Performance, rng: Random) -> None:
+def test_all_readers_give_back_what_was_written_in_any_order(
+    performance: Performance, rng: Random
+) -> None:
     notes = sorted(performance.notes)
     data = write_midi(replace(performance, notes=tuple(rng.sample(notes, len(notes)))))
     assert data == write_midi(performance)
-    parsed, file, arrays = parse_midi_text(midi_to_text(data)), read_notes(data), read_note_arrays(data)
+    parsed, file, arrays = (
+        parse_midi_text(midi_to_text(data)),
+        read_notes(data),
+        read_note_arrays(data),
+    )
     assert list(file.notes) == [
         FileNote(n.onset, n.pitch, n.duration, n.velocity, performance.percussion) for n in notes
     ]
     assert parsed == file
     assert (file.ticks_per_beat, file.tempo) == (TICKS_PER_BEAT, performance.tempo)
     columns = (arrays.onset, arrays.pitch, arrays.end - arrays.onset, arrays.velocity, arrays.drum)
-    assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == [astuple(note) for note in file.notes]
+    assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == [
+        astuple(note) for note in file.notes
+    ]
     assert {*arrays.program.tolist()} <= {0 if performance.percussion else performance.program}
-    assert arrays.seconds(arrays.onset) == pytest.approx(arrays.onset * 60 / performance.tempo / 480, rel=1e-5)
+    assert arrays.seconds(arrays.onset) == pytest.approx(
+        arrays.onset * 60 / performance.tempo / 480, rel=1e-5
+    )
     lines = [line.split()[::2] for line in midi_to_text(data).split("\n")[1:]]
     for _, events in groupby(lines, key=lambda line: line[0]):
         kinds = [kind for _, kind, *_ in events if kind.startswith("note")]
@@ -66,7 +79,11 @@ def test_file_holds_no_names_and_no_key_unless_given() -> None:
     def types(key: str | None) -> list[str]:
         data = write_midi(Performance((Note(0, 60, 480, 80),), 120, (4, 4), key, length=1920))
         assert midi_to_text(data).endswith("tick=1920 beat=4 end_of_track")
-        return [message.type for track in mido.MidiFile(file=io.BytesIO(data)).tracks for message in track]
+        return [
+            message.type
+            for track in mido.MidiFile(file=io.BytesIO(data)).tracks
+            for message in track
+        ]
 
     plain = ["set_tempo", "time_signature", "program_change", "note_on", "note_off", "end_of_track"]
     assert types(None) == plain
@@ -104,8 +121,14 @@ def test_text_of_a_foreign_file() -> None:
 
 
 def test_text_of_a_note_without_length_keeps_its_end_after_its_start() -> None:
-    text = midi_to_text(saved([mido.Message("note_on", note=60, velocity=9), mido.Message("note_off", note=60)]))
-    assert [line.split()[2] for line in text.split("\n")[1:]] == ["note_on", "note_off", "end_of_track"]
+    text = midi_to_text(
+        saved([mido.Message("note_on", note=60, velocity=9), mido.Message("note_off", note=60)])
+    )
+    assert [line.split()[2] for line in text.split("\n")[1:]] == [
+        "note_on",
+        "note_off",
+        "end_of_track",
+    ]
 
 
 def test_text_of_notes_of_one_pitch_that_overlap_and_of_ends_without_a_note() -> None:
@@ -128,7 +151,10 @@ _ON = "tick=0 beat=0 note_on channel=0 note=60 velocity=80"
         ("ticks_per_beat=480\nHere is the MIDI:", "line 2.*tick=T beat=B EVENT"),
         (f"ticks_per_beat=480\n{_ON}\n{_ON} ", "line 3"),
         ("ticks_per_beat=480\ntick=9999999999 beat=1 end_of_track", "line 2"),
-        (f"ticks_per_beat=480\n{_ON.replace('note=60 velocity=80', 'velocity=80 note=60')}", "line 2"),
+        (
+            f"ticks_per_beat=480\n{_ON.replace('note=60 velocity=80', 'velocity=80 note=60')}",
+            "line 2",
+        ),
     ],
 )
 def test_bad_text_is_rejected_with_the_line(text: str, problem: str) -> None:

@@ -13,9 +13,13 @@ from music_evals.notation.midi.note_arrays import MAX_BYTES, MidiError, read_not
 from music_evals.notation.midi.performance import Note, Performance
 from tests.notation.midi.midi_files import midi_file, saved
 
-muspy = pytest.importorskip("muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'")
+muspy = pytest.importorskip(
+    "muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'"
+)
 
-GOOD = write_midi(Performance((Note(0, 60, 480, 80), Note(480, 64, 240, 80)), tempo=120, meter=(3, 4), key="C"))
+GOOD = write_midi(
+    Performance((Note(0, 60, 480, 80), Note(480, 64, 240, 80)), tempo=120, meter=(3, 4), key="C")
+)
 
 
 def check_against_muspy(midi: bytes) -> None:
@@ -31,14 +35,22 @@ def check_against_muspy(midi: bytes) -> None:
     assert read.length == max((track.get_end_time() for track in music.tracks), default=0)
     assert read.resolution == music.resolution
     signatures = [(sign.time, sign.numerator, sign.denominator) for sign in music.time_signatures]
-    assert [(tick, numerator, 2**exponent) for tick, numerator, exponent in read.metres.tolist()] == signatures
+    assert [
+        (tick, numerator, 2**exponent) for tick, numerator, exponent in read.metres.tolist()
+    ] == signatures
 
 
-def events(kind: str, cls: type = mido.Message, **values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def events(
+    kind: str, cls: type = mido.Message, **values: st.SearchStrategy[Any]
+) -> st.SearchStrategy[Any]:
     return st.builds(cls, st.just(kind), time=st.sampled_from([0, 0, 1, 96, 384]), **values)
 
 
-CHANNELS, PITCHES, DATA = st.sampled_from([0, 1, 9]), st.sampled_from([0, 60, 61, 127]), st.integers(0, 127)
+CHANNELS, PITCHES, DATA = (
+    st.sampled_from([0, 1, 9]),
+    st.sampled_from([0, 60, 61, 127]),
+    st.integers(0, 127),
+)
 EVENTS = st.one_of(
     events("note_on", channel=CHANNELS, note=PITCHES, velocity=st.sampled_from([0, 1, 127])),
     events("note_off", channel=CHANNELS, note=PITCHES),
@@ -48,7 +60,12 @@ EVENTS = st.one_of(
     events("sysex", data=st.lists(DATA, max_size=200)),
     events("text", mido.MetaMessage, text=st.text("aé", max_size=200)),
     events("set_tempo", mido.MetaMessage, tempo=st.integers(1, 2**24 - 1)),
-    events("time_signature", mido.MetaMessage, numerator=st.integers(1, 255), denominator=st.sampled_from([1, 2, 16])),
+    events(
+        "time_signature",
+        mido.MetaMessage,
+        numerator=st.integers(1, 255),
+        denominator=st.sampled_from([1, 2, 16]),
+    ),
     events("end_of_track", mido.MetaMessage),
 )
 
@@ -82,7 +99,10 @@ def test_what_is_refused(midi: bytes, message: str) -> None:
         read_note_arrays(midi)
 
 
-@given(st.lists(st.tuples(st.integers(14, len(GOOD) - 1), st.integers(0, 255)), max_size=6), st.binary(max_size=40))
+@given(
+    st.lists(st.tuples(st.integers(14, len(GOOD) - 1), st.integers(0, 255)), max_size=6),
+    st.binary(max_size=40),
+)
 def test_damaged_files_are_read_or_refused(changes: list[tuple[int, int]], more: bytes) -> None:
     damaged = bytearray(GOOD)
     for place, byte in changes:

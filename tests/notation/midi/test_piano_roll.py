@@ -12,7 +12,13 @@ from music_evals.notation.midi.performance import Note, Performance
 from music_evals.notation.midi.piano_roll import LEFT, MAX_HEIGHT, MAX_WIDTH, piano_roll
 from tests.notation.midi.midi_files import midi_file
 
-BLUE, ORANGE, MEASURE, OCTAVE, WHITE = (0, 114, 178), (213, 94, 0), (236,) * 3, (210,) * 3, (255,) * 3
+BLUE, ORANGE, MEASURE, OCTAVE, WHITE = (
+    (0, 114, 178),
+    (213, 94, 0),
+    (236,) * 3,
+    (210,) * 3,
+    (255,) * 3,
+)
 
 
 def pixels(midi: bytes) -> np.ndarray:
@@ -25,7 +31,9 @@ def pixels(midi: bytes) -> np.ndarray:
 
 def melody(*notes: tuple[int, int, int], meter: tuple[int, int] = (4, 4)) -> bytes:
     """Write quarter notes: onset, duration and pitch."""
-    return write_midi(Performance(tuple(Note(480 * a, p, 480 * b, 80) for a, b, p in notes), 120, meter, None))
+    return write_midi(
+        Performance(tuple(Note(480 * a, p, 480 * b, 80) for a, b, p in notes), 120, meter, None)
+    )
 
 
 def test_notes_are_where_they_sound() -> None:
@@ -43,13 +51,20 @@ def test_notes_are_where_they_sound() -> None:
 def test_lines_of_measures_and_octaves() -> None:
     roll = pixels(melody((0, 1, 59), (4, 2, 73), meter=(3, 4)))
     # From A (57) to E flat (75): the lines of C5 and C4 lie under their rows.
-    assert [row for row in range(roll.shape[0]) if tuple(roll[row, LEFT + 30]) == OCTAVE] == [4 * 6 - 1, 16 * 6 - 1]
-    assert [column for column in range(LEFT, roll.shape[1]) if tuple(roll[1, column]) == MEASURE] == [LEFT, LEFT + 72]
+    assert [row for row in range(roll.shape[0]) if tuple(roll[row, LEFT + 30]) == OCTAVE] == [
+        4 * 6 - 1,
+        16 * 6 - 1,
+    ]
+    assert [
+        column for column in range(LEFT, roll.shape[1]) if tuple(roll[1, column]) == MEASURE
+    ] == [LEFT, LEFT + 72]
     assert tuple(roll[1, LEFT + 50]) == WHITE
 
 
 def test_tracks_have_colours() -> None:
-    roll = pixels(midi_file(bytes([0, 0x90, 60, 80, 96, 60, 0]), bytes([96, 0x91, 62, 80, 96, 62, 0])))
+    roll = pixels(
+        midi_file(bytes([0, 0x90, 60, 80, 96, 60, 0]), bytes([96, 0x91, 62, 80, 96, 62, 0]))
+    )
     assert tuple(roll[6 * 4 + 2, LEFT + 12]) == BLUE
     assert tuple(roll[6 * 2 + 2, LEFT + 36]) == ORANGE
 
@@ -65,6 +80,8 @@ def test_long_and_wide_music_fits() -> None:
     assert not (roll == MEASURE).all(axis=2).any()  # they would be too close
 
 
-@pytest.mark.parametrize("midi", [b"", b"no MIDI", write_midi(Performance((), 120, (4, 4), "C")), bytes(MAX_BYTES + 1)])
+@pytest.mark.parametrize(
+    "midi", [b"", b"no MIDI", write_midi(Performance((), 120, (4, 4), "C")), bytes(MAX_BYTES + 1)]
+)
 def test_without_notes_there_is_no_picture(midi: bytes) -> None:
     assert piano_roll(midi) is None

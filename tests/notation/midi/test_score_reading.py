@@ -17,10 +17,14 @@ from music_evals.notation.scores.preparing import ScoreError, prepare_score
 from music_evals.notation.scores.reading import read_score
 from tests.notation.midi.midi_files import read_notes, saved
 
-Line = list[tuple[Fraction | float, Fraction | float, int]]  # onset and end in quarter notes, and pitch
+Line = list[
+    tuple[Fraction | float, Fraction | float, int]
+]  # onset and end in quarter notes, and pitch
 
 
-def track(notes: Line, resolution: int = 480, channel: int = 0, first: Sequence[mido.MetaMessage] = ()) -> list[Any]:
+def track(
+    notes: Line, resolution: int = 480, channel: int = 0, first: Sequence[mido.MetaMessage] = ()
+) -> list[Any]:
     """The events of notes, which come after events at the start."""
     events = []
     for onset, end, pitch in notes:
@@ -35,7 +39,9 @@ def track(notes: Line, resolution: int = 480, channel: int = 0, first: Sequence[
 
 
 def metre(numerator: int, denominator: int, time: int = 0) -> mido.MetaMessage:
-    return mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator, time=time)
+    return mido.MetaMessage(
+        "time_signature", numerator=numerator, denominator=denominator, time=time
+    )
 
 
 def line(lengths: Sequence[Fraction | float], pitch: int = 60) -> Line:
@@ -58,7 +64,10 @@ def heard(score: Any) -> list[tuple[Fraction, Fraction, int]]:
     for part in score.parts:
         for element in part.stripTies().flatten().notes:
             onset = Fraction(element.offset)
-            notes += [(onset, onset + Fraction(element.quarterLength), pitch.midi) for pitch in element.pitches]
+            notes += [
+                (onset, onset + Fraction(element.quarterLength), pitch.midi)
+                for pitch in element.pitches
+            ]
     return sorted(notes)
 
 
@@ -69,7 +78,9 @@ def bars(score: Any) -> list[list[float]]:
 def test_the_metre_of_a_track_without_notes_holds_for_all_parts(tmp_path: Path) -> None:
     score = read(tmp_path, [metre(3, 8)], track(line([0.5] * 9)), track(line([1.5] * 3, 48)))
     assert bars(score) == [[0, 1.5, 3]] * 2
-    assert {signature.ratioString for signature in score.recurse().getElementsByClass("TimeSignature")} == {"3/8"}
+    assert {
+        signature.ratioString for signature in score.recurse().getElementsByClass("TimeSignature")
+    } == {"3/8"}
     assert heard(score) == sorted([*line([0.5] * 9), *line([1.5] * 3, 48)])
 
 
@@ -84,7 +95,9 @@ def test_the_metre_of_a_track_without_notes_holds_for_all_parts(tmp_path: Path) 
         ([metre(4, 4, 3840)], [0, 4, 8], 1),
     ],
 )
-def test_measures_follow_the_metres(tmp_path: Path, metres: list[Any], starts: list[float], first: int) -> None:
+def test_measures_follow_the_metres(
+    tmp_path: Path, metres: list[Any], starts: list[float], first: int
+) -> None:
     notes = line([1] * 12)
     score = read(tmp_path, metres, track(notes))
     assert bars(score) == [starts]
@@ -105,7 +118,9 @@ def test_measures_follow_the_metres(tmp_path: Path, metres: list[Any], starts: l
         [Fraction(1, 4), Fraction(5, 4), Fraction(1, 2)] * 2,
     ],
 )
-def test_starts_that_no_tick_has_are_read_exactly(tmp_path: Path, lengths: list[Any], resolution: int) -> None:
+def test_starts_that_no_tick_has_are_read_exactly(
+    tmp_path: Path, lengths: list[Any], resolution: int
+) -> None:
     score = read(tmp_path, track(line(lengths), resolution), resolution=resolution)
     assert heard(score) == line(lengths)
 
@@ -113,7 +128,10 @@ def test_starts_that_no_tick_has_are_read_exactly(tmp_path: Path, lengths: list[
 def test_shortened_notes_get_their_whole_length(tmp_path: Path) -> None:
     """As programs shorten them: by a twentieth, or by a tick."""
     whole = line([1, 0.5, 0.5, 2, 4, Fraction(1, 3), Fraction(1, 3), Fraction(1, 3), 1.5, 0.5])
-    for shorten in (lambda onset, end: end - (end - onset) / 20, lambda _, end: end - Fraction(1, 480)):
+    for shorten in (
+        lambda onset, end: end - (end - onset) / 20,
+        lambda _, end: end - Fraction(1, 480),
+    ):
         played = [(onset, shorten(onset, end), pitch) for onset, end, pitch in whole]
         assert heard(read(tmp_path, track(played))) == whole
 
@@ -135,7 +153,9 @@ def test_pitches_are_spelled_by_the_key(tmp_path: Path, key: str, fifths: int, s
     score = read(tmp_path, [metre(4, 4), signature], track(notes), track(notes))
     for part in score.parts:
         assert [note.name for note in part.recurse().notes] == scale.split() * 2
-        assert [sign.sharps for sign in part.recurse().getElementsByClass("KeySignature")] == [fifths]
+        assert [sign.sharps for sign in part.recurse().getElementsByClass("KeySignature")] == [
+            fifths
+        ]
     assert heard(score) == sorted(notes * 2)
 
 
@@ -165,15 +185,23 @@ def test_notes_of_one_pitch_that_overlap_are_in_two_voices(tmp_path: Path) -> No
     (tmp_path / "a.mid").write_bytes(data)
     score = read_score(tmp_path / "a.mid")
     notes = read_notes(data).notes
-    assert heard(score) == [(Fraction(n.onset, 480), Fraction(n.onset + n.duration, 480), n.pitch) for n in notes]
+    assert heard(score) == [
+        (Fraction(n.onset, 480), Fraction(n.onset + n.duration, 480), n.pitch) for n in notes
+    ]
     assert len(score.parts[0].recurse().getElementsByClass("Voice")) == 2
 
 
 def test_tempos_of_any_track_are_in_the_first_part(tmp_path: Path) -> None:
-    tempos = [mido.MetaMessage("set_tempo", tempo=tempo, time=time) for tempo, time in ((500_000, 0), (652_174, 960))]
+    tempos = [
+        mido.MetaMessage("set_tempo", tempo=tempo, time=time)
+        for tempo, time in ((500_000, 0), (652_174, 960))
+    ]
     score = read(tmp_path, track(line([1] * 8)), [*tempos, *track(line([2] * 4))])
     marks = score.recurse().getElementsByClass("MetronomeMark")
-    assert [(mark.number, mark.getOffsetInHierarchy(score.parts[0])) for mark in marks] == [(120, 0), (92, 2)]
+    assert [(mark.number, mark.getOffsetInHierarchy(score.parts[0])) for mark in marks] == [
+        (120, 0),
+        (92, 2),
+    ]
 
 
 PERFORMED: Line = [(place + place**2 % 37 / 100, place + 0.9, 60 + place) for place in range(8)]
@@ -185,17 +213,24 @@ PERFORMED: Line = [(place + place**2 % 37 / 100, place + 0.9, 60 + place) for pl
         ([track(PERFORMED)], "quarter note 2 of part 1 has notes that fit no grid"),
         ([[*track(line([1])), mido.Message("note_on", note=70)]], "1 of its notes do not end"),
         ([[metre(3, 4)], [metre(4, 4), *track(line([1]))]], "different metres at tick 0"),
-        ([track([(0, 40 + place, 30 + place) for place in range(20)])], "notes of different lengths at once"),
+        (
+            [track([(0, 40 + place, 30 + place) for place in range(20)])],
+            "notes of different lengths at once",
+        ),
         ([[metre(1, 128)], track([(0, 39_000, 60)])], "1 parts of 1,248,000 measures"),
     ],
 )
-def test_files_that_are_no_scores_are_told_apart(tmp_path: Path, tracks: list[Any], message: str) -> None:
+def test_files_that_are_no_scores_are_told_apart(
+    tmp_path: Path, tracks: list[Any], message: str
+) -> None:
     with pytest.raises(ScoreError, match=message):
         read(tmp_path, *tracks)
 
 
 @pytest.mark.parametrize(("column", "value"), [(0, 1), (1, 8 * 3360), (2, 50)])
-def test_a_score_with_other_notes_than_the_file_is_refused(tmp_path: Path, column: int, value: int) -> None:
+def test_a_score_with_other_notes_than_the_file_is_refused(
+    tmp_path: Path, column: int, value: int
+) -> None:
     """As if the sixth note, in measure 2, were written wrongly."""
     write: Any = score_reading._write_notes
 
@@ -211,12 +246,21 @@ def test_a_score_with_other_notes_than_the_file_is_refused(tmp_path: Path, colum
         read(tmp_path, track([(place, place + 1, 60) for place in range(8)]))
 
 
-lengths = st.sampled_from([Fraction(1, 8), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), 1, 3])
+lengths = st.sampled_from(
+    [Fraction(1, 8), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), 1, 3]
+)
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.lists(st.lists(st.tuples(lengths, lengths, st.integers(40, 80)), min_size=1, max_size=12), max_size=3))
-def test_notes_are_those_of_symusic(tmp_path_factory: pytest.TempPathFactory, parts: list[Any]) -> None:
+@given(
+    st.lists(
+        st.lists(st.tuples(lengths, lengths, st.integers(40, 80)), min_size=1, max_size=12),
+        max_size=3,
+    )
+)
+def test_notes_are_those_of_symusic(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[Any]
+) -> None:
     tracks = [[metre(3, 4), *track(line([1, Fraction(1, 3)]))]]
     for gaps in parts:
         onset, notes = Fraction(0), []

@@ -18,9 +18,7 @@ DOUBLE = '<barline location="right"><bar-style>light-light</bar-style></barline>
 
 def musicxml(*measures: tuple[str, int, str], metre: int = 4) -> str:
     """A part of measures: attributes, quarter notes, and further elements."""
-    first = (
-        f"<attributes><divisions>1</divisions><time><beats>{metre}</beats><beat-type>4</beat-type></time></attributes>"
-    )
+    first = f"<attributes><divisions>1</divisions><time><beats>{metre}</beats><beat-type>4</beat-type></time></attributes>"
     note = "<note><pitch><step>{}</step><octave>4</octave></pitch><duration>1</duration><type>quarter</type></note>"
     text = "".join(
         f"<measure {attributes}>{'' if place else first}{note.format('CDEFGAB'[place % 7]) * quarters}{more}</measure>"
@@ -33,19 +31,65 @@ def musicxml(*measures: tuple[str, int, str], metre: int = 4) -> str:
 
 
 def numbers(score: Any) -> list[str]:
-    return [f"{measure.number}{measure.numberSuffix or ''}" for measure in score.parts[0].getElementsByClass("Measure")]
+    return [
+        f"{measure.number}{measure.numberSuffix or ''}"
+        for measure in score.parts[0].getElementsByClass("Measure")
+    ]
 
 
 @pytest.mark.parametrize(
     ("measures", "expected"),
     [
         ([('number="1"', 1, ""), ('number="2"', 4, ""), ('number="3"', 3, "")], "0 1 2"),
-        ([('number="1"', 4, ""), ('number="2"', 3, ""), ('number="2a"', 1, ""), ('number="3"', 4, "")], "1 2 2a 3"),
-        ([('number="1"', 4, ""), ('number="2"', 2, ""), ('number="X1" implicit="yes"', 2, "")], "1 2 2a"),
-        ([('number="1"', 4, ""), ('number="2"', 3, REPEAT), ('number="3"', 1, ""), ('number="4"', 4, "")], "1 2 2a 3"),
-        ([('number="1"', 4, ""), ('number="2"', 3, DOUBLE), ('number="3"', 1, ""), ('number="4"', 4, "")], "1 2 2a 3"),
-        ([('number="1"', 4, ""), ('number="2"', 3, ""), ('number="3"', 1, ""), ('number="4"', 4, "")], "1 2 3 4"),
-        ([('number="1"', 4, ""), ('number="2"', 4, REPEAT), ('number="2a"', 4, ""), ('number="3"', 4, "")], "1 2 3 4"),
+        (
+            [
+                ('number="1"', 4, ""),
+                ('number="2"', 3, ""),
+                ('number="2a"', 1, ""),
+                ('number="3"', 4, ""),
+            ],
+            "1 2 2a 3",
+        ),
+        (
+            [('number="1"', 4, ""), ('number="2"', 2, ""), ('number="X1" implicit="yes"', 2, "")],
+            "1 2 2a",
+        ),
+        (
+            [
+                ('number="1"', 4, ""),
+                ('number="2"', 3, REPEAT),
+                ('number="3"', 1, ""),
+                ('number="4"', 4, ""),
+            ],
+            "1 2 2a 3",
+        ),
+        (
+            [
+                ('number="1"', 4, ""),
+                ('number="2"', 3, DOUBLE),
+                ('number="3"', 1, ""),
+                ('number="4"', 4, ""),
+            ],
+            "1 2 2a 3",
+        ),
+        (
+            [
+                ('number="1"', 4, ""),
+                ('number="2"', 3, ""),
+                ('number="3"', 1, ""),
+                ('number="4"', 4, ""),
+            ],
+            "1 2 3 4",
+        ),
+        (
+            [
+                ('number="1"', 4, ""),
+                ('number="2"', 4, REPEAT),
+                ('number="2a"', 4, ""),
+                ('number="3"', 4, ""),
+            ],
+            "1 2 3 4",
+        ),
         ([('number="50"', 4, ""), ('number="51"', 4, "")], "50 51"),
         ([('number="9"', 4, ""), ('number="9"', 4, ""), ('number="x"', 4, "")], "1 2 3"),
     ],
@@ -58,16 +102,28 @@ def test_numbers_are_those_of_print(measures: list[tuple[str, int, str]], expect
 
 
 def test_a_divided_measure_is_one_in_questions_abc_and_pages() -> None:
-    measures = [('number="1"', 4, ""), ('number="2"', 3, REPEAT), ('number="3"', 1, ""), ('number="4"', 4, "")]
+    measures = [
+        ('number="1"', 4, ""),
+        ('number="2"', 3, REPEAT),
+        ('number="3"', 1, ""),
+        ('number="4"', 4, ""),
+    ]
     score = parse_musicxml(musicxml(*measures))
     reading = read(score)
-    assert [(measure.number, measure.length, measure.has_repeat) for measure in reading.measures] == [
+    assert [
+        (measure.number, measure.length, measure.has_repeat) for measure in reading.measures
+    ] == [
         (1, 4, False),
         (2, 4, True),
         (3, 4, False),
     ]
     second = reading.voices[0].cells[1]
-    assert [(event.start, event.pitches[0].name) for event in second.notes] == [(0, "D"), (1, "D"), (2, "D"), (3, "E")]
+    assert [(event.start, event.pitches[0].name) for event in second.notes] == [
+        (0, "D"),
+        (1, "D"),
+        (2, "D"),
+        (3, "E"),
+    ]
     abc = score_to_abc(score)
     assert "D D D :| E | %2" in abc
     written = read_written_abc(abc).parts[0].measures
@@ -76,13 +132,20 @@ def test_a_divided_measure_is_one_in_questions_abc_and_pages() -> None:
 
 
 def test_a_plain_bar_line_within_a_measure_is_hidden() -> None:
-    measures = [('number="1"', 4, ""), ('number="2"', 3, ""), ('number="2a"', 1, ""), ('number="3"', 4, "")]
+    measures = [
+        ('number="1"', 4, ""),
+        ('number="2"', 3, ""),
+        ('number="2a"', 1, ""),
+        ('number="3"', 4, ""),
+    ]
     score = parse_musicxml(musicxml(*measures))
     assert "D D D [|] E | %2" in score_to_abc(score)
     assert engrave_svgs(score_to_musicxml(score))[0].count('class="barLine"') == 4
 
 
-@pytest.mark.parametrize(("path", "last"), [("bach/bwv101.7", 12), ("bach/bwv17.7", 37), ("bach/bwv244.44", 12)])
+@pytest.mark.parametrize(
+    ("path", "last"), [("bach/bwv101.7", 12), ("bach/bwv17.7", 37), ("bach/bwv244.44", 12)]
+)
 def test_chorales_end_with_the_number_of_the_edition(path: str, last: int) -> None:
     score = prepare_score(read_corpus(path), in_place=True)
     assert numbers(score)[0] == "0"
@@ -91,7 +154,9 @@ def test_chorales_end_with_the_number_of_the_edition(path: str, last: int) -> No
 
 def test_kern_with_a_repeat_at_its_end_and_a_first_number(tmp_path: Path) -> None:
     path = tmp_path / "a.krn"
-    path.write_text("!!!OTL: Tune @{PC#}\n!!!title: @{OTL}\n**kern\n*M2/4\n=65\n4c\n4d\n=66\n4e\n4f\n=:|!\n*-\n")
+    path.write_text(
+        "!!!OTL: Tune @{PC#}\n!!!title: @{OTL}\n**kern\n*M2/4\n=65\n4c\n4d\n=66\n4e\n4f\n=:|!\n*-\n"
+    )
     score = prepare_score(read_score(path))
     assert numbers(score) == ["65", "66"]
     assert score.metadata.title == "Tune"
@@ -101,7 +166,10 @@ def test_a_direction_within_a_chord_and_a_forward_at_the_end() -> None:
     note = "<note>{}<pitch><step>{}</step><octave>4</octave></pitch><duration>1</duration></note>"
     direction = "<direction><direction-type><segno/></direction-type></direction>"
     chord = note.format("", "C") + direction + note.format("<chord/>", "E")
-    text = musicxml(('number="1"', 0, f"{chord}<forward><duration>3</duration></forward>"), ('number="2"', 4, ""))
+    text = musicxml(
+        ('number="1"', 0, f"{chord}<forward><duration>3</duration></forward>"),
+        ('number="2"', 4, ""),
+    )
     score = parse_musicxml(text)
     assert numbers(score) == ["1", "2"]
     first = score.parts[0].getElementsByClass("Measure")[0]

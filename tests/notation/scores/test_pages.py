@@ -46,7 +46,16 @@ def test_chorale_has_title_and_numbers() -> None:
     assert min(image.crop((0, image.height - 200, 1400, image.height)).getdata()) < 128
     assert image.getpixel((2, 2)) == 255
     # The letters of title and composer are drawn: others give another page.
-    assert len({pages[0], engrave_pages(chorale("Choral"))[0], engrave_pages(chorale(composer="Bach"))[0]}) == 3
+    assert (
+        len(
+            {
+                pages[0],
+                engrave_pages(chorale("Choral"))[0],
+                engrave_pages(chorale(composer="Bach"))[0],
+            }
+        )
+        == 3
+    )
 
 
 def test_text_of_the_first_page() -> None:
@@ -77,7 +86,9 @@ def test_lyrics_do_not_overprint_each_other(monkeypatch: pytest.MonkeyPatch) -> 
         rows: dict[str, list[tuple[float, float, str]]] = {}
         for x, y, size, text in SYLLABLE.findall(page["svg_string"]):
             left, _, right, _ = font.getbbox(text)
-            rows.setdefault(y, []).append((int(x) + left * int(size) / 1000, int(x) + right * int(size) / 1000, text))
+            rows.setdefault(y, []).append(
+                (int(x) + left * int(size) / 1000, int(x) + right * int(size) / 1000, text)
+            )
         for row in rows.values():
             for (_, end, text), (start, _, following) in pairwise(sorted(row)):
                 assert end < start, (text, following)

@@ -10,7 +10,9 @@ from PIL import Image, PdfParser
 from music_evals.notation.scores.pdf import count_pages, pages_to_pdf
 
 
-def page(shade: int, mode: str = "RGBA", size: tuple[int, int] = (140, 70), kind: str = "PNG") -> bytes:
+def page(
+    shade: int, mode: str = "RGBA", size: tuple[int, int] = (140, 70), kind: str = "PNG"
+) -> bytes:
     """A page of one shade with a black line across its middle."""
     pixels = np.full((size[1], size[0], 3), shade, dtype=np.uint8)
     pixels[size[1] // 2] = 0
@@ -29,7 +31,11 @@ def test_every_page_is_in_the_pdf_in_its_order_and_size() -> None:
     boxes = [[float(end) for end in reader.read_indirect(ref)[b"MediaBox"]] for ref in reader.pages]
     # A4 is 210 mm wide, 595 points.
     assert [round(width) for _, _, width, _ in boxes] == [595, 595, 595]
-    assert [round(height / width, 3) for _, _, width, height in boxes] == [0.5, 0.5, round(90 / 140, 3)]
+    assert [round(height / width, 3) for _, _, width, height in boxes] == [
+        0.5,
+        0.5,
+        round(90 / 140, 3),
+    ]
     pictures = re.findall(rb"stream\r?\n(\xff\xd8.*?)\r?\nendstream", pdf, re.DOTALL)
     for picture, shade in zip(pictures, shades, strict=True):
         pixels = np.asarray(Image.open(io.BytesIO(picture)).convert("L"), dtype=int)
@@ -45,7 +51,10 @@ def test_the_same_pages_give_the_same_bytes() -> None:
 @pytest.mark.parametrize(
     ("pdf", "count"),
     [
-        (b"%PDF-1.4\n<< /Type /Pages /Count 2 >> << /Type /Page >>\n<</Type/Page/Parent 1 0 R>>", 2),
+        (
+            b"%PDF-1.4\n<< /Type /Pages /Count 2 >> << /Type /Page >>\n<</Type/Page/Parent 1 0 R>>",
+            2,
+        ),
         (b"", 1),
     ],
 )

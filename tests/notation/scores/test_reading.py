@@ -22,9 +22,7 @@ XML = (
 )
 NOTE = "<note><pitch><step>C</step><octave>4</octave></pitch><duration>{}</duration><type>whole</type></note>"
 GOOD = XML.format(doctype="", note=NOTE.format(4))
-PLAIN = (
-    '<!DOCTYPE score-partwise PUBLIC "-//Recordare//DTD MusicXML 3.1//EN" "http://www.musicxml.org/dtds/partwise.dtd">'
-)
+PLAIN = '<!DOCTYPE score-partwise PUBLIC "-//Recordare//DTD MusicXML 3.1//EN" "http://www.musicxml.org/dtds/partwise.dtd">'
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;">]>'
 OUTSIDE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>'
 CONTAINER = '<container><rootfiles><rootfile full-path="{}"/></rootfiles></container>'
@@ -40,7 +38,10 @@ def mxl(rootfile: str = "score.xml", music: str = GOOD, container: bool = True) 
 
 
 def midi(ticks: int) -> bytes:
-    return saved([mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=ticks)], resolution=480)
+    return saved(
+        [mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=ticks)],
+        resolution=480,
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,10 +82,16 @@ def test_every_format_is_read(tmp_path: Path, name: str, content: bytes) -> None
         ("a.mid", midi(2**27), "quarter notes"),
         ("a.abc", b"X:1\nL:1\nK:C\n" + b"C999" * 100, "399,600 quarter notes"),
         ("a.abc", b"X:1\nK:C\n" + b"".join(b"V:%d\nC|\n" % n for n in range(300)), "300 voices"),
-        ("a.xml", GOOD.replace("<div", "<time><beats>999999999</beats></time><div").encode(), "<beats> is '999999999'"),
+        (
+            "a.xml",
+            GOOD.replace("<div", "<time><beats>999999999</beats></time><div").encode(),
+            "<beats> is '999999999'",
+        ),
     ],
 )
-def test_bad_files_are_told_apart(tmp_path: Path, name: str, content: bytes | str, message: str) -> None:
+def test_bad_files_are_told_apart(
+    tmp_path: Path, name: str, content: bytes | str, message: str
+) -> None:
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ScoreError, match=message) as caught:
@@ -111,9 +118,13 @@ def test_sizes_beyond_the_limit_and_headers_that_lie_about_them(
 def test_the_tunes_of_an_abc_file_are_read_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "book.abc"
     head = "Tunes of the village\n%%propagate-accidentals octave\n\n"
-    path.write_text(f"{head}X:7\nL:1/4\nK:C\nC D |\n\nRemarks\n\nX:9\nL:1/4\nK:C\n^F f |\n\nMore remarks\n")
+    path.write_text(
+        f"{head}X:7\nL:1/4\nK:C\nC D |\n\nRemarks\n\nX:9\nL:1/4\nK:C\n^F f |\n\nMore remarks\n"
+    )
     assert [reading.count_tunes(path), reading.count_tunes(tmp_path / "no.abc")] == [2, 0]
-    tunes = [[note.pitch.midi for note in read_score(path, tune).recurse().notes] for tune in (1, 2)]
+    tunes = [
+        [note.pitch.midi for note in read_score(path, tune).recurse().notes] for tune in (1, 2)
+    ]
     assert tunes == [[60, 62], [66, 77]]
     with pytest.raises(ScoreError, match="2 tunes"):
         read_score(path)
@@ -122,7 +133,11 @@ def test_the_tunes_of_an_abc_file_are_read_one_by_one(tmp_path: Path) -> None:
 def test_measures_are_numbered_from_0_after_a_pickup() -> None:
     tune = converter.parse("X:1\nL:1/4\nM:3/4\nK:G\nD | G A B | d3 |]\n", format="abc")
     prepared = prepare_score(tune)
-    assert [measure.number for measure in prepared.parts[0].getElementsByClass("Measure")] == [0, 1, 2]
+    assert [measure.number for measure in prepared.parts[0].getElementsByClass("Measure")] == [
+        0,
+        1,
+        2,
+    ]
     assert (prepared.metadata.title, prepared.metadata.composer) == ("", "")
     with pytest.raises(ScoreError, match="several pieces in one have to be given one by one"):
         prepare_score(corpus.parse("josquin/laDeploration"))
@@ -138,13 +153,17 @@ def test_notes_that_are_not_printed_are_no_notes_of_the_score() -> None:
         measure.insert(0, voice)
     prepared = prepare_score(stream.Score([stream.Part([measure])]))
     assert [element.nameWithOctave for element in prepared.recurse().notes] == ["C4", "E4"]
-    assert {voice.quarterLength for voice in prepared.recurse().getElementsByClass("Voice")} == {4.0}
+    assert {voice.quarterLength for voice in prepared.recurse().getElementsByClass("Voice")} == {
+        4.0
+    }
 
 
 def test_the_same_score_is_the_same_musicxml_on_another_day() -> None:
     score = prepare_score(converter.parse("tinyNotation: 4/4 c1"))
     assert "<encoding-date>" in GeneralObjectExporter(score).parse().decode()
     assert "encoding-date" not in score_to_musicxml(score)
-    trios = (prepare_score(corpus.parse("corelli/opus3no1/1grave", forceSource=True)) for _ in range(2))
+    trios = (
+        prepare_score(corpus.parse("corelli/opus3no1/1grave", forceSource=True)) for _ in range(2)
+    )
     first, second = map(score_to_musicxml, trios)
     assert first == second

@@ -36,15 +36,24 @@ def add_what_sounds_otherwise(score: Any) -> None:
 
 
 STUDY = written(
-    "4/4 c'4 d' e'2~ e'4 f'8 g' trip{a'8 b' c''} r4 c'1", "4/4 c2 G c#1 E-1", change=add_what_sounds_otherwise
+    "4/4 c'4 d' e'2~ e'4 f'8 g' trip{a'8 b' c''} r4 c'1",
+    "4/4 c2 G c#1 E-1",
+    change=add_what_sounds_otherwise,
 )
-NOTES = {(0, 72), (1, 74), (2, 76), (5, 77), (5.5, 79), (6, 81), (8, 72)} | {(0, 60), (2, 55), (4, 61), (8, 51)}
+NOTES = {(0, 72), (1, 74), (2, 76), (5, 77), (5.5, 79), (6, 81), (8, 72)} | {
+    (0, 60),
+    (2, 55),
+    (4, 61),
+    (8, 51),
+}
 
 
 @pytest.mark.parametrize("rendering", RENDERINGS)
 def test_every_rendering_is_read_back_with_the_same_notes(rendering: Rendering) -> None:
     if rendering == "lilypond":
-        pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+        pytest.importorskip(
+            "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+        )
     (rendered,) = render([STUDY], rendering)
     assert rendered["problem"] == ""
     assert rendered["is_regular"]
@@ -55,7 +64,13 @@ def test_every_rendering_is_read_back_with_the_same_notes(rendering: Rendering) 
         seconds = soundfile.info(io.BytesIO(rendered["files"][0])).duration
         assert 4 < seconds < 8  # 12 quarters at 120, and the last note dies away
     else:
-        begins = {"abc": "X:1", "musicxml": "<?xml", "midi": "ticks_per_beat", "lilypond": "\\version", "kern": "!!!"}
+        begins = {
+            "abc": "X:1",
+            "musicxml": "<?xml",
+            "midi": "ticks_per_beat",
+            "lilypond": "\\version",
+            "kern": "!!!",
+        }
         assert rendered["text"].strip().startswith(begins[rendering])
 
 
@@ -72,7 +87,9 @@ def test_what_is_read_otherwise_is_told_with_places() -> None:
     assert rendered["problem"] == (
         "read back, of 3 notes 2 lost (pitch 72 at quarter 0, pitch 76 at quarter 2), 1 added (pitch 73 at quarter 0)"
     )
-    with patch.object(renderings, "sounding_notes", return_value={(0, 72): 96, (97, 74): 96, (192, 76): 96}):
+    with patch.object(
+        renderings, "sounding_notes", return_value={(0, 72): 96, (97, 74): 96, (192, 76): 96}
+    ):
         (rendered,) = render([written("2/4 c'4 d' e'2 r2")], "midi")
     assert rendered["problem"].endswith("1 of another duration (pitch 76 at quarter 2)")
 
@@ -96,12 +113,15 @@ def test_ties_join_within_a_part_and_unisons_have_no_sure_duration() -> None:
     assert notes == {(0, 60): None, (4 * 96, 74): 4 * 96}
     (midi,) = render([struck], "midi")
     assert midi["problem"] == ""
-    midi_notes = parse_midi_text(midi["text"]).notes  # one of a pitch at a time: the second begins it anew
+    midi_notes = parse_midi_text(
+        midi["text"]
+    ).notes  # one of a pitch at a time: the second begins it anew
     assert [(note.onset // 480, note.pitch) for note in midi_notes] == [(0, 60), (1, 60), (4, 74)]
 
 
 @pytest.mark.parametrize(
-    ("musicxml", "problem"), [("", "no MusicXML"), ("<score-partwise/>", "no notes"), ("not XML", "no well-formed XML")]
+    ("musicxml", "problem"),
+    [("", "no MusicXML"), ("<score-partwise/>", "no notes"), ("not XML", "no well-formed XML")],
 )
 def test_what_cannot_be_read_is_told(musicxml: str, problem: str) -> None:
     (rendered,) = render([musicxml], "kern")
@@ -119,11 +139,15 @@ def test_a_pickup_is_not_counted_as_a_measure() -> None:
     assert (rendered["problem"], rendered["is_regular"]) == ("", False)
 
 
-def test_a_rendering_is_kept_and_made_anew_where_its_entry_is_damaged(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_rendering_is_kept_and_made_anew_where_its_entry_is_damaged(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     score = written("2/4 c'4 d' e'2")
     made = render([score, score], "abc")
-    with patch.object(renderings, "map_in_subprocess", side_effect=lambda work, items, **_: map(work, items)) as apart:
+    with patch.object(
+        renderings, "map_in_subprocess", side_effect=lambda work, items, **_: map(work, items)
+    ) as apart:
         assert render([score], "abc") == made[:1]
         assert [*apart.call_args.args[1]] == []
         (entry,) = (cache_folder() / "renderings").iterdir()

@@ -10,7 +10,11 @@ from music_evals.datasets_builders.msu.works import first_works
 from music_evals.notation.scores import second_reading
 from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.scores.reading import read_score_data
-from music_evals.notation.scores.second_reading import ReadNote, check_by_second_reader, compare_notes
+from music_evals.notation.scores.second_reading import (
+    ReadNote,
+    check_by_second_reader,
+    compare_notes,
+)
 
 XML = (
     '<score-partwise><part-list><score-part id="P1"><part-name>A</part-name></score-part></part-list><part id="P1">'
@@ -43,7 +47,13 @@ def test_sound_files_pass(tmp_path: Path, name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "old", "new", "message"),
     [
-        ("a.xml", XML, "<alter>1</alter>", "", "measure 1: music21 reads C#4 for 3, partitura reads C4 for 3"),
+        (
+            "a.xml",
+            XML,
+            "<alter>1</alter>",
+            "",
+            "measure 1: music21 reads C#4 for 3, partitura reads C4 for 3",
+        ),
         (
             "a.xml",
             XML,
@@ -51,13 +61,49 @@ def test_sound_files_pass(tmp_path: Path, name: str, text: str) -> None:
             "<step>B</step>",
             "music21 reads the grace note D5, partitura reads the grace note B5",
         ),
-        ("a.xml", XML, "<fifths>2", "<fifths>3", "measure 1: music21 reads the key 2, partitura reads 3"),
-        ("a.xml", XML, "<beats>2", "<beats>3", "measure 1: music21 reads the metre 2/4, partitura reads 3/4"),
-        ("a.xml", XML, 'number="2"', 'number="5"', "music21 reads the number 2 at a measure, partitura reads 5"),
-        ("a.xml", XML, '<tie type="stop"/>', "", "music21 reads C#4 for 3, partitura reads C#4 for 2"),
-        ("a.krn", KERN, "4e\n", "4e-\n", "measure 2: music21 reads E4 for 1, partitura reads E-4 for 1"),
+        (
+            "a.xml",
+            XML,
+            "<fifths>2",
+            "<fifths>3",
+            "measure 1: music21 reads the key 2, partitura reads 3",
+        ),
+        (
+            "a.xml",
+            XML,
+            "<beats>2",
+            "<beats>3",
+            "measure 1: music21 reads the metre 2/4, partitura reads 3/4",
+        ),
+        (
+            "a.xml",
+            XML,
+            'number="2"',
+            'number="5"',
+            "music21 reads the number 2 at a measure, partitura reads 5",
+        ),
+        (
+            "a.xml",
+            XML,
+            '<tie type="stop"/>',
+            "",
+            "music21 reads C#4 for 3, partitura reads C#4 for 2",
+        ),
+        (
+            "a.krn",
+            KERN,
+            "4e\n",
+            "4e-\n",
+            "measure 2: music21 reads E4 for 1, partitura reads E-4 for 1",
+        ),
         ("a.krn", KERN, "=2\n", "", "music21 reads 2 measures, partitura reads 1"),
-        ("a.abc", ABC, "f =f", "f f", "measure 1: music21 reads F5 for 2, our reader reads F#5 for 2"),
+        (
+            "a.abc",
+            ABC,
+            "f =f",
+            "f f",
+            "measure 1: music21 reads F5 for 2, our reader reads F#5 for 2",
+        ),
     ],
 )
 def test_what_differs_is_named_with_the_first_measure(
@@ -71,11 +117,15 @@ def test_what_differs_is_named_with_the_first_measure(
 def test_notes_are_compared_in_the_order_of_measures() -> None:
     notes = [ReadNote(0, 0, "C4", 96), ReadNote(1, 0, "D4", 48)]
     compare_notes(notes, notes[::-1], ["1", "2"], "partitura")
-    with pytest.raises(ScoreError, match="measure 2: music21 reads D4 for 1/2, partitura reads nothing there"):
+    with pytest.raises(
+        ScoreError, match="measure 2: music21 reads D4 for 1/2, partitura reads nothing there"
+    ):
         compare_notes(notes, notes[:1], ["1", "2"], "partitura")
 
 
-def test_a_file_that_the_second_program_cannot_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_the_second_program_cannot_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
         raise KeyError("quarter-flat")
 

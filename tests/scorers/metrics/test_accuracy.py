@@ -12,16 +12,23 @@ from music_evals.scorers.metrics.accuracy import joint_agreement, level_success,
 
 def test_level_success() -> None:
     right, wrong = {1: [True] * 3, 2: [True] * 3}, {1: [True] * 3, 2: [True, False, True]}
-    found = level_success({**{f"r{i}": right for i in range(45)}, **{f"w{i}": wrong for i in range(105)}})
+    found = level_success(
+        {**{f"r{i}": right for i in range(45)}, **{f"w{i}": wrong for i in range(105)}}
+    )
     assert [(rate.value, rate.n) for rate in found.values()] == [(1, 150), (0.3, 150)]
-    assert (found[2].low, found[2].high) == pytest.approx(proportion_confint(45, 150, method="wilson"))
+    assert (found[2].low, found[2].high) == pytest.approx(
+        proportion_confint(45, 150, method="wilson")
+    )
 
 
 def test_scores_that_nobody_can_judge_at_a_level() -> None:
     found = level_success({"a": {1: [None], 2: [False]}, "b": {1: [True], 2: []}, "c": {1: [True]}})
     assert [(rate.value, rate.n) for rate in found.values()] == [(1, 2)]
     assert level_success({}) == level_success({"a": {1: [None]}}) == {}
-    once, twice = level_success({1: {1: [True]}}), level_success({1: {1: [True]}, 2: {1: [True]}}, repetitions=2)
+    once, twice = (
+        level_success({1: {1: [True]}}),
+        level_success({1: {1: [True]}, 2: {1: [True]}}, repetitions=2),
+    )
     assert once[1].low == twice[1].low
 
 
@@ -35,7 +42,9 @@ def test_a_score_that_cannot_be_decided_is_no_failure() -> None:
         if number % 2:
             scores[number][int(rng.integers(1, 5))].append(None)
     found = level_success(scores)
-    assert [found[level].value for level in (1, 2, 3, 4)] == pytest.approx([0.8**3, 0.8**6, 0.8**9, 0.8**12], abs=0.015)
+    assert [found[level].value for level in (1, 2, 3, 4)] == pytest.approx(
+        [0.8**3, 0.8**6, 0.8**9, 0.8**12], abs=0.015
+    )
 
 
 def test_agreement_with_abstentions() -> None:
@@ -49,13 +58,17 @@ def judged(*outcomes: int | None) -> dict[str, Any]:
 
 def test_judges_and_a_person_agree_as_in_the_paper() -> None:
     """300 of 360 is the paper's share, 83.33%, and has its interval, 79.44 to 87.22, up to what the draws move it."""
-    assert [round(100 * end / 360, 2) for end in stats.binom.ppf((0.025, 0.975), 360, 300 / 360)] == [79.44, 87.22]
+    assert [
+        round(100 * end / 360, 2) for end in stats.binom.ppf((0.025, 0.975), 360, 300 / 360)
+    ] == [79.44, 87.22]
     questions = [judged(1, 1, 1, 1)] * 180 + [judged(0, 0, 0, 0)] * 120 + [judged(1, 1, 1, 0)] * 60
     found = joint_agreement(questions, range(360))
     assert found is not None
     assert (round(100 * found.value, 2), found.n) == (83.33, 360)
     one_question = 100 / 360 + 0.01
-    assert [100 * (found.low or 0), 100 * (found.high or 0)] == pytest.approx([79.44, 87.22], abs=one_question)
+    assert [100 * (found.low or 0), 100 * (found.high or 0)] == pytest.approx(
+        [79.44, 87.22], abs=one_question
+    )
 
 
 def test_the_interval_of_the_agreement_draws_whole_scores() -> None:
@@ -66,7 +79,9 @@ def test_the_interval_of_the_agreement_draws_whole_scores() -> None:
     questions = [judged(1, 1, 1, 1) if one else judged(1, 0, 1, 1) for one in agree]
     found = joint_agreement(questions, clusters.tolist())
     weights = rng.multinomial(30, np.full(30, 1 / 30), size=20_000)
-    low, high = np.quantile(weights @ np.bincount(clusters, agree) / (weights @ np.full(30, 12)), (0.025, 0.975))
+    low, high = np.quantile(
+        weights @ np.bincount(clusters, agree) / (weights @ np.full(30, 12)), (0.025, 0.975)
+    )
     assert found is not None
     assert found.value == pytest.approx(agree.mean())
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.006)

@@ -32,7 +32,9 @@ def test_clusters_of_one_size() -> None:
     """The exact interval of as many trials as the spread of the clusters' means is worth, with t for 4 degrees."""
     rates = np.array([0.2, 0.4, 0.5, 0.9, 1.0])
     values = [float(place < 10 * rate) for rate in rates for place in range(10)]
-    trials = 0.6 * 0.4 / (rates.var(ddof=1) / 5) * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 4)) ** 2
+    trials = (
+        0.6 * 0.4 / (rates.var(ddof=1) / 5) * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 4)) ** 2
+    )
     expected = proportion_confint(0.6 * trials, trials, method="beta")
     assert mean_interval(values, np.repeat(range(5), 10).tolist()) == pytest.approx(expected)
 
@@ -46,7 +48,9 @@ def test_many_items_have_the_interval_of_student() -> None:
 def test_twins_say_nothing_new() -> None:
     values = np.random.default_rng(2).random(20).tolist()
     twins = [value for value in values for _ in range(2)]
-    assert mean_interval(twins, [place // 2 for place in range(40)]) == pytest.approx(mean_interval(values))
+    assert mean_interval(twins, [place // 2 for place in range(40)]) == pytest.approx(
+        mean_interval(values)
+    )
 
 
 def test_clusters_that_are_alike_count_as_one_trial_each() -> None:
@@ -55,7 +59,9 @@ def test_clusters_that_are_alike_count_as_one_trial_each() -> None:
     assert mean_interval([1.0] * 60, names) == pytest.approx((right.low, 1))
     assert mean_interval([0.0] * 60, names) == pytest.approx((0, 1 - right.low))
     half = stats.binomtest(2, 4).proportion_ci(method="exact")
-    assert mean_interval([0.1, 0.9] * 4, [0, 0, 1, 1, 2, 2, 3, 3]) == pytest.approx((half.low, half.high))
+    assert mean_interval([0.1, 0.9] * 4, [0, 0, 1, 1, 2, 2, 3, 3]) == pytest.approx(
+        (half.low, half.high)
+    )
 
 
 def test_one_cluster_has_no_interval() -> None:
@@ -71,14 +77,18 @@ def test_strata_count_alike_whatever_their_sizes() -> None:
     some = [values[strata == name] for name in "abc"]
     half = 1.96 * np.sqrt(sum(one.var(ddof=1) / len(one) for one in some)) / 3
     middle = np.mean([one.mean() for one in some])
-    assert mean_interval(values, strata=strata.tolist()) == pytest.approx((middle - half, middle + half), abs=0.004)
+    assert mean_interval(values, strata=strata.tolist()) == pytest.approx(
+        (middle - half, middle + half), abs=0.004
+    )
 
 
 def test_a_cluster_in_every_stratum_is_one_cluster() -> None:
     """Where its answers in all strata are the same, the strata say no more than one."""
     values = np.random.default_rng(4).random(8).tolist()
     strata = [name for name in "abc" for _ in values]
-    assert mean_interval(values * 3, list(range(8)) * 3, strata) == pytest.approx(mean_interval(values))
+    assert mean_interval(values * 3, list(range(8)) * 3, strata) == pytest.approx(
+        mean_interval(values)
+    )
 
 
 @pytest.mark.parametrize("count", [5, 10, 30])
@@ -90,7 +100,9 @@ def test_macro_means_are_held_as_often_as_said(count: int, is_shared: bool) -> N
     held = 0
     for _ in range(500):
         ease = rng.normal(size=count)[clusters] if is_shared else rng.normal(size=len(at))
-        values = (np.sqrt(0.5) * (ease + rng.normal(size=len(at))) < stats.norm.ppf(at)).astype(float)
+        values = (np.sqrt(0.5) * (ease + rng.normal(size=len(at))) < stats.norm.ppf(at)).astype(
+            float
+        )
         names = clusters if is_shared else np.arange(len(at))
         low, high = mean_interval(values, names.tolist(), strata.tolist())
         held += low <= at.mean() <= high
@@ -105,7 +117,9 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(count: int, mean: floa
         # Of two items of a cluster the answers correlate by 0.4.
         rates = rng.beta(1.5 * mean, 1.5 * (1 - mean), count)
         names = np.repeat(range(count), rng.integers(3, 22, count))
-        low, high = mean_interval((rng.random(len(names)) < rates[names]).astype(float), names.tolist())
+        low, high = mean_interval(
+            (rng.random(len(names)) < rates[names]).astype(float), names.tolist()
+        )
         assert 0 <= low <= high <= 1
         held += low <= mean <= high
     assert held / 600 > 0.93
@@ -130,7 +144,9 @@ def test_what_is_refused(values: list[float], names: dict[str, list[int]], messa
 def test_wilsons_interval_is_scipys(n: int, data: st.DataObject) -> None:
     successes = data.draw(st.integers(0, n))
     expected = stats.binomtest(successes, n).proportion_ci(method="wilson")
-    assert wilson_interval(successes / n, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert wilson_interval(successes / n, n) == pytest.approx(
+        (expected.low, expected.high), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(("proportion", "n"), [(0.5, 0), (-0.1, 10), (1.1, 10), (float("nan"), 10)])
@@ -146,7 +162,9 @@ def test_chats_about_the_same_questions_are_clusters_and_so_are_the_questions() 
     variance = of_items + of_chats
     freedom = variance**2 / (of_items**2 / 1 + of_chats**2 / 2)
     trials = 0.25 / variance * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, freedom)) ** 2
-    expected = stats.beta.ppf([0.025, 0.975], [trials / 2, trials / 2 + 1], [trials / 2 + 1, trials / 2])
+    expected = stats.beta.ppf(
+        [0.025, 0.975], [trials / 2, trials / 2 + 1], [trials / 2 + 1, trials / 2]
+    )
     assert crossed_interval(values, items, chats) == pytest.approx(tuple(expected))
     assert all(map(math.isnan, crossed_interval([0, 1], "ab", "11")))
     # Where all answers are right, there are as many trials as questions, or as chats if these are fewer.

@@ -47,10 +47,16 @@ def quadrature(mean_1: float, std_1: float, mean_2: float, std_2: float) -> floa
         return float(sum(d * np.log(d / middle) / 2 for d in (p, q) if d > 0 and middle > 0))
 
     points = sorted(
-        mean + step * std for mean, std in ((mean_1, std_1), (mean_2, std_2)) for step in (-9, -4, -1, 0, 1, 4, 9)
+        mean + step * std
+        for mean, std in ((mean_1, std_1), (mean_2, std_2))
+        for step in (-9, -4, -1, 0, 1, 4, 9)
     )
     return float(
-        sum(integrate.quad(integrand, start, end, epsabs=1e-11)[0] for start, end in pairwise(points) if end > start)
+        sum(
+            integrate.quad(integrand, start, end, epsabs=1e-11)[0]
+            for start, end in pairwise(points)
+            if end > start
+        )
     )
 
 
@@ -61,7 +67,9 @@ def quadrature(mean_1: float, std_1: float, mean_2: float, std_2: float) -> floa
         (0, 1e-3, 0.004, 1e-3), (-2, 0.4, 1, 5),
     ],
 )  # fmt: skip
-def test_divergence_agrees_with_scipys_quadrature(gaussians: tuple[float, float, float, float]) -> None:
+def test_divergence_agrees_with_scipys_quadrature(
+    gaussians: tuple[float, float, float, float],
+) -> None:
     mean_1, std_1, mean_2, std_2 = gaussians
     found = gaussian_divergence(*gaussians)
     assert found == pytest.approx(quadrature(*gaussians), abs=1e-6)
@@ -75,20 +83,29 @@ def test_similarity_is_the_published_one_unless_a_spread_is_a_hundred_times_the_
     for published in json.loads(path.read_text("utf-8"))["js_similarity"]:
         spread = 10 ** rng.uniform(-2, 0, 3)
         reference = rng.normal(0, spread, (60, 3))
-        made = rng.normal(spread * rng.normal(size=3), spread * 10 ** rng.uniform(-1.5, 1.5, 3), (40, 3))
+        made = rng.normal(
+            spread * rng.normal(size=3), spread * 10 ** rng.uniform(-1.5, 1.5, 3), (40, 3)
+        )
         found = similarity(reference, made).value
         assert found == pytest.approx(published, abs=1e-4)
 
 
 def test_divergence_of_what_is_equal_or_apart() -> None:
     assert gaussian_divergence(5.0, 0.1, 5.0, 0.1) == 0
-    for gaussians in ((0, 1, 1e6, 1), (0, 1e-9, 1, 1e-9), (0, 1e-200, 0, 1e200), (1e9, 1e-9, 1e9 + 1, 1e-6)):
+    for gaussians in (
+        (0, 1, 1e6, 1),
+        (0, 1e-9, 1, 1e-9),
+        (0, 1e-200, 0, 1e200),
+        (1e9, 1e-9, 1e9 + 1, 1e-6),
+    ):
         assert gaussian_divergence(*gaussians) == pytest.approx(LN2, abs=1e-6)
 
 
 @settings(max_examples=40)
 @given(st.floats(-20, 20), st.floats(-6, 6), st.floats(-100, 100), st.floats(0.1, 10))
-def test_divergence_does_not_depend_on_the_unit(shift: float, log_ratio: float, origin: float, unit: float) -> None:
+def test_divergence_does_not_depend_on_the_unit(
+    shift: float, log_ratio: float, origin: float, unit: float
+) -> None:
     ratio = 10**log_ratio
     found = gaussian_divergence(0.0, 1.0, shift, ratio)
     assert 0 <= found <= LN2
@@ -103,7 +120,9 @@ def test_a_worked_case() -> None:
     divergences = [0.0, quadrature(0, 2, 1, 2), quadrature(0, 1, 0, 2)]
     found = similarity(reference, generated)
     assert found.value == pytest.approx(100 * np.exp(-2 * np.mean(divergences)), abs=1e-4)
-    assert list(found.by_descriptor.values()) == pytest.approx(100 * np.exp(-2 * np.array(divergences)), abs=1e-4)
+    assert list(found.by_descriptor.values()) == pytest.approx(
+        100 * np.exp(-2 * np.array(divergences)), abs=1e-4
+    )
     assert found.shifts == pytest.approx(dict(zip(NAMES, (0, 0.5, 0), strict=True)))
     assert found.reason is None
 
@@ -119,9 +138,18 @@ def test_a_set_is_like_itself_and_like_nothing_far_away() -> None:
 @pytest.mark.parametrize(
     ("column", "reason"),
     [
-        ([np.nan] * 3, "groove consistency: 0 values among 3 generated pieces; at least 2 are needed"),
-        ([np.nan, 0.5, np.nan], "groove consistency: 1 value among 3 generated pieces; at least 2 are needed"),
-        ([0.98] * 3, "groove consistency: all 3 values of the generated pieces are 0.98; they must differ"),
+        (
+            [np.nan] * 3,
+            "groove consistency: 0 values among 3 generated pieces; at least 2 are needed",
+        ),
+        (
+            [np.nan, 0.5, np.nan],
+            "groove consistency: 1 value among 3 generated pieces; at least 2 are needed",
+        ),
+        (
+            [0.98] * 3,
+            "groove consistency: all 3 values of the generated pieces are 0.98; they must differ",
+        ),
     ],
 )
 def test_what_has_no_fit_has_no_similarity(column: list[float], reason: str) -> None:
@@ -134,9 +162,10 @@ def test_what_has_no_fit_has_no_similarity(column: list[float], reason: str) -> 
         low, high, why = interval(reference, generated)
     assert found.reason == reason
     alone = similarity(reference[:, [2]], generated[:, [2]], ["scale"]).value
-    assert (found.by_descriptor["groove consistency"], found.by_descriptor["scale consistency"]) == pytest.approx(
-        (np.nan, alone), nan_ok=True
-    )
+    assert (
+        found.by_descriptor["groove consistency"],
+        found.by_descriptor["scale consistency"],
+    ) == pytest.approx((np.nan, alone), nan_ok=True)
     assert np.isnan([found.value, low, high]).all()
     assert why == "the similarity itself is undefined"
 
@@ -157,7 +186,9 @@ def test_the_interval_is_as_wide_as_samples_scatter() -> None:
     samples = [rng.normal(size=(100, 2)) + 1 for _ in range(150)]
     scatter = [similarity(reference, sample, "ab").value for sample in samples]
     low, high, _ = interval(reference, samples[0])
-    assert high - low == pytest.approx(np.quantile(scatter, 0.975) - np.quantile(scatter, 0.025), rel=0.25)
+    assert high - low == pytest.approx(
+        np.quantile(scatter, 0.975) - np.quantile(scatter, 0.025), rel=0.25
+    )
     assert low < similarity(reference, samples[0], "ab").value < high
 
 
@@ -178,7 +209,9 @@ def test_the_interval_holds_what_as_many_pieces_give_on_average(count: int) -> N
     reference = rng.gamma(2, 1, size=(300, 2))
     samples = [rng.gamma(3, 0.6, size=(count, 2)) for _ in range(200)]
     truth = np.mean([similarity(reference, sample, "ab").value for sample in samples])
-    held = [low <= truth <= high for low, high, _ in (interval(reference, sample) for sample in samples)]
+    held = [
+        low <= truth <= high for low, high, _ in (interval(reference, sample) for sample in samples)
+    ]
     assert np.mean(held) > 0.93
 
 
@@ -192,6 +225,8 @@ def test_the_interval_holds_what_as_many_pieces_give_on_average(count: int) -> N
         ([[1.0, 2.0]], [[1.0, 2.0]], "aa", "2 different ones are needed"),
     ],
 )
-def test_what_is_no_set_of_pieces(reference: list[object], generated: list[object], names: str, named: str) -> None:
+def test_what_is_no_set_of_pieces(
+    reference: list[object], generated: list[object], names: str, named: str
+) -> None:
     with pytest.raises(ValueError, match=named):
         similarity(reference, generated, names)

@@ -4,7 +4,14 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from music_evals.scorers.metrics.clustered import mean_interval
-from music_evals.scorers.metrics.estimates import Estimate, average, difference, estimate, flatten, share
+from music_evals.scorers.metrics.estimates import (
+    Estimate,
+    average,
+    difference,
+    estimate,
+    flatten,
+    share,
+)
 
 
 def test_independent_right_and_wrong_answers_have_wilsons_interval() -> None:

@@ -7,7 +7,12 @@ import numpy.typing as npt
 import pytest
 from scipy import linalg
 
-from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval, small_sample_note
+from music_evals.scorers.metrics.frechet import (
+    frechet_distance,
+    frechet_infinity,
+    frechet_interval,
+    small_sample_note,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,7 +26,10 @@ def by_definition(reference: Floats, generated: Floats) -> float:
 
 def clouds(seed: int, *sizes: int, dimension: int) -> list[Floats]:
     rng = np.random.default_rng(seed)
-    return [rng.normal(size=(n, dimension)) @ rng.normal(size=(dimension, dimension)) + rng.normal() for n in sizes]
+    return [
+        rng.normal(size=(n, dimension)) @ rng.normal(size=(dimension, dimension)) + rng.normal()
+        for n in sizes
+    ]
 
 
 def whitened(rng: np.random.Generator, n: int, dimension: int) -> Floats:
@@ -34,13 +42,17 @@ def whitened(rng: np.random.Generator, n: int, dimension: int) -> Floats:
 def test_the_distance_agrees_with_scipy(sizes: tuple[int, int]) -> None:
     for seed in range(5):
         reference, generated = clouds(seed, *sizes, dimension=24)
-        assert frechet_distance(reference, generated) == pytest.approx(by_definition(reference, generated), rel=1e-6)
+        assert frechet_distance(reference, generated) == pytest.approx(
+            by_definition(reference, generated), rel=1e-6
+        )
 
 
 def test_diagonal_covariances_have_a_closed_form() -> None:
     rng = np.random.default_rng(1)
     first, second, between = rng.uniform(0.1, 3, 10), rng.uniform(0.1, 3, 10), rng.normal(size=10)
-    found = frechet_distance(whitened(rng, 80, 10) * first, whitened(rng, 50, 10) * second + between)
+    found = frechet_distance(
+        whitened(rng, 80, 10) * first, whitened(rng, 50, 10) * second + between
+    )
     assert found == pytest.approx(np.sum(between**2) + np.sum((first - second) ** 2), rel=1e-9)
 
 
@@ -49,10 +61,15 @@ def test_singular_covariances() -> None:
     rng = np.random.default_rng(2)
     first, second = rng.uniform(0.5, 2, 6), rng.uniform(0.5, 2, 6)
     axes = np.linalg.qr(rng.normal(size=(100, 6)))[0]
-    found = frechet_distance((whitened(rng, 9, 6) * first) @ axes.T, (whitened(rng, 12, 6) * second) @ axes.T)
+    found = frechet_distance(
+        (whitened(rng, 9, 6) * first) @ axes.T, (whitened(rng, 12, 6) * second) @ axes.T
+    )
     assert found == pytest.approx(np.sum((first - second) ** 2), rel=1e-9)
     # Sets in orthogonal subspaces have no covariance in common.
-    left, right = np.hstack([whitened(rng, 9, 6), np.zeros((9, 6))]), np.hstack([np.zeros((9, 6)), whitened(rng, 9, 6)])
+    left, right = (
+        np.hstack([whitened(rng, 9, 6), np.zeros((9, 6))]),
+        np.hstack([np.zeros((9, 6)), whitened(rng, 9, 6)]),
+    )
     assert frechet_distance(left, right) == pytest.approx(12)
 
 
@@ -63,15 +80,21 @@ def test_what_a_distance_must_be(n: int, dimension: int) -> None:
     assert 0 <= frechet_distance(reference, reference) <= 1e-9 * np.trace(np.cov(reference.T))
     assert frechet_distance(generated, reference) == pytest.approx(distance, rel=1e-9)
     turn = np.linalg.qr(np.random.default_rng(4).normal(size=(dimension, dimension)))[0]
-    assert frechet_distance(reference @ turn + 5, generated @ turn + 5) == pytest.approx(distance, rel=1e-9)
+    assert frechet_distance(reference @ turn + 5, generated @ turn + 5) == pytest.approx(
+        distance, rel=1e-9
+    )
     assert frechet_distance(reference * 3, generated * 3) == pytest.approx(9 * distance, rel=1e-9)
-    assert frechet_distance(reference.astype(np.float32), generated) == pytest.approx(distance, rel=1e-5)
+    assert frechet_distance(reference.astype(np.float32), generated) == pytest.approx(
+        distance, rel=1e-5
+    )
 
 
 def test_resamples_are_those_of_the_pieces_themselves() -> None:
     reference, generated = clouds(5, 60, 40, dimension=6)
     counts = np.random.default_rng(0).multinomial(40, np.full(40, 1 / 40), 200)
-    distances = [frechet_distance(reference, np.repeat(generated, times, axis=0)) for times in counts]
+    distances = [
+        frechet_distance(reference, np.repeat(generated, times, axis=0)) for times in counts
+    ]
     shift = frechet_distance(reference, generated) - np.mean(distances)
     expected = np.quantile(distances, [0.025, 0.975]) + shift
     assert frechet_interval(reference, generated, resamples=200) == pytest.approx(tuple(expected))
@@ -102,7 +125,9 @@ def test_the_extrapolation_takes_the_bias_away() -> None:
 def test_notes() -> None:
     both = "768 reference pieces and 200 generated pieces in 768 dimensions: the covariances are singular"
     assert str(small_sample_note(768, 200, 768)).startswith(both)
-    assert str(small_sample_note(800, 200, 768)).startswith("200 generated pieces in 768 dimensions: the covariance is")
+    assert str(small_sample_note(800, 200, 768)).startswith(
+        "200 generated pieces in 768 dimensions: the covariance is"
+    )
     assert small_sample_note(769, 769, 768) is None
 
 
@@ -115,7 +140,9 @@ def test_notes() -> None:
         ([[1.0], [2.0]], [[1.0, 2.0], [2.0, 3.0]], "reference has 1 dimensions, generated 2"),
     ],
 )
-def test_what_is_no_set_of_embeddings(reference: list[object], generated: list[object], named: str) -> None:
+def test_what_is_no_set_of_embeddings(
+    reference: list[object], generated: list[object], named: str
+) -> None:
     for figure in (frechet_distance, partial(frechet_interval, resamples=9), frechet_infinity):
         with pytest.raises(ValueError, match=named):
             figure(reference, generated)

@@ -18,11 +18,17 @@ from music_evals.scorers.metrics.paired import (
 )
 
 
-@pytest.mark.parametrize(("first_only", "second_only"), [(1, 7), (0, 5), (12, 12), (30, 61), (3, 0), (121, 59)])
+@pytest.mark.parametrize(
+    ("first_only", "second_only"), [(1, 7), (0, 5), (12, 12), (30, 61), (3, 0), (121, 59)]
+)
 def test_mcnemar_is_that_of_statsmodels(first_only: int, second_only: int) -> None:
     table = [[10, first_only], [second_only, 20]]
-    assert exact_mcnemar(first_only, second_only) == pytest.approx(reference_mcnemar(table, exact=True).pvalue)
-    expected = reference_mcnemar(table, exact=first_only + second_only < EXACT_BELOW, correction=True)
+    assert exact_mcnemar(first_only, second_only) == pytest.approx(
+        reference_mcnemar(table, exact=True).pvalue
+    )
+    expected = reference_mcnemar(
+        table, exact=first_only + second_only < EXACT_BELOW, correction=True
+    )
     assert mcnemar(first_only, second_only) == pytest.approx(expected.pvalue)
 
 
@@ -35,13 +41,19 @@ def test_interval_worked_by_hand() -> None:
 
 def test_interval_covers_the_true_difference_as_often_as_it_says() -> None:
     rng = np.random.default_rng(7)
-    counts = rng.multinomial(40, (0.25, 0.10, 0.65), 1000)  # only the first, only the second, neither or both
+    counts = rng.multinomial(
+        40, (0.25, 0.10, 0.65), 1000
+    )  # only the first, only the second, neither or both
     ends = [difference_interval(int(one), int(other), 40) for one, other, _ in counts]
     assert np.mean([low <= -0.15 <= high for low, high in ends]) > 0.93
 
 
-@pytest.mark.parametrize(("first_only", "second_only"), [(0, 0), (0, 1), (3, 1), (2, 2), (0, 12), (9, 3)])
-def test_flipping_signs_of_right_and_wrong_is_mcnemars_test(first_only: int, second_only: int) -> None:
+@pytest.mark.parametrize(
+    ("first_only", "second_only"), [(0, 0), (0, 1), (3, 1), (2, 2), (0, 12), (9, 3)]
+)
+def test_flipping_signs_of_right_and_wrong_is_mcnemars_test(
+    first_only: int, second_only: int
+) -> None:
     differences = [-1.0] * first_only + [0.0] * 3 + [1.0] * second_only
     assert sign_flip_test(differences) == pytest.approx(exact_mcnemar(first_only, second_only))
 
@@ -50,9 +62,15 @@ def test_flipping_signs_of_right_and_wrong_is_mcnemars_test(first_only: int, sec
 def test_sign_flips_are_those_of_scipy(size: int) -> None:
     differences = np.random.default_rng(size).normal(0.3, 1, size)
     found = stats.permutation_test(
-        (differences,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(1)
+        (differences,),
+        np.mean,
+        permutation_type="samples",
+        n_resamples=20_000,
+        rng=np.random.default_rng(1),
     )
-    assert sign_flip_test(differences) == pytest.approx(found.pvalue, abs=1e-12 if size <= EXACT_UP_TO else 0.01)
+    assert sign_flip_test(differences) == pytest.approx(
+        found.pvalue, abs=1e-12 if size <= EXACT_UP_TO else 0.01
+    )
 
 
 def test_random_flips_never_give_a_p_of_nothing() -> None:
@@ -136,6 +154,8 @@ def test_the_same_outcomes_give_the_same_figures_and_swapped_ones_the_opposite()
         ([1, 1], [1, 0], ["a"], "clusters names 1 items, first has 2"),
     ],
 )
-def test_what_cannot_be_compared_is_named(first: list[float], second: list[float], clusters: object, says: str) -> None:
+def test_what_cannot_be_compared_is_named(
+    first: list[float], second: list[float], clusters: object, says: str
+) -> None:
     with pytest.raises(ValueError, match=says):
         compare(first, second, clusters)  # type: ignore[arg-type]

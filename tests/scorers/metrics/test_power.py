@@ -9,7 +9,11 @@ from statsmodels.api import OLS
 from statsmodels.stats.power import NormalIndPower, TTestPower
 
 from music_evals.scorers.metrics.paired import compare
-from music_evals.scorers.metrics.power import detectable_difference, paired_variance, questions_needed
+from music_evals.scorers.metrics.power import (
+    detectable_difference,
+    paired_variance,
+    questions_needed,
+)
 
 
 def test_the_example_of_the_paper() -> None:
@@ -20,7 +24,9 @@ def test_the_example_of_the_paper() -> None:
 @pytest.mark.parametrize("difference", [0.02, 0.05, 0.2])
 def test_numbers_of_questions_are_those_of_statsmodels(difference: float) -> None:
     variance = paired_variance(0.7, 0.7 + difference, 0.3)
-    known = NormalIndPower(ddof=0).solve_power(difference / sqrt(variance), alpha=0.05, power=0.8, ratio=0)
+    known = NormalIndPower(ddof=0).solve_power(
+        difference / sqrt(variance), alpha=0.05, power=0.8, ratio=0
+    )
     assert questions_needed(difference, variance) == pytest.approx(known, abs=1)
     assert detectable_difference(sqrt(variance / known)) == pytest.approx(difference, rel=1e-3)
 
@@ -48,7 +54,11 @@ def test_clustered_errors_are_those_of_statsmodels_and_inspect() -> None:
     own = compare(np.zeros(90), values, clusters.tolist()).error
     assert own == pytest.approx(float(fitted.bse[0]), rel=1e-9)
     scores = [
-        SampleScore(score=Score(value=float(value)), sample_id=str(place), sample_metadata={"piece": str(cluster)})
+        SampleScore(
+            score=Score(value=float(value)),
+            sample_id=str(place),
+            sample_metadata={"piece": str(cluster)},
+        )
         for place, (value, cluster) in enumerate(zip(values, clusters, strict=True))
     ]
     assert float(stderr(cluster="piece")(scores)) == pytest.approx(own, rel=0.05)  # type: ignore[arg-type]
@@ -60,5 +70,7 @@ def test_clustered_errors_are_those_of_statsmodels_and_inspect() -> None:
 def test_a_comparison_says_its_error() -> None:
     found = compare([1, 1, 0, 0, 1, 0], [1, 0, 0, 1, 0, 0], clusters="aabbcc")
     # Differences by pair of questions are -1, 1 and -1 of six; their mean is -1/6.
-    assert found.error == pytest.approx(sqrt(3 / 2 * ((-4 / 6) ** 2 + (8 / 6) ** 2 + (-4 / 6) ** 2)) / 6)
+    assert found.error == pytest.approx(
+        sqrt(3 / 2 * ((-4 / 6) ** 2 + (8 / 6) ** 2 + (-4 / 6) ** 2)) / 6
+    )
     assert (found.freedom, np.isnan(compare([1, 0], [0, 0], clusters="aa").error)) == (2, True)

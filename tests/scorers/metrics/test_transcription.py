@@ -10,11 +10,15 @@ from hypothesis import strategies as st
 
 from music_evals.scorers.metrics.transcription import note_f1
 
-KNOWN = json.loads((Path(__file__).parent / "data" / "transcriptions.json").read_text(encoding="utf-8"))
+KNOWN = json.loads(
+    (Path(__file__).parent / "data" / "transcriptions.json").read_text(encoding="utf-8")
+)
 SHORT = st.lists(st.integers(60, 64), max_size=7)
 
 
-@pytest.mark.parametrize(("kind", "in_order"), [("melodies", True), ("slots", False), ("chords", False)])
+@pytest.mark.parametrize(
+    ("kind", "in_order"), [("melodies", True), ("slots", False), ("chords", False)]
+)
 def test_figures_are_those_of_mir_eval_and_rapidfuzz(kind: str, in_order: bool) -> None:
     assert len(KNOWN[kind]) >= 20
     for transcription, reference, expected in KNOWN[kind]:
@@ -22,17 +26,25 @@ def test_figures_are_those_of_mir_eval_and_rapidfuzz(kind: str, in_order: bool) 
 
 
 @given(SHORT, SHORT)
-def test_right_notes_are_the_largest_matching(transcription: list[int], reference: list[int]) -> None:
+def test_right_notes_are_the_largest_matching(
+    transcription: list[int], reference: list[int]
+) -> None:
     def parts(notes: list[int], size: int) -> set[tuple[int, ...]]:
         return {*combinations(notes, size)}
 
     def largest(first: list[int], second: list[int]) -> int:
-        return max(size for size in range(8) if size == 0 or parts(first, size) & parts(second, size))
+        return max(
+            size for size in range(8) if size == 0 or parts(first, size) & parts(second, size)
+        )
 
     notes = len(transcription) + len(reference)
     in_order = 2 * largest(transcription, reference) / notes if transcription and reference else 0
     assert note_f1(transcription, reference, in_order=True) == pytest.approx(in_order)
-    in_any = 2 * largest(sorted(transcription), sorted(reference)) / notes if transcription and reference else 0
+    in_any = (
+        2 * largest(sorted(transcription), sorted(reference)) / notes
+        if transcription and reference
+        else 0
+    )
     assert note_f1(transcription, reference, in_order=False) == pytest.approx(in_any)
 
 

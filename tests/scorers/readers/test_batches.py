@@ -65,7 +65,20 @@ def test_one_question_takes_the_whole_reply() -> None:
 
 
 def test_hostile_replies_end() -> None:
-    for piece in ("[", "{", "1. ", "1.\n", " ", "*", "12. 1. ", "\n", "Q1: ", '{"1":', "9" * 50, "?\n"):
+    for piece in (
+        "[",
+        "{",
+        "1. ",
+        "1.\n",
+        " ",
+        "*",
+        "12. 1. ",
+        "\n",
+        "Q1: ",
+        '{"1":',
+        "9" * 50,
+        "?\n",
+    ):
         assert len(split_answers(piece * 100_000, 12)) == 12
 
 
@@ -74,7 +87,10 @@ def test_hostile_replies_end() -> None:
 def test_any_reply_gives_as_many_bounded_answers(reply: str, count: int) -> None:
     answers = split_answers(reply, count)
     assert len(answers) == count
-    assert all(answer is None or (answer == answer.strip() and 0 < len(answer) <= MAX_ANSWER) for answer in answers)
+    assert all(
+        answer is None or (answer == answer.strip() and 0 < len(answer) <= MAX_ANSWER)
+        for answer in answers
+    )
 
 
 def test_a_numbered_list_is_read_back() -> None:

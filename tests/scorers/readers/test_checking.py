@@ -19,11 +19,15 @@ with (DATA / "answers.csv").open(encoding="utf-8", newline="") as file:
     CASES = list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['answer_type']} {case['reference']}")
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case['answer_type']} {case['reference']}"
+)
 def test_answers(case: dict[str, str]) -> None:
     for column, expected in (("right", True), ("wrong", False), ("undecided", None)):
         for prediction in filter(None, case[column].split("|")):
-            assert check(prediction, case["reference"], case["answer_type"]).is_right is expected, prediction
+            assert check(prediction, case["reference"], case["answer_type"]).is_right is expected, (
+                prediction
+            )
 
 
 def test_the_types_are_those_of_the_questions() -> None:
@@ -43,7 +47,21 @@ def test_keys_in_capitals_are_read() -> None:
 
 @pytest.mark.parametrize("answer_type", get_args(AnswerType))
 def test_hostile_predictions_end(answer_type: str) -> None:
-    for piece in ("I-", "1-", "1, ", "A", "no ", "C# ", "bars 1-", "-", " ", "V7 – ", "\n", "treble, ", "∯"):
+    for piece in (
+        "I-",
+        "1-",
+        "1, ",
+        "A",
+        "no ",
+        "C# ",
+        "bars 1-",
+        "-",
+        " ",
+        "V7 – ",
+        "\n",
+        "treble, ",
+        "∯",
+    ):
         for reference in ("None", "C4", "I–V", "Measures 1–99999"):
             assert check(piece * 50_000, reference, answer_type).is_right in (True, False, None)
 
@@ -53,7 +71,9 @@ def test_any_texts_are_checked(prediction: str, reference: str, answer_type: str
     assert check(prediction, reference, answer_type).is_right in (True, False, None)
 
 
-@pytest.mark.parametrize(("sign", "words"), [("", ""), ("♯", " sharp"), ("♭", " flat"), ("𝄪", " double sharp")])
+@pytest.mark.parametrize(
+    ("sign", "words"), [("", ""), ("♯", " sharp"), ("♭", " flat"), ("𝄪", " double sharp")]
+)
 def test_spellings_of_a_pitch_are_one_and_enharmonics_are_two(sign: str, words: str) -> None:
     for letter in "CDEFGAB":
         reference = f"{letter}{sign}4"

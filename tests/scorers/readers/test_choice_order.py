@@ -17,7 +17,13 @@ LABELS = (
         r"\boxed{{{}}}",
         "[[答案：{}]]",
     ),
-    *('{{"answer": "{}"}}', "答案：{}", "故选 {}", "Die richtige Antwort ist {}.", "La bonne réponse est la {}."),
+    *(
+        '{{"answer": "{}"}}',
+        "答案：{}",
+        "故选 {}",
+        "Die richtige Antwort ist {}.",
+        "La bonne réponse est la {}.",
+    ),
     *("答え：{}", "정답: {}", "Ответ: {}", "La respuesta correcta es {}."),
 )
 WORDS = re.findall(
@@ -50,7 +56,9 @@ def test_prose_behind_a_labelled_answer_changes_nothing(label: str) -> None:
     for _ in range(700):
         letter = draw.choice("ABCD")
         words = [draw.choice(STARTS), *draw.choices(WORDS, k=draw.randint(2, 9))]
-        sentence = " ".join(word.capitalize() if draw.random() < 0.1 else word for word in words) + draw.choice(".!")
+        sentence = " ".join(
+            word.capitalize() if draw.random() < 0.1 else word for word in words
+        ) + draw.choice(".!")
         reply = label.format(letter) + draw.choice(("\n\n", "\n")) + sentence
         assert read_choice(reply, OPTIONS).answer == letter, reply
 
@@ -85,18 +93,44 @@ def test_the_last_commitment_counts(reply: str, answer: str | None) -> None:
 
 QUALITIES = ["Major", "Minor", "Dominant", "Diminished"]
 INTRODUCTIONS = (
-    *("Let us analyze each option:", "Let's check every option:", "Analysis of each choice:", "Options:", "Option:"),
-    *("Going through all the options:", "Consider each answer:", "Here is each answer:", "Choices:"),
-    *("逐一分析每个选项：", "各选项分析：", "选项：", "Betrachten wir jede Option:", "Prüfen wir jede Antwort:"),
-    *("Analysons chaque option :", "Examinons chaque réponse :", "Analicemos cada opción:", "Opción:"),
+    *(
+        "Let us analyze each option:",
+        "Let's check every option:",
+        "Analysis of each choice:",
+        "Options:",
+        "Option:",
+    ),
+    *(
+        "Going through all the options:",
+        "Consider each answer:",
+        "Here is each answer:",
+        "Choices:",
+    ),
+    *(
+        "逐一分析每个选项：",
+        "各选项分析：",
+        "选项：",
+        "Betrachten wir jede Option:",
+        "Prüfen wir jede Antwort:",
+    ),
+    *(
+        "Analysons chaque option :",
+        "Examinons chaque réponse :",
+        "Analicemos cada opción:",
+        "Opción:",
+    ),
     *("Analizziamo ogni opzione:", "Вариант:", "Рассмотрим каждый вариант:"),
 )
 ITEMS = "A. Major needs a wide third.\nB. Minor has a low third.\nC. Dominant has four notes.\nD. Diminished is narrow."
 
 
 @pytest.mark.parametrize("introduction", INTRODUCTIONS)
-@pytest.mark.parametrize(("ending", "answer"), [("\n**B**", "B"), ("\nThe answer is B.", "B"), ("", None)])
-def test_a_heading_of_a_list_is_no_label(introduction: str, ending: str, answer: str | None) -> None:
+@pytest.mark.parametrize(
+    ("ending", "answer"), [("\n**B**", "B"), ("\nThe answer is B.", "B"), ("", None)]
+)
+def test_a_heading_of_a_list_is_no_label(
+    introduction: str, ending: str, answer: str | None
+) -> None:
     assert read_choice(f"{introduction}\n{ITEMS}{ending}", QUALITIES).answer == answer
 
 
@@ -121,7 +155,10 @@ def test_a_reply_that_was_cut_answers_by_a_label_alone(reply: str, answer: str |
         ("Final Answer: А", "A"),  # Cyrillic
         ("Ｆｉｎａｌ Ａｎｓｗｅｒ：Ｂ", "B"),
         ("<|im_start|>assistant\nFinal Answer: C<|im_end|>", "C"),
-        ("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", "B"),
+        (
+            "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>",
+            "B",
+        ),
         ("<think>Major, so A.</think>\n</think>B</s>", "B"),
         ("I'm not sure at all, but I would lean towards C.", "C"),
         ("It is not B, and not C or D either.", "A"),
@@ -138,7 +175,9 @@ def test_forms_of_an_answer(reply: str, answer: str) -> None:
 
 
 def test_the_end_of_a_long_reply_is_read_first() -> None:
-    reasoning = "First I thought of A. The notes lie close together and the bass moves slowly. " * 90
+    reasoning = (
+        "First I thought of A. The notes lie close together and the bass moves slowly. " * 90
+    )
     assert len(reasoning) > 7_000
     assert read_choice(f"{reasoning}\n\n**B**", QUALITIES).answer == "B"
     assert read_choice(f"Final Answer: D\n\n{reasoning}", QUALITIES).answer == "D"

@@ -21,11 +21,17 @@ HERE = Path(__file__).parent / "data"
 REPLIES = Path(__file__).parents[4] / "shared" / "data" / "replies"
 SAME = "these are the same"
 MUSE = {
-    "syncopation": ["The rhythm in Excerpt 1 is more syncopated.", "The rhythm in Excerpt 2 is more syncopated."],
+    "syncopation": [
+        "The rhythm in Excerpt 1 is more syncopated.",
+        "The rhythm in Excerpt 2 is more syncopated.",
+    ],
     "transposition": [f"Yes, {SAME} melody.", "No, these are not the same melody."],
     "chord_quality": ["Major", "Minor"],
     "oddballs": [f"Yes, {SAME} exact melody.", "No, these are not the same exact melody."],
-    "rhythm_matching": [f"Yes, {SAME} exact drum set patterns.", "No, these are not the same exact drum set patterns."],
+    "rhythm_matching": [
+        f"Yes, {SAME} exact drum set patterns.",
+        "No, these are not the same exact drum set patterns.",
+    ],
     "contourID": [
         "Arch (ascending and then descending)",
         "Inverted Arch (descending and then ascending)",
@@ -35,7 +41,10 @@ MUSE = {
     "instrumentID": ["Piano", "Guitar", "Bass", "Drums"],
     "key_modulation": ["Yes, a key modulation occurs.", "No, the key stays the same."],
     "meter_identification": ["Groups of 3", "Groups of 4", "Groups of 5"],
-    "chord_progression_matching": [f"Yes, {SAME} chord progression.", "No, these are not the same chord progression."],
+    "chord_progression_matching": [
+        f"Yes, {SAME} chord progression.",
+        "No, these are not the same chord progression.",
+    ],
 }
 
 
@@ -44,12 +53,15 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("path", [HERE / "phrasings.csv", REPLIES / "score_answers.csv"], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [HERE / "phrasings.csv", REPLIES / "score_answers.csv"], ids=lambda path: path.stem
+)
 def test_phrasings(path: Path) -> None:
     if not path.is_file():
         pytest.skip(f"no copy of the phrasings in {path}")
     found = Counter(
-        (row["right"], check(row["answer"], row["reference"], row["answer_type"]).is_right) for row in rows(path)
+        (row["right"], check(row["answer"], row["reference"], row["answer_type"]).is_right)
+        for row in rows(path)
     )
     assert found["0", True] <= (1 if path.parent == HERE else 0)
     assert found["1", False] <= 8
@@ -94,7 +106,9 @@ def test_the_authors_table_comes_out_of_their_replies() -> None:
     names = {"AF3": "Audio Flamingo 3", "G25Flash": "Gemini 2.5 Flash"}
     strategies = {"SYSINST": "standalone", "COT": "cot"}
     right: Counter[tuple[str, str, str]] = Counter()
-    for reply in map(json.loads, (REPLIES / "muse_replies.jsonl").read_text(encoding="utf-8").splitlines()):
+    for reply in map(
+        json.loads, (REPLIES / "muse_replies.jsonl").read_text(encoding="utf-8").splitlines()
+    ):
         options = MUSE[reply["task"]]
         answer = read_choice(reply["reply"], options).answer
         key = names[reply["model"]], strategies[reply["mode"]], columns[reply["task"]]
@@ -123,7 +137,10 @@ def test_choices() -> None:
 
 def test_choices_that_were_written_without_sight_of_the_readers() -> None:
     """In ten languages; a label is a letter, R for a refusal, or - for no answer."""
-    replies = [json.loads(line) for line in (HERE / "blind_choices.jsonl").read_text(encoding="utf-8").splitlines()]
+    replies = [
+        json.loads(line)
+        for line in (HERE / "blind_choices.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     read = [read_choice(row["reply"], row["options"], is_cut=row["cut"]) for row in replies]
     expected = [row["label"] if row["label"] not in "R-" else None for row in replies]
     pairs = list(zip(read, expected, strict=True))
@@ -132,16 +149,30 @@ def test_choices_that_were_written_without_sight_of_the_readers() -> None:
 
 
 def test_short_answers_that_were_written_without_sight_of_the_readers() -> None:
-    rows = [json.loads(line) for line in (HERE / "blind_open.jsonl").read_text(encoding="utf-8").splitlines()]
-    found = Counter((row["right"], check(row["reply"], row["answer"], row["answer_type"]).is_right) for row in rows)
+    rows = [
+        json.loads(line)
+        for line in (HERE / "blind_open.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    found = Counter(
+        (row["right"], check(row["reply"], row["answer"], row["answer_type"]).is_right)
+        for row in rows
+    )
     assert found[0, True] == found[1, False] == 0
     assert found[1, True] >= 0.94 * sum(row["right"] for row in rows)
 
 
 def test_lilybench_replies_that_were_written_without_sight_of_the_readers() -> None:
     """A value is what the reply says, R for a refusal, or - for no answer."""
-    readers = {"count": read_number, "detection": read_measures, "sequencing": read_order, "qa": read_index}
-    rows = [json.loads(line) for line in (HERE / "blind_lily.jsonl").read_text(encoding="utf-8").splitlines()]
+    readers = {
+        "count": read_number,
+        "detection": read_measures,
+        "sequencing": read_order,
+        "qa": read_index,
+    }
+    rows = [
+        json.loads(line)
+        for line in (HERE / "blind_lily.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     pairs = []
     for row in rows:
         value = row["value"]
@@ -153,24 +184,37 @@ def test_lilybench_replies_that_were_written_without_sight_of_the_readers() -> N
 
 
 def test_votes_that_were_written_without_sight_of_the_readers() -> None:
-    rows = [json.loads(line) for line in (HERE / "blind_judge.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (HERE / "blind_judge.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert [row["reply"] for row in rows if read_vote(row["reply"]) != row["vote"]] == []
 
 
 def test_written() -> None:
-    readers = {"number": read_number, "index": read_index, "order": read_order, "measures": read_measures}
+    readers = {
+        "number": read_number,
+        "index": read_index,
+        "order": read_order,
+        "measures": read_measures,
+    }
     for row in rows(HERE / "written.csv"):
         read = readers[row["kind"]](row["reply"])
         assert (read.status, read.text or "") == (row["status"], row["answer"]), row
 
 
 def test_refusals_and_what_looks_like_them() -> None:
-    assert [row["reply"] for row in rows(HERE / "refusals.csv") if not is_refusal(row["reply"])] == []
+    assert [
+        row["reply"] for row in rows(HERE / "refusals.csv") if not is_refusal(row["reply"])
+    ] == []
     taken = [row["reply"] for row in rows(HERE / "no_refusals.csv") if is_refusal(row["reply"])]
     assert len(taken) <= 25, taken
 
 
 def test_votes() -> None:
-    read = [(row["reply"], read_vote(row["reply"]), row["vote"]) for row in rows(HERE / "judge_replies.csv")]
+    read = [
+        (row["reply"], read_vote(row["reply"]), row["vote"])
+        for row in rows(HERE / "judge_replies.csv")
+    ]
     assert [reply for reply, vote, expected in read if expected and str(vote) != expected] == []
     assert sum(vote is not None for _, vote, expected in read if not expected) <= 2

@@ -71,7 +71,10 @@ def test_names_in_the_dataset_are_letters_indices_or_texts() -> None:
     sentences = ["Yes, the same.", "No, another."]
     assert judge_place(1, sentences, sentences[1]).reading.answer == sentences[1]
     index = judge_place(1, ["G", "G"], "0")
-    assert (index.value, index.reading.answer) == (1, "1")  # another option with the right one's text
+    assert (index.value, index.reading.answer) == (
+        1,
+        "1",
+    )  # another option with the right one's text
 
 
 def test_schemas() -> None:
@@ -79,7 +82,9 @@ def test_schemas() -> None:
     assert answer_field("number")["anyOf"][0] == {"type": "integer"}
     assert answer_field("order")["anyOf"][0] == {"type": "array", "items": {"type": "integer"}}
     assert answer_field("key") == {"type": "string"}
-    schema = object_schema({"reasoning": {"type": "string"}, "answer": answer_field("choice", ["A", "B"])})
+    schema = object_schema(
+        {"reasoning": {"type": "string"}, "answer": answer_field("choice", ["A", "B"])}
+    )
     assert list(schema["properties"]) == schema["required"] == ["reasoning", "answer"]
     assert schema["additionalProperties"] is False
 
@@ -93,7 +98,9 @@ def test_answers_to_questions_on_a_score_are_checked_by_their_types() -> None:
         {"answer": "Yes", "answer_type": "yes_no"},
         {"answer": "G minor", "answer_type": "key"},
     ]
-    reply = '{"1": "C sharp 5", "2": ["E4", "C4"], "3": 12, "4": [3, 4], "5": "No", "6": "cannot tell"}'
+    reply = (
+        '{"1": "C sharp 5", "2": ["E4", "C4"], "3": 12, "4": [3, 4], "5": "No", "6": "cannot tell"}'
+    )
     entries = judge_fields(reply, questions)
     assert [entry["verdict"] for entry in entries] == [1, 1, 1, 1, 0, 0]
     assert [entry["reading"] for entry in entries] == ["answered"] * 5 + ["refused"]
@@ -120,4 +127,6 @@ def test_a_token_that_begins_two_options_counts_for_none() -> None:
     answers = ["Yes, the same.", "No, another."]
     tokens = [(" Yes", log(0.5)), ("N", log(0.2)), ("no", log(0.1)), (" ", log(0.1))]
     assert option_probabilities(tokens, answers) == pytest.approx([0.5, 0.2])
-    assert option_probabilities([("M", log(0.5)), ("Maj", log(0.5))], ["Major", "Minor"]) == pytest.approx([0.5, 0])
+    assert option_probabilities(
+        [("M", log(0.5)), ("Maj", log(0.5))], ["Major", "Minor"]
+    ) == pytest.approx([0.5, 0])

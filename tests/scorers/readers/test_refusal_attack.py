@@ -18,8 +18,26 @@ PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "msu" / "msu-bench.x
 with (DATA / "refusals.csv").open(encoding="utf-8", newline="") as file:
     REFUSALS = [row["reply"] for row in csv.DictReader(file)]
 # References that a word of a refusal could be taken for.
-REFERENCES = ("None", "No", "Yes", "0", "1", "A minor", "C4", "I", "p", "f", "Measure 1", "Piano", "Third")
-OPTIONS = [["Major", "Minor"], ["Yes, these are the same.", "No, these are not the same."], ["没有", "有", "无", "不"]]
+REFERENCES = (
+    "None",
+    "No",
+    "Yes",
+    "0",
+    "1",
+    "A minor",
+    "C4",
+    "I",
+    "p",
+    "f",
+    "Measure 1",
+    "Piano",
+    "Third",
+)
+OPTIONS = [
+    ["Major", "Minor"],
+    ["Yes, these are the same.", "No, these are not the same."],
+    ["没有", "有", "无", "不"],
+]
 
 
 @pytest.mark.parametrize("number", range(len(REFUSALS)))
@@ -27,9 +45,14 @@ def test_no_refusal_is_right(number: int) -> None:
     reply = REFUSALS[number]
     for reference in REFERENCES[number % 3 :: 3]:
         for answer_type in get_args(AnswerType):
-            assert check(reply, reference, answer_type).is_right is not True, (reference, answer_type)
+            assert check(reply, reference, answer_type).is_right is not True, (
+                reference,
+                answer_type,
+            )
     assert {read_choice(reply, options).answer for options in OPTIONS} == {None}
-    assert {read(reply).text for read in (read_number, read_index, read_order, read_measures)} == {None}
+    assert {read(reply).text for read in (read_number, read_index, read_order, read_measures)} == {
+        None
+    }
 
 
 @pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published questions are not here")
@@ -41,25 +64,48 @@ def test_refusals_earn_nothing_on_the_published_questions() -> None:
         for _, _, question, answer in sheet.iter_rows(min_row=2, values_only=True)
     }
     for reply in REFUSALS[::20]:
-        right = [(reply, answer) for answer, answer_type in asked if check(reply, answer, answer_type).is_right]
+        right = [
+            (reply, answer)
+            for answer, answer_type in asked
+            if check(reply, answer, answer_type).is_right
+        ]
         assert not right
 
 
-@given(st.sampled_from(REFUSALS), st.sampled_from(["", " ", "\n", "…", ".", "**"]), st.sampled_from(REFERENCES))
-def test_a_refusal_added_to_nothing_is_never_right(refusal: str, nothing: str, reference: str) -> None:
+@given(
+    st.sampled_from(REFUSALS),
+    st.sampled_from(["", " ", "\n", "…", ".", "**"]),
+    st.sampled_from(REFERENCES),
+)
+def test_a_refusal_added_to_nothing_is_never_right(
+    refusal: str, nothing: str, reference: str
+) -> None:
     for answer_type in get_args(AnswerType):
         assert check(nothing + refusal + nothing, reference, answer_type).is_right is not True
 
 
 @given(
     st.sampled_from("ABCD"),
-    st.sampled_from(["{}", "({})", "**{}**", "Final Answer: {}", "答案：{}", "[[答案：{}]]", "\\boxed{{{}}}"]),
+    st.sampled_from(
+        ["{}", "({})", "**{}**", "Final Answer: {}", "答案：{}", "[[答案：{}]]", "\\boxed{{{}}}"]
+    ),
 )
 def test_the_letter_of_an_answer_is_what_is_read(letter: str, form: str) -> None:
     assert read_choice(form.format(letter), ["w", "x", "y", "z"]).answer == letter
 
 
-LABELS = ("final answer ", "Final Answer: *", "A ", "答案", "[[", "选", "答案 \n", "A或", "answer is ", "\\boxed{")
+LABELS = (
+    "final answer ",
+    "Final Answer: *",
+    "A ",
+    "答案",
+    "[[",
+    "选",
+    "答案 \n",
+    "A或",
+    "answer is ",
+    "\\boxed{",
+)
 
 
 @pytest.mark.parametrize("piece", [*LABELS, " \t", "\n", "no ", "cannot ", "I "])

@@ -22,7 +22,9 @@ READERS: dict[str, Callable[..., Answer]] = {
 
 
 def test_both_readings() -> None:
-    with (Path(__file__).parent / "data" / "protocols.csv").open(encoding="utf-8", newline="") as file:
+    with (Path(__file__).parent / "data" / "protocols.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         for row in csv.DictReader(file):
             read, in_form = READERS[row["kind"]], row["in_form"] == "1"
             assert read(row["reply"])[1:3] == (row["strict"] or None, in_form), row
@@ -41,14 +43,26 @@ def test_after_reasoning_the_last_line_labelled_answer_counts() -> None:
     assert read_number(reply, reasoned=True)[:3] == ("answered", "12", True)
     assert read_number(reply, "paper", reasoned=True)[:3] == ("answered", "12", True)
     assert (
-        read_number(reply, "paper", reasoned=True).rule == "the first run of digits in what follows the last “Answer:”"
+        read_number(reply, "paper", reasoned=True).rule
+        == "the first run of digits in what follows the last “Answer:”"
     )
-    assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", reasoned=True)[1:3] == ("12", False)
-    assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", "paper", reasoned=True).text == "12"
+    assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", reasoned=True)[1:3] == (
+        "12",
+        False,
+    )
+    assert (
+        read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", "paper", reasoned=True).text
+        == "12"
+    )
     assert read_index("The key has one sharp.\n\n> Answer:\n2", reasoned=True).text == "2"
     assert read_measures("In measure 3 …\nAnswer: none", reasoned=True).text == "none"
-    assert read_order("2031", reasoned=True).text == "2031", "a reply without any reasoning is an answer too"
-    assert read_number("First I count the measures of the upper staff, which are", reasoned=True).text is None
+    assert read_order("2031", reasoned=True).text == "2031", (
+        "a reply without any reasoning is an answer too"
+    )
+    assert (
+        read_number("First I count the measures of the upper staff, which are", reasoned=True).text
+        is None
+    )
 
 
 def test_without_reasoning_the_paper_reads_from_the_beginning() -> None:
@@ -59,10 +73,14 @@ def test_without_reasoning_the_paper_reads_from_the_beginning() -> None:
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.parametrize(
-    "piece", ["1", "1 ", "Answer: ", "*", "none", "\0\u2028١٢٣²", "Answer:\n", "\n"], ids=lambda piece: repr(piece)
+    "piece",
+    ["1", "1 ", "Answer: ", "*", "none", "\0\u2028١٢٣²", "Answer:\n", "\n"],
+    ids=lambda piece: repr(piece),
 )
 def test_hostile_replies_end(read: Callable[..., Answer], piece: str) -> None:
-    reply = piece * (400_000 // len(piece)) + ("Answer:" if piece == "\n" else "x" if "\n" in piece else "")
+    reply = piece * (400_000 // len(piece)) + (
+        "Answer:" if piece == "\n" else "x" if "\n" in piece else ""
+    )
     for protocol in ("strict", "paper"):
         for reasoned in (False, True):
             answer = read(reply, protocol, reasoned=reasoned).text

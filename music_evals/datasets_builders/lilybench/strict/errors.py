@@ -36,7 +36,15 @@ from music_evals.notation.lilypond.canonical import MeasureText, Word, read_meas
 from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
 
 MAX_LEAP: Final = 10  # steps of the staff; a larger leap is an error
-MODES: Final = {"major": 0, "mixolydian": -1, "dorian": -2, "minor": -3, "phrygian": -4, "locrian": -5, "lydian": 1}
+MODES: Final = {
+    "major": 0,
+    "mixolydian": -1,
+    "dorian": -2,
+    "minor": -3,
+    "phrygian": -4,
+    "locrian": -5,
+    "lydian": 1,
+}
 """Mode → how many more sharps its signature has than that of the major key on its tonic."""
 _CLEFS: Final = ("treble", "bass")
 _FIFTHS: Final = (0, 2, 4, -1, 1, 3, 5)  # step (0 = C to 6 = B) → fifths above C
@@ -78,12 +86,15 @@ def find_errors(text: str) -> dict[Corruption, list[int]]:
     """Find the errors in a canonical text: kind → numbers of the measures, ascending; only kinds that occur."""
     measures = read_measures(text)
     errors: dict[Corruption, set[int]] = {
-        "invalid_metadata": {measure.number for measure in measures if any(map(_is_invalid, measure.words))},
+        "invalid_metadata": {
+            measure.number for measure in measures if any(map(_is_invalid, measure.words))
+        },
         "invalid_content": {
             measure.number
             for measure in measures
             for word in measure.words
-            if word.kind == "unknown" or (word.kind in ("note", "grace") and not all(map(pitch_of, names_in(word))))
+            if word.kind == "unknown"
+            or (word.kind in ("note", "grace") and not all(map(pitch_of, names_in(word))))
         },
         "invalid_bar_duration": set(_unfilled(measures)),
         "melodic_leap": set(_leaps(measures)),
@@ -111,7 +122,10 @@ def has_false_tie(text: str) -> bool:
 def later_commands(text: str) -> bool:
     r"""Whether a ``\key`` or ``\clef`` is in a measure after the first."""
     return any(
-        word.kind in ("key", "clef") for measure in read_measures(text) if measure.number > 1 for word in measure.words
+        word.kind in ("key", "clef")
+        for measure in read_measures(text)
+        if measure.number > 1
+        for word in measure.words
     )
 
 
@@ -154,11 +168,16 @@ def names_in(word: Word) -> list[str]:
 
 
 def _unfilled(measures: Sequence[MeasureText]) -> Iterator[int]:
-    metres: dict[int, Fraction] = {}  # number of a measure → length of its metre, from the first voice that has it
+    metres: dict[
+        int, Fraction
+    ] = {}  # number of a measure → length of its metre, from the first voice that has it
     metre = Fraction(1)
     for measure in measures:
         if measure.voice == 0:
-            metre = next((Fraction(word.match["metre"]) for word in measure.words if word.kind == "metre"), metre)
+            metre = next(
+                (Fraction(word.match["metre"]) for word in measure.words if word.kind == "metre"),
+                metre,
+            )
             metres[measure.number] = metre
     for measure in measures:
         if measure.closed and measure.number and measure.length != metres.get(measure.number):
@@ -188,7 +207,9 @@ def _degree(word: Word) -> int | None:
 
 
 def _foreign_notes(measures: Sequence[MeasureText]) -> Iterator[int]:
-    if any(word.kind == "key" and _is_invalid(word) for measure in measures for word in measure.words):
+    if any(
+        word.kind == "key" and _is_invalid(word) for measure in measures for word in measure.words
+    ):
         return  # if a key cannot be read, nobody can say which notes are outside of it
     signatures = Signatures(measures)
     for measure in measures:
@@ -206,7 +227,11 @@ class Signatures:
         self._keys: dict[int, list[tuple[int, Fraction, int]]] = defaultdict(list)
         for measure in measures:
             for word in measure.words:
-                if word.kind == "key" and not _is_invalid(word) and (tonic := pitch_of(word.match["tonic"])):
+                if (
+                    word.kind == "key"
+                    and not _is_invalid(word)
+                    and (tonic := pitch_of(word.match["tonic"]))
+                ):
                     signature = signature_of(tonic, word.match["mode"])
                     self._keys[measure.staff].append((measure.number, word.position, signature))
 
@@ -223,7 +248,9 @@ class Signatures:
 def _has_one_trace(text: str, corrupted: str) -> bool:
     """Whether one word alone differs between two scores as ABC, or ABC cannot express them."""
     try:
-        before, after = (Counter(_ABC_WORD.findall(lilypond_to_abc(score))) for score in (text, corrupted))
+        before, after = (
+            Counter(_ABC_WORD.findall(lilypond_to_abc(score))) for score in (text, corrupted)
+        )
     except ValueError:
         return True
     return (after - before).total() == 1 and (before - after).total() <= 1
@@ -249,7 +276,12 @@ def _candidates(
         for group, new in _replacements(signatures, measure, word, kind, draw):
             start, end = word.match.span(group)
             # A word that is no note has no octave.
-            yield start, word.match.end("octave") if kind == "invalid_content" else end, new, measure.number
+            yield (
+                start,
+                word.match.end("octave") if kind == "invalid_content" else end,
+                new,
+                measure.number,
+            )
 
 
 def _plain_notes(measures: Sequence[MeasureText]) -> Iterator[tuple[MeasureText, Word]]:
@@ -272,17 +304,27 @@ def _replacements(
         yield "name", draw.choice(_NONSENSE)
     elif kind == "invalid_bar_duration":
         written = note.match["duration"].rstrip(".")
-        choices = [new for new in _OTHER_DURATIONS.get(written, ()) if new != note.match["duration"]]
+        choices = [
+            new for new in _OTHER_DURATIONS.get(written, ()) if new != note.match["duration"]
+        ]
         if measure.closed and choices:
             yield "duration", draw.choice(choices)
     elif kind == "melodic_leap":
-        octave = note.match["octave"].count("'") - note.match["octave"].count(",") + draw.choice((-_LEAP, _LEAP))
+        octave = (
+            note.match["octave"].count("'")
+            - note.match["octave"].count(",")
+            + draw.choice((-_LEAP, _LEAP))
+        )
         yield "octave", "'" * octave if octave > 0 else "," * -octave
     else:
         pitch = pitch_of(note.match["name"])
         signature = signatures.at(measure, note)
         if pitch is not None:
             others = (pitch._replace(alteration=pitch.alteration + change) for change in (-1, 1))
-            foreign = [other for other in others if abs(other.alteration) <= 1 and is_foreign(signature, other)]
+            foreign = [
+                other
+                for other in others
+                if abs(other.alteration) <= 1 and is_foreign(signature, other)
+            ]
             if foreign:
                 yield "name", name_of(*draw.choice(foreign))

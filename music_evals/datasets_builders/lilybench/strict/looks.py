@@ -24,7 +24,17 @@ _FINENESS: Final = 2  # steps in which a number doubles
 _MARK: Final = re.compile(r"\\[A-Za-z]+|\\\\|\"[^\"\n]*\"|[#$%|]|\n[ \t]*\n")
 _MUSIC: Final = frozenset(
     {
-        *("\\key", "\\time", "\\major", "\\minor", "\\dorian", "\\phrygian", "\\lydian", "\\mixolydian", "\\locrian"),
+        *(
+            "\\key",
+            "\\time",
+            "\\major",
+            "\\minor",
+            "\\dorian",
+            "\\phrygian",
+            "\\lydian",
+            "\\mixolydian",
+            "\\locrian",
+        ),
     }
 )
 
@@ -62,7 +72,11 @@ def attack(rows: Sequence[TaskRow]) -> list[float]:
                 examples[answer].append(other)
         if all(examples.values()):
             scores = _likelihoods(own, examples)
-            ties = [option for option, score in scores.items() if math.isclose(score, max(scores.values()))]
+            ties = [
+                option
+                for option, score in scores.items()
+                if math.isclose(score, max(scores.values()))
+            ]
             chances.append((right in ties) / len(ties))
     return chances
 
@@ -99,7 +113,9 @@ def check_looks(task: str, rows: Sequence[TaskRow]) -> None:
     share, count = sum(chances) / len(chances), len(chances)
     chance = sum(1 / len(row["options"]) for row in rows) / len(rows)
     center = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
-    spread = _Z / (1 + _Z**2 / count) * math.sqrt(share * (1 - share) / count + (_Z / (2 * count)) ** 2)
+    spread = (
+        _Z / (1 + _Z**2 / count) * math.sqrt(share * (1 - share) / count + (_Z / (2 * count)) ** 2)
+    )
     if center - spread > chance + MARGIN:
         raise ValueError(
             f"{task}: how the scores are written, without their notes, gives {share:.0%} of the answers away; "

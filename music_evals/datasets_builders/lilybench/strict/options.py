@@ -14,7 +14,9 @@ from music_evals.datasets_builders.lilybench.rows import stable_hash
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 
 OPTIONS: Final = 4
-Grouping = Callable[[Sequence[str], Iterable[str], str], Iterator[tuple[Sequence[str], Sequence[str]]]]
+Grouping = Callable[
+    [Sequence[str], Iterable[str], str], Iterator[tuple[Sequence[str], Sequence[str]]]
+]
 """Values to ask for, most pieces first, all values, and a salt → groups of these values, with the options of each."""
 
 
@@ -61,7 +63,10 @@ def draw_questions(
             in_order = sorted(group, key=lambda value: stable_hash(turn_salt, value))
             for value, place in zip(in_order, _places(turn_salt, *in_order), strict=False):
                 # The hash includes the turn, so that one piece less does not move all later pieces a turn ahead.
-                piece = min(remaining[value], key=lambda piece: (ranks[piece.id], stable_hash(turn_salt, piece.id)))
+                piece = min(
+                    remaining[value],
+                    key=lambda piece: (ranks[piece.id], stable_hash(turn_salt, piece.id)),
+                )
                 remaining[value].remove(piece)
                 yield piece, options, place
     rest = (piece for group in remaining.values() for piece in group)
@@ -100,7 +105,9 @@ def near_fours(
 
     def nearest(value: str, candidates: Iterable[str], salt: str) -> list[str]:
         chosen: list[str] = []
-        for other in sorted(candidates, key=lambda other: (distance(value, other), stable_hash(salt, value, other))):
+        for other in sorted(
+            candidates, key=lambda other: (distance(value, other), stable_hash(salt, value, other))
+        ):
             if len(chosen) == OPTIONS - 1:
                 break
             if other != value and not any(are_alike(other, member) for member in (value, *chosen)):

@@ -54,7 +54,9 @@ def _plain_measures(score: str) -> dict[tuple[int, int], dict[int, str]]:
     return voices
 
 
-def _outer_voices(voices: dict[tuple[int, int], dict[int, str]]) -> tuple[dict[int, str], dict[int, str]]:
+def _outer_voices(
+    voices: dict[tuple[int, int], dict[int, str]],
+) -> tuple[dict[int, str], dict[int, str]]:
     """The first voice of the first staff, and of the last one; the last voice of a single staff."""
     if len(voices) < 2:
         return {}, {}

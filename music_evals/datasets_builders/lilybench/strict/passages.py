@@ -36,7 +36,12 @@ from music_evals.notation.lilypond.syntax.languages import name_of, pitch_of
 _SPAN: Final = 9  # measures that are put in order
 _FEWEST: Final = 4  # measures ahead of the one that is asked for
 _MOST: Final = 8
-_HEIGHTS: Final = (0, 1, 3, 4)  # of the four options in steps of the key; each is the right one's equally often
+_HEIGHTS: Final = (
+    0,
+    1,
+    3,
+    4,
+)  # of the four options in steps of the key; each is the right one's equally often
 _FINALS: Final = ((1, 3, 6), (-1, 1, 3), (-4, -1, 1), (-6, -4, -1))
 """Steps of the key from the tonic to wrong last notes, which are on the second, fourth and seventh degree."""
 _KEY: Final = re.compile(r"\\key (\S+) \\(\w+)")
@@ -45,7 +50,13 @@ _NOTE: Final = re.compile(r"(?<![\\a-z])([a-g][a-z]*)([',]*)")
 _TIE: Final = re.compile(r"(?:^|\s)([a-g][a-z]*[',]*)\d+\.*~\n\1\d")
 _ONE_NOTE: Final = re.compile(r"(?:r\S+ )*([a-g][a-z]*)[',]*\d+\.*(?: [rs]\S+)*")
 _LINE_END: Final = re.compile(r" \|\s+")
-_PLAIN: Final = {"note", "rest", "clef", "key", "metre"}  # kinds of words that a passage may be cut between
+_PLAIN: Final = {
+    "note",
+    "rest",
+    "clef",
+    "key",
+    "metre",
+}  # kinds of words that a passage may be cut between
 Place = tuple[MeasureText, str]
 """A measure, and its text without a clef, key and metre ahead of its notes."""
 
@@ -105,10 +116,14 @@ def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
             if kind != "final":
                 decides = (_is_tied if kind == "tie" else _is_repeat)(texts, right)
             else:
-                decides = measure.number == piece.structure.measures and _is_final(texts, right, tonic, mode)
+                decides = measure.number == piece.structure.measures and _is_final(
+                    texts, right, tonic, mode
+                )
             wrong = _moved(right, kind, tonic, mode, draw) if decides else []
             if wrong:
-                yield Question(kind, " |\n".join([*texts, ""]).strip(), right, wrong, measure.number)
+                yield Question(
+                    kind, " |\n".join([*texts, ""]).strip(), right, wrong, measure.number
+                )
 
 
 def runs(score: str) -> Iterator[list[Place]]:
@@ -134,7 +149,9 @@ def _is_tied(shown: Sequence[str], right: str) -> bool:
 
 def _is_repeat(shown: Sequence[str], right: str) -> bool:
     pair = [*shown[-2:]]
-    following = {shown[place + 2] for place in range(len(shown) - 3) if [*shown[place : place + 2]] == pair}
+    following = {
+        shown[place + 2] for place in range(len(shown) - 3) if [*shown[place : place + 2]] == pair
+    }
     return following == {right} and len({*pair, right}) == 3
 
 
@@ -150,7 +167,11 @@ def _is_final(shown: Sequence[str], right: str, tonic: str, mode: str) -> bool:
 def _moved(right: str, kind: Continuation, tonic: str, mode: str, draw: random.Random) -> list[str]:
     """The wrong options; none if one takes a double sharp or flat."""
     own = draw.choice(_HEIGHTS)
-    moves = draw.choice(_FINALS) if kind == "final" else [height - own for height in _HEIGHTS if height != own]
+    moves = (
+        draw.choice(_FINALS)
+        if kind == "final"
+        else [height - own for height in _HEIGHTS if height != own]
+    )
     pitch = pitch_of(tonic)
     assert pitch is not None
     signature = signature_of(pitch, mode)

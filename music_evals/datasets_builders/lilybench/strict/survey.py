@@ -7,7 +7,13 @@ is an error, once all pieces were tried.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, licence_of, style_of, title_of
+from music_evals.datasets_builders.lilybench.facts import (
+    composer_of,
+    instrument_of,
+    licence_of,
+    style_of,
+    title_of,
+)
 from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece, not_measured
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.lilypond.canonical import same_music, write_score
@@ -37,7 +43,9 @@ def survey(
     options: Running = {"cache": lilypond_cache(), "together": True}
     texts = [piece.text for piece in pieces]
     runs, readings, scores = [], [], []
-    for run, reading in zip(compile_texts(texts, **options), read_structures(texts, **options), strict=True):
+    for run, reading in zip(
+        compile_texts(texts, **options), read_structures(texts, **options), strict=True
+    ):
         runs.append(run)
         readings.append(reading)
         scores.append(_canonical(run, reading))
@@ -51,12 +59,19 @@ def survey(
             structure = next(written_readings)
             results.append(structure)
             on_piece("compiling in canonical form", len(written))
-            if isinstance(structure, Structure) and isinstance(reading, Structure) and same_music(reading, structure):
+            if (
+                isinstance(structure, Structure)
+                and isinstance(reading, Structure)
+                and same_music(reading, structure)
+            ):
                 usable = Usable(piece.id, piece.header, score, structure)
             else:
                 reason = "in canonical form it is other music"
         yield _row(piece, run, reading, usable, reason), usable
-        if not (run.is_measured and all(isinstance(result, Structure) or result.is_measured for result in results)):
+        if not (
+            run.is_measured
+            and all(isinstance(result, Structure) or result.is_measured for result in results)
+        ):
             unmeasured.append(piece.id)
     if unmeasured:
         raise not_measured(unmeasured)
@@ -66,7 +81,9 @@ def opening(reading: Structure | StructureError) -> tuple[str | None, str | None
     """Return the names of the first key and the first metre; None for one that is absent or cannot be read."""
     if isinstance(reading, StructureError):
         return None, None
-    return reading.keys[0].name if reading.keys else None, reading.metres[0].name if reading.metres else None
+    return reading.keys[0].name if reading.keys else None, reading.metres[
+        0
+    ].name if reading.metres else None
 
 
 def _canonical(run: Compiled, reading: Structure | StructureError) -> str | ValueError:
@@ -80,14 +97,22 @@ def _canonical(run: Compiled, reading: Structure | StructureError) -> str | Valu
     except ValueError as error:
         return error
     except Exception as error:  # no piece ends a build
-        return ValueError(f"it cannot be written in canonical form: {type(error).__name__}: {error}")
+        return ValueError(
+            f"it cannot be written in canonical form: {type(error).__name__}: {error}"
+        )
     if len(score) > MAX_CHARACTERS:
-        return ValueError(f"its canonical form is too long: {len(score):,} characters; {MAX_CHARACTERS:,} are allowed")
+        return ValueError(
+            f"its canonical form is too long: {len(score):,} characters; {MAX_CHARACTERS:,} are allowed"
+        )
     return score
 
 
 def _row(
-    piece: Piece, run: Compiled, reading: Structure | StructureError, usable: Usable | None, reason: str
+    piece: Piece,
+    run: Compiled,
+    reading: Structure | StructureError,
+    usable: Usable | None,
+    reason: str,
 ) -> CorpusRow:
     composer = composer_of(piece.header, piece.id)
     key, metre = opening(reading)
@@ -101,7 +126,9 @@ def _row(
         "instrument": instrument_of(piece.header),
         "key": key,
         "metre": metre,
-        "measures": None if isinstance(reading, StructureError) or reading.problems else reading.measures,
+        "measures": None
+        if isinstance(reading, StructureError) or reading.problems
+        else reading.measures,
         "licence": licence_of(piece.header),
         "compiles": run.succeeded,
         "messages": run.messages[:_MAX_MESSAGES],

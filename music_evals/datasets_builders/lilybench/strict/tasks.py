@@ -73,7 +73,12 @@ _MASKED: Final[Mapping[str, re.Pattern[str]]] = {
 }
 _NOTE_LENGTHS: Final = ("2", "4", "8", "16")
 _ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
-_FEWER: Final = ("bar_sequencing", "next_bar_prediction", "composer_recognition", "genre_recognition")
+_FEWER: Final = (
+    "bar_sequencing",
+    "next_bar_prediction",
+    "composer_recognition",
+    "genre_recognition",
+)
 """Tasks with fewer rows than asked for if the pieces give no more, because not every piece suits them."""
 _PER_OPUS: Final = 2  # most pieces of an opus in a task; an id without an opus has two parts
 
@@ -118,8 +123,12 @@ def _take(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
     return taken
 
 
-def _row(task: TaskName, piece: Usable, answer: str, score: str | None = None, **more: Any) -> TaskRow:
-    return task_row(task, "strict", piece.id, answer, score=piece.score if score is None else score, **more)
+def _row(
+    task: TaskName, piece: Usable, answer: str, score: str | None = None, **more: Any
+) -> TaskRow:
+    return task_row(
+        task, "strict", piece.id, answer, score=piece.score if score is None else score, **more
+    )
 
 
 def _shuffled(right: str, wrong: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
@@ -139,10 +148,14 @@ def _choice_rows(
     scores: Mapping[str, str] | None = None,
 ) -> Iterator[TaskRow]:
     """Rows that ask for a value; `values` and `scores` are by id, and pieces without one of them are left out."""
-    with_value = [piece for piece in pieces if piece.id in values and (scores is None or piece.id in scores)]
+    with_value = [
+        piece for piece in pieces if piece.id in values and (scores is None or piece.id in scores)
+    ]
     for piece, choices, place in draw_questions(with_value, values, salt, grouping):
         right = values[piece.id]
-        options, _ = _shuffled(right, (value for value in choices if value != right), _draw(salt, piece))
+        options, _ = _shuffled(
+            right, (value for value in choices if value != right), _draw(salt, piece)
+        )
         options.remove(right)
         options.insert(place, right)
         score = None if scores is None else scores[piece.id]
@@ -150,7 +163,9 @@ def _choice_rows(
 
 
 def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    return (_row("bar_count", piece, str(piece.structure.measures)) for piece in _in_order(pieces, salt))
+    return (
+        _row("bar_count", piece, str(piece.structure.measures)) for piece in _in_order(pieces, salt)
+    )
 
 
 # --- key, metre, note length ------------------------------------------------------------------------------------------
@@ -176,7 +191,9 @@ def _signature(key: str) -> int:
 _GROUPINGS: Final[Mapping[Field, Grouping]] = {
     "key": near_fours(lambda key, other: abs(_signature(key) - _signature(other))),
     "metre": near_fours(
-        lambda metre, other: max(Fraction(metre) / Fraction(other), Fraction(other) / Fraction(metre)),
+        lambda metre, other: max(
+            Fraction(metre) / Fraction(other), Fraction(other) / Fraction(metre)
+        ),
         lambda metre, other: Fraction(metre) == Fraction(other),
     ),
     "note_length": fixed_options(_NOTE_LENGTHS),
@@ -188,10 +205,19 @@ def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: in
     fields = FIELDS if task == "metadata_qa" else FIELDS[:2]
     for index, field in enumerate(fields):
         share = size // len(fields) + (index < size % len(fields))
-        shown = {piece.id: piece.score if task == "metadata_qa" else _masked(piece, field) for piece in pieces}
+        shown = {
+            piece.id: piece.score if task == "metadata_qa" else _masked(piece, field)
+            for piece in pieces
+        }
         scores = {name: text for name, text in shown.items() if text is not None}
-        values = {piece.id: value for piece in pieces if piece.id in scores and (value := _metadata(piece, field))}
-        choices = _choice_rows(task, pieces, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores)
+        values = {
+            piece.id: value
+            for piece in pieces
+            if piece.id in scores and (value := _metadata(piece, field))
+        }
+        choices = _choice_rows(
+            task, pieces, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores
+        )
         rows += _take(f"{task} ({field})", choices, share)
     return rows
 
@@ -220,7 +246,9 @@ def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
 def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
     for kind, shown, right, wrong, number in continuations(piece, draw):
         options, answer = _shuffled(right, wrong, draw)
-        yield _row("next_bar_prediction", piece, answer, shown, kind=kind, options=options, measure=number)
+        yield _row(
+            "next_bar_prediction", piece, answer, shown, kind=kind, options=options, measure=number
+        )
 
 
 def _per_piece(
@@ -253,31 +281,55 @@ def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     }
 
     def differences(title: str, other: str) -> tuple[bool, ...]:
-        return tuple(trait != other_trait for trait, other_trait in zip(traits[title], traits[other], strict=True))
+        return tuple(
+            trait != other_trait
+            for trait, other_trait in zip(traits[title], traits[other], strict=True)
+        )
 
-    return _choice_rows("music_captioning", pieces, unique, salt, near_fours(differences, cached(facts.are_siblings)))
+    return _choice_rows(
+        "music_captioning",
+        pieces,
+        unique,
+        salt,
+        near_fours(differences, cached(facts.are_siblings)),
+    )
 
 
 def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     composers = ((piece.id, facts.composer_of(piece.header, piece.id)) for piece in pieces)
-    dated = {name: composer for name, composer in composers if composer is not None and composer.born is not None}
+    dated = {
+        name: composer
+        for name, composer in composers
+        if composer is not None and composer.born is not None
+    }
     by_name = {composer.name: composer for composer in dated.values()}
     grouping = near_fours(
         lambda name, other: abs((by_name[name].born or 0) - (by_name[other].born or 0)),
         lambda name, other: facts.may_be_one(by_name[name], by_name[other]),
     )
     names = {name: composer.name for name, composer in dated.items()}
-    return _choice_rows("composer_recognition", pieces, names, salt, grouping, scores=_outlines(pieces))
+    return _choice_rows(
+        "composer_recognition", pieces, names, salt, grouping, scores=_outlines(pieces)
+    )
 
 
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     styles: dict[str, str] = {}
     for piece in pieces:
-        style, composer = facts.style_of(piece.header) or "", facts.composer_of(piece.header, piece.id)
-        if style in facts.FORMS or (composer is not None and composer.born in facts.PERIODS.get(style, ())):
+        style, composer = (
+            facts.style_of(piece.header) or "",
+            facts.composer_of(piece.header, piece.id),
+        )
+        if style in facts.FORMS or (
+            composer is not None and composer.born in facts.PERIODS.get(style, ())
+        ):
             styles[piece.id] = style
-    grouping = near_fours(lambda *_: 0, lambda style, other: (style in facts.PERIODS) != (other in facts.PERIODS))
-    return _choice_rows("genre_recognition", pieces, styles, salt, grouping, scores=_outlines(pieces))
+    grouping = near_fours(
+        lambda *_: 0, lambda style, other: (style in facts.PERIODS) != (other in facts.PERIODS)
+    )
+    return _choice_rows(
+        "genre_recognition", pieces, styles, salt, grouping, scores=_outlines(pieces)
+    )
 
 
 def _outlines(pieces: Iterable[Usable]) -> dict[str, str]:
@@ -295,7 +347,9 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     """
     share = size // len(CORRUPTIONS)
     by_id = {piece.id: piece for piece in pieces}
-    is_clean = cached(lambda name: not find_errors(by_id[name].score) and not has_false_tie(by_id[name].score))
+    is_clean = cached(
+        lambda name: not find_errors(by_id[name].score) and not has_false_tie(by_id[name].score)
+    )
 
     rows: list[TaskRow] = []
     for kind in CORRUPTIONS:
@@ -330,7 +384,9 @@ def _corrupted_rows(
                 result = corrupt(piece.score, kind, seed=seed + attempt)
                 if result is not None:
                     text, number = result
-                    row = _row("error_detection", piece, str(number), text, kind=kind, measure=number)
+                    row = _row(
+                        "error_detection", piece, str(number), text, kind=kind, measure=number
+                    )
                     by_id.setdefault(row["id"], row)
     return list(by_id.values())
 

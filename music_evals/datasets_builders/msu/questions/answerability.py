@@ -41,7 +41,9 @@ def shows_words(text: str, kind: str | None, question: str, answer: str) -> bool
     return all(contains(text, name) for name in (*words, *_QUOTED.findall(question)))
 
 
-def is_answerable(rendering: Rendering, rendered: Rendered, kind: str | None, question: str, answer: str) -> bool:
+def is_answerable(
+    rendering: Rendering, rendered: Rendered, kind: str | None, question: str, answer: str
+) -> bool:
     """Return whether a question can be answered from a rendering of its score.
 
     Args:
@@ -57,6 +59,8 @@ def is_answerable(rendering: Rendering, rendered: Rendered, kind: str | None, qu
     # Measures that are not visible are counted. After an upbeat or a short measure the count is wrong.
     available = facts if rendered["is_regular"] else facts - {"measures"}
     is_named = bool(_QUOTED.search(question) or _STAFF.search(question))
-    is_ambiguous = kind in _KEYS and bool(_TWO_NAMES.search(f"{question} {answer}")) and rendering == "audio"
+    is_ambiguous = (
+        kind in _KEYS and bool(_TWO_NAMES.search(f"{question} {answer}")) and rendering == "audio"
+    )
     needed = needs(kind) if kind else frozenset()
     return bool(needed) and needed <= available and not (is_named or is_ambiguous)

@@ -47,7 +47,9 @@ def candidates(score: Any, *, seed: int, name: str) -> Candidates:
     except ValueError as error:
         raise UnsuitableScoreError(str(error)) from error
     return {
-        kind.name: list(islice(kind.questions(reading, Random(f"{seed}/{name}/{kind.name}")), _MOST_CANDIDATES))
+        kind.name: list(
+            islice(kind.questions(reading, Random(f"{seed}/{name}/{kind.name}")), _MOST_CANDIDATES)
+        )
         for kind in KINDS
     }
 
@@ -63,7 +65,9 @@ class Composer:
     def __init__(self, pools: Iterable[Candidates], seed: int) -> None:
         """Take the candidates of all scores of the split, and the seed."""
         self._seed = seed
-        self._counts: dict[str, Counter[str]] = {kind.name: Counter() for kind in KINDS}  # kind → answer → questions
+        self._counts: dict[str, Counter[str]] = {
+            kind.name: Counter() for kind in KINDS
+        }  # kind → answer → questions
         for pool in pools:
             for kind, questions in pool.items():
                 self._counts[kind].update({question.answer: 0 for question in questions})
@@ -90,19 +94,34 @@ class Composer:
                     self._counts[question.kind][question.answer] += 1
                 return sorted(chosen, key=lambda question: question.level)
         counts = Counter(question.level for question in chosen)
-        short = [f"level {level} has {counts[level]}" for level in _LEVELS if counts[level] < PER_LEVEL]
-        raise UnsuitableScoreError(f"the score gives too few sure questions: {', '.join(short)} of {PER_LEVEL}")
+        short = [
+            f"level {level} has {counts[level]}" for level in _LEVELS if counts[level] < PER_LEVEL
+        ]
+        raise UnsuitableScoreError(
+            f"the score gives too few sure questions: {', '.join(short)} of {PER_LEVEL}"
+        )
 
-    def _choose(self, pool: Candidates, level: Level, rng: Random, earlier: list[ScoreQuestion]) -> list[ScoreQuestion]:
+    def _choose(
+        self, pool: Candidates, level: Level, rng: Random, earlier: list[ScoreQuestion]
+    ) -> list[ScoreQuestion]:
         # Kinds with more weight tend to come first.
-        keys = {kind: (rng.random() ** (1 / kind.weight), kind.name) for kind in KINDS if kind.level == level}
+        keys = {
+            kind: (rng.random() ** (1 / kind.weight), kind.name)
+            for kind in KINDS
+            if kind.level == level
+        }
         preferred: list[tuple[Kind, ScoreQuestion]] = []
         frequent: list[tuple[Kind, ScoreQuestion]] = []
         rest: list[tuple[Kind, ScoreQuestion]] = []
         for kind in sorted(keys, reverse=True, key=keys.__getitem__):
-            counts, shuffled = self._counts[kind.name], rng.sample(pool[kind.name], len(pool[kind.name]))
+            counts, shuffled = (
+                self._counts[kind.name],
+                rng.sample(pool[kind.name], len(pool[kind.name])),
+            )
             if shuffled:
-                first, *alternatives = sorted(shuffled, key=lambda question: counts[question.answer])
+                first, *alternatives = sorted(
+                    shuffled, key=lambda question: counts[question.answer]
+                )
                 # An answer with at most its even share so far; a kind with a single answer is never even.
                 is_even = len(counts) > 1 and counts[first.answer] * len(counts) <= counts.total()
                 (preferred if is_even else frequent).append((kind, first))
@@ -122,9 +141,15 @@ class Composer:
 
 def _is_fair(question: ScoreQuestion, kind: Kind, others: list[ScoreQuestion]) -> bool:
     """Whether no question contains the answer."""
-    if question.answer_type != "yes_no" and not kind.lists_answers and contains(question.text, question.answer):
+    if (
+        question.answer_type != "yes_no"
+        and not kind.lists_answers
+        and contains(question.text, question.answer)
+    ):
         return False
     keys = [other.answer for other in others if other.answer_type == "key"]
     if any(contains(question.text, key) for key in keys):
         return False
-    return question.answer_type != "key" or not any(contains(other.text, question.answer) for other in others)
+    return question.answer_type != "key" or not any(
+        contains(other.text, question.answer) for other in others
+    )

@@ -42,7 +42,10 @@ def _indices(reading: Reading, rng: Random, reach: int = 1) -> list[int]:
     if not reading.is_harmonic or size < 1:
         return []
     drawn = sampled(size, rng, _PLACES)
-    clear = [all(voice.cells[index].is_clear for voice in reading.voices) for index in range(len(reading.measures))]
+    clear = [
+        all(voice.cells[index].is_clear for voice in reading.voices)
+        for index in range(len(reading.measures))
+    ]
     return [index for index in drawn if all(clear[index : index + reach])]
 
 
@@ -57,12 +60,20 @@ def _chords(reading: Reading, rng: Random) -> Iterator[tuple[int, PlainChord]]:
 def _first_chord(reading: Reading, index: int) -> PlainChord | None:
     # Some part must begin a note there: a chord that is only held is not on the beat.
     is_full = reading.measures[index].length == reading.measures[index].full
-    return plain_chord(reading.sounding(index, Fraction(0))) if is_full and reading.onsets[index][:1] == [0] else None
+    return (
+        plain_chord(reading.sounding(index, Fraction(0)))
+        if is_full and reading.onsets[index][:1] == [0]
+        else None
+    )
 
 
 def _moments(reading: Reading, index: int, count: int = 1) -> list[tuple[pitch.Pitch, ...]]:
     """The pitches that sound at the onsets of measures."""
-    return [reading.sounding(at, start) for at in range(index, index + count) for start in reading.onsets[at]]
+    return [
+        reading.sounding(at, start)
+        for at in range(index, index + count)
+        for start in reading.onsets[at]
+    ]
 
 
 # --- a chord ---
@@ -75,19 +86,27 @@ def _chord_name(reading: Reading, rng: Random) -> Answers:
 
 def _quality(reading: Reading, rng: Random) -> Answers:
     # Most chords are major triads: the quality is drawn before the place.
-    for index, quality in varied([(index, chord.quality) for index, chord in _chords(reading, rng)], rng):
+    for index, quality in varied(
+        [(index, chord.quality) for index, chord in _chords(reading, rng)], rng
+    ):
         yield quality.capitalize(), reading.where(index)
 
 
 def _inversion(reading: Reading, rng: Random) -> Answers:
-    chords = [(index, chord.inversion) for index, chord in _chords(reading, rng) if "augmented" not in chord.quality]
+    chords = [
+        (index, chord.inversion)
+        for index, chord in _chords(reading, rng)
+        if "augmented" not in chord.quality
+    ]
     for index, inversion in varied(chords, rng):
         yield INVERSIONS[inversion], reading.where(index)
 
 
 def _doubled(reading: Reading, rng: Random) -> Answers:
     for index, chord in _chords(reading, rng):
-        doubled = [member for member in sorted(set(chord.members)) if chord.members.count(member) > 1]
+        doubled = [
+            member for member in sorted(set(chord.members)) if chord.members.count(member) > 1
+        ]
         if len(doubled) == 1 and not any(voice.cells[index].has_unison for voice in reading.voices):
             yield MEMBERS[doubled[0]], reading.where(index)
 
@@ -104,7 +123,11 @@ def _bass_note(reading: Reading, rng: Random) -> Answers:
         return
     for index, chord in _chords(reading, rng):
         if all(voice.cells[index].is_at_pitch for voice in reading.voices):
-            yield spell(reading.sounding(index, Fraction(0))[0]), reading.where(index), chord.quality
+            yield (
+                spell(reading.sounding(index, Fraction(0))[0]),
+                reading.where(index),
+                chord.quality,
+            )
 
 
 def _is_seventh(reading: Reading, rng: Random) -> Cases:
@@ -118,7 +141,11 @@ def _has_chord(reading: Reading, rng: Random) -> Cases:
     triads: dict[str, set[str]] = {}  # name → names of its notes
     sounding: dict[int, set[str]] = {}  # index of a measure → names of its triads
     for index, chords in moments.items():
-        plain = [(chord, pitches) for pitches in chords if (chord := plain_chord(pitches)) and "triad" in chord.quality]
+        plain = [
+            (chord, pitches)
+            for pitches in chords
+            if (chord := plain_chord(pitches)) and "triad" in chord.quality
+        ]
         sounding[index] = {chord.name for chord, _ in plain}
         triads |= {chord.name: {note.name for note in pitches} for chord, pitches in plain}
     if not triads:
@@ -126,7 +153,9 @@ def _has_chord(reading: Reading, rng: Random) -> Cases:
     name = rng.choice(sorted(triads))
     for index, names in sounding.items():
         # "No" is certain only if the measure lacks one of the three notes: otherwise they can be a broken chord.
-        is_absent = moments[index] and not triads[name] <= {note.name for moment in moments[index] for note in moment}
+        is_absent = moments[index] and not triads[name] <= {
+            note.name for moment in moments[index] for note in moment
+        }
         if name in names or is_absent:
             yield name in names, reading.where(index), name
 
@@ -156,7 +185,9 @@ def _broken_triad(reading: Reading, rng: Random) -> Answers:
 # --- a chord in its key ---
 
 
-def _in_key(draw: Callable[[Reading, Random, key.Key], Iterator[Any]]) -> Callable[[Reading, Random], Any]:
+def _in_key(
+    draw: Callable[[Reading, Random, key.Key], Iterator[Any]],
+) -> Callable[[Reading, Random], Any]:
     """Ask only if the key is certain."""
 
     def draw_in_key(reading: Reading, rng: Random) -> Iterator[Any]:
@@ -170,7 +201,8 @@ def _numeral(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
     degrees = [
         (index, degree)
         for index, chord in _chords(reading, rng)
-        if reading.measures[index].fifths == reading.measures[0].fifths and (degree := numeral(chord, tonality))
+        if reading.measures[index].fifths == reading.measures[0].fifths
+        and (degree := numeral(chord, tonality))
     ]
     for index, degree in varied(degrees, rng):
         yield degree, reading.where(index), key_name(tonality)
@@ -219,7 +251,9 @@ def _cadence(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
     last, before = chords[0], chords[1]
     tonic, dominant, subdominant = (tonality.pitchFromDegree(degree).name for degree in (1, 5, 4))
     # A subdominant after the dominant can be an ornament of an authentic cadence.
-    if before.root_pitch.name == subdominant and (len(chords) < 3 or chords[2].root_pitch.name == dominant):
+    if before.root_pitch.name == subdominant and (
+        len(chords) < 3 or chords[2].root_pitch.name == dominant
+    ):
         return
     if before.inversion or last.inversion or "triad" not in last.quality:
         return
@@ -232,7 +266,10 @@ def _is_pedal(reading: Reading, rng: Random) -> Cases:
     if len(reading.voices) < 2:
         return
     for index in _indices(reading, rng, _PEDAL_SPAN):
-        moments = [[note.nameWithOctave for note in moment] for moment in _moments(reading, index, _PEDAL_SPAN)]
+        moments = [
+            [note.nameWithOctave for note in moment]
+            for moment in _moments(reading, index, _PEDAL_SPAN)
+        ]
         bass = [names[0] for names in moments]
         if len(bass) < 4 or len({tuple(names[1:]) for names in moments}) < 3:
             continue
@@ -245,7 +282,11 @@ def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
     bass = []
     for index in _indices(reading, rng):
         pitches = reading.sounding(index, Fraction(0))
-        if pitches and pitches[0].name in degrees and reading.measures[index].fifths == reading.measures[0].fifths:
+        if (
+            pitches
+            and pitches[0].name in degrees
+            and reading.measures[index].fifths == reading.measures[0].fifths
+        ):
             bass.append((index, degrees[pitches[0].name]))
     wording = "lowest note that sounds at" if len(reading.voices) > 1 else "note at"
     for index, degree in varied(bass, rng, least=1):

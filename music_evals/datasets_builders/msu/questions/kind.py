@@ -8,7 +8,9 @@ from typing import Any, Final, Literal, TypeVar
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
-Level = Literal[1, 2, 3, 4]  # 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
+Level = Literal[
+    1, 2, 3, 4
+]  # 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
 AnswerType = Literal[
     "yes_no",
     "pitch",
@@ -69,7 +71,9 @@ class Kind:
         for answer, *blanks in self.draw(reading, rng):
             if answer not in answers:
                 answers.add(answer)
-                yield ScoreQuestion(self.level, self.name, wording.format(*blanks), answer, self.answer_type)
+                yield ScoreQuestion(
+                    self.level, self.name, wording.format(*blanks), answer, self.answer_type
+                )
 
 
 def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:

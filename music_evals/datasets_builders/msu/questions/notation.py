@@ -11,7 +11,15 @@ from typing import Any, Final
 
 from music21 import expressions, key, pitch, tempo
 
-from music_evals.datasets_builders.msu.questions.kind import Answers, Cases, Kind, evenly, of_cells, sampled, varied
+from music_evals.datasets_builders.msu.questions.kind import (
+    Answers,
+    Cases,
+    Kind,
+    evenly,
+    of_cells,
+    sampled,
+    varied,
+)
 from music_evals.datasets_builders.msu.questions.reading import Cell, Event, Reading, Voice, spell
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, key_name
 
@@ -63,14 +71,20 @@ def _metre(reading: Reading, rng: Random) -> Answers:
 def _clef(reading: Reading, rng: Random) -> Answers:
     # The name of a part, such as Bass, can give the clef away.
     clefs = [(voice, voice.cells[0].clef) for voice in reading.voices]
-    askable = [(voice, clef) for voice, clef in clefs if clef and clef.split()[0].lower() not in voice.name.lower()]
+    askable = [
+        (voice, clef)
+        for voice, clef in clefs
+        if clef and clef.split()[0].lower() not in voice.name.lower()
+    ]
     for voice, clef in varied(askable, rng, least=1):
         yield clef, voice.label or "the piece"
 
 
 def _tempo_words(reading: Reading, rng: Random) -> Answers:
     words = set()
-    for mark in _opening(reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression)):
+    for mark in _opening(
+        reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression)
+    ):
         if isinstance(mark, tempo.MetronomeMark):
             text = mark.text if mark.text and not mark.textImplicit else None
         else:
@@ -134,7 +148,9 @@ def _opening_dynamic(reading: Reading, rng: Random) -> Answers:
 
 def _of_pitches(answer: Callable[[Cell], Any]) -> Any:
     """Ask about measures whose notes sound as written."""
-    return of_cells(lambda voice, cell: answer(cell) if voice.is_pitched and cell.is_at_pitch else None)
+    return of_cells(
+        lambda voice, cell: answer(cell) if voice.is_pitched and cell.is_at_pitch else None
+    )
 
 
 def _of_notes(answer: Callable[[Cell], bool | None]) -> Any:
@@ -148,14 +164,20 @@ def _extreme_pitch(choose: Callable[..., pitch.Pitch]) -> Any:
             return None
         extreme = choose(cell.pitches, key=lambda note: note.ps)
         # E♯ and F in one measure have the same height and two names.
-        is_certain = len({note.nameWithOctave for note in cell.pitches if note.ps == extreme.ps}) == 1
+        is_certain = (
+            len({note.nameWithOctave for note in cell.pitches if note.ps == extreme.ps}) == 1
+        )
         return spell(extreme) if is_certain else None
 
     return _of_pitches(answer)
 
 
 def _last_pitch(cell: Cell) -> str | None:
-    is_line = len(cell.notes) > 1 and len(cell.notes) == len(cell.events) - len(cell.rests) and cell.is_line
+    is_line = (
+        len(cell.notes) > 1
+        and len(cell.notes) == len(cell.events) - len(cell.rests)
+        and cell.is_line
+    )
     return spell(cell.pitches[-1]) if is_line else None
 
 
@@ -163,7 +185,12 @@ def _outside(cell: Cell) -> list[pitch.Pitch]:
     """Pitches outside the key signature."""
     signature = key.KeySignature(cell.fifths)
     altered = {note.step: note.alter for note in signature.alteredPitches}
-    return [note for event in cell.events for note in event.pitches if note.alter != altered.get(note.step, 0.0)]
+    return [
+        note
+        for event in cell.events
+        for note in event.pitches
+        if note.alter != altered.get(note.step, 0.0)
+    ]
 
 
 def _accidentals(cell: Cell) -> str | None:
@@ -200,7 +227,12 @@ def _is_last_tied(cell: Cell) -> bool:
 
 
 def _note_count(voice: Voice, cell: Cell) -> str | None:
-    is_askable = voice.is_pitched and cell.is_printed and not cell.has_unison and len(cell.pitches) in _COUNTS
+    is_askable = (
+        voice.is_pitched
+        and cell.is_printed
+        and not cell.has_unison
+        and len(cell.pitches) in _COUNTS
+    )
     return str(len(cell.pitches)) if is_askable else None
 
 
@@ -210,7 +242,9 @@ def _note_count(voice: Voice, cell: Cell) -> str | None:
 def _dynamic(reading: Reading, rng: Random) -> Answers:
     # Over all parts, because a marking between two staves belongs to both.
     for index in sampled(len(reading.measures), rng):
-        dynamics = {dynamic for voice in reading.voices for _, dynamic in voice.cells[index].dynamics}
+        dynamics = {
+            dynamic for voice in reading.voices for _, dynamic in voice.cells[index].dynamics
+        }
         if len(dynamics) == 1:
             yield dynamics.pop(), reading.where(index)
 
@@ -220,7 +254,9 @@ def _repeat(reading: Reading, rng: Random) -> Cases:
     if size < 2 * _REPEAT_SPAN:
         return
     for index in sampled(size - _REPEAT_SPAN + 1, rng):
-        has_repeat = any(measure.has_repeat for measure in reading.measures[index : index + _REPEAT_SPAN])
+        has_repeat = any(
+            measure.has_repeat for measure in reading.measures[index : index + _REPEAT_SPAN]
+        )
         # A repeat sign at the edge can be read as part of the next measure.
         wider = reading.measures[max(index - 1, 0) : index + _REPEAT_SPAN + 1]
         if has_repeat or not any(measure.has_repeat for measure in wider):
@@ -234,7 +270,11 @@ def _new_metre(reading: Reading, rng: Random) -> Answers:
 
 
 def _new_key(reading: Reading, rng: Random) -> Answers:
-    if indices := [index for index, measure in enumerate(reading.measures) if measure.is_new_key and measure.fifths]:
+    if indices := [
+        index
+        for index, measure in enumerate(reading.measures)
+        if measure.is_new_key and measure.fifths
+    ]:
         index = rng.choice(indices)
         if len({voice.cells[index].fifths for voice in reading.voices}) == 1:
             yield str(abs(reading.measures[index].fifths)), reading.where(index)
@@ -251,29 +291,54 @@ KINDS: Final = (
     Kind(1, "metronome mark", "number", _beats_per_minute, weight=2),
     Kind(1, "anacrusis", "yes_no", _anacrusis),
     Kind(1, "instruments", "text", _instruments, weight=0.7),
-    Kind(1, "last measure", "number", lambda reading, _: iter([(reading.numbers([-1]),)]), weight=0.5),
+    Kind(
+        1, "last measure", "number", lambda reading, _: iter([(reading.numbers([-1]),)]), weight=0.5
+    ),
     Kind(1, "opening dynamic", "text", _opening_dynamic, weight=2),
     Kind(2, "highest pitch", "pitch", _extreme_pitch(max)),
     Kind(2, "lowest pitch", "pitch", _extreme_pitch(min)),
     Kind(2, "last pitch", "pitch", _of_pitches(_last_pitch), weight=0.6),
-    Kind(2, "accidental", "yes_no", evenly(_of_pitches(lambda c: bool(_outside(c)) if len(c.notes) > 1 else None))),
+    Kind(
+        2,
+        "accidental",
+        "yes_no",
+        evenly(_of_pitches(lambda c: bool(_outside(c)) if len(c.notes) > 1 else None)),
+    ),
     Kind(2, "accidentals", "pitches", _of_pitches(_accidentals), weight=1.5),
     Kind(2, "shortest note", "duration", _extreme_value("note", min)),
     Kind(2, "longest note", "duration", _extreme_value("note", max)),
-    Kind(2, "rest", "yes_no", _of_notes(lambda cell: bool(cell.rests) if cell.is_printed else None)),
+    Kind(
+        2, "rest", "yes_no", _of_notes(lambda cell: bool(cell.rests) if cell.is_printed else None)
+    ),
     Kind(2, "shortest rest", "duration", _extreme_value("rest", min)),
     Kind(2, "longest rest", "duration", _extreme_value("rest", max), weight=0.7),
     Kind(2, "dynamic", "text", _dynamic, weight=2),
     Kind(2, "articulation", "text", _only_mark(lambda event: event.articulations), weight=2),
-    Kind(2, "staccato", "yes_no", _of_notes(lambda cell: any("Staccato" in note.articulations for note in cell.notes))),
+    Kind(
+        2,
+        "staccato",
+        "yes_no",
+        _of_notes(lambda cell: any("Staccato" in note.articulations for note in cell.notes)),
+    ),
     Kind(2, "ornament", "text", _only_mark(lambda event: event.ornaments), weight=2.5),
-    Kind(2, "fermata", "yes_no", _of_notes(lambda cell: any(event.has_fermata for event in cell.events))),
+    Kind(
+        2,
+        "fermata",
+        "yes_no",
+        _of_notes(lambda cell: any(event.has_fermata for event in cell.events)),
+    ),
     Kind(2, "grace note", "yes_no", _of_notes(lambda cell: cell.has_grace)),
     Kind(2, "tie", "yes_no", _of_notes(_is_last_tied)),
     Kind(2, "repeat sign", "yes_no", evenly(_repeat), weight=1.5),
     Kind(2, "new time signature", "metre", _new_metre, weight=2),
     Kind(2, "new key signature", "number", _new_key, weight=2),
-    Kind(2, "new clef", "clef", of_cells(lambda _, c: c.new_clefs[0] if len(c.new_clefs) == 1 else None), weight=2),
+    Kind(
+        2,
+        "new clef",
+        "clef",
+        of_cells(lambda _, c: c.new_clefs[0] if len(c.new_clefs) == 1 else None),
+        weight=2,
+    ),
     Kind(2, "number of notes", "number", of_cells(_note_count)),
 )
 """Kinds of questions of levels 1 and 2."""

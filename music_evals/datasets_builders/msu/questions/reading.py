@@ -12,7 +12,9 @@ from music21 import bar, chord, clef, expressions, harmony, key, meter, note, pi
 from music_evals.datasets_builders import read_table
 
 _TERMS: Final[Mapping[str, Mapping[str, str]]] = read_table("msu/questions/terms.toml")
-_Pieces = list[tuple[Fraction, Any]]  # of a measure that bar lines divide: their starts, and music21's measures
+_Pieces = list[
+    tuple[Fraction, Any]
+]  # of a measure that bar lines divide: their starts, and music21's measures
 _DOTS: Final = ("", "Dotted ", "Double-dotted ")
 # Beginnings of part names that programs invent.
 _INVENTED: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track", "untitled", "p1")
@@ -48,7 +50,9 @@ class Cell:
     fifths: int  # sharps of the key signature at the beginning; flats are negative
     clef: str | None  # name of the clef at the beginning; None if it is none of the common clefs
     new_clefs: tuple[str | None, ...]  # names of the clefs after the beginning
-    is_clear: bool  # pitch classes are certain: no octave signs, quarter tones or new key signatures
+    is_clear: (
+        bool  # pitch classes are certain: no octave signs, quarter tones or new key signatures
+    )
     is_at_pitch: bool  # octaves are certain too: no octave clefs
     dynamics: tuple[tuple[Fraction, str], ...]  # starts and names of markings
 
@@ -188,12 +192,20 @@ def read(score: stream.Score) -> Reading:
     rows = [list(part.getElementsByClass(stream.Measure)) for part in parts]
     if not rows or not rows[0]:
         raise ValueError("the score has no measures")
-    if any([measure.number for measure in row] != [measure.number for measure in rows[0]] for row in rows):
+    if any(
+        [measure.number for measure in row] != [measure.number for measure in rows[0]]
+        for row in rows
+    ):
         raise ValueError("the parts have different measures")
     pieces = _pieces(rows)
     names = [" ".join((part.partName or "").split()) for part in parts]
     voices = tuple(
-        Voice("" if _is_invented(name) else name, _label(names, index), _is_pitched(part), tuple(_cells(part, row)))
+        Voice(
+            "" if _is_invented(name) else name,
+            _label(names, index),
+            _is_pitched(part),
+            tuple(_cells(part, row)),
+        )
         for index, (name, part, row) in enumerate(zip(names, parts, pieces, strict=True))
     )
     metadata = score.metadata
@@ -251,7 +263,11 @@ def _is_pitched(part: Any) -> bool:
 def _cells(part: Any, row: list[_Pieces]) -> Iterator[Cell]:
     octave_signs: set[int] = set()  # numbers of the measures under an octave sign
     for sign in part[spanner.Ottava]:
-        numbers = [element.measureNumber for element in sign.getSpannedElements() if element.measureNumber is not None]
+        numbers = [
+            element.measureNumber
+            for element in sign.getSpannedElements()
+            if element.measureNumber is not None
+        ]
         if numbers:
             octave_signs.update(range(min(numbers), max(numbers) + 1))
     fifths = 0
@@ -260,7 +276,9 @@ def _cells(part: Any, row: list[_Pieces]) -> Iterator[Cell]:
     for pieces in row:
         measure = pieces[0][1]
         elements = list(_elements(pieces))
-        signatures = [(start, sign) for start, sign in elements if isinstance(sign, key.KeySignature)]
+        signatures = [
+            (start, sign) for start, sign in elements if isinstance(sign, key.KeySignature)
+        ]
         clefs = [(start, sign) for start, sign in elements if isinstance(sign, clef.Clef)]
         before = current
         new_clefs = []
@@ -271,13 +289,23 @@ def _cells(part: Any, row: list[_Pieces]) -> Iterator[Cell]:
             current = sign
         at_start = next((sign for start, sign in clefs if start == 0), before)
         fifths = next((sign.sharps for start, sign in signatures if start == 0), fifths)
-        has_octave_clef = any(sign.octaveChange for sign in (at_start, *(sign for _, sign in clefs)) if sign)
+        has_octave_clef = any(
+            sign.octaveChange for sign in (at_start, *(sign for _, sign in clefs)) if sign
+        )
         is_clear = (
             measure.number not in octave_signs
             and all(start == 0 for start, _ in signatures)
-            and all(note.isTwelveTone() for _, element in elements for note in getattr(element, "pitches", ()))
+            and all(
+                note.isTwelveTone()
+                for _, element in elements
+                for note in getattr(element, "pitches", ())
+            )
         )
-        dynamics = [(start, sign.value) for start, sign in elements if "Dynamic" in sign.classes and sign.value]
+        dynamics = [
+            (start, sign.value)
+            for start, sign in elements
+            if "Dynamic" in sign.classes and sign.value
+        ]
         yield Cell(
             events=tuple(_events(measure, elements)),
             fifths=fifths,
@@ -295,10 +323,17 @@ def _events(measure: Any, elements: list[tuple[Fraction, Any]]) -> Iterator[Even
     for start, element in elements:
         if not isinstance(element, note.GeneralNote) or isinstance(element, harmony.Harmony):
             continue
-        pitches = tuple(sorted(element.pitches, key=lambda note: note.ps)) if isinstance(element, note.NotRest) else ()
+        pitches = (
+            tuple(sorted(element.pitches, key=lambda note: note.ps))
+            if isinstance(element, note.NotRest)
+            else ()
+        )
         if not pitches and not element.isRest:
             continue
-        ties = [member.tie for member in (element.notes if isinstance(element, chord.Chord) else (element,))]
+        ties = [
+            member.tie
+            for member in (element.notes if isinstance(element, chord.Chord) else (element,))
+        ]
         length, full = _time(element.quarterLength), _time(measure.barDuration.quarterLength)
         event = Event(
             start=start,
@@ -307,19 +342,25 @@ def _events(measure: Any, elements: list[tuple[Fraction, Any]]) -> Iterator[Even
             value=_value(element.duration),
             is_grace=element.duration.isGrace,
             is_tied_on=any(tie is not None and tie.type in ("start", "continue") for tie in ties),
-            is_measure_rest=element.isRest and (getattr(element, "fullMeasure", False) is True or length == full),
+            is_measure_rest=element.isRest
+            and (getattr(element, "fullMeasure", False) is True or length == full),
             is_hidden=bool(element.style.hideObjectOnPrint),
             articulations=_names(element.articulations, "articulations"),
             ornaments=_names(element.expressions, "ornaments"),
             has_fermata=any(isinstance(mark, expressions.Fermata) for mark in element.expressions),
         )
         events.append(event)
-    yield from sorted(events, key=lambda event: (event.start, not event.is_grace, [note.ps for note in event.pitches]))
+    yield from sorted(
+        events,
+        key=lambda event: (event.start, not event.is_grace, [note.ps for note in event.pitches]),
+    )
 
 
 def _names(marks: Sequence[Any], table: str) -> frozenset[str]:
     terms = _TERMS[table]
-    names = (next((term for kind, term in terms.items() if kind in mark.classes), None) for mark in marks)
+    names = (
+        next((term for kind, term in terms.items() if kind in mark.classes), None) for mark in marks
+    )
     return frozenset(name for name in names if name)
 
 
@@ -354,7 +395,8 @@ def _measures(rows: list[list[_Pieces]], voices: tuple[Voice, ...]) -> Iterator[
             metre=metre,
             is_new_metre=is_new,
             fifths=fifths[0],
-            is_new_key=before is not None and all(a != b for a, b in zip(before, fifths, strict=True)),
+            is_new_key=before is not None
+            and all(a != b for a, b in zip(before, fifths, strict=True)),
             has_repeat=any(
                 isinstance(line, bar.Repeat)
                 for measure in measures

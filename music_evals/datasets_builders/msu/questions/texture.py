@@ -33,7 +33,9 @@ def _texture(reading: Reading, rng: Random) -> Answers:
     size = len(reading.measures) - _SPAN + 1
     if len(reading.voices) < 2 or size < 1:
         return
-    textures = [(index, name) for index in sampled(size, rng) if (name := _texture_of(reading, index))]
+    textures = [
+        (index, name) for index in sampled(size, rng) if (name := _texture_of(reading, index))
+    ]
     for index, name in varied(textures, rng, least=1):
         yield name, reading.span(index, _SPAN)
 
@@ -47,13 +49,21 @@ def _texture_of(reading: Reading, index: int) -> str | None:
     if sum(len(part.events) for part in parts) < 4:
         return None
     moments = set().union(*(part.onsets for part in parts))
-    together = sum(all(moment in part.onsets for part in parts) for moment in moments) / len(moments)
+    together = sum(all(moment in part.onsets for part in parts) for moment in moments) / len(
+        moments
+    )
     if len(parts) == 1:
         return "Monophonic" if parts[0].is_line else None
     if together >= _TOGETHER and len(parts) > 2 and len(moments) > 3:
         return "Homophonic"
-    are_melodies = all(voice.is_pitched for voice in reading.voices) and all(part.is_melody for part in parts)
-    return "Polyphonic" if are_melodies and all(starmap(_are_independent, combinations(parts, 2))) else None
+    are_melodies = all(voice.is_pitched for voice in reading.voices) and all(
+        part.is_melody for part in parts
+    )
+    return (
+        "Polyphonic"
+        if are_melodies and all(starmap(_are_independent, combinations(parts, 2)))
+        else None
+    )
 
 
 class _Line:
@@ -63,11 +73,18 @@ class _Line:
         self.events = [(at, event) for at, cell in enumerate(row) for event in cell.notes]
         self.onsets = {(at, event.start) for at, event in self.events}
         self.is_line = all(cell.is_line for cell in row)
-        rests = [(at, event.start) for at, cell in enumerate(row) for event in cell.events if not event.pitches]
+        rests = [
+            (at, event.start)
+            for at, cell in enumerate(row)
+            for event in cell.events
+            if not event.pitches
+        ]
         # Rests between notes, without rests before the first and after the last note.
         self.gaps = sum(min(self.onsets) < rest < max(self.onsets) for rest in rests)
         self.heights = [event.pitches[0].diatonicNoteNum for _, event in self.events]
-        self.moves = dict(zip(sorted(self.onsets)[1:], (b - a for a, b in pairwise(self.heights)), strict=False))
+        self.moves = dict(
+            zip(sorted(self.onsets)[1:], (b - a for a, b in pairwise(self.heights)), strict=False)
+        )
 
     @property
     def is_melody(self) -> bool:
@@ -99,7 +116,9 @@ def _leader(counts: Counter[Any]) -> tuple[Any, int, int]:
 
 
 def _values(*voices: Voice) -> Counter[str]:
-    return Counter(event.value or "other" for voice in voices for cell in voice.cells for event in cell.notes)
+    return Counter(
+        event.value or "other" for voice in voices for cell in voice.cells for event in cell.notes
+    )
 
 
 def _most_frequent(counts: Counter[str], *blanks: str) -> Answers:
@@ -123,7 +142,9 @@ def _have_names(reading: Reading) -> bool:
 
 def _busiest_part(reading: Reading, rng: Random) -> Answers:
     if _have_names(reading):
-        counts = Counter({voice.name: sum(len(cell.notes) for cell in voice.cells) for voice in reading.voices})
+        counts = Counter(
+            {voice.name: sum(len(cell.notes) for cell in voice.cells) for voice in reading.voices}
+        )
         name, count, next_count = _leader(counts)
         if count >= 1.1 * next_count:
             yield (name,)
@@ -145,7 +166,12 @@ def _fullest_measure(reading: Reading, rng: Random) -> Answers:
         return
     counts: Counter[int] = Counter()
     for voice in reading.voices:
-        counts.update({m.number: len(cell.pitches) for m, cell in zip(reading.measures, voice.cells, strict=True)})
+        counts.update(
+            {
+                m.number: len(cell.pitches)
+                for m, cell in zip(reading.measures, voice.cells, strict=True)
+            }
+        )
     number, count, next_count = _leader(counts)
     if len(counts) > 1 and count >= next_count + 2:
         yield (str(number),)
@@ -154,7 +180,8 @@ def _fullest_measure(reading: Reading, rng: Random) -> Answers:
 def _climax(reading: Reading, rng: Random) -> Answers:
     for voice in rng.sample(reading.voices, len(reading.voices)):
         heights = [
-            max((note.ps for event in cell.events for note in event.pitches), default=0.0) for cell in voice.cells
+            max((note.ps for event in cell.events for note in event.pitches), default=0.0)
+            for cell in voice.cells
         ]
         # A note that is tied into the next measure counts in both.
         highest = [index for index, height in enumerate(heights) if height == max(heights)]
@@ -167,7 +194,9 @@ def _climax(reading: Reading, rng: Random) -> Answers:
 
 def _entry(voice: Voice) -> tuple[int, Fraction] | None:
     """Index of the measure of the first note of a part, and the start of the note in it."""
-    return next(((index, cell.notes[0].start) for index, cell in enumerate(voice.cells) if cell.notes), None)
+    return next(
+        ((index, cell.notes[0].start) for index, cell in enumerate(voice.cells) if cell.notes), None
+    )
 
 
 def _last_entry(reading: Reading, rng: Random) -> Answers:
@@ -197,7 +226,9 @@ def _are_all_present(reading: Reading, rng: Random) -> Cases:
 
 def _are_crossing(reading: Reading, rng: Random) -> Cases:
     """Whether the two uppermost parts cross."""
-    if len(reading.voices) < 3 or not (reading.voices[0].is_pitched and reading.voices[1].is_pitched):
+    if len(reading.voices) < 3 or not (
+        reading.voices[0].is_pitched and reading.voices[1].is_pitched
+    ):
         return
     upper, lower = reading.voices[:2]
     for index, (above, below) in enumerate(zip(upper.cells, lower.cells, strict=True)):
@@ -229,8 +260,13 @@ def _is_repeated(reading: Reading, rng: Random) -> Cases:
     for index, voice, cell in cells(reading, rng):
         if not _is_figure(cell) or not voice.is_pitched:
             continue
-        later = [(at, other) for at, other in enumerate(voice.cells) if at > index and _is_figure(other)]
-        events = {at: ({*cell.outline} & {*other.outline}, {*cell.outline} | {*other.outline}) for at, other in later}
+        later = [
+            (at, other) for at, other in enumerate(voice.cells) if at > index and _is_figure(other)
+        ]
+        events = {
+            at: ({*cell.outline} & {*other.outline}, {*cell.outline} | {*other.outline})
+            for at, other in later
+        }
         same = [at for at, (common, either) in events.items() if common == either]
         unlike = [at for at, (common, either) in events.items() if len(common) / len(either) < 0.5]
         for is_same, indices in ((True, same), (False, unlike)):
@@ -246,13 +282,22 @@ def _return(reading: Reading, rng: Random) -> Answers:
     for index, voice, cell in cells(reading, rng):
         if not _is_figure(cell) or not voice.is_pitched or not cell.is_at_pitch:
             continue
-        same = [at for at, other in enumerate(voice.cells) if at != index and other.outline == cell.outline]
+        same = [
+            at
+            for at, other in enumerate(voice.cells)
+            if at != index and other.outline == cell.outline
+        ]
         if same and index < min(same) and len(same) <= _MOST_MEASURES:
             yield reading.numbers(same), reading.where(index, voice)
 
 
 def _is_stepwise(voice: Voice, cell: Cell) -> bool | None:
-    if not voice.is_pitched or len(cell.notes) < 4 or len(cell.notes) != len(cell.events) or not cell.is_line:
+    if (
+        not voice.is_pitched
+        or len(cell.notes) < 4
+        or len(cell.notes) != len(cell.events)
+        or not cell.is_line
+    ):
         return None
     steps = {abs(a.diatonicNoteNum - b.diatonicNoteNum) for a, b in pairwise(cell.pitches)}
     return steps == {1} if steps == {1} or max(steps) > 1 else None
@@ -265,7 +310,12 @@ def _metre_changes(reading: Reading, rng: Random) -> Answers:
 
 KINDS: Final = (
     Kind(4, "texture", "text", _texture, weight=1.5, lists_answers=True),
-    Kind(4, "predominant rhythm", "duration", lambda reading, _: _most_frequent(_values(*reading.voices))),
+    Kind(
+        4,
+        "predominant rhythm",
+        "duration",
+        lambda reading, _: _most_frequent(_values(*reading.voices)),
+    ),
     Kind(4, "predominant rhythm of a part", "duration", _rhythm_of_part, weight=0.6),
     Kind(4, "busiest part", "text", _busiest_part, weight=0.7),
     Kind(4, "widest part", "text", _widest_part),

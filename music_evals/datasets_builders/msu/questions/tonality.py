@@ -41,7 +41,9 @@ class PlainChord(NamedTuple):
     root: str
     root_pitch: pitch.Pitch
     quality: str  # one of `QUALITIES`
-    members: tuple[int, ...]  # chord members of the notes from the lowest up: 0 root, 1 third, 2 fifth, 3 seventh
+    members: tuple[
+        int, ...
+    ]  # chord members of the notes from the lowest up: 0 root, 1 third, 2 fifth, 3 seventh
 
     @property
     def inversion(self) -> int:
@@ -110,15 +112,23 @@ def certain_key(reading: Reading) -> key.Key | None:
 
     None if there is a doubt, such as for modal pieces and for parts with different signatures.
     """
-    if not reading.is_harmonic or any(voice.cells[0].fifths != reading.measures[0].fifths for voice in reading.voices):
+    if not reading.is_harmonic or any(
+        voice.cells[0].fifths != reading.measures[0].fifths for voice in reading.voices
+    ):
         return None
-    changes = [index for index, measure in enumerate(reading.measures) if measure.fifths != reading.measures[0].fifths]
+    changes = [
+        index
+        for index, measure in enumerate(reading.measures)
+        if measure.fifths != reading.measures[0].fifths
+    ]
     count = changes[0] if changes else len(reading.measures)
     signature = key.KeySignature(reading.measures[0].fifths)
     keys = [signature.asKey("major"), signature.asKey("minor")]
     modes = {sign.mode for sign in reading.source[key.Key] if sign.sharps == signature.sharps}
     weights = np.zeros(12)
-    for event in (event for voice in reading.voices for cell in voice.cells[:count] for event in cell.notes):
+    for event in (
+        event for voice in reading.voices for cell in voice.cells[:count] for event in cell.notes
+    ):
         for note in event.pitches:
             weights[note.pitchClass] += float(event.length)
     if not weights.std():

@@ -19,7 +19,13 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     pitch_class,
     sounds,
 )
-from music_evals.datasets_builders.questions.theory.form import Case, all_cases, by_block, forms, group_by
+from music_evals.datasets_builders.questions.theory.form import (
+    Case,
+    all_cases,
+    by_block,
+    forms,
+    group_by,
+)
 from music_evals.datasets_builders.questions.theory.terms import Term, article, tokens, words
 
 # Intervals above the root → name of the chord.
@@ -95,7 +101,12 @@ def _root() -> Iterator[Case]:
     for chord in _chords():
         root, _, inversion = chord
         if inversion:
-            yield Case((terms.notes(_built(chord)),), terms.note(root), near=fifths(root), sound=pitch_class(root))
+            yield Case(
+                (terms.notes(_built(chord)),),
+                terms.note(root),
+                near=fifths(root),
+                sound=pitch_class(root),
+            )
 
 
 @by_block(lambda: PLAIN)
@@ -143,14 +154,24 @@ def _sizes() -> Iterator[tuple[Key, int]]:
 @by_block(_sizes)
 def _numeral_notes(block: tuple[Key, int]) -> Iterator[Case]:
     for place, figure, notes in _numerals(block):
-        yield Case((terms.key(block[0]), _numeral(figure)), terms.notes(notes), near=place, sound=sounds(notes))
+        yield Case(
+            (terms.key(block[0]), _numeral(figure)),
+            terms.notes(notes),
+            near=place,
+            sound=sounds(notes),
+        )
 
 
 @by_block(_sizes)
 def _numeral_name(block: tuple[Key, int]) -> Iterator[Case]:
     # Numerals with the same notes, such as I and V/IV, are both right: `sound` keeps them apart.
     for place, figure, notes in _numerals(block):
-        yield Case((terms.key(block[0]), terms.notes(notes)), _numeral(figure), near=place, sound=sounds(notes))
+        yield Case(
+            (terms.key(block[0]), terms.notes(notes)),
+            _numeral(figure),
+            near=place,
+            sound=sounds(notes),
+        )
 
 
 @by_block(lambda: [(key, figures) for key in keys() for figures in _inversions(key[1])])
@@ -159,15 +180,29 @@ def _numeral_bass(block: tuple[Key, tuple[str, ...]]) -> Iterator[Case]:
     for place, figure in enumerate(figures):
         if _is_spelled(notes := _resolved(figure, key)):
             bass = notes[0]
-            yield Case((terms.key(key), _numeral(figure)), terms.note(bass), near=place, sound=pitch_class(bass))
+            yield Case(
+                (terms.key(key), _numeral(figure)),
+                terms.note(bass),
+                near=place,
+                sound=pitch_class(bass),
+            )
 
 
 def _inversions(mode: str) -> list[tuple[str, ...]]:
     """The inverted triads of a mode, and its seventh chords with all their positions."""
-    triads = tuple(figure for figure in _FIGURES[mode] if figure.partition("/")[0].endswith(("6", "64")))
-    sevenths = [figure.partition("/") for figure in _FIGURES[mode] if figure.partition("/")[0].endswith("65")]
+    triads = tuple(
+        figure for figure in _FIGURES[mode] if figure.partition("/")[0].endswith(("6", "64"))
+    )
+    sevenths = [
+        figure.partition("/")
+        for figure in _FIGURES[mode]
+        if figure.partition("/")[0].endswith("65")
+    ]
     positions = ("7", "65", "43", "42")
-    return [triads, *(tuple(f"{head[:-2]}{n}{bar}{of}" for n in positions) for head, bar, of in sevenths)]
+    return [
+        triads,
+        *(tuple(f"{head[:-2]}{n}{bar}{of}" for n in positions) for head, bar, of in sevenths),
+    ]
 
 
 def _degree_blocks() -> list[tuple[Sequence[Key], Sequence[str]]]:
@@ -191,5 +226,11 @@ def _degree_chord(block: tuple[Sequence[Key], Sequence[str]]) -> Iterator[Case]:
 
 FORMS: Final = (
     *forms("chords", spelling=_spelling, name=_chord_name, root=_root, member=_member),
-    *forms("roman_numerals", notes=_numeral_notes, numeral=_numeral_name, bass=_numeral_bass, function=_degree_chord),
+    *forms(
+        "roman_numerals",
+        notes=_numeral_notes,
+        numeral=_numeral_name,
+        bass=_numeral_bass,
+        function=_degree_chord,
+    ),
 )

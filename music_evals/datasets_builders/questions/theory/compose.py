@@ -10,7 +10,12 @@ from zlib import crc32
 
 from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.items import Item
-from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LETTERS, Language, Question
+from music_evals.datasets_builders.questions.question_rows import (
+    LANGUAGES,
+    LETTERS,
+    Language,
+    Question,
+)
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Form, in_turn
 from music_evals.datasets_builders.questions.theory.terms import Term, words
@@ -52,9 +57,13 @@ def compose_theory(count: int, seed: int, half: int | None = None) -> list[Quest
     return questions
 
 
-def theory_questions(seed: int, half: int | None, kinds: Iterable[str] = KINDS) -> Iterator[Question]:
+def theory_questions(
+    seed: int, half: int | None, kinds: Iterable[str] = KINDS
+) -> Iterator[Question]:
     """Yield the questions of `compose_theory`, of some kinds or of all."""
-    turns = [in_turn([_questions(form, seed) for form in _FORMS if form.kind == kind]) for kind in kinds]
+    turns = [
+        in_turn([_questions(form, seed) for form in _FORMS if form.kind == kind]) for kind in kinds
+    ]
     for question in in_turn(turns):
         if half is None or crc32(question.name.encode()) % 2 == half:
             yield question
@@ -67,14 +76,19 @@ def refuse_guessable_theory() -> None:
     Guessers learn from 2,000 questions and are tested on 8,000 questions of another seed, every second one in Chinese.
     The seeds are fixed: only this code and music21 decide the questions.
     """
-    learned, fresh = (blind_items(compose_theory(*args)) for args in ((2_000, 1_801), (8_000, 1_802)))
+    learned, fresh = (
+        blind_items(compose_theory(*args)) for args in ((2_000, 1_801), (8_000, 1_802))
+    )
     refuse_guessable("music theory questions", learned, fresh)
 
 
 def blind_items(questions: Iterable[Question]) -> list[Item]:
     """Return the options of questions in random order; every second question is in Chinese."""
     drawn = [(question, Random(question.name).randrange(len(LETTERS))) for question in questions]
-    return [question.blind_item(LANGUAGES[number % 2], place) for number, (question, place) in enumerate(drawn)]
+    return [
+        question.blind_item(LANGUAGES[number % 2], place)
+        for number, (question, place) in enumerate(drawn)
+    ]
 
 
 def _questions(form: Form, seed: int) -> Iterator[Question]:
@@ -90,11 +104,17 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
             continue
         seen.add(blanks)
         repeated = 0
-        slugs = (_NO_SLUG.sub("-", term.en.lower().replace("°", "-dim").replace("ø", "-half-dim")) for term in blanks)
+        slugs = (
+            _NO_SLUG.sub("-", term.en.lower().replace("°", "-dim").replace("ø", "-half-dim"))
+            for term in blanks
+        )
         yield Question(
             name="-".join([form.kind, form.name, *(slug.strip("-") for slug in slugs)]),
             kind=form.kind,
-            text={language: form.text[i].format(*(term[i] for term in blanks)) for i, language in _LANGUAGES},
+            text={
+                language: form.text[i].format(*(term[i] for term in blanks))
+                for i, language in _LANGUAGES
+            },
             right={language: draft.right[i] for i, language in _LANGUAGES},
             wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
             form=form.name,

@@ -33,7 +33,9 @@ class Case(NamedTuple):
     blanks: tuple[Term, ...]
     answer: Term
     near: float = 0.0  # cases within about `_NEAR` of each other become options of one question
-    sound: Hashable = None  # must differ between options, as their words must; such as pitch classes
+    sound: Hashable = (
+        None  # must differ between options, as their words must; such as pitch classes
+    )
 
 
 Drafts = Callable[[Random], Iterator[Draft]]
@@ -62,8 +64,12 @@ def fours(cases: Iterable[Case], rng: Random) -> list[list[Case]]:
     complete: list[list[Case]] = []
     unfinished: list[list[Case]] = []
     is_falling = rng.random() < 0.5  # so that leftovers are at either end
-    for case in sorted(cases, key=lambda case: case.near + rng.uniform(0, _NEAR), reverse=is_falling):
-        four = next((four for four in unfinished if all(_differ(case, other) for other in four)), None)
+    for case in sorted(
+        cases, key=lambda case: case.near + rng.uniform(0, _NEAR), reverse=is_falling
+    ):
+        four = next(
+            (four for four in unfinished if all(_differ(case, other) for other in four)), None
+        )
         if four is None:
             unfinished.append(four := [])
         four.append(case)

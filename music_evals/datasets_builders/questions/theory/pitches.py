@@ -36,7 +36,14 @@ from music_evals.datasets_builders.questions.theory.form import (
     forms,
     fours,
 )
-from music_evals.datasets_builders.questions.theory.terms import DOWN, UP, Term, article, tokens, words
+from music_evals.datasets_builders.questions.theory.terms import (
+    DOWN,
+    UP,
+    Term,
+    article,
+    tokens,
+    words,
+)
 
 _INTERVALS_MOVED: Final = tokens("m2 M2 m3 M3 P4 A4 d5 P5 m6 M6 m7 M7")
 
@@ -65,7 +72,9 @@ def _lying(down: bool) -> Drafts:
     def drafts(note: str) -> Iterator[Case]:
         for name in SIMPLE[:-1]:
             if other := moved(note, name, down):
-                yield Case((terms.note(note), _interval(name)), terms.note(other), near=semitones(name))
+                yield Case(
+                    (terms.note(note), _interval(name)), terms.note(other), near=semitones(name)
+                )
 
     return drafts
 
@@ -100,7 +109,10 @@ def _twins(note: str) -> list[str]:
 def _respelled(rng: Random) -> Iterator[Draft]:
     twins = {note: terms.note(rng.choice(_twins(note))) for note in SPELLED}
     sizes = {note: pitch_class(note) for note in SPELLED}
-    return dealt([[Case((terms.note(note),), twins[note], sizes[note], sizes[note]) for note in SPELLED]], rng)
+    return dealt(
+        [[Case((terms.note(note),), twins[note], sizes[note], sizes[note]) for note in SPELLED]],
+        rng,
+    )
 
 
 @all_cases
@@ -115,7 +127,12 @@ def _respelled_key() -> Iterator[Case]:
 def _respelled_interval() -> Iterator[Case]:
     for name, twin in product(SIMPLE, SIMPLE):
         if name != twin and semitones(name) == semitones(twin):
-            yield Case((_interval(name),), terms.interval(twin), near=semitones(name), sound=semitones(name))
+            yield Case(
+                (_interval(name),),
+                terms.interval(twin),
+                near=semitones(name),
+                sound=semitones(name),
+            )
 
 
 def _respelled_line(rng: Random) -> Iterator[list[Case]]:
@@ -126,7 +143,9 @@ def _respelled_line(rng: Random) -> Iterator[list[Case]]:
         changed = altered_at(line, second, rng)[second]
         lines += [[*notes[:second], changed, *notes[second + 1 :]] for notes in lines]
         respelled = [[rng.choice(_twins(note)) for note in notes] for notes in lines]
-        yield from _four([((terms.notes(a),), b) for a, b in zip(lines, respelled, strict=True)], rng)
+        yield from _four(
+            [((terms.notes(a),), b) for a, b in zip(lines, respelled, strict=True)], rng
+        )
 
 
 # --- transposition ---
@@ -150,9 +169,13 @@ def _with_altered(line: list[str], rng: Random) -> tuple[list[str], list[str]]:
     return line, altered_at(line, rng.randrange(len(line)), rng)
 
 
-def _four(cases: Iterable[tuple[tuple[Term, ...], Sequence[str] | None]], rng: Random) -> list[list[Case]]:
+def _four(
+    cases: Iterable[tuple[tuple[Term, ...], Sequence[str] | None]], rng: Random
+) -> list[list[Case]]:
     """Four lines, if all can be spelled and none sounds like another; else nothing."""
-    return fours([Case(blanks, terms.notes(line), sound=sounds(line)) for blanks, line in cases if line], rng)
+    return fours(
+        [Case(blanks, terms.notes(line), sound=sounds(line)) for blanks, line in cases if line], rng
+    )
 
 
 def _moved_line(rng: Random) -> Iterator[list[Case]]:
@@ -161,7 +184,9 @@ def _moved_line(rng: Random) -> Iterator[list[Case]]:
         # One interval in both directions, or two neighbouring intervals in one direction.
         at, direction = rng.randrange(len(_INTERVALS_MOVED) - 1), rng.choice((UP, DOWN))
         name, neighbour = _INTERVALS_MOVED[at : at + 2]
-        moves = rng.choice((((name, UP), (name, DOWN)), ((name, direction), (neighbour, direction))))
+        moves = rng.choice(
+            (((name, UP), (name, DOWN)), ((name, direction), (neighbour, direction)))
+        )
         cases = [
             ((terms.notes(line), way, _interval(size)), line_moved(line, size, way is DOWN))
             for line, (size, way) in product(lines, moves)
@@ -201,7 +226,12 @@ def _moved_key(key: Key) -> Iterator[Case]:
         tonic = moved(key[0], name, direction is DOWN)
         if tonic and (right := (tonic, key[1])) in keys():
             size = pitch_class(tonic)
-            yield Case((terms.key(key), direction, _interval(name)), terms.key(right), near=size, sound=size)
+            yield Case(
+                (terms.key(key), direction, _interval(name)),
+                terms.key(right),
+                near=size,
+                sound=size,
+            )
 
 
 @by_block(keys)

@@ -12,8 +12,21 @@ from music21.duration import Duration, Tuplet
 from music21.meter import TimeSignature
 
 from music_evals.datasets_builders.questions.theory import terms
-from music_evals.datasets_builders.questions.theory.form import Case, all_cases, by_block, endless, forms, fours
-from music_evals.datasets_builders.questions.theory.terms import Term, article, plurals, tokens, words
+from music_evals.datasets_builders.questions.theory.form import (
+    Case,
+    all_cases,
+    by_block,
+    endless,
+    forms,
+    fours,
+)
+from music_evals.datasets_builders.questions.theory.terms import (
+    Term,
+    article,
+    plurals,
+    tokens,
+    words,
+)
 
 _TYPES: Final = words("note_values")
 _DOTS: Final = tuple(words("dots").values())
@@ -78,7 +91,11 @@ def _contained() -> Iterator[Case]:
     for value, kind in product(product(_TYPES, range(3)), _TYPES):
         number = _length(value) / _length((kind, 0))
         if number.denominator == 1 and number > 1:
-            yield Case((article(_term(value)), plurals(_TYPES[kind])), terms.same(number), near=_size(number))
+            yield Case(
+                (article(_term(value)), plurals(_TYPES[kind])),
+                terms.same(number),
+                near=_size(number),
+            )
 
 
 @all_cases
@@ -111,7 +128,11 @@ def _sum(rng: Random) -> Iterator[list[Case]]:
 def _rest_of_bar(metre: str) -> Iterator[Case]:
     for values, length in _short_rows():
         if (left := _bar(metre) - length) > 0 and (missing := _value_of(left)):
-            yield Case((terms.same(metre), terms.listed(map(_term, values))), _term(missing), near=_size(left))
+            yield Case(
+                (terms.same(metre), terms.listed(map(_term, values))),
+                _term(missing),
+                near=_size(left),
+            )
 
 
 @cache
@@ -133,7 +154,12 @@ def _tuplet_fraction(unit: str) -> Iterator[Case]:
     for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
         share = _tuplet_note(kind, actual, normal) / _length((unit, 0))
         if share < 1:
-            blanks = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal), article(_TYPES[unit])
+            blanks = (
+                terms.same(actual),
+                plurals(_TYPES[kind]),
+                terms.same(normal),
+                article(_TYPES[unit]),
+            )
             yield Case(blanks, terms.same(share), near=_size(share))
 
 

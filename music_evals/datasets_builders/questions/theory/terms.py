@@ -26,7 +26,9 @@ def words(table: str) -> dict[str, Term]:
     >>> words("modes")["minor"]
     Term(zh='小调', en='minor')
     """
-    return {name: Term(*pair) for name, pair in read_table("questions/theory/words.toml")[table].items()}
+    return {
+        name: Term(*pair) for name, pair in read_table("questions/theory/words.toml")[table].items()
+    }
 
 
 MODES: Final = words("modes")
@@ -82,7 +84,9 @@ def interval(name: str) -> Term:
     (Term(zh='小二度', en='minor second'), 'augmented unison')
     """
     quality, number = words("interval_qualities")[name[0]], words("ordinals")[name[1:]]
-    return Term(f"{quality.zh}{number.zh}度", f"{quality.en} {'unison' if name[1:] == '1' else number.en}")
+    return Term(
+        f"{quality.zh}{number.zh}度", f"{quality.en} {'unison' if name[1:] == '1' else number.en}"
+    )
 
 
 def degree(number: int) -> Term:

@@ -19,8 +19,24 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     pitch_class,
     sharps,
 )
-from music_evals.datasets_builders.questions.theory.form import Case, Draft, by_block, dealt, forms, group_by, shuffled
-from music_evals.datasets_builders.questions.theory.terms import FLAT, MODES, SHARP, Term, article, tokens, words
+from music_evals.datasets_builders.questions.theory.form import (
+    Case,
+    Draft,
+    by_block,
+    dealt,
+    forms,
+    group_by,
+    shuffled,
+)
+from music_evals.datasets_builders.questions.theory.terms import (
+    FLAT,
+    MODES,
+    SHARP,
+    Term,
+    article,
+    tokens,
+    words,
+)
 
 # Without Ionian and Aeolian, which are other names of major and natural minor.
 _HEPTATONIC: Final = words("scales")
@@ -30,7 +46,9 @@ _DISTANCES: Final = tokens("m2 M2 m3 M3 P4 P5 m6 M6 m7 M7")
 # Degree of the major scale → interval above its tonic, the gong.
 _FROM_GONG: Final = {1: "", 2: "M2", 3: "M3", 5: "P5", 6: "M6"}
 _classes: Any = scale  # music21 has no types for its scales
-_Scale = tuple[str, str | int]  # tonic and kind: a music21 class without ``Scale``, or the degree of a pentatonic mode
+_Scale = tuple[
+    str, str | int
+]  # tonic and kind: a music21 class without ``Scale``, or the degree of a pentatonic mode
 
 
 @cache
@@ -68,7 +86,9 @@ def _scales() -> tuple[_Scale, ...]:
 
 def _scale_term(scale_: _Scale) -> Term:
     tonic, kind = scale_
-    return terms.joined(terms.note(tonic), _PENTATONIC[kind] if isinstance(kind, int) else _HEPTATONIC[kind])
+    return terms.joined(
+        terms.note(tonic), _PENTATONIC[kind] if isinstance(kind, int) else _HEPTATONIC[kind]
+    )
 
 
 def _like_scales() -> list[list[_Scale]]:
@@ -90,7 +110,9 @@ def _scale_name(block: list[_Scale]) -> Iterator[Case]:
 
 def _degrees(tonic: str) -> list[tuple[_Scale, int]]:
     """Heptatonic scales on a tonic, with their degrees."""
-    scales = [scale_ for scale_ in _scales() if scale_[0] == tonic and not isinstance(scale_[1], int)]
+    scales = [
+        scale_ for scale_ in _scales() if scale_[0] == tonic and not isinstance(scale_[1], int)
+    ]
     return list(product(scales, range(2, 8)))
 
 
@@ -100,7 +122,11 @@ def _degree(block: tuple[str, int]) -> Iterator[Case]:
     for scale_, degree in _degrees(tonic):
         if degree in (lower, lower + 1):
             note = _notes_of(scale_)[degree - 1]
-            yield Case((_scale_term(scale_), terms.degree(degree)), terms.note(note), sound=pitch_class(note))
+            yield Case(
+                (_scale_term(scale_), terms.degree(degree)),
+                terms.note(note),
+                sound=pitch_class(note),
+            )
 
 
 @by_block(lambda: [scale_ for scale_ in _scales() if not isinstance(scale_[1], int)])
@@ -114,7 +140,11 @@ def _function(tonic: str) -> Iterator[Case]:
     for scale_, degree in _degrees(tonic):
         if scale_[1] in ("Major", "HarmonicMinor"):
             note = _notes_of(scale_)[degree - 1]
-            yield Case((_scale_term(scale_), _FUNCTIONS[degree - 1]), terms.note(note), sound=pitch_class(note))
+            yield Case(
+                (_scale_term(scale_), _FUNCTIONS[degree - 1]),
+                terms.note(note),
+                sound=pitch_class(note),
+            )
 
 
 # --- key signatures ---
@@ -167,15 +197,21 @@ def _last_accidental(sign: int) -> Iterator[Case]:
     for key in keys():
         if sharps(key) * sign > 0:
             # Only the letter: the question says which accidental it is.
-            yield Case((terms.key(key), SHARP if sign > 0 else FLAT), terms.same(altered(key)[-1][0]))
+            yield Case(
+                (terms.key(key), SHARP if sign > 0 else FLAT), terms.same(altered(key)[-1][0])
+            )
 
 
 def _common(rng: Random) -> Iterator[Draft]:
     cases = []
     for pair in ((a, b) for a, b in product(keys(), keys()) if sharps(a) < sharps(b)):
-        first, second = ({*"CDEFGAB"} - {n[0] for n in signed} | {*signed} for signed in map(altered, pair))
+        first, second = (
+            {*"CDEFGAB"} - {n[0] for n in signed} | {*signed} for signed in map(altered, pair)
+        )
         number = len(first & second)
-        cases.append(Case(tuple(map(terms.key, shuffled(pair, rng))), terms.same(number), near=number))
+        cases.append(
+            Case(tuple(map(terms.key, shuffled(pair, rng))), terms.same(number), near=number)
+        )
     return dealt([cases], rng)
 
 
@@ -190,7 +226,12 @@ def _distant(block: tuple[str, str]) -> Iterator[Case]:
 
 FORMS: Final = (
     *forms(
-        "scales", notes=_scale_notes, name=_scale_name, degree=_degree, which_degree=_which_degree, function=_function
+        "scales",
+        notes=_scale_notes,
+        name=_scale_name,
+        degree=_degree,
+        which_degree=_which_degree,
+        function=_function,
     ),
     *forms(
         "key_signatures",

@@ -30,14 +30,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, BinaryIO, Final
 
-SCRATCH: Final = "/scratch"  # the working folder of a confined program, the only one that it can write to
+SCRATCH: Final = (
+    "/scratch"  # the working folder of a confined program, the only one that it can write to
+)
 STARTED: Final = b"+"
 THREADS: Final = 100  # most threads that a confined program may start
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC = 1, 2, 4, 8, 4096, 16384
 _MNT_DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_CAP_AMBIENT = 38, 22, 24, 28, 47
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_CAP_AMBIENT = (
+    38,
+    22,
+    24,
+    28,
+    47,
+)
 _SECUREBITS = 0b11101111  # NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE, each locked, and KEEP_CAPS locked off
 _CHECK_EVERY = 0.05  # seconds between two checks of the number of files and threads
 
@@ -84,12 +92,20 @@ def _check(result: int, what: str) -> None:
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    arguments = (source.encode(), target.encode(), kind and kind.encode(), ctypes.c_ulong(flags), options.encode())
+    arguments = (
+        source.encode(),
+        target.encode(),
+        kind and kind.encode(),
+        ctypes.c_ulong(flags),
+        options.encode(),
+    )
     _check(_libc.mount(*arguments), f"mounting {target}")
 
 
 def _make_read_only(path: str, recursively: bool) -> None:
-    attributes = struct.pack("=QQQQ", _MS_RDONLY | _MS_NOSUID | _MS_NODEV, 0, 0, 0)  # the same bits as MOUNT_ATTR_*
+    attributes = struct.pack(
+        "=QQQQ", _MS_RDONLY | _MS_NOSUID | _MS_NODEV, 0, 0, 0
+    )  # the same bits as MOUNT_ATTR_*
     result = _libc.syscall(
         ctypes.c_long(_MOUNT_SETATTR),
         ctypes.c_int(_AT_FDCWD),
@@ -102,7 +118,10 @@ def _make_read_only(path: str, recursively: bool) -> None:
 
 
 def _pivot_root(new: str, old: str) -> None:
-    _check(_libc.syscall(ctypes.c_long(_PIVOT_ROOT), new.encode(), old.encode()), "changing the root folder")
+    _check(
+        _libc.syscall(ctypes.c_long(_PIVOT_ROOT), new.encode(), old.encode()),
+        "changing the root folder",
+    )
 
 
 def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_files: int) -> None:
@@ -131,7 +150,9 @@ def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_fil
     _mount("tmpfs", "/new" + SCRATCH, "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options)
     _make_read_only("/new", recursively=False)
     os.chdir("/new")
-    _pivot_root(".", ".")  # the old root is now mounted on the new one, and goes with all mounts below it
+    _pivot_root(
+        ".", "."
+    )  # the old root is now mounted on the new one, and goes with all mounts below it
     _check(_libc.umount2(b".", ctypes.c_int(_MNT_DETACH)), "leaving the old root folder")
     os.chdir(SCRATCH)
 
@@ -175,16 +196,23 @@ def _become_program(request: Mapping[str, Any]) -> None:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     filter_code = ctypes.create_string_buffer(bytes.fromhex(request["filter"]))
-    program = struct.pack("@HP", len(filter_code) // 8, ctypes.addressof(filter_code))  # struct sock_fprog
+    program = struct.pack(
+        "@HP", len(filter_code) // 8, ctypes.addressof(filter_code)
+    )  # struct sock_fprog
     program_buffer = ctypes.create_string_buffer(program)
-    _check(_prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(program_buffer)), "installing the filter of system calls")
+    _check(
+        _prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(program_buffer)),
+        "installing the filter of system calls",
+    )
     os.execve(request["command"][0], request["command"], request["environment"])
 
 
 def _fork_below() -> int:
     """Fork, as `os.fork`, into name spaces of users and processes below this one's; plainly if that is forbidden."""
     flags = ctypes.c_ulong(_CLONE_NEWUSER | _CLONE_NEWPID | signal.SIGCHLD)
-    child = int(_libc.syscall(ctypes.c_long(_CLONE), flags, *[ctypes.c_ulong(0)] * 4)) if _CLONE else -1
+    child = (
+        int(_libc.syscall(ctypes.c_long(_CLONE), flags, *[ctypes.c_ulong(0)] * 4)) if _CLONE else -1
+    )
     return child if child >= 0 else os.fork()
 
 
@@ -278,7 +306,9 @@ def _has_too_many_files(folder: int, most: int) -> bool:
     return counts.f_files - counts.f_ffree > most
 
 
-def _wait(child: int, ended: int, folder: int, request: Mapping[str, Any]) -> tuple[int, float, str]:
+def _wait(
+    child: int, ended: int, folder: int, request: Mapping[str, Any]
+) -> tuple[int, float, str]:
     """Wait for the end of the program; return its status, its CPU time in seconds, and why it was ended, if it was."""
     reason = _watch(child, folder, request)
     _, status, usage = os.wait4(child, 0)
@@ -294,7 +324,9 @@ def _wait(child: int, ended: int, folder: int, request: Mapping[str, Any]) -> tu
     return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, reason
 
 
-def _collect(folder: int, patterns: Sequence[str], most: int) -> tuple[list[tuple[str, bytes]], bool]:
+def _collect(
+    folder: int, patterns: Sequence[str], most: int
+) -> tuple[list[tuple[str, bytes]], bool]:
     """Read the regular files that the program left, oldest first, and no links; none and True if over `most` bytes."""
     files: list[tuple[int, int, str, bytes]] = []
     room = most
@@ -329,7 +361,9 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
         request = unpack_header(stream)
         try:
             if mode == "namespaces":
-                enter_private_root(request["read_only"], request["scratch_bytes"], request["scratch_files"])
+                enter_private_root(
+                    request["read_only"], request["scratch_bytes"], request["scratch_files"]
+                )
             if os.getpid() != 1:
                 raise _StartError("not the first process of a name space of processes")
             drop_privileges()
@@ -346,7 +380,12 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
             return
         files, too_much = _collect(folder, request["collect"], request["scratch_bytes"])
         sizes = [(name, len(content)) for name, content in files]
-        report = {"status": status, "cpu": cpu, "stopped": reason or ("output" if too_much else ""), "files": sizes}
+        report = {
+            "status": status,
+            "cpu": cpu,
+            "stopped": reason or ("output" if too_much else ""),
+            "files": sizes,
+        }
         out.write(pack(report, (content for _, content in files)))
 
 

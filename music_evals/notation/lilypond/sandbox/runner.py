@@ -41,10 +41,19 @@ from music_evals.notation.lilypond.sandbox import launcher
 from music_evals.notation.lilypond.sandbox.slots import slot
 from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 
-_SYSTEM_LIBRARIES: Final = tuple(f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32"))
+_SYSTEM_LIBRARIES: Final = tuple(
+    f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32")
+)
 # The Python interpreter behind the virtual environment, without packages.
-_PYTHON: Final = (os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable), "-I", "-S", "-B")
-_REPORT_TIME: Final = 5.0  # seconds for the rest of a report that has begun, after the program's own time
+_PYTHON: Final = (
+    os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable),
+    "-I",
+    "-S",
+    "-B",
+)
+_REPORT_TIME: Final = (
+    5.0  # seconds for the rest of a report that has begun, after the program's own time
+)
 _END_TIME: Final = 1.0  # seconds for all processes to end after the report
 _CHECK_EVERY: Final = 0.2  # seconds between two checks whether to stop
 _CHUNK: Final = 1 << 16
@@ -90,7 +99,9 @@ class Ended:
     stopped: Literal["time", "slow", "output", "broken", "clock"] | None
     stdout: str  # up to the limit
     stderr: str  # control characters but tabs and line feeds are replaced too
-    files: Mapping[str, bytes] = field(default_factory=dict)  # the files that match `collect`, oldest first
+    files: Mapping[str, bytes] = field(
+        default_factory=dict
+    )  # the files that match `collect`, oldest first
 
 
 def available_confinement() -> Confinement:
@@ -124,7 +135,9 @@ def why_unavailable(confinement: Confinement) -> str | None:
         ended = run_confined([program], {}, readable=[Path(program)], confinement=confinement)
     except SandboxError as error:
         return str(error)
-    return None if ended.status == 0 else f"`true` ended with {ended.status}: {ended.stderr.strip()}"
+    return (
+        None if ended.status == 0 else f"`true` ended with {ended.status}: {ended.stderr.strip()}"
+    )
 
 
 def run_confined(
@@ -155,7 +168,9 @@ def run_confined(
         SandboxError: the program cannot be confined, does not start, or an argument is not as above.
     """
     confinement = confinement or available_confinement()
-    if strange := [name for name in files if name in ("", ".", "..") or "/" in name or "\0" in name]:
+    if strange := [
+        name for name in files if name in ("", ".", "..") or "/" in name or "\0" in name
+    ]:
         raise SandboxError(f"{strange[0]!r} is no plain file name")
     if sum(map(len, files.values())) > limits.scratch_bytes or len(files) > limits.scratch_files:
         raise SandboxError(f"the files for {command[0]} are more than {limits.scratch_bytes} bytes")
@@ -182,7 +197,11 @@ def run_confined(
     with tempfile.TemporaryFile() as request_file:
         request_file.write(launcher.pack(request, files.values()))
         request_file.flush()
-        outer = [*_outer_command(confinement, limits, readable), confinement.value, str(request_file.fileno())]
+        outer = [
+            *_outer_command(confinement, limits, readable),
+            confinement.value,
+            str(request_file.fileno()),
+        ]
         for alone in (False, True):
             with slot(stop, alone=alone) as is_our_turn:
                 if not is_our_turn:
@@ -195,7 +214,9 @@ def run_confined(
         return ended
 
 
-def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threading.Event | None) -> Ended:
+def _serve(
+    outer: Sequence[str], request_fd: int, limits: Limits, stop: threading.Event | None
+) -> Ended:
     """Run the launcher, read its output and report within the limits, and leave nothing running."""
     report_end, report_write = os.pipe()
     deadline = time.monotonic() + limits.patience * limits.seconds
@@ -216,14 +237,20 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
             assert process.stdin is not None
             assert process.stdout is not None
             assert process.stderr is not None
-            streams = {process.stdout: bytearray(), process.stderr: bytearray(), report_stream: bytearray()}
+            streams = {
+                process.stdout: bytearray(),
+                process.stderr: bytearray(),
+                report_stream: bytearray(),
+            }
             try:
                 stopped = _gather(streams, report_stream, deadline, limits, stop)
             finally:
                 # The process group exists at least until its first process is waited for, which happens after this.
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-    stdout, stderr = (streams[stream].decode(errors="replace") for stream in (process.stdout, process.stderr))
+    stdout, stderr = (
+        streams[stream].decode(errors="replace") for stream in (process.stdout, process.stderr)
+    )
     stderr = _CONTROL.sub("\ufffd", stderr)
     if stopped is not None:
         return Ended(None, stopped, stdout, stderr)
@@ -243,7 +270,9 @@ def _read_report(report_bytes: bytes, stdout: str, stderr: str, limits: Limits) 
             return Ended(None, "broken", stdout, stderr)
         raise SandboxError(report["error"])
     has_used_up = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
-    reason: Any = report["stopped"] or ("time" if has_used_up or report["status"] == -signal.SIGXCPU else None)
+    reason: Any = report["stopped"] or (
+        "time" if has_used_up or report["status"] == -signal.SIGXCPU else None
+    )
     if reason:
         return Ended(None, reason, stdout, stderr)
     files = {name: content.read(size) for name, size in report["files"]}
@@ -251,7 +280,11 @@ def _read_report(report_bytes: bytes, stdout: str, stderr: str, limits: Limits) 
 
 
 def _gather(
-    streams: Mapping[Any, bytearray], report: BinaryIO, deadline: float, limits: Limits, stop: threading.Event | None
+    streams: Mapping[Any, bytearray],
+    report: BinaryIO,
+    deadline: float,
+    limits: Limits,
+    stop: threading.Event | None,
 ) -> Literal["clock", "output"] | None:
     """Read all streams to their ends; return why the report was not waited for, or None if it is complete."""
     output = [content for stream, content in streams.items() if stream is not report]
@@ -284,18 +317,38 @@ def _outer_command(confinement: Confinement, limits: Limits, readable: Sequence[
     """The command line that starts the launcher in a confinement, without the launcher's arguments."""
     script = os.path.realpath(launcher.__file__)
     if confinement is Confinement.NAMESPACES:
-        name_spaces = ("--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup")
+        name_spaces = (
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "--pid",
+            "--net",
+            "--ipc",
+            "--uts",
+            "--cgroup",
+        )
         return ["unshare", *name_spaces, "--fork", "--kill-child=KILL", "--", *_PYTHON, script]
     command = ["bwrap", "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1"]
     command += ["--cap-drop", "ALL", "--clearenv"]
     for path in [*_system_libraries(), *_needs_of_launcher()]:
-        command += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+        command += (
+            ["--symlink", os.readlink(path), path]
+            if os.path.islink(path)
+            else ["--ro-bind", path, path]
+        )
     for folder in _packages_of_interpreter():
         command += ["--tmpfs", folder, "--remount-ro", folder]
     for path in map(str, readable):
         command += ["--ro-bind", path, path]
     command += ["--ro-bind", script, "/launcher.py"]
-    command += ["--size", str(limits.scratch_bytes), "--tmpfs", launcher.SCRATCH, "--remount-ro", "/"]
+    command += [
+        "--size",
+        str(limits.scratch_bytes),
+        "--tmpfs",
+        launcher.SCRATCH,
+        "--remount-ro",
+        "/",
+    ]
     return [*command, "--chdir", launcher.SCRATCH, "--", *_PYTHON, "/launcher.py"]
 
 
@@ -308,16 +361,26 @@ def _system_libraries() -> tuple[str, ...]:
 def _needs_of_launcher() -> tuple[str, ...]:
     """The files that the launcher's interpreter needs besides the system's libraries."""
     command = [*_PYTHON, os.path.realpath(launcher.__file__), "needs"]
-    answer = subprocess.run(command, capture_output=True, check=True, timeout=30, text=True, cwd="/")
+    answer = subprocess.run(
+        command, capture_output=True, check=True, timeout=30, text=True, cwd="/"
+    )
     paths = json.loads(answer.stdout)
-    folders = [path for path in paths if os.path.isdir(path)] + [os.path.realpath(path) for path in _system_libraries()]
-    return tuple(path for path in paths if not path.startswith(tuple(f"{folder}/" for folder in folders)))
+    folders = [path for path in paths if os.path.isdir(path)] + [
+        os.path.realpath(path) for path in _system_libraries()
+    ]
+    return tuple(
+        path for path in paths if not path.startswith(tuple(f"{folder}/" for folder in folders))
+    )
 
 
 @functools.cache
 def _packages_of_interpreter() -> tuple[str, ...]:
     """The folders of installed packages within the launcher's files, which it does not need."""
-    folders = (os.path.join(path, name) for path in _needs_of_launcher() for name in ("site-packages", "dist-packages"))
+    folders = (
+        os.path.join(path, name)
+        for path in _needs_of_launcher()
+        for name in ("site-packages", "dist-packages")
+    )
     return tuple(folder for folder in folders if os.path.isdir(folder))
 
 

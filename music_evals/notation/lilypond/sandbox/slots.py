@@ -85,12 +85,16 @@ def _notice(slots: Sequence[int]) -> None:
 
 @contextmanager
 def _opened(*names: str) -> Iterator[list[int]]:
-    files = [os.open(_folder() / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600) for name in names]
+    files = [
+        os.open(_folder() / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600) for name in names
+    ]
     try:
         yield files
     finally:
         for file in files:
-            fcntl.flock(file, fcntl.LOCK_UN)  # closing does not release the lock if a process was forked meanwhile
+            fcntl.flock(
+                file, fcntl.LOCK_UN
+            )  # closing does not release the lock if a process was forked meanwhile
             os.close(file)
 
 
@@ -109,4 +113,8 @@ def _folder() -> Path:
     folder = Path(tempfile.gettempdir()) / f"music-evals-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     is_ours = folder.is_dir() and not folder.is_symlink() and folder.lstat().st_uid == os.getuid()
-    return folder if is_ours and os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="music-evals-"))
+    return (
+        folder
+        if is_ours and os.access(folder, os.W_OK)
+        else Path(tempfile.mkdtemp(prefix="music-evals-"))
+    )

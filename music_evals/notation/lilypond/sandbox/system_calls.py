@@ -15,7 +15,10 @@ _CLONE: Final = {"x86_64": 56, "aarch64": 220}
 _CLONE_THREAD: Final = 0x10000
 _CLONE3: Final = 435
 _FCNTL: Final = {"x86_64": 72, "aarch64": 25}
-_SET_LEASE, _NOTIFY = 1024, 1026  # commands of fcntl that other programs on the machine would notice
+_SET_LEASE, _NOTIFY = (
+    1024,
+    1026,
+)  # commands of fcntl that other programs on the machine would notice
 
 
 def seccomp_filter(machine: str) -> bytes:
@@ -51,7 +54,12 @@ def seccomp_filter(machine: str) -> bytes:
         (load, 0, 0, 0),
         (equal, 0, 3, _CLONE[machine]),
         (load, 0, 0, 16),
-        (any_bit, 1, 0, _CLONE_THREAD),  # a thread of the same process, which GLib and so LilyPond needs
+        (
+            any_bit,
+            1,
+            0,
+            _CLONE_THREAD,
+        ),  # a thread of the same process, which GLib and so LilyPond needs
         (give, 0, 0, refuse(errno.EPERM)),
         (give, 0, 0, allow),
     ]

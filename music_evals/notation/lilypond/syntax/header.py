@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from music_evals.notation.lilypond.syntax.lexer import Kind, Token, blocks, literal_value, string_value, tokenize
+from music_evals.notation.lilypond.syntax.lexer import (
+    Kind,
+    Token,
+    blocks,
+    literal_value,
+    string_value,
+    tokenize,
+)
 
 
 def version_of(text: str) -> str | None:

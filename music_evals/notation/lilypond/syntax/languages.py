@@ -27,7 +27,11 @@ class NoteName(NamedTuple):
 _NAMES: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
     files(__package__).joinpath("languages.toml").read_text(encoding="utf-8")
 )
-_OTHER_SPELLINGS: Final[Mapping[str, str]] = {"catalan": "català", "espanol": "español", "portugues": "português"}
+_OTHER_SPELLINGS: Final[Mapping[str, str]] = {
+    "catalan": "català",
+    "espanol": "español",
+    "portugues": "português",
+}
 
 LANGUAGES: Final[Sequence[str]] = (*_NAMES, *_OTHER_SPELLINGS)  # names that ``\language`` accepts
 
@@ -37,7 +41,9 @@ def note_names(language: str = DEFAULT) -> Mapping[str, NoteName]:
     """Return all note names of a language; ValueError if it is not one of `LANGUAGES`."""
     steps = _NAMES.get(_OTHER_SPELLINGS.get(language, language))
     if steps is None:
-        raise ValueError(f"no language of note names {language!r}; known are {', '.join(LANGUAGES)}")
+        raise ValueError(
+            f"no language of note names {language!r}; known are {', '.join(LANGUAGES)}"
+        )
     names: dict[str, NoteName] = {}
     for step, forms in enumerate(steps.values()):
         for quarters, synonyms in enumerate(forms.split(), start=-4):
@@ -62,7 +68,9 @@ def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> s
 
 def language_of(text: str) -> str:
     """Return the language of a text's note names: the first one that it sets, or LilyPond's default."""
-    return next((name for pair in pairwise(tokenize(text)) if (name := language_set(*pair))), DEFAULT)
+    return next(
+        (name for pair in pairwise(tokenize(text)) if (name := language_set(*pair))), DEFAULT
+    )
 
 
 def language_set(command: Token, following: Token) -> str | None:

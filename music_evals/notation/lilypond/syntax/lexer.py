@@ -74,14 +74,23 @@ def tokenize(text: str) -> tuple[Token, ...]:
         if match.lastgroup == "scheme":
             position = _datum_end(text, position)
         if match.lastgroup and match.lastgroup != "skipped":
-            tokens.append(Token(Kind(match.lastgroup), text[match.start() : position], match.start(), position))
+            tokens.append(
+                Token(
+                    Kind(match.lastgroup), text[match.start() : position], match.start(), position
+                )
+            )
     return tuple(tokens)
 
 
 def string_value(literal: str) -> str:
     """Return the value of a string literal of LilyPond or Scheme."""
     inner = literal[1:-1] if len(literal) > 1 and literal.endswith('"') else literal[1:]
-    return re.sub(r"\\(.)", lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), inner, flags=re.DOTALL)
+    return re.sub(
+        r"\\(.)",
+        lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]),
+        inner,
+        flags=re.DOTALL,
+    )
 
 
 def literal_value(token: Token) -> str | None:
@@ -107,7 +116,12 @@ def blocks(text: str, command: str) -> list[Sequence[Token]]:
     result: list[Sequence[Token]] = []
     for index, token in enumerate(tokens[:-1]):
         is_inside = result and token.start < result[-1][-1].end
-        if token.kind is Kind.COMMAND and token.text == command and tokens[index + 1].text == "{" and not is_inside:
+        if (
+            token.kind is Kind.COMMAND
+            and token.text == command
+            and tokens[index + 1].text == "{"
+            and not is_inside
+        ):
             result.append(tokens[index : closing_index(tokens, index + 1) + 1])
     return result
 
@@ -119,7 +133,9 @@ def _datum_end(text: str, start: int) -> int:
         position = match.end()
         if match.lastgroup == "blank":
             continue
-        if match.lastgroup == "close" and not depth:  # it closes nothing in this datum, which is then missing
+        if (
+            match.lastgroup == "close" and not depth
+        ):  # it closes nothing in this datum, which is then missing
             break
         depth += (match.lastgroup == "open") - (match.lastgroup == "close")
         end = position

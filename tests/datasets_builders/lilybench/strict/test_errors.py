@@ -32,7 +32,9 @@ def test_a_score_without_errors_has_none() -> None:
 
 
 @pytest.mark.parametrize(("before", "after", "errors"), CASES["wrong"], ids=lambda text: text[:30])
-def test_errors_are_found_in_their_measures_and_nothing_else(before: str, after: str, errors: str) -> None:
+def test_errors_are_found_in_their_measures_and_nothing_else(
+    before: str, after: str, errors: str
+) -> None:
     assert SCORE.count(before) == 1
     assert find_errors(SCORE.replace(before, after)) == json.loads(errors)
 
@@ -56,10 +58,14 @@ def test_foreign_notes_move_with_the_signature(key: str, own: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
-def test_a_corruption_changes_one_word_and_no_other_note(kind: Corruption, usable_tunes: list[Usable]) -> None:
+def test_a_corruption_changes_one_word_and_no_other_note(
+    kind: Corruption, usable_tunes: list[Usable]
+) -> None:
     results = [corrupt(tune.score, kind, seed=5) for tune in usable_tunes[:4]]
     corrupted = [result for result in results if result is not None]
-    readings = read_structures([result.text for result in corrupted], cache=lilypond_cache(), together=True)
+    readings = read_structures(
+        [result.text for result in corrupted], cache=lilypond_cache(), together=True
+    )
     for tune, result, reading in zip(usable_tunes[:4], corrupted, readings, strict=True):
         pairs = list(zip(tune.score.split(), result.text.split(), strict=True))
         assert sum(old != new for old, new in pairs) == 1
@@ -74,15 +80,26 @@ def test_a_corruption_changes_one_word_and_no_other_note(kind: Corruption, usabl
         assert (notes - others).total() <= 1
         assert (others - notes).total() <= 1
     assert corrupt(usable_tunes[0].score, kind, seed=5) == results[0]
-    assert any(corrupt(usable_tunes[0].score, kind, seed=seed) != results[0] for seed in range(6, 12))
+    assert any(
+        corrupt(usable_tunes[0].score, kind, seed=seed) != results[0] for seed in range(6, 12)
+    )
 
 
 def test_a_reader_of_a_log_sees_the_change() -> None:
     text = "\\new Staff {\n  c'4 d'4 |\n  g'8 a'8 b'4 |\n}\n"
     scores = {
-        "melodic_leap": (text.replace("g'8", "g,8"), "a melodic leap in measure 2: `g'8` became `g,8`."),
-        "invalid_content": (text.replace("b'4", "zq4"), "text that is no music in measure 2: `b'4` became `zq4`."),
-        "accidental_outside_key": ("{ c'1 }" * 50, "an accidental that is foreign to the key in measure 2."),
+        "melodic_leap": (
+            text.replace("g'8", "g,8"),
+            "a melodic leap in measure 2: `g'8` became `g,8`.",
+        ),
+        "invalid_content": (
+            text.replace("b'4", "zq4"),
+            "text that is no music in measure 2: `b'4` became `zq4`.",
+        ),
+        "accidental_outside_key": (
+            "{ c'1 }" * 50,
+            "an accidental that is foreign to the key in measure 2.",
+        ),
         "clean": (text, "nothing in this score was changed."),
     }
     rows = [
@@ -91,4 +108,6 @@ def test_a_reader_of_a_log_sees_the_change() -> None:
     ]
     explained = reasons("error_detection", "strict", rows, {"airs/tune": text})
     assert list(explained.values()) == [words for _, words in scores.values()]
-    assert reasons("error_detection", "strict", rows[:1], {}) == {rows[0]["id"]: "a melodic leap in measure 2."}
+    assert reasons("error_detection", "strict", rows[:1], {}) == {
+        rows[0]["id"]: "a melodic leap in measure 2."
+    }

@@ -11,7 +11,15 @@ import pytest
 
 from music_evals.baselines.lilybench import count_measures, perform
 from music_evals.datasets_builders.lilybench.facts import FORMS, PERIODS
-from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TASKS, TaskName, TaskRow, task_row
+from music_evals.datasets_builders.lilybench.rows import (
+    CLEAN,
+    CORRUPTIONS,
+    FIELDS,
+    TASKS,
+    TaskName,
+    TaskRow,
+    task_row,
+)
 from music_evals.datasets_builders.lilybench.strict import tasks
 from music_evals.datasets_builders.lilybench.strict.looks import attack, check_looks
 from music_evals.datasets_builders.lilybench.strict.passages import continuations
@@ -21,7 +29,9 @@ from music_evals.notation.lilypond.canonical import read_measures, write_score
 from music_evals.notation.lilypond.structure import read_structure
 
 OPEN: list[TaskName] = ["bar_count", "bar_sequencing", "error_detection"]
-CHOICES: list[TaskName] = [task for task in TASKS if task not in (*OPEN, "next_bar_prediction", "emotion_recognition")]
+CHOICES: list[TaskName] = [
+    task for task in TASKS if task not in (*OPEN, "next_bar_prediction", "emotion_recognition")
+]
 Rows = dict[TaskName, list[TaskRow]]
 
 
@@ -36,7 +46,10 @@ def right(row: TaskRow) -> str:
 
 def test_every_task_has_its_rows_with_ids_of_their_own(rows: Rows) -> None:
     for task, made in rows.items():
-        sizes = {"error_detection": {12}, "bar_sequencing": {*range(5, 12)}}  # an order needs tunes with short notes
+        sizes = {
+            "error_detection": {12},
+            "bar_sequencing": {*range(5, 12)},
+        }  # an order needs tunes with short notes
         assert len({row["id"] for row in made}) == len(made)
         assert len(made) in sizes.get(task, {11})
         assert all(row["id"].startswith(f"{task}.strict.{row['piece']}") for row in made)
@@ -45,11 +58,17 @@ def test_every_task_has_its_rows_with_ids_of_their_own(rows: Rows) -> None:
             assert max(Counter(row["answer"] for row in made).values()) <= 7  # no favourite place
     kinds = Counter(row["kind"] for row in rows["error_detection"])
     assert kinds == dict.fromkeys([*CORRUPTIONS, CLEAN], 2)
-    assert all((row["kind"] == CLEAN) == (row["answer"] == "none") for row in rows["error_detection"])
+    assert all(
+        (row["kind"] == CLEAN) == (row["answer"] == "none") for row in rows["error_detection"]
+    )
 
 
 def test_no_score_says_whose_it_is(rows: Rows, usable_tunes: list[Usable]) -> None:
-    words = {tune.header[field].split()[-1].lower() for tune in usable_tunes for field in ("composer", "style")}
+    words = {
+        tune.header[field].split()[-1].lower()
+        for tune in usable_tunes
+        for field in ("composer", "style")
+    }
     words |= {"minuet", "march", "prelude", "song", "piano", "melody"}
     for row in (row for made in rows.values() for row in made):
         names = set(re.findall(r"[^\W\d_]+", row["score"].lower()))
@@ -62,18 +81,27 @@ def written(score: str) -> dict[str, str]:
     assert key
     assert metre
     tonic = key[1].upper() + {"": "", "is": "-sharp", "es": "-flat"}[key[2]]
-    return {"key": f"{tonic} {key[3]}", "metre": metre[1], "note_length": metre[1].partition("/")[2]}
+    return {
+        "key": f"{tonic} {key[3]}",
+        "metre": metre[1],
+        "note_length": metre[1].partition("/")[2],
+    }
 
 
 def test_counts_are_those_of_lilyponds_midi_and_metadata_is_what_is_written(rows: Rows) -> None:
-    assert all(row["answer"] == str(9 + int(row["piece"].rpartition("piece")[2])) for row in rows["bar_count"])
+    assert all(
+        row["answer"] == str(9 + int(row["piece"].rpartition("piece")[2]))
+        for row in rows["bar_count"]
+    )
     for row in rows["bar_count"][:2]:
         assert row["answer"] == str(count_measures(row["score"], perform(row["score"])))
     assert {row["kind"] for row in rows["metadata_qa"]} == set(FIELDS)
     assert all(written(row["score"])[row["kind"]] == right(row) for row in rows["metadata_qa"])
 
 
-def test_masked_scores_say_nothing_of_what_is_masked(rows: Rows, usable_tunes: list[Usable]) -> None:
+def test_masked_scores_say_nothing_of_what_is_masked(
+    rows: Rows, usable_tunes: list[Usable]
+) -> None:
     scores = {tune.id: tune.score for tune in usable_tunes}
     for row in rows["metadata_prediction"]:
         command = "\\key" if row["kind"] == "key" else "\\time"
@@ -87,8 +115,13 @@ def test_passages_in_the_order_of_the_answer_are_in_the_piece_and_no_other_order
     scores = {tune.id: " ".join(tune.score.split()) for tune in usable_tunes}
     for row in rows["bar_sequencing"]:
         assert row["answer"] != "0123"
-        assert " ".join(" ".join(row["options"][int(digit)] for digit in row["answer"]).split()) in scores[row["piece"]]
-        lengths = [[measure.length for measure in read_measures(option)] for option in row["options"]]
+        assert (
+            " ".join(" ".join(row["options"][int(digit)] for digit in row["answer"]).split())
+            in scores[row["piece"]]
+        )
+        lengths = [
+            [measure.length for measure in read_measures(option)] for option in row["options"]
+        ]
         (full,) = {length for _, length, _ in lengths}
         filling = [
             order
@@ -113,14 +146,18 @@ SCALE = "c'1 | d'1 | e'1 | f'1 | b'1 |"
         ("c'1 | d'1 | e'1 | f'1 | c'1", set()),  # no leading note
     ],
 )
-def test_the_next_measure_is_asked_where_a_rule_decides(music: str, expected: set[tuple[str, str, int]]) -> None:
+def test_the_next_measure_is_asked_where_a_rule_decides(
+    music: str, expected: set[tuple[str, str, int]]
+) -> None:
     structure = read_structure(f"{{ \\key c \\major \\time 4/4 {music} }}")
     piece = Usable("a", {}, write_score(structure), structure)
     questions = list(continuations(piece, Random(1)))
     assert {(kind, right, number) for kind, _, right, _, number in questions} == expected
     for _, _, right, wrong, _ in questions:
         assert len({right, *wrong}) == 4
-        assert len({re.sub("[a-g][',]*", "x", option) for option in (right, *wrong)}) == 1  # the same rhythm
+        assert (
+            len({re.sub("[a-g][',]*", "x", option) for option in (right, *wrong)}) == 1
+        )  # the same rhythm
 
 
 def test_masked_metres_have_options_of_different_lengths(rows: Rows) -> None:
@@ -135,7 +172,9 @@ def test_options_by_themselves_tell_nothing(rows: Rows) -> None:
     for task in ("composer_recognition", "music_captioning"):
         answers: dict[frozenset[str], Counter[str]] = {}
         for row in rows[task]:
-            answers.setdefault(frozenset(row["options"]), Counter(dict.fromkeys(row["options"], 0)))[right(row)] += 1
+            answers.setdefault(
+                frozenset(row["options"]), Counter(dict.fromkeys(row["options"], 0))
+            )[right(row)] += 1
         ranges = [max(counts.values()) - min(counts.values()) for counts in answers.values()]
         assert sum(ranges) <= 1
         places = Counter(row["answer"] for row in rows[task])
@@ -146,9 +185,24 @@ def test_options_by_themselves_tell_nothing(rows: Rows) -> None:
 def many(usable_tunes: list[Usable]) -> list[Usable]:
     """Six times the tunes, under other names and titles."""
     words = ("Anchor", "Badger", "Candle", "Dagger", "Ember", "Falcon")
-    colours = ["Red", "Blue", "Green", "Grey", "Black", "White", "Pink", "Gold", "Brown", "Yellow", "Purple", "Silver"]
+    colours = [
+        "Red",
+        "Blue",
+        "Green",
+        "Grey",
+        "Black",
+        "White",
+        "Pink",
+        "Gold",
+        "Brown",
+        "Yellow",
+        "Purple",
+        "Silver",
+    ]
     return [
-        tune._replace(id=f"{tune.id}-{word}", header={**tune.header, "mutopiatitle": f"{colour} {word}"})
+        tune._replace(
+            id=f"{tune.id}-{word}", header={**tune.header, "mutopiatitle": f"{colour} {word}"}
+        )
         for tune, colour in zip(usable_tunes, colours, strict=True)
         for word in words
     ]
@@ -165,7 +219,9 @@ def many(usable_tunes: list[Usable]) -> list[Usable]:
 def test_a_piece_less_changes_few_rows(
     task: TaskName, most: int, on_average: int, many: list[Usable], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "check_looks", lambda *_: None)  # the tunes of a style are copies of a few
+    monkeypatch.setattr(
+        tasks, "check_looks", lambda *_: None
+    )  # the tunes of a style are copies of a few
     rows = make_rows(task, many, 7, 24)
     used = {row["piece"] for row in rows}
     changes = []
@@ -184,13 +240,29 @@ def test_a_piece_less_changes_few_rows_with_errors(rows: Rows, usable_tunes: lis
     assert sum(row["piece"] != gone and row not in others for row in rows["error_detection"]) <= 1
 
 
-def test_names_of_one_person_and_titles_of_a_set_are_not_options_together(many: list[Usable]) -> None:
-    names = ("J. Doe (1700-1760)", "Jane Doe (1702-1760)", "Jane Q. Doe (1700-1760)", "Ann Roe (1701-1760)")
+def test_names_of_one_person_and_titles_of_a_set_are_not_options_together(
+    many: list[Usable],
+) -> None:
+    names = (
+        "J. Doe (1700-1760)",
+        "Jane Doe (1702-1760)",
+        "Jane Q. Doe (1700-1760)",
+        "Ann Roe (1701-1760)",
+    )
     composers = (*names, "Bo Poe (1703-1760)", "Cy Moe (1704-1760)")
-    titles = ("Étude No. 1", "Study No. 2 in C minor", "Étude facile", "Canzona", "Canzona d'amore", "Opus 3")
+    titles = (
+        "Étude No. 1",
+        "Study No. 2 in C minor",
+        "Étude facile",
+        "Canzona",
+        "Canzona d'amore",
+        "Opus 3",
+    )
     every = (*titles, "Bolero", "Tango", "Habanera", "Fandango", "Sevillana", "Malaguena")
     pieces = [
-        piece._replace(id=f"DoeJ/{number}", header={"composer": composers[number % 6], "title": title})
+        piece._replace(
+            id=f"DoeJ/{number}", header={"composer": composers[number % 6], "title": title}
+        )
         for number, (piece, title) in enumerate(zip(many, every, strict=False))
     ]
     for row in make_rows("composer_recognition", pieces, 7, 8):
@@ -202,27 +274,41 @@ def test_names_of_one_person_and_titles_of_a_set_are_not_options_together(many: 
 
 
 def test_two_pieces_of_an_opus_at_most_and_no_title_with_a_key(many: list[Usable]) -> None:
-    opus = [piece._replace(id=f"DoeJ/op{number // 6}/{number}") for number, piece in enumerate(many)]
+    opus = [
+        piece._replace(id=f"DoeJ/op{number // 6}/{number}") for number, piece in enumerate(many)
+    ]
     rows = make_rows("bar_count", opus, 7, 24)
     assert set(Counter(row["piece"].rpartition("/")[0] for row in rows).values()) == {2}
     titled = [
-        piece._replace(header={**piece.header, "mutopiatitle": piece.header["mutopiatitle"] + " in D" * (number % 2)})
+        piece._replace(
+            header={
+                **piece.header,
+                "mutopiatitle": piece.header["mutopiatitle"] + " in D" * (number % 2),
+            }
+        )
         for number, piece in enumerate(many)
     ]
     for row in make_rows("music_captioning", titled, 7, 24):
         assert not any(option.endswith(" in D") for option in row["options"])
 
 
-def test_genres_are_all_periods_or_all_forms_and_agree_with_the_composers_birth(many: list[Usable]) -> None:
+def test_genres_are_all_periods_or_all_forms_and_agree_with_the_composers_birth(
+    many: list[Usable],
+) -> None:
     styles = (*PERIODS, *FORMS, "Folk", "Song")
     pieces = [
-        piece._replace(id=f"a/{number}", header={"style": style, "composer": f"Doe {number} Roe ({year}-{year + 60})"})
+        piece._replace(
+            id=f"a/{number}",
+            header={"style": style, "composer": f"Doe {number} Roe ({year}-{year + 60})"},
+        )
         for number, piece in enumerate(many)
         for style, year in [(styles[number % 11], 1250 + 50 * (number % 14))]
     ]
     headers = {piece.id: piece.header for piece in pieces}
     rows = make_rows("genre_recognition", pieces, 7, 20)
-    assert {set(row["options"]) <= {*PERIODS} or set(row["options"]) <= {*FORMS} for row in rows} == {True}
+    assert {
+        set(row["options"]) <= {*PERIODS} or set(row["options"]) <= {*FORMS} for row in rows
+    } == {True}
     for row in rows:
         if right(row) in PERIODS:
             assert int(headers[row["piece"]]["composer"].split("(")[1][:4]) in PERIODS[right(row)]
@@ -230,9 +316,21 @@ def test_genres_are_all_periods_or_all_forms_and_agree_with_the_composers_birth(
 
 def test_looks_that_give_answers_away_are_refused(many: list[Usable]) -> None:
     assert set(attack(make_rows("music_captioning", many, 7, 24))) <= {0.25}
-    row = task_row("genre_recognition", "strict", "", "0", score="", options=["Jazz", "Hymn", "March", "Technique"])
+    row = task_row(
+        "genre_recognition",
+        "strict",
+        "",
+        "0",
+        score="",
+        options=["Jazz", "Hymn", "March", "Technique"],
+    )
     marked = [
-        row | {"piece": f"folder{n % 6}/{n}", "answer": str(n % 4), "score": f"{{ \\look{'abcd'[n % 4]} c'4 }}"}
+        row
+        | {
+            "piece": f"folder{n % 6}/{n}",
+            "answer": str(n % 4),
+            "score": f"{{ \\look{'abcd'[n % 4]} c'4 }}",
+        }
         for n in range(48)
     ]
     assert attack(marked) == [1] * 48
@@ -243,7 +341,9 @@ def test_looks_that_give_answers_away_are_refused(many: list[Usable]) -> None:
 
 
 @pytest.mark.parametrize("task", ["metadata_qa"])
-def test_scores_whose_looks_give_answers_away_are_refused(task: TaskName, many: list[Usable]) -> None:
+def test_scores_whose_looks_give_answers_away_are_refused(
+    task: TaskName, many: list[Usable]
+) -> None:
     """A piece of every tune is in each of four folders, and the tunes of one value look alike there."""
     looks = (
         "\\stemUp",
@@ -255,11 +355,16 @@ def test_scores_whose_looks_give_answers_away_are_refused(task: TaskName, many: 
         "\\slurUp",
         "\\slurDown",
     )
-    values = [(written(piece.score)["key"], piece.header["composer"], piece.header["style"]) for piece in many]
+    values = [
+        (written(piece.score)["key"], piece.header["composer"], piece.header["style"])
+        for piece in many
+    ]
     place = ("metadata_qa", "composer_recognition", "genre_recognition").index(task)
     names = sorted({value[place] for value in values})
     typeset = [
-        piece._replace(id=f"f{n % 6}/{n}", score=f"{piece.score}{looks[names.index(value[place]) % 8]}\n")
+        piece._replace(
+            id=f"f{n % 6}/{n}", score=f"{piece.score}{looks[names.index(value[place]) % 8]}\n"
+        )
         for n, (piece, value) in enumerate(zip(many, values, strict=True))
     ]
     with pytest.raises(ValueError, match=r"gives \d+% of the answers away"):
@@ -270,18 +375,25 @@ def test_note_lengths_are_asked_only_of_metres_without_doubt(many: list[Usable])
     doubtful = [
         piece._replace(
             structure=replace(
-                piece.structure, metres=tuple(replace(metre, denominator=1) for metre in piece.structure.metres)
+                piece.structure,
+                metres=tuple(replace(metre, denominator=1) for metre in piece.structure.metres),
             )
         )
         for piece in many[::2]
     ]
-    rows = [row for row in make_rows("metadata_qa", [*doubtful, *many[1::2]], 7, 24) if row["kind"] == "note_length"]
+    rows = [
+        row
+        for row in make_rows("metadata_qa", [*doubtful, *many[1::2]], 7, 24)
+        if row["kind"] == "note_length"
+    ]
     assert all(sorted(row["options"], key=int) == ["2", "4", "8", "16"] for row in rows)
     assert not {row["piece"] for row in rows} & {piece.id for piece in doubtful}
 
 
 def test_the_seed_decides_and_too_few_pieces_are_an_error(usable_tunes: list[Usable]) -> None:
-    once, again, other = (make_rows("composer_recognition", usable_tunes, seed, 10) for seed in (1, 1, 2))
+    once, again, other = (
+        make_rows("composer_recognition", usable_tunes, seed, 10) for seed in (1, 1, 2)
+    )
     assert once == again != other
     with pytest.raises(ValueError, match=r"bar_count: 100 rows are needed, and the pieces give 12"):
         make_rows("bar_count", usable_tunes, 1, 100)

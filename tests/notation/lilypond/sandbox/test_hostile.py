@@ -20,13 +20,24 @@ from string import Template
 import pytest
 
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, compile_texts
-from music_evals.notation.lilypond.converters import ConversionError, midi_to_lilypond, musicxml_to_lilypond
+from music_evals.notation.lilypond.converters import (
+    ConversionError,
+    midi_to_lilypond,
+    musicxml_to_lilypond,
+)
 from music_evals.notation.lilypond.sandbox import Confinement, Limits, available_confinement
 
-lilypond = pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+lilypond = pytest.importorskip(
+    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+)
 
 LIMITS = Limits(
-    99, memory=450 << 20, file_bytes=4 << 20, scratch_bytes=8 << 20, scratch_files=200, output_bytes=1 << 17
+    99,
+    memory=450 << 20,
+    file_bytes=4 << 20,
+    scratch_bytes=8 << 20,
+    scratch_files=200,
+    output_bytes=1 << 17,
 )
 SECRET = "a secret of the user"
 
@@ -73,7 +84,12 @@ def spying(target: Target) -> str:
     """An attack that only looks, so that it can also be tried unconfined."""
     port = target.server.getsockname()[1]
     address = f"#vu8(2 0 {port >> 8} {port & 255} 127 0 0 1 0 0 0 0 0 0 0 0)"
-    names = {"SECRET": target.secret, "FOLDER": target.folder, "HOME": Path.home(), "ADDRESS": address}
+    names = {
+        "SECRET": target.secret,
+        "FOLDER": target.folder,
+        "HOME": Path.home(),
+        "ADDRESS": address,
+    }
     return SPY + Template(ATTACKS["scheme"]["looks"]).substitute(names) + SCORE
 
 
@@ -83,7 +99,9 @@ def test_what_an_unconfined_text_can_do(target: Target) -> None:
     environment = {**os.environ, "SECRET_OF_THE_USER": SECRET}
     command = [lilypond.executable(), "--silent", "-dno-print-pages", "score.ly"]
     subprocess.run(command, cwd=target.folder, env=environment, check=True)
-    results = findings(Compiled(0, None, "", (), {"found.txt": (target.folder / "found.txt").read_bytes()}))
+    results = findings(
+        Compiled(0, None, "", (), {"found.txt": (target.folder / "found.txt").read_bytes()})
+    )
     assert SECRET in results["secret"]
     assert SECRET in results["variable"]
     assert "secret.txt" in results["neighbours"]
@@ -91,7 +109,9 @@ def test_what_an_unconfined_text_can_do(target: Target) -> None:
     assert (target.folder / "shell.txt").read_text() == "shell\n"
 
 
-def test_nothing_is_seen(target: Target, confinement: Confinement, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_seen(
+    target: Target, confinement: Confinement, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SECRET_OF_THE_USER", SECRET)
     text = spying(target) + '#(try "root" (lambda () (scandir "/")))'
     compiled = compile_text(text, collect=["*.txt"], limits=LIMITS)
@@ -104,7 +124,14 @@ def test_nothing_is_seen(target: Target, confinement: Confinement, monkeypatch: 
     assert not target.was_called()
     assert "shell.txt" not in compiled.files
     # Of the home folder nothing but the way to LilyPond, or to the interpreter, which may be installed there.
-    assert set(re.findall(r'"([^"]*)"', results["home"])) <= {".", "..", ".pyenv", ".local", ".venv", *_ways()}
+    assert set(re.findall(r'"([^"]*)"', results["home"])) <= {
+        ".",
+        "..",
+        ".pyenv",
+        ".local",
+        ".venv",
+        *_ways(),
+    }
     system = {"lib", "lib32", "lib64", "libx32", "usr", "scratch", "launcher.py"}
     assert set(re.findall(r'"([^"]*)"', results["root"])) <= {".", "..", *system, *_ways()}
     assert compiled.succeeded
@@ -113,7 +140,11 @@ def test_nothing_is_seen(target: Target, confinement: Confinement, monkeypatch: 
 
 def _ways() -> set[str]:
     """Name all folders on the ways to LilyPond and to the interpreter."""
-    ways = [Path(lilypond.executable()).resolve(), Path(sys.executable).resolve(), Path(os.__file__).resolve()]
+    ways = [
+        Path(lilypond.executable()).resolve(),
+        Path(sys.executable).resolve(),
+        Path(os.__file__).resolve(),
+    ]
     return {part for way in ways for part in way.parts}
 
 
@@ -121,11 +152,16 @@ def test_nothing_is_written(target: Target, confinement: Confinement) -> None:
     folders = [target.folder, "/", "/usr/lib", "/dev/shm", tempfile.gettempdir()]
     folders.append(Path(lilypond.executable()).resolve().parents[1] / "share")
     places = [target.secret, *(Path(folder) / "new-of-lilypond.txt" for folder in folders)]
-    tries = (f'#(try "{n}" (lambda () (call-with-output-file "{p}" newline)))' for n, p in enumerate(places))
+    tries = (
+        f'#(try "{n}" (lambda () (call-with-output-file "{p}" newline)))'
+        for n, p in enumerate(places)
+    )
     removals = '#(try "remove" (lambda () (delete-file "/usr/lib/os-release")))'
     text = "\n".join([SPY, *tries, removals, SCORE])
     compiled = compile_text(text, collect=["*.txt"], limits=LIMITS)
-    assert set(findings(compiled)) == {f"{n} failed" for n in range(len(places))} | {"remove failed"}
+    assert set(findings(compiled)) == {f"{n} failed" for n in range(len(places))} | {
+        "remove failed"
+    }
     assert target.secret.read_text(encoding="utf-8") == SECRET
     assert not [place for place in places if place != target.secret and place.exists()]
 
@@ -140,8 +176,15 @@ def test_system_calls_are_refused(confinement: Confinement) -> None:
     text = "\n".join([SPY, *tries, ATTACKS["scheme"]["privileges"], SCORE])
     compiled = compile_text(text, collect=["found.txt"], limits=LIMITS)
     results = findings(compiled)
-    assert {name: results[name] for name in calls} == {name: f"(-1 {error})" for name, (_, _, error) in calls.items()}
-    assert set(results) - set(calls) == {"uid failed", "device failed", "limit failed", "limit files failed"}
+    assert {name: results[name] for name in calls} == {
+        name: f"(-1 {error})" for name, (_, _, error) in calls.items()
+    }
+    assert set(results) - set(calls) == {
+        "uid failed",
+        "device failed",
+        "limit failed",
+        "limit files failed",
+    }
     assert compiled.succeeded
 
 
@@ -151,7 +194,9 @@ def test_everything_ends(confinement: Confinement) -> None:
     The attacks that meet the same limits in every sandbox are tried in the default one.
     """
     is_default = confinement == available_confinement()
-    timed = dict(list(STOPPED_BY_TIME.items())[is_default::2])  # some here, some in the other sandbox
+    timed = dict(
+        list(STOPPED_BY_TIME.items())[is_default::2]
+    )  # some here, some in the other sandbox
     left_out = [] if is_default else ATTACKS["same_in_every_sandbox"]
     bounded = {name: text for name, text in BOUNDED.items() if name not in left_out}
     texts = [GOOD, *bounded.values(), GOOD]

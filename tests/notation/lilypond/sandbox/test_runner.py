@@ -52,29 +52,46 @@ def test_how_programs_end(confinement: Confinement) -> None:
     assert shell("exit 3", confinement).status == 3
     assert shell("kill -KILL $$", confinement).status == -signal.SIGKILL
     assert shell("kill -KILL 1; kill -KILL $PPID; echo alive", confinement).stdout == "alive\n"
-    ended = shell("echo out; echo wrong >&2; read line < a.txt; echo $line; read more; echo $?", confinement)
-    assert ended == Ended(0, None, "out\none\n1\n", "wrong\n")  # nothing is to be read from its input
+    ended = shell(
+        "echo out; echo wrong >&2; read line < a.txt; echo $line; read more; echo $?", confinement
+    )
+    assert ended == Ended(
+        0, None, "out\none\n1\n", "wrong\n"
+    )  # nothing is to be read from its input
 
 
 @pytest.mark.parametrize("arguments", ["--nofile=0", "--cpu=0", "--as=1", "--fsize=0", "--core=0"])
 @pytest.mark.parametrize("pid", [1, 2, 3])
-def test_a_program_cannot_limit_what_keeps_it(confinement: Confinement, arguments: str, pid: int) -> None:
+def test_a_program_cannot_limit_what_keeps_it(
+    confinement: Confinement, arguments: str, pid: int
+) -> None:
     """Whatever it does ends as a program that ended, and never as an error of the sandbox."""
     limiter = program("prlimit")
     ended = run_confined(
-        [str(limiter), f"--pid={pid}", arguments], {}, readable=[limiter], confinement=confinement, limits=Limits(5)
+        [str(limiter), f"--pid={pid}", arguments],
+        {},
+        readable=[limiter],
+        confinement=confinement,
+        limits=Limits(5),
     )
     assert ended.status is not None or ended.stopped in ("time", "slow", "broken"), ended
 
 
 def test_signals_reach_nobody(confinement: Confinement) -> None:
     script = "for signal in 1 2 6 9 11 15 18 19 24 25; do for pid in 1 3 4 -1 $PPID; do kill -$signal $pid; done; done"
-    assert shell(f"trap '' 1 2 6 15 24 25; {script} 2> errors; echo alive", confinement).stdout in ("alive\n", "")
+    assert shell(f"trap '' 1 2 6 15 24 25; {script} 2> errors; echo alive", confinement).stdout in (
+        "alive\n",
+        "",
+    )
 
 
-def test_a_keeper_that_is_gone_is_a_failed_program(confinement: Confinement, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_keeper_that_is_gone_is_a_failed_program(
+    confinement: Confinement, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started = launcher.STARTED + b"\0\0"
-    monkeypatch.setattr(runner, "_gather", lambda streams, report, *_: streams[report].extend(started))
+    monkeypatch.setattr(
+        runner, "_gather", lambda streams, report, *_: streams[report].extend(started)
+    )
     assert shell("true", confinement).stopped == "broken"
 
 
@@ -84,16 +101,27 @@ def test_messages_cannot_steer_a_terminal(confinement: Confinement) -> None:
 
 
 def test_files_come_back_in_order(confinement: Confinement) -> None:
-    script = "for name in z y x; do echo $name > $name.out; done; echo more >> a.txt; echo no > other"
+    script = (
+        "for name in z y x; do echo $name > $name.out; done; echo more >> a.txt; echo no > other"
+    )
     files = shell(script, confinement, collect=["*.out", "[ab].*"]).files
-    assert files == {"b.bin": b"\0\xff", "z.out": b"z\n", "y.out": b"y\n", "x.out": b"x\n", "a.txt": b"one\nmore\n"}
+    assert files == {
+        "b.bin": b"\0\xff",
+        "z.out": b"z\n",
+        "y.out": b"y\n",
+        "x.out": b"x\n",
+        "a.txt": b"one\nmore\n",
+    }
     assert [name for name in files if name.endswith(".out")] == ["z.out", "y.out", "x.out"]
 
 
 def test_stopping_early(confinement: Confinement) -> None:
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
-    assert shell("kill -STOP $$", confinement, limits=Limits(seconds=86_400), stop=stop).stopped == "clock"
+    assert (
+        shell("kill -STOP $$", confinement, limits=Limits(seconds=86_400), stop=stop).stopped
+        == "clock"
+    )
 
 
 def running(mark: str) -> list[str]:
@@ -116,12 +144,17 @@ def eventually(condition: Callable[[], object]) -> bool:
 
 def test_nothing_runs_on(confinement: Confinement) -> None:
     mark = uuid.uuid4().hex
-    assert shell(f"mark={mark}; while :; do :; done", confinement, limits=Limits(seconds=1)).stopped == "time"
+    assert (
+        shell(f"mark={mark}; while :; do :; done", confinement, limits=Limits(seconds=1)).stopped
+        == "time"
+    )
     assert eventually(lambda: not running(mark))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
-def test_nothing_is_left_when_the_caller_ends(confinement: Confinement, number: int, tmp_path: Path) -> None:
+def test_nothing_is_left_when_the_caller_ends(
+    confinement: Confinement, number: int, tmp_path: Path
+) -> None:
     mark = uuid.uuid4().hex
     caller = f"""
     from pathlib import Path
@@ -142,11 +175,15 @@ def test_nothing_is_left_when_the_caller_ends(confinement: Confinement, number: 
     with process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert eventually(lambda: [line for line in running(mark) if not line.startswith(sys.executable)])
+        assert eventually(
+            lambda: [line for line in running(mark) if not line.startswith(sys.executable)]
+        )
         process.send_signal(number)
         process.wait(100)
     assert eventually(lambda: not running(mark))
-    assert {path.name for path in tmp_path.iterdir()} <= {f"music-evals-{os.getuid()}"}  # the locks of the slots
+    assert {path.name for path in tmp_path.iterdir()} <= {
+        f"music-evals-{os.getuid()}"
+    }  # the locks of the slots
 
 
 def test_what_cannot_be_run(confinement: Confinement, tmp_path: Path) -> None:
@@ -156,7 +193,12 @@ def test_what_cannot_be_run(confinement: Confinement, tmp_path: Path) -> None:
         with pytest.raises(SandboxError, match="is no plain file name"):
             run_confined(["/bin/true"], {name: b""}, confinement=confinement)
     with pytest.raises(SandboxError, match="more than 10 bytes"):
-        run_confined(["/bin/true"], {"a": bytes(11)}, limits=Limits(scratch_bytes=10), confinement=confinement)
+        run_confined(
+            ["/bin/true"],
+            {"a": bytes(11)},
+            limits=Limits(scratch_bytes=10),
+            confinement=confinement,
+        )
     (tmp_path / "link").symlink_to("/usr")
     for path in ("usr", f"{tmp_path}/link", "/no/such"):
         with pytest.raises(SandboxError, match="does not exist, or is not its real path"):
@@ -169,7 +211,11 @@ def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(
     true, which = program("true"), shutil.which
     monkeypatch.setattr(runner, "why_unavailable", why_unavailable.__wrapped__)
     with monkeypatch.context() as patch:
-        patch.setattr(runner.shutil, "which", lambda name: None if name in ("bwrap", "unshare") else which(name))
+        patch.setattr(
+            runner.shutil,
+            "which",
+            lambda name: None if name in ("bwrap", "unshare") else which(name),
+        )
         with pytest.raises(SandboxError, match="apt install bubblewrap") as refusal:
             run_confined([str(true)], {}, readable=[true])
     assert all(f"{name} is not installed" in str(refusal.value) for name in ("bwrap", "unshare"))
@@ -180,7 +226,9 @@ def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(SandboxError, match="bubblewrap: ") as refusal:
         available_confinement()
-    assert all(f"{name}: Operation not permitted" in str(refusal.value) for name in ("bwrap", "unshare"))
+    assert all(
+        f"{name}: Operation not permitted" in str(refusal.value) for name in ("bwrap", "unshare")
+    )
 
 
 def decide(machine: str, architecture: int, number: int, *arguments: int) -> int:
@@ -202,7 +250,12 @@ def decide(machine: str, architecture: int, number: int, *arguments: int) -> int
             place += true if tests[code] else false
 
 
-ALLOW, KILL, REFUSE, NO_SUCH_CALL = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
+ALLOW, KILL, REFUSE, NO_SUCH_CALL = (
+    0x7FFF0000,
+    0x80000000,
+    0x00050000 | errno.EPERM,
+    0x00050000 | errno.ENOSYS,
+)
 THREAD, CLONE_VM, NEW_USER, SIGCHLD = 0x10000, 0x100, 0x10000000, 17  # flags of clone
 
 
@@ -210,22 +263,33 @@ THREAD, CLONE_VM, NEW_USER, SIGCHLD = 0x10000, 0x100, 0x10000000, 17  # flags of
 # AUDIT_ARCH_AARCH64 of linux/audit.h.
 @pytest.mark.parametrize(
     ("machine", "architecture", "calls"),
-    [("x86_64", 0xC000003E, (41, 101, 56, 0, 62)), ("aarch64", 0xC00000B7, (198, 117, 220, 63, 129))],
+    [
+        ("x86_64", 0xC000003E, (41, 101, 56, 0, 62)),
+        ("aarch64", 0xC00000B7, (198, 117, 220, 63, 129)),
+    ],
 )
 def test_filter(machine: str, architecture: int, calls: tuple[int, int, int, int, int]) -> None:
     socket, ptrace, clone, read, kill = calls
     assert {decide(machine, architecture, call) for call in (socket, ptrace, clone)} == {REFUSE}
     assert {decide(machine, architecture, call) for call in (read, kill)} == {ALLOW}
-    assert {decide(machine, architecture, clone, flags) for flags in (SIGCHLD, NEW_USER)} == {REFUSE}
+    assert {decide(machine, architecture, clone, flags) for flags in (SIGCHLD, NEW_USER)} == {
+        REFUSE
+    }
     assert decide(machine, architecture, clone, THREAD | CLONE_VM) == ALLOW
     assert decide(machine, architecture, 435) == NO_SUCH_CALL  # clone3
     fcntl, watch = (72, 294) if machine == "x86_64" else (25, 26)
-    assert {decide(machine, architecture, fcntl, 3, command) for command in (F_SETLEASE, F_NOTIFY)} == {REFUSE}
-    assert {decide(machine, architecture, fcntl, F_SETLEASE, command) for command in (F_GETFD, F_SETLK)} == {ALLOW}
+    assert {
+        decide(machine, architecture, fcntl, 3, command) for command in (F_SETLEASE, F_NOTIFY)
+    } == {REFUSE}
+    assert {
+        decide(machine, architecture, fcntl, F_SETLEASE, command) for command in (F_GETFD, F_SETLK)
+    } == {ALLOW}
     assert decide(machine, architecture, watch) == REFUSE
     assert decide(machine, 0x40000003, read) == KILL  # AUDIT_ARCH_I386
     if machine == "x86_64":
         assert decide(machine, architecture, 0x40000000 | read) == KILL  # x32
-        assert {decide(machine, architecture, number) for number in (57, 58)} == {REFUSE}  # fork, vfork
+        assert {decide(machine, architecture, number) for number in (57, 58)} == {
+            REFUSE
+        }  # fork, vfork
     with pytest.raises(KeyError):
         seccomp_filter("riscv64")

@@ -36,9 +36,13 @@ with slots.slot() as has_slot:
 """
 
 
-def test_slots_are_shared_with_other_processes_and_come_back_when_they_are_killed(folder: Path) -> None:
+def test_slots_are_shared_with_other_processes_and_come_back_when_they_are_killed(
+    folder: Path,
+) -> None:
     command = [sys.executable, "-c", HOLDER, str(folder)]
-    others = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    others = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)
+    ]
     try:
         assert [other.stdout and other.stdout.readline() for other in others] == [b"True\n"] * 2
         stop, got = threading.Event(), threading.Event()
@@ -104,7 +108,9 @@ def test_holders_are_named_and_not_waited_for_without_end(
     monkeypatch.setattr(slots, "_has_noticed", threading.Event())
     monkeypatch.setattr(slots, "_has_given_up", threading.Event())
     command = [sys.executable, "-c", HOLDER, str(folder)]
-    others = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    others = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)
+    ]
     stop = threading.Event()
     try:
         for other in others:
@@ -158,12 +164,22 @@ def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
     assert alone == [1] * 6
 
 
-def test_a_program_that_the_clock_stopped_runs_again_and_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    ends = [Ended(None, "clock", "", ""), Ended(None, "clock", "", ""), Ended(-9, None, "", ""), Ended(0, None, "", "")]
+def test_a_program_that_the_clock_stopped_runs_again_and_is_not_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ends = [
+        Ended(None, "clock", "", ""),
+        Ended(None, "clock", "", ""),
+        Ended(-9, None, "", ""),
+        Ended(0, None, "", ""),
+    ]
     served = iter(ends)
     monkeypatch.setattr(runner, "_serve", lambda *_: next(served))
     stopped = compile_text("{ c4 }", limits=Limits(seconds=2))
-    assert (stopped.problem, stopped.is_measured) == ("did not end in 120 s, of which LilyPond got too few", False)
+    assert (stopped.problem, stopped.is_measured) == (
+        "did not end in 120 s, of which LilyPond got too few",
+        False,
+    )
     again = compile_text("{ c4 }")
     assert (again.status, again.is_measured) == (0, True)
     assert next(served, None) is None
@@ -179,6 +195,8 @@ def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
             print(has_slot)
     """
     env = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], env=env, capture_output=True, text=True
+    )
     assert done.stdout == "True\n", done.stderr
     assert not list(elsewhere.iterdir())

@@ -25,13 +25,19 @@ def test_every_language_has_lilyponds_names() -> None:
     source = re.sub(";.*", "", (SCHEME / "define-note-names.scm").read_text(encoding="utf-8"))
     languages: dict[str, dict[str, tuple[int, Fraction]]] = {}
     names: dict[str, tuple[int, Fraction]] = {}
-    for match in re.finditer(r"\((\w+) \. \(|\((\S+) \. ,\(ly:make-pitch -1 (\d) ([A-Z-]+)\)\)", source):
+    for match in re.finditer(
+        r"\((\w+) \. \(|\((\S+) \. ,\(ly:make-pitch -1 (\d) ([A-Z-]+)\)\)", source
+    ):
         if match[1]:
             names = languages.setdefault(match[1], {})
         elif match[4] in ALTERATIONS:
             names[match[2]] = (int(match[3]), Fraction(ALTERATIONS.index(match[4]) - 4, 2))
     del languages["arabic"]  # its alterations go further, and it is left out
-    languages |= {"catalan": languages["català"], "espanol": languages["español"], "portugues": languages["português"]}
+    languages |= {
+        "catalan": languages["català"],
+        "espanol": languages["español"],
+        "portugues": languages["português"],
+    }
     assert {language: {**note_names(language)} for language in LANGUAGES} == languages
     for language, step, quarters in product(LANGUAGES, range(7), range(-4, 5)):
         pitch = (step, Fraction(quarters, 2))
@@ -45,5 +51,13 @@ def test_unknown_names_and_the_language_of_a_text() -> None:
         name_of(7, 0)
     assert language_of("{ c4 }") == "nederlands"
     assert language_of('\\include "italiano.ly" { do4 }') == "italiano"
-    assert language_of('% \\language "norsk"\n{ c^"\\language \\"suomi\\"" } \\language "english"') == "english"
-    assert language_of('\\include "header.ly" \\language "deutsch" { h4 } \\language "english" { bf4 }') == "deutsch"
+    assert (
+        language_of('% \\language "norsk"\n{ c^"\\language \\"suomi\\"" } \\language "english"')
+        == "english"
+    )
+    assert (
+        language_of(
+            '\\include "header.ly" \\language "deutsch" { h4 } \\language "english" { bf4 }'
+        )
+        == "deutsch"
+    )

@@ -25,7 +25,9 @@ def test_tokens_cover_all_but_white_space_and_comments(text: str) -> None:
     end = 0
     for token in tokenize(text):
         assert token.start >= end
-        assert not text[end : token.start].strip(" \t\n\r\f\v\ufeff") or "%" in text[end : token.start]
+        assert (
+            not text[end : token.start].strip(" \t\n\r\f\v\ufeff") or "%" in text[end : token.start]
+        )
         assert text[token.start : token.end] == token.text != ""
         end = token.end
     assert not text[end:].strip(" \t\n\r\f\v\ufeff") or "%" in text[end:]
