@@ -1,7 +1,7 @@
 """How the pages become a site: `sphinx-build -W -c docs . build/site`, with the extra `docs`.
 
-The repository itself is the source folder, so that links between the pages, the README files and the code are the same
-on the site, on GitHub and on disk.
+The repository itself is the source folder, so that links between the pages, the README files and
+the code are the same on the site, on GitHub and on disk.
 """
 
 from music_evals import benchmarks
@@ -36,7 +36,9 @@ html_extra_path = ["site"]
 
 
 def _with_benchmarks(_app: object, page: str, source: list[str]) -> None:
-    """Put the list of benchmarks, as their folders have it, where the front page leaves room for it."""
+    """Put the list of benchmarks, as their folders have it, where the front page leaves room for
+    it.
+    """
     lines = ["| benchmark and paper | tasks |", "|---|---|"]
     for facts in map(benchmarks.load, benchmarks.names()):
         tasks = ", ".join(f"`{task.registry_name}`" for task in facts.tasks.values())

@@ -1,6 +1,7 @@
 """The tables that the code decides: costs in docs/models.md, parameters in docs/parameters.md.
 
-Each is between ``<!-- begin NAME -->`` and ``<!-- end -->`` on its page. ``python docs/generated.py`` writes them anew.
+Each is between ``<!-- begin NAME -->`` and ``<!-- end -->`` on its page. ``python
+docs/generated.py`` writes them anew.
 """
 
 import dataclasses
@@ -68,7 +69,8 @@ def _rows(group: Any) -> str:
     for field in dataclasses.fields(group):
         default = str(field.default).lower() if isinstance(field.default, bool) else field.default
         lines.append(
-            f"| `{field.name}` | {'' if default is None else f'`{default}`'} | {texts[field.name]} |"
+            f"| `{field.name}` | {'' if default is None else f'`{default}`'} | "
+            f"{texts[field.name]} |"
         )
     return "\n".join(lines)
 

@@ -1,7 +1,9 @@
-"""Makes the pictures that pages show, by Chromium: the report, a sample in the viewer, and the page for people.
+"""Makes the pictures that pages show, by Chromium: the report, a sample in the viewer, and the page
+for people.
 
-Runs baselines on the default data, makes their report, and opens the three in a headless Chromium. It needs no
-network. It needs the extras ``lilypond`` and ``pictures``, and ``apt install chromium chromium-driver``.
+Runs baselines on the default data, makes their report, and opens the three in a headless Chromium.
+It needs no network. It needs the extras ``lilypond`` and ``pictures``, and ``apt install chromium
+chromium-driver``.
 
     python docs/pictures.py
 """

@@ -1,13 +1,16 @@
-"""GRPO with TRL on composed questions, and the suite's evaluation before and after. Runs on a CPU in minutes.
+"""GRPO with TRL on composed questions, and the suite's evaluation before and after. Runs on a CPU
+in minutes.
 
-The model is tiny and random, so it is first taught, in `--warmup` steps, to answer at random: half of the time as
-``Final Answer: X``, half of the time as ``X, I think.``. GRPO then rewards right answers and the demanded form. Such a
-model can learn the form. It cannot learn music: expect accuracy at chance before and after.
+The model is tiny and random, so it is first taught, in `--warmup` steps, to answer at random: half
+of the time as ``Final Answer: X``, half of the time as ``X, I think.``. GRPO then rewards right
+answers and the demanded form. Such a model can learn the form. It cannot learn music: expect
+accuracy at chance before and after.
 
     pip install 'music-evals[finetune]'
     python examples/grpo.py --out runs/grpo
 
-With `--model` you train a model of your own, without warm-up; docs/rewards.md has settings for a GPU.
+With `--model` you train a model of your own, without warm-up; docs/rewards.md has settings for a
+GPU.
 """
 
 import json
@@ -38,7 +41,9 @@ TEMPLATE = (
 
 
 def training_rows(out: Path, count: int) -> list[dict[str, Any]]:
-    """Prompts as the task words them, with the columns that the reward needs; no question of the test is among them."""
+    """Prompts as the task words them, with the columns that the reward needs; no question of the
+    test is among them.
+    """
     prompts = partial(training_prompts, "musictheorybench")
     options = {"tasks": ["knowledge"], "prompts": prompts, "overwrite": True}
     build_training_set("musictheorybench", out, rows=count, seed=1, **options)
@@ -46,7 +51,9 @@ def training_rows(out: Path, count: int) -> list[dict[str, Any]]:
 
 
 def make_tiny_model(out: Path, rows: list[dict[str, Any]], steps: int) -> Path:
-    """Write a random Llama of some 150,000 parameters that answers at random, half of the time in the demanded form."""
+    """Write a random Llama of some 150,000 parameters that answers at random, half of the time in
+    the demanded form.
+    """
     trained = ByteLevelBPETokenizer()
     texts = [row["prompt"][0]["content"] for row in rows] + ["Final Answer: A", "B, I think."] * 50
     special = ["<|end|>", "<|user|>", "<|assistant|>"]
@@ -88,7 +95,9 @@ def make_tiny_model(out: Path, rows: list[dict[str, Any]], steps: int) -> Path:
 
 
 def evaluate(model: str, logs: Path) -> dict[str, Any]:
-    """Run the task by the suite; return n, accuracy and the share of replies in the demanded form, with intervals."""
+    """Run the task by the suite; return n, accuracy and the share of replies in the demanded form,
+    with intervals.
+    """
     settings = {
         "model_args": {"model_path": model},
         "max_tokens": 16,

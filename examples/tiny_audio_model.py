@@ -1,12 +1,14 @@
-"""A tiny audio-language model of random weights, to try tasks with sound on a vLLM server without a GPU.
+"""A tiny audio-language model of random weights, to try tasks with sound on a vLLM server without a
+GPU.
 
-Its architecture is Qwen2-Audio's, with two layers. It shows whether your clips reach a server. Its answers are noise.
-docs/models.md says how to install vLLM on a CPU.
+Its architecture is Qwen2-Audio's, with two layers. It shows whether your clips reach a server. Its
+answers are noise. docs/models.md says how to install vLLM on a CPU.
 
     pip install 'music-evals[hf]'
     python examples/tiny_audio_model.py --out tiny-audio
     vllm serve tiny-audio --max-model-len 4096
-    VLLM_BASE_URL=http://127.0.0.1:8000/v1 inspect eval evals/mmau.py --model vllm/tiny-audio --limit 6
+    export VLLM_BASE_URL=http://127.0.0.1:8000/v1
+    inspect eval evals/mmau.py --model vllm/tiny-audio --limit 6
 """
 
 import argparse
@@ -45,7 +47,9 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def published_name(name: str) -> str:
-    """Name a weight as Qwen2-Audio's files do. vLLM reads only these; transformers 5.19 writes others."""
+    """Name a weight as Qwen2-Audio's files do. vLLM reads only these; transformers 5.19 writes
+    others.
+    """
     name = name.removeprefix("model.").replace("language_model.", "language_model.model.")
     return name.replace("lm_head.", "language_model.lm_head.")
 

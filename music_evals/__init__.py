@@ -1,7 +1,8 @@
-"""Evaluation of language models on music: datasets, tasks, scorers and reports for published benchmarks.
+"""Evaluation of language models on music: datasets, tasks, scorers and reports for published
+benchmarks.
 
-The functions of this module are what a program or a notebook needs first; the rest is found from them. They load what
-they need when they are called.
+The functions of this module are what a program or a notebook needs first; the rest is found from
+them. They load what they need when they are called.
 
 Example:
     >>> import music_evals as me
@@ -50,14 +51,16 @@ def task(name: str, **params: Any) -> "Task":
 def run(
     names: str | Sequence[str], model: "str | Model", *, logs: str = "logs", **options: Any
 ) -> "Records":
-    """Run benchmarks or tasks on a model and return their records; what the folder has is not run again.
+    """Run benchmarks or tasks on a model and return their records; what the folder has is not run
+    again.
 
     Args:
         names: benchmarks or tasks by name.
         model: as Inspect names it, or Inspect's object.
         logs: folder or address of the logs; of these tasks alone.
-        options: parameters of the tasks as ``params={"shots": "few"}``, and what `inspect_ai.eval_set` takes: `limit`,
-            `epochs`, `temperature`, `max_connections` and so on.
+        options: parameters of the tasks as ``params={"shots": "few"}``, and what
+            `inspect_ai.eval_set` takes: `limit`, `epochs`, `temperature`, `max_connections` and so
+            on.
 
     Raises:
         ValueError: there is no such benchmark or task, or a parameter is not valid.

@@ -1,15 +1,18 @@
-"""How fast the suite asks questions with four options, beside bare Inspect and lm-evaluation-harness.
+"""How fast the suite asks questions with four options, beside bare Inspect and
+lm-evaluation-harness.
 
-All tools ask the same questions of ZIQI-Eval, each in a process of its own. The first model is a dummy without delay
-(``baseline/chance``, and the dummy of lm-evaluation-harness). The second is a local server with OpenAI's protocol in
-another process, which answers "A" after 20 ms. All tools write a log of every sample.
+All tools ask the same questions of ZIQI-Eval, each in a process of its own. The first model is a
+dummy without delay (``baseline/chance``, and the dummy of lm-evaluation-harness). The second is a
+local server with OpenAI's protocol in another process, which answers "A" after 20 ms. All tools
+write a log of every sample.
 
     python perf/against_others.py data/ziqi [--questions 14000] [--shards 1,2,4] [--connections 64]
         [--lm-eval VENV/bin/python] [--only dummy]
 
-The dataset is a folder that `music-evals build ziqi` wrote. lm-evaluation-harness (``lm_eval[api]``) needs an
-environment of its own; without `--lm-eval` it is left out. Memory is the sum over a tool's processes, twice a second.
-The number of cores from which the suite is faster than another tool is extrapolated.
+The dataset is a folder that `music-evals build ziqi` wrote. lm-evaluation-harness
+(``lm_eval[api]``) needs an environment of its own; without `--lm-eval` it is left out. Memory is
+the sum over a tool's processes, twice a second. The number of cores from which the suite is faster
+than another tool is extrapolated.
 """
 
 import asyncio
@@ -93,7 +96,10 @@ def resident_bytes(pid: int) -> int:
 def suite_command(
     model: str, dataset: Path, questions: int, shards: int, connections: int, logs: str
 ) -> list[str]:
-    words = f"run ziqi_comprehension --model {model} -T dataset={dataset} --limit {questions} --display none"
+    words = (
+        f"run ziqi_comprehension --model {model} -T dataset={dataset} --limit {questions} --display"
+        " none"
+    )
     words += (
         f" --shards {shards} --max-connections {max(1, connections // shards)} --log-dir {logs}"
     )
@@ -101,10 +107,15 @@ def suite_command(
 
 
 def lm_eval_command(python: str, server: str, connections: int, folder: Path) -> list[str]:
-    """Make the command of lm-evaluation-harness, for a server's address or, without one, for its dummy model."""
+    """Make the command of lm-evaluation-harness, for a server's address or, without one, for its
+    dummy model.
+    """
     words = "--model dummy"
     if server:
-        words = "--model local-chat-completions --apply_chat_template --model_args model=dummy,tokenizer_backend=None,"
+        words = (
+            "--model local-chat-completions --apply_chat_template --model_args "
+            "model=dummy,tokenizer_backend=None,"
+        )
         words += f"num_concurrent={connections},base_url={server}/chat/completions"
     words += (
         f" --tasks questions --include_path {folder} --log_samples --output_path {folder}/lm_eval"
@@ -179,14 +190,19 @@ def report(runs: Mapping[str, Run], start: Run, questions: int, shards: Sequence
     )
     print("|---|---|---|---|---|---|")
     for name, run in runs.items():
-        cells = f"{questions / run.seconds:.0f} | {run.seconds:.1f} | {run.cpu:.1f} | {run.mebibytes:.0f}"
+        cells = (
+            f"{questions / run.seconds:.0f} | {run.seconds:.1f} | {run.cpu:.1f} | "
+            f"{run.mebibytes:.0f}"
+        )
         print(f"| {name} | {cells} | {run.seconds / bare:.2f} |")
     per_sample = (runs[f"music-evals, {shards[0]} shards"].cpu - start.cpu) / (questions - FEW)
     print(
-        f"\nThe suite's start and end: {start.seconds:.1f} s; a sample: {1000 * per_sample:.2f} ms of CPU."
+        f"\nThe suite's start and end: {start.seconds:.1f} s; a sample: {1000 * per_sample:.2f} ms "
+        "of CPU."
     )
     print(
-        "Extrapolated to as many shards as cores, all idle: seconds = start and end + samples × CPU / cores."
+        "Extrapolated to as many shards as cores, all idle: seconds = start and end + samples × CPU"
+        " / cores."
     )
     for name, run in runs.items():
         if not name.startswith("music-evals"):

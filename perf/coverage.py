@@ -2,11 +2,12 @@
 
     python perf/coverage.py logs
 
-takes logs of any runs, for instance of ``music-evals run NAME --model baseline/chance``. For each task it draws answers
-for the same questions, on the same pieces and in the same strata, and counts how often the suite's interval holds the
-true score. Pieces have probabilities of their own with an intraclass correlation of 0.2. The true score is drawn anew
-for each simulation, evenly from 0.2 to 0.9. Three further tables show how intervals were made before: chats of 20
-questions, unanimous judges, and a suite mean in which four benchmarks ask the same questions.
+takes logs of any runs, for instance of ``music-evals run NAME --model baseline/chance``. For each
+task it draws answers for the same questions, on the same pieces and in the same strata, and counts
+how often the suite's interval holds the true score. Pieces have probabilities of their own with an
+intraclass correlation of 0.2. The true score is drawn anew for each simulation, evenly from 0.2 to
+0.9. Three further tables show how intervals were made before: chats of 20 questions, unanimous
+judges, and a suite mean in which four benchmarks ask the same questions.
 """
 
 import argparse
@@ -30,7 +31,9 @@ Simulate = Callable[[np.random.Generator], bool | None]
 def probabilities(
     rng: np.random.Generator, mean: float, count: int, correlation: float = CORRELATION
 ) -> Floats:
-    """Draw the probability of a right answer for each cluster: a beta distribution with this correlation."""
+    """Draw the probability of a right answer for each cluster: a beta distribution with this
+    correlation.
+    """
     scale = 1 / correlation - 1
     return rng.beta(mean * scale, (1 - mean) * scale, count)
 
@@ -43,7 +46,9 @@ def holds(found: Estimate | None, truth: float) -> bool | None:
 
 
 def coverage(simulate: Simulate, runs: int) -> str:
-    """The share of simulations whose interval holds the truth, in percent, and what that is called."""
+    """The share of simulations whose interval holds the truth, in percent, and what that is
+    called.
+    """
     rng = np.random.default_rng(0)
     outcomes = [outcome for _ in range(runs) if (outcome := simulate(rng)) is not None]
     if not outcomes:
@@ -73,7 +78,9 @@ def of_questions(
 
 
 def of_chats(chats: int, *, is_known: bool) -> Simulate:
-    """Simulate chats about the same questions; both questions and chats differ in how easy they are."""
+    """Simulate chats about the same questions; both questions and chats differ in how easy they
+    are.
+    """
     items = [*range(QUESTIONS)] * chats
     clusters = np.repeat(range(chats), QUESTIONS).tolist()
 

@@ -1,8 +1,9 @@
 """How long a task takes from an empty cache to its first request, beside a task that asks "Hello".
 
-Each task starts in a process of its own, with an empty folder in MUSIC_EVALS_CACHE, as `inspect eval FILE@TASK` starts
-it. The measurement ends when the task asks the model for the first time. CPU seconds include all processes that the
-task started and waited for. The load is that of the machine at the first request.
+Each task starts in a process of its own, with an empty folder in MUSIC_EVALS_CACHE, as `inspect
+eval FILE@TASK` starts it. The measurement ends when the task asks the model for the first time. CPU
+seconds include all processes that the task started and waited for. The load is that of the machine
+at the first request.
 
     python perf/first_call.py [--only lilybench] [--root CLONE]
 """
@@ -35,7 +36,9 @@ STARTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 
 
 def ask(task: str, params: dict[str, Any]) -> None:
-    """Run a task, or the plain one, up to its first request, and print the time and the CPU seconds."""
+    """Run a task, or the plain one, up to its first request, and print the time and the CPU
+    seconds.
+    """
     from inspect_ai import Task
     from inspect_ai import eval as inspect_eval
     from inspect_ai.dataset import MemoryDataset, Sample
@@ -84,7 +87,8 @@ def main(only: str = "", root: str = ".") -> None:
     """Print a row for each start."""
     plain = measure("", {}, os.path.abspath(root))
     print(
-        "| start | seconds | of CPU | load | ratio of CPU to the plain start |\n|---|---|---|---|---|",
+        "| start | seconds | of CPU | load | ratio of CPU to the plain start "
+        "|\n|---|---|---|---|---|",
         flush=True,
     )
     for name, (task, params) in STARTS.items():

@@ -1,11 +1,13 @@
 """What the suite adds to Inspect's own time: MUSE's tasks against a bare Inspect task.
 
-The bare task sends the same prompts to the same model, with Inspect's own `generate` and `match`. For LogicLM it sends
-two requests, as many as a formulation that is valid at once. It does so once with a tool call in between and once
-without: the difference is the cost of the tool event in a log of LogicLM.
+The bare task sends the same prompts to the same model, with Inspect's own `generate` and `match`.
+For LogicLM it sends two requests, as many as a formulation that is valid at once. It does so once
+with a tool call in between and once without: the difference is the cost of the tool event in a log
+of LogicLM.
 
-Both tasks run alternately in one process with the same flags, from making the task to writing its log. Compare the
-ratios of CPU times: other work on the machine changes them least. Sound and pictures in the log are off (`media=0`).
+Both tasks run alternately in one process with the same flags, from making the task to writing its
+log. Compare the ratios of CPU times: other work on the machine changes them least. Sound and
+pictures in the log are off (`media=0`).
 
     python perf/harness.py [--samples 500] [--repeats 10] [--model baseline/chance] [--only logiclm]
 """
@@ -55,7 +57,9 @@ def ask_twice(with_tool: bool) -> Solver:
 
 
 def bare_task(samples: list[Sample], asker: Solver) -> Task:
-    """Make a task of Inspect's own parts, in a module as the suite's tasks: Inspect looks up its package once a run."""
+    """Make a task of Inspect's own parts, in a module as the suite's tasks: Inspect looks up its
+    package once a run.
+    """
 
     @task
     def bare() -> Task:
@@ -90,8 +94,9 @@ def compare(title: str, make: Callable[[], Task], asker: Solver, model: str, rep
         suite, bare = ([pair[side][clock] for pair in pairs] for side in (0, 1))
         ratios = sorted(ours / theirs for ours, theirs in zip(suite, bare, strict=True))
         print(
-            f"{title}: {name} {statistics.median(suite):.4g} s, bare Inspect {statistics.median(bare):.4g} s, "
-            f"median ratio of {repeats} pairs {statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f})",
+            f"{title}: {name} {statistics.median(suite):.4g} s, bare Inspect "
+            f"{statistics.median(bare):.4g} s, median ratio of {repeats} pairs "
+            f"{statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f})",
             flush=True,
         )
 

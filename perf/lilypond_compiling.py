@@ -1,14 +1,17 @@
-"""How fast LilyPond texts become MIDI: all texts through `compile_texts`, beside one plain LilyPond process per text.
+"""How fast LilyPond texts become MIDI: all texts through `compile_texts`, beside one plain LilyPond
+process per text.
 
-The texts are pieces of the Mutopia Project (the folder in the argument) that consist of one file and include nothing.
-They are taken evenly, and convert-ly brings them to the current syntax before the measurement. The plain process is
-``lilypond -dno-print-pages``, one text after the other. It runs in the same sandbox, because LilyPond executes what its
-input says; that adds some hundredths of a second per text. Nothing is cached.
+The texts are pieces of the Mutopia Project (the folder in the argument) that consist of one file
+and include nothing. They are taken evenly, and convert-ly brings them to the current syntax before
+the measurement. The plain process is ``lilypond -dno-print-pages``, one text after the other. It
+runs in the same sandbox, because LilyPond executes what its input says; that adds some hundredths
+of a second per text. Nothing is cached.
 
     python perf/lilypond_compiling.py MUTOPIA [--pieces 200]
 
-A third run lets one LilyPond work on several texts (``together``), as builds do. The script checks that exit status and
-MIDI are the same, file by file. Target: at least 8 times as fast on four cores.
+A third run lets one LilyPond work on several texts (``together``), as builds do. The script checks
+that exit status and MIDI are the same, file by file. Target: at least 8 times as fast on four
+cores.
 """
 
 import resource
@@ -55,7 +58,9 @@ def cpu_seconds() -> float:
 def compiled(
     texts: list[str], settings: str | None, workers: int | None, *, together: bool = False
 ) -> tuple[float, float, list[Compiled]]:
-    """Compile texts; return the seconds that it took, the CPU seconds of all processes, and the results."""
+    """Compile texts; return the seconds that it took, the CPU seconds of all processes, and the
+    results.
+    """
     cpu, started = cpu_seconds(), time.perf_counter()
     results = list(
         compile_texts(texts, settings=settings, limits=LIMITS, workers=workers, together=together)
@@ -81,7 +86,8 @@ def main(mutopia: Path, pieces: int = 200) -> None:
         for text, ours, theirs in zip(texts, results, plain[2], strict=True):
             if (ours.status, ours.midi) != (theirs.status, theirs.midi):
                 print(
-                    f"  DIFFERENT {text}: {len(ours.midi)} files, {ours.problem}; plain {len(theirs.midi)}"
+                    f"  DIFFERENT {text}: {len(ours.midi)} files, {ours.problem}; plain "
+                    f"{len(theirs.midi)}"
                 )
 
 

@@ -1,4 +1,5 @@
-"""What a long reply costs: MUSE's syncopation task against a bare Inspect task, with replies of 8,000 characters.
+"""What a long reply costs: MUSE's syncopation task against a bare Inspect task, with replies of
+8,000 characters.
 
 The bare task sends the same prompts to the same model, with Inspect's own `generate` and `match`.
 

@@ -33,7 +33,9 @@ def plain(bar: str) -> str:
 
 
 def measures_of(abc: str) -> tuple[int, int] | None:
-    """How many measures music21 finds, and how many of them come after a pickup; None if it fails."""
+    """How many measures music21 finds, and how many of them come after a pickup; None if it
+    fails.
+    """
     try:
         score: Any = converter.parseData(plain_abc(f"X:1\n{abc}\n"), format="abc")
         measures = [
@@ -59,7 +61,9 @@ def parsed(abc: str) -> tuple[Any, Any, Any]:
 
 
 def metadata_fault(letter: str, target: str, abc: str) -> str:
-    """What music21 finds against a target, which the header names or which is put there; empty if nothing."""
+    """What music21 finds against a target, which the header names or which is put there; empty if
+    nothing.
+    """
     fields = {"M": "4/4", "K": "C", **dict(re.findall(r"(?m)^([KM]): *(\S+)", abc)), letter: target}
     _, target_metre, target_key = parsed(f"M:{fields['M']}\nK:{fields['K']}\nC")
     if re.search(rf"(?m)^{letter}:", abc):

@@ -1,4 +1,6 @@
-"""Small data of ABC-Eval's form: the rows of `lilybench_dataset` in ABC, and files like the authors' with own tunes."""
+"""Small data of ABC-Eval's form: the rows of `lilybench_dataset` in ABC, and files like the
+authors' with own tunes.
+"""
 
 import csv
 import re

@@ -20,16 +20,19 @@ settings.register_profile(
 )
 settings.load_profile("suite")
 
-# Before Inspect is imported, which otherwise reads the file lists of all installed packages for every task.
+# Before Inspect is imported, which otherwise reads the file lists of all installed packages for
+# every task.
 importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Inspect's cache of model output, empty at the start, and one cache of default datasets for all test processes.
+    """Inspect's cache of model output, empty at the start, and one cache of default datasets for
+    all test processes.
 
-    Inspect's tables of results, which nobody is shown, are not laid out: with many metrics that takes seconds. For the
-    same reason samples are not drawn and played, but where a test is about that.
+    Inspect's tables of results, which nobody is shown, are not laid out: with many metrics that
+    takes seconds. For the same reason samples are not drawn and played, but where a test is about
+    that.
     """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base

@@ -1,4 +1,6 @@
-"""A stand-in for the client of the Hugging Face Hub: the methods of `HfApi` that the suite calls, on folders."""
+"""A stand-in for the client of the Hugging Face Hub: the methods of `HfApi` that the suite calls,
+on folders.
+"""
 
 import hashlib
 import shutil

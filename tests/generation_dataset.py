@@ -41,20 +41,27 @@ def piece(seed: int, *, chromatic: float = 0.1, chords: bool = True) -> str:
         notes = []
         for length in random.choice(((4, 4, 4, 4), (2, 4, 4), (8, 8, 4, 2), (4, 8, 8, 2))):
             names = [
-                SCALE[step].replace("'", "is'")
-                if random.random() < chromatic and "'" in SCALE[step]
-                else SCALE[step]
+                (
+                    SCALE[step].replace("'", "is'")
+                    if random.random() < chromatic and "'" in SCALE[step]
+                    else SCALE[step]
+                )
                 for step in sorted(random.sample(range(12), random.randint(1, 4) if chords else 1))
             ]
             notes.append(f"<{' '.join(names)}>{length}")
         measures.append(" ".join(notes))
-    return f'\\version "2.24.3"\n\\score {{ {{ \\time 4/4 {" | ".join(measures)} | }} \\layout {{ }} \\midi {{ }} }}\n'
+    return (
+        f'\\version "2.24.3"\n\\score {{ {{ \\time 4/4 {" | ".join(measures)} | }} \\layout {{ }} '
+        "\\midi { } }\n"
+    )
 
 
 def make_dataset(
     out: Path, *, references: dict[str, list[str]] | None = None, demonstrations: bool = True
 ) -> Path:
-    """Write the golden record's dataset, or one with other references: twelve prompts, of which two are the same."""
+    """Write the golden record's dataset, or one with other references: twelve prompts, of which two
+    are the same.
+    """
     if references is None:
         return Path(shutil.copytree(Path(__file__).parent / "golden" / "data" / "generation", out))
     prompts: list[PromptRow] = [

@@ -26,7 +26,9 @@ Reply = Callable[
 
 @modelapi(name="scripted")
 class ScriptedAPI(ModelAPI):
-    """A model whose replies a test writes; a dictionary becomes the arguments of a call of the tool on offer."""
+    """A model whose replies a test writes; a dictionary becomes the arguments of a call of the tool
+    on offer.
+    """
 
     def __init__(
         self,

@@ -4,9 +4,9 @@
     python -m tests.leaks_audit muse_ten --n 200    # one benchmark
     python -m tests.leaks_audit --numbers           # floors of small tasks and repeated ids instead: a minute
 
-`music_evals/datasets_builders/questions/leaks.py` says what the classifiers see. *Best* is the best view, not chosen in
-hindsight, with its 95% interval. *Floor* is what logs show: chance, or what the task declares by `gives_away` (100 is a
-look-up).
+`music_evals/datasets_builders/questions/leaks.py` says what the classifiers see. *Best* is the best
+view, not chosen in hindsight, with its 95% interval. *Floor* is what logs show: chance, or what the
+task declares by `gives_away` (100 is a look-up).
 """
 
 import io
@@ -64,7 +64,9 @@ class Tried(NamedTuple):
 
 
 def sound_views(clips: Sequence[bytes], hidden: Sequence[str] = ()) -> Views:
-    """Describe one or two WAV files by their `loudness`, `spectrum`, `beginning` and `end`, except by `hidden`."""
+    """Describe one or two WAV files by their `loudness`, `spectrum`, `beginning` and `end`, except
+    by `hidden`.
+    """
     views = joined([_views_of_sound(clip) for clip in clips])
     return {view: values for view, values in views.items() if view not in hidden}
 
@@ -216,7 +218,8 @@ def numbers() -> None:
         if share.form == "all":
             low, high = share.interval()
             print(
-                f"learned on three seeds, {share.guesser}: {share.value:.1%} ({low:.1%} to {high:.1%})"
+                f"learned on three seeds, {share.guesser}: {share.value:.1%} ({low:.1%} to "
+                f"{high:.1%})"
             )
 
 
@@ -235,7 +238,8 @@ def main(
         "text": lambda: chain([emotions(n)], texts()),
     }
     print(
-        "| benchmark | task | modality | n | chance | floor | best | 95% interval | best view in hindsight |"
+        "| benchmark | task | modality | n | chance | floor | best | 95% interval | best view in "
+        "hindsight |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
     kinds: list[Share] = []
@@ -258,7 +262,9 @@ def main(
 
 
 def show(one: Tried, shares: Sequence[Share]) -> None:
-    """Print a row of the table; a kind of clips has chance as its floor, as the task declares that of all kinds."""
+    """Print a row of the table; a kind of clips has chance as its floor, as the task declares that
+    of all kinds.
+    """
     *views, best = shares
     tasks = benchmarks.load(one.benchmark).tasks
     declared = tasks[one.task].gives_away if one.task in tasks else {}
@@ -274,7 +280,8 @@ def show(one: Tried, shares: Sequence[Share]) -> None:
         *(f"{100 * share:.1f}" for share in figures),
     ]
     print(
-        f"| {' | '.join(cells)} | {100 * low:.1f}–{100 * high:.1f} | {top.guesser} {100 * top.value:.1f} |",
+        f"| {' | '.join(cells)} | {100 * low:.1f}–{100 * high:.1f} | {top.guesser} "
+        f"{100 * top.value:.1f} |",
         flush=True,
     )
 

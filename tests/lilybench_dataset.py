@@ -1,4 +1,6 @@
-"""A small dataset of LilyBench's form, that of the golden record: scores of our own, with obvious answers."""
+"""A small dataset of LilyBench's form, that of the golden record: scores of our own, with obvious
+answers.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -30,7 +32,9 @@ def music(measures: int) -> str:
 
 @cache
 def rows(name: TaskName, protocol: Protocol) -> list[TaskRow]:
-    """Four rows on `music`, whose right options take turns; for `error_detection` one per category, and a clean one."""
+    """Four rows on `music`, whose right options take turns; for `error_detection` one per category,
+    and a clean one.
+    """
     path = DATA / name / f"{protocol}-00000-of-00001.parquet"
     read: list[TaskRow] = pq.read_table(path, partitioning=None).to_pylist()
     return read

@@ -93,7 +93,9 @@ def write_rows(
 
 
 def write_small(folder: Path) -> str:
-    """Write the golden record's three scores of two pages, one a split, with twelve questions each."""
+    """Write the golden record's three scores of two pages, one a split, with twelve questions
+    each.
+    """
     data = Path(__file__).parent / "golden" / "data" / "msu"
     scores, questions = (
         {

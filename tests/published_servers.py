@@ -1,4 +1,6 @@
-"""A Hub of several repositories, and a server of archives and of Zenodo's records, as `dataset=published` asks them."""
+"""A Hub of several repositories, and a server of archives and of Zenodo's records, as
+`dataset=published` asks them.
+"""
 
 import hashlib
 import io
@@ -234,7 +236,9 @@ def folder_files(folder: Path) -> dict[str, bytes]:
 
 @contextmanager
 def rerouted(servers: Servers, home: Path) -> Iterator[pytest.MonkeyPatch]:
-    """Have this process ask the servers, with empty caches, and facts without the checksums of the true files."""
+    """Have this process ask the servers, with empty caches, and facts without the checksums of the
+    true files.
+    """
     facts = Path(shutil.copytree(benchmarks._FOLDER, home / "benchmarks"))  # type: ignore[call-overload]
     for path in facts.glob("*/benchmark.toml"):
         path.write_text(

@@ -1,7 +1,8 @@
-"""A command with all addresses but the Hub's rerouted to a server of this machine: ``rerouted.py PORT COMMAND …``.
+"""A command with all addresses but the Hub's rerouted to a server of this machine: ``rerouted.py
+PORT COMMAND …``.
 
-``https://HOST/PATH`` becomes ``http://127.0.0.1:PORT/HOST/PATH``. COMMAND is ``music-evals`` or ``inspect``. The
-variable BENCHMARKS names another folder of facts.
+``https://HOST/PATH`` becomes ``http://127.0.0.1:PORT/HOST/PATH``. COMMAND is ``music-evals`` or
+``inspect``. The variable BENCHMARKS names another folder of facts.
 """
 
 import os

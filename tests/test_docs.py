@@ -1,4 +1,6 @@
-"""The pages for users: links lead somewhere, commands name what exists, the small benchmark runs, the site builds."""
+"""The pages for users: links lead somewhere, commands name what exists, the small benchmark runs,
+the site builds.
+"""
 
 import inspect
 import json
@@ -77,7 +79,9 @@ def commands(path: Path) -> Iterator[list[str]]:
 
 
 def parameters(target: str) -> set[str] | None:
-    """The parameters that all of a target's tasks have between them, None where it is no target of ours."""
+    """The parameters that all of a target's tasks have between them, None where it is no target of
+    ours.
+    """
     if target.startswith("music_evals/"):
         benchmark, _, name = target.removeprefix("music_evals/").partition("_")
         if benchmark not in registry.MODULES:  # a scorer
@@ -95,7 +99,8 @@ def parameters(target: str) -> set[str] | None:
 
 
 def without_key(words: list[str]) -> list[str] | None:
-    """A command as it runs without a key and a network: the baselines on two samples, other models by a dry run.
+    """A command as it runs without a key and a network: the baselines on two samples, other models
+    by a dry run.
 
     None where it needs data that a reader brings, or a log.
     """

@@ -1,4 +1,6 @@
-"""The layers of the house: which folder may import which, and which know nothing of Inspect and datasets."""
+"""The layers of the house: which folder may import which, and which know nothing of Inspect and
+datasets.
+"""
 
 import ast
 import subprocess
@@ -118,7 +120,9 @@ def test_pure_rooms_know_nothing_of_inspect_and_datasets(room: str) -> None:
 
 
 def loaded(name: str, found: set[str]) -> set[str]:
-    """What an import of a module loads of this package, and the libraries that those modules name."""
+    """What an import of a module loads of this package, and the libraries that those modules
+    name.
+    """
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
         part = ROOT.joinpath(*parts[:end])

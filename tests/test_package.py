@@ -10,12 +10,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-BUILD = "import sys; from setuptools import build_meta as b; print(getattr(b, 'build_' + sys.argv[1])(sys.argv[2]))"
+BUILD = (
+    "import sys; from setuptools import build_meta as b; print(getattr(b, 'build_' + "
+    "sys.argv[1])(sys.argv[2]))"
+)
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the checkout, with each link as a small text file: what Git makes where links are not allowed."""
+    """The files of the checkout, with each link as a small text file: what Git makes where links
+    are not allowed.
+    """
     folder = tmp_path_factory.mktemp("clone") / "music-evals"
     subprocess.run(
         ["git", "-c", "core.symlinks=false", "clone", "-q", str(ROOT), str(folder)], check=True
@@ -82,7 +87,10 @@ def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     script = "from inspect_ai import eval; import music_evals; print(music_evals.__file__); "
-    script += "(log,) = eval('music_evals/muse_chord_quality', model='baseline/chance', limit=2, display='none'); "
+    script += (
+        "(log,) = eval('music_evals/muse_chord_quality', model='baseline/chance', limit=2, "
+        "display='none'); "
+    )
     script += "print(log.status, log.eval.task_registry_name)"
     said = subprocess.run(
         [sys.executable, "-c", script],

@@ -13,7 +13,9 @@ Fields = list[str]
 def write_source(
     folder: Path, test_rows: int = 4, edit: Callable[[str, str, list[Fields]], None] | None = None
 ) -> Path:
-    """Write five dev rows and some test rows a theme; `edit` may change a file's rows, the header among them."""
+    """Write five dev rows and some test rows a theme; `edit` may change a file's rows, the header
+    among them.
+    """
     for split in SPLITS:
         for theme in published_themes():
             rows: list[Fields] = [["id", "question", *LETTERS, "answer", "subtheme"]]

@@ -1,4 +1,5 @@
-"""A taskset for verifiers 0.4: endless composed questions on music, or rows of any task from a file.
+"""A taskset for verifiers 0.4: endless composed questions on music, or rows of any task from a
+file.
 
 Only text is sent. A reply earns what `music_evals.rewards.score` gives it; the parts are metrics.
 """
@@ -62,11 +63,15 @@ class MusicConfig(vf.TasksetConfig):
     """Which questions."""
 
     questions: str = "musictheorybench_knowledge"
-    """A task that can be composed without end: see `COMPOSED`. With `rows`, any task but written music."""
+    """A task that can be composed without end: see `COMPOSED`. With `rows`, any task but written
+    music.
+    """
     seed: int = 1_000
     """The first seed; other seeds follow."""
     rows: Path | None = None
-    """JSON lines with ``prompt``, ``row`` and perhaps ``system_prompt``, instead of composed questions."""
+    """JSON lines with ``prompt``, ``row`` and perhaps ``system_prompt``, instead of composed
+    questions.
+    """
 
 
 class MusicTaskset(vf.Taskset[MusicTask, MusicConfig]):
@@ -80,7 +85,8 @@ class MusicTaskset(vf.Taskset[MusicTask, MusicConfig]):
         if config.rows is None and config.questions not in COMPOSED:
             names = ", ".join(COMPOSED)
             raise ValueError(
-                f"questions={config.questions!r} is not composed; accepted are {names}, or give rows"
+                f"questions={config.questions!r} is not composed; accepted are {names}, or give "
+                "rows"
             )
         self._bounded = config.rows is not None
 
@@ -96,7 +102,9 @@ class MusicTaskset(vf.Taskset[MusicTask, MusicConfig]):
 
 
 def compose_theory(name: str, seed: int) -> Iterator[dict[str, Any]]:
-    """Compose questions of MusicTheoryBench's form, but none of the default test or of the half reserved for tests."""
+    """Compose questions of MusicTheoryBench's form, but none of the default test or of the half
+    reserved for tests.
+    """
     from music_evals.datasets_builders.questions.theory import compose
     from music_evals.datasets_builders.training.decontamination import is_reserved
 

@@ -1,1 +1,3 @@
-"""Programs in the place of a language model. They show the lowest and the highest score to expect."""
+"""Programs in the place of a language model. They show the lowest and the highest score to
+expect.
+"""

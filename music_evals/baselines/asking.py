@@ -1,10 +1,12 @@
-"""What a task asks in a conversation: read from the metadata ``asks`` of its messages, never from the wording.
+"""What a task asks in a conversation: read from the metadata ``asks`` of its messages, never from
+the wording.
 
-``asks`` has ``benchmark``, ``task``, ``answer_type`` (``choice``, ``number``, ``order``, ``measures``, ``text``,
-``piece`` or ``symbols``) and ``form``, a template for the answer. Other keys depend on the task: ``answers``,
-``majority``, ``options``, ``question`` or ``questions``, ``kind``, ``notation``, ``music`` (spans of the text),
-``stimulus`` if the music is not the question's own, and what symbolic lines (``identifiers``, ``refused``)
-or pieces (``attempt``) need. A later message repeats only the keys that differ.
+``asks`` has ``benchmark``, ``task``, ``answer_type`` (``choice``, ``number``, ``order``,
+``measures``, ``text``, ``piece`` or ``symbols``) and ``form``, a template for the answer. Other
+keys depend on the task: ``answers``, ``majority``, ``options``, ``question`` or ``questions``,
+``kind``, ``notation``, ``music`` (spans of the text), ``stimulus`` if the music is not the
+question's own, and what symbolic lines (``identifiers``, ``refused``) or pieces (``attempt``) need.
+A later message repeats only the keys that differ.
 """
 
 import json
@@ -27,7 +29,9 @@ _TOOLS: Final = {
 
 
 class BaselineError(click.ClickException, ValueError):
-    """A baseline cannot do what is asked; Inspect's command line and logs show the message alone."""
+    """A baseline cannot do what is asked; Inspect's command line and logs show the message
+    alone.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,9 @@ class Request:
 
     @property
     def helpful_tool(self) -> str | None:
-        """The tool to call: for symbolic lines the tool on offer, for a score the one that helps, called once."""
+        """The tool to call: for symbolic lines the tool on offer, for a score the one that helps,
+        called once.
+        """
         if self.keys["answer_type"] == "symbols":
             return next(iter(self.tools), None)
         tool = _TOOLS.get(self.keys["answer_type"])
@@ -64,15 +70,17 @@ def read_conversation(
     tools: Sequence[str],
     metadata: Mapping[str, Any] = MappingProxyType({}),
 ) -> Request:
-    """Return what a conversation asks; `BaselineError` if neither its messages nor the sample's metadata say it."""
+    """Return what a conversation asks; `BaselineError` if neither its messages nor the sample's
+    metadata say it.
+    """
     asking = [(each, asks) for each in messages if (asks := (each.metadata or {}).get("asks"))]
     if not asking and isinstance(facts := metadata.get("asks"), str):
         # Inspect makes the messages of prompts from the Hub, without metadata.
         asking = [(messages[-1], json.loads(facts))]
     if not asking:
         raise BaselineError(
-            "the baselines answer the tasks of music-evals only: neither a message of this conversation nor its sample "
-            "says in its metadata what is asked"
+            "the baselines answer the tasks of music-evals only: neither a message of this "
+            "conversation nor its sample says in its metadata what is asked"
         )
     text, spans = next(
         ((each.text, asks["music"]) for each, asks in reversed(asking) if asks.get("music")),

@@ -13,10 +13,10 @@ _MOST_MEASURES: Final = 100
 def guess(request: Request, seed: int | None = None) -> str:
     """Answer by chance.
 
-    All answers of a closed set are equally likely, and so are all orders and all numbers from 1 to 100. Wrong measures
-    are one such number or, as often, none. Open questions have the answer that the task drew among those to the same
-    kind of question. Symbolic lines are made for an answer by chance; a piece is eight measures of random notes, other
-    ones for each seed.
+    All answers of a closed set are equally likely, and so are all orders and all numbers from 1 to
+    100. Wrong measures are one such number or, as often, none. Open questions have the answer that
+    the task drew among those to the same kind of question. Symbolic lines are made for an answer by
+    chance; a piece is eight measures of random notes, other ones for each seed.
     """
     random, keys = request.random, request.keys
     match keys["answer_type"]:
@@ -43,13 +43,16 @@ def commonest(request: Request) -> str:
         return formulation(request, answer)
     if answer is None:
         raise BaselineError(
-            f"baseline/majority cannot answer {request.task}, where no answer is commoner than others"
+            f"baseline/majority cannot answer {request.task}, where no answer is commoner than "
+            "others"
         )
     return numbered(request, answer) if isinstance(answer, list) else request.worded(answer)
 
 
 def numbered(request: Request, answers: list[str]) -> str:
-    """Word answers to several questions as numbered lines, or the answer to a single question in its form."""
+    """Word answers to several questions as numbered lines, or the answer to a single question in
+    its form.
+    """
     if "questions" not in request.keys:
         return request.worded(answers[0])
     return "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
@@ -63,7 +66,9 @@ def formulation(request: Request, answer: str | None) -> str:
 
 
 def _piece(random: Random) -> str:
-    """Eight measures of random notes: four octaves around middle C, lengths from whole to sixteenth."""
+    """Eight measures of random notes: four octaves around middle C, lengths from whole to
+    sixteenth.
+    """
     notes: list[str] = []
     left = Fraction(8)
     while left:

@@ -1,4 +1,6 @@
-"""The Inspect model provider behind `human/NAME`: the answers that a person gave to `music-evals listen`."""
+"""The Inspect model provider behind `human/NAME`: the answers that a person gave to `music-evals
+listen`.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +12,9 @@ from music_evals.baselines.asking import BaselineError
 
 
 class HumanAPI(ModelAPI):
-    """Gives a person's replies, which `music-evals listen` puts into ``replies``: id of the sample → reply."""
+    """Gives a person's replies, which `music-evals listen` puts into ``replies``: id of the sample
+    → reply.
+    """
 
     replies: Mapping[str, str] = {}
 
@@ -19,6 +23,7 @@ class HumanAPI(ModelAPI):
         sample = sample_state()
         if sample is None or str(sample.sample_id) not in self.replies:
             raise BaselineError(
-                f"{self.model_name} gave no answer; music-evals listen TASK --name {self.model_name}"
+                f"{self.model_name} gave no answer; music-evals listen TASK --name "
+                f"{self.model_name}"
             )
         return ModelOutput.from_content(self.model_name, self.replies[str(sample.sample_id)])

@@ -1,4 +1,6 @@
-"""How the reader answers questions on whole scores: from the MIDI that LilyPond writes of them, or from their ABC."""
+"""How the reader answers questions on whole scores: from the MIDI that LilyPond writes of them, or
+from their ABC.
+"""
 
 import io
 import math
@@ -50,7 +52,8 @@ class Performance(NamedTuple):
 def answer(request: Request) -> str | None:
     """Count the measures, or choose key, metre or note length; None if the MIDI does not say it.
 
-    `LilyPondError` and `SandboxError` are raised if LilyPond is not installed or cannot be confined.
+    `LilyPondError` and `SandboxError` are raised if LilyPond is not installed or cannot be
+    confined.
     """
     (score,) = request.music
     is_abc = request.keys["notation"] == "abc"
@@ -61,7 +64,8 @@ def answer(request: Request) -> str | None:
     if request.keys["task"] == "bar_count":
         return str(math.ceil(played.length) if is_abc else count_measures(score, played))
     options = [_plain_key(option, score) for option in request.keys["options"]]
-    # ABC-Eval asks for the unit note length, such as 1/8, and others for the lower number of the metre.
+    # ABC-Eval asks for the unit note length, such as 1/8, and others for the lower number of the
+    # metre.
     unit = _UNIT.search(score)
     length = unit[1] if unit and "/" in options[0] else str(played.metre[1])
     facts = {"key": played.key, "metre": "{}/{}".format(*played.metre), "note_length": length}
@@ -72,7 +76,9 @@ def answer(request: Request) -> str | None:
 
 
 def _plain_key(option: str, score: str) -> str:
-    r"""``B-flat major`` for ``bes \major`` and ``Bb``, the forms of keys in published rows; other options unchanged."""
+    r"""``B-flat major`` for ``bes \major`` and ``Bb``, the forms of keys in published rows; other
+    options unchanged.
+    """
     if _ABC_KEY.fullmatch(option):
         return _key_name(option)
     note, _, mode = option.partition(" \\")
@@ -83,10 +89,12 @@ def _plain_key(option: str, score: str) -> str:
 
 
 def count_measures(score: str, played: Performance) -> int:
-    r"""Count complete measures and an incomplete last one, but no pickup, which only the score's text shows.
+    r"""Count complete measures and an incomplete last one, but no pickup, which only the score's
+    text shows.
 
     Example:
-        >>> count_measures(r"{ \partial 4. c'4. d'1 e'2 }", Performance(Fraction(15, 8), "C major", (4, 4)))
+        >>> count_measures(r"{ \partial 4. c'4. d'1 e'2 }", Performance(Fraction(15, 8), "C major",
+        ...     (4, 4)))
         2
     """
     pickup = Fraction(0)
@@ -102,7 +110,9 @@ def count_measures(score: str, played: Performance) -> int:
 
 
 def perform(score: str) -> Performance:
-    """Read the MIDI of the first score of a text; `ValueError` if LilyPond makes none, or none that can be read."""
+    """Read the MIDI of the first score of a text; `ValueError` if LilyPond makes none, or none that
+    can be read.
+    """
     compiled = compile_text(score, settings=_SETTINGS)
     if not compiled.midi:
         raise ValueError(
@@ -130,7 +140,8 @@ def perform(score: str) -> Performance:
 
 
 def read_abc(abc: str) -> Performance:
-    r"""Read the fields and the first voice of a tune; `ValueError` if they cannot be read, or a field is missing.
+    r"""Read the fields and the first voice of a tune; `ValueError` if they cannot be read, or a
+    field is missing.
 
     Example:
         >>> read_abc("M:3/4\nL:1/4\nK:G\nD | G2 A | B3 :|\n")

@@ -1,4 +1,5 @@
-"""How the reader answers MSU's computed questions: by their kind, from the score as music21 reads it.
+"""How the reader answers MSU's computed questions: by their kind, from the score as music21 reads
+it.
 
 Only the measures and the part are read from the text of a question.
 """
@@ -32,12 +33,15 @@ _ORNAMENTS: Final = {
 }
 _INVERSIONS: Final = ("Root position", "First inversion", "Second inversion", "Third inversion")
 _QUALITIES: Final = re.compile(
-    r"(?:major|minor|diminished|augmented) triad|(?:dominant|major|minor|half-diminished|diminished) seventh chord"
+    r"(?:major|minor|diminished|augmented) "
+    r"triad|(?:dominant|major|minor|half-diminished|diminished) seventh chord"
 )
 
 
 class _Question:
-    """The music that a question is about: the part that it names, else all parts, and the measures that it names."""
+    """The music that a question is about: the part that it names, else all parts, and the measures
+    that it names.
+    """
 
     def __init__(self, score: Score, text: str) -> None:
         self.header, self.parts = score
@@ -75,13 +79,16 @@ _Answer = Callable[[_Question], str]
 
 
 def answer(abc: str, text: str, kind: str) -> str:
-    r"""Answer a question of a kind on a score; ``Unknown`` for other kinds, and if the score does not say it.
+    r"""Answer a question of a kind on a score; ``Unknown`` for other kinds, and if the score does
+    not say it.
 
     Example:
         >>> abc = "X:1\nL:1/4\nM:2/4\nK:Bb\nV:1\nV:1\n_G,D | %1\n"
-        >>> answer(abc, "In measure 1, what is the lowest pitch? Give its octave too.", "lowest pitch")
+        >>> answer(abc, "In measure 1, what is the lowest pitch? Give its octave too.",
+        ...     "lowest pitch")
         'G♭3'
-        >>> answer(abc, "In measure 2, what is the lowest pitch?", "lowest pitch"), answer(abc, "Is it beautiful?", "")
+        >>> answer(abc, "In measure 2, what is the lowest pitch?", "lowest pitch"), answer(abc,
+        ...     "Is it beautiful?", "")
         ('Unknown', 'Unknown')
     """
     try:
@@ -126,7 +133,9 @@ def _sounding(measures: list[Measure], *, at_last: bool = False) -> Any:
 
 
 def _key(question: _Question) -> str:
-    """The key of the signature whose tonic is the last note of the bass; else, or if the key changes, the first."""
+    """The key of the signature whose tonic is the last note of the bass; else, or if the key
+    changes, the first.
+    """
     from music21.key import KeySignature
 
     signature = KeySignature(question.firsts[0].sharps)

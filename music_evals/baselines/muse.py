@@ -1,4 +1,6 @@
-"""How the reader answers the tasks of MUSE and of The MUSE Benchmark: from the notes of the MIDI text in the prompt."""
+"""How the reader answers the tasks of MUSE and of The MUSE Benchmark: from the notes of the MIDI
+text in the prompt.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +21,8 @@ _MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
 
 
 def read(request: Request, error_rate: float) -> str:
-    """Answer from MIDI text, or with symbolic lines; the share `error_rate` of these lines is garbled.
+    """Answer from MIDI text, or with symbolic lines; the share `error_rate` of these lines is
+    garbled.
 
     ValueError if a stimulus is no MIDI text, or its notes fit no option.
     """
@@ -97,7 +100,9 @@ def _instrument(text: str) -> int:
 
 
 def _key_modulation(text: str) -> int:
-    """Compare the major keys of both halves: those with the most notes, if equal with the last bass as tonic."""
+    """Compare the major keys of both halves: those with the most notes, if equal with the last bass
+    as tonic.
+    """
     notes = parse_midi_text(text).notes
     middle = max(note.onset + note.duration for note in notes) / 2
 

@@ -1,8 +1,10 @@
-"""Answers with the LilyPond files of a folder, so that music written by people goes through the task `generation`.
+"""Answers with the LilyPond files of a folder, so that music written by people goes through the
+task `generation`.
 
-LilyPond's converter brings a file to the current syntax; if it fails, the file is used as it is. Included files are not
-read. Files are sorted by path. The sample with the seed `FIRST_SEED` gets the first file, the next sample the second,
-and so on; after the last file comes the first again. Without seeds, the order of calls counts.
+LilyPond's converter brings a file to the current syntax; if it fails, the file is used as it is.
+Included files are not read. Files are sorted by path. The sample with the seed `FIRST_SEED` gets
+the first file, the next sample the second, and so on; after the last file comes the first again.
+Without seeds, the order of calls counts.
 """
 
 import re
@@ -28,7 +30,9 @@ _FENCE: Final = re.compile(r"`{3,}")
 
 
 class Playback:
-    """The files ``*.ly`` of a folder and its subfolders as answers; `BaselineError` if there are none."""
+    """The files ``*.ly`` of a folder and its subfolders as answers; `BaselineError` if there are
+    none.
+    """
 
     def __init__(self, folder: object) -> None:
         if folder is None:
@@ -38,7 +42,8 @@ class Playback:
         self.folder = Path(str(folder)).expanduser()  # Inspect reads a name of digits as a number
         if not self.folder.is_dir():
             raise BaselineError(
-                f"baseline/playback: {folder} is no folder; one with LilyPond files (*.ly) is needed"
+                f"baseline/playback: {folder} is no folder; one with LilyPond files (*.ly) is "
+                "needed"
             )
         self.files = sorted(path for path in self.folder.rglob("*.ly") if path.is_file())
         if not self.files:
@@ -50,10 +55,11 @@ class Playback:
     async def reply(
         self, request: Request, seed: int | None, limiter: anyio.CapacityLimiter
     ) -> str:
-        """Answer a request with a file in a fenced code block; a request to repair it gets the same file again.
+        """Answer a request with a file in a fenced code block; a request to repair it gets the same
+        file again.
 
-        The limiter bounds how many converters run at a time. `BaselineError` if the task asks for no piece, or the file
-        cannot be read or is too large.
+        The limiter bounds how many converters run at a time. `BaselineError` if the task asks for
+        no piece, or the file cannot be read or is too large.
         """
         if request.keys["answer_type"] != "piece":
             raise BaselineError(
@@ -72,7 +78,8 @@ class Playback:
 
 
 def current_text(path: Path) -> str:
-    r"""Read a file in the syntax of the installed LilyPond, unchanged if it has no ``\version`` or LilyPond is missing.
+    r"""Read a file in the syntax of the installed LilyPond, unchanged if it has no ``\version`` or
+    LilyPond is missing.
 
     SourceError if the file cannot be read, or is too large.
     """
@@ -95,7 +102,9 @@ def fenced(text: str) -> str:
 
 
 def _is_current(text: str) -> bool:
-    """Whether a text states the installed LilyPond's version or a later one; the third number does not count."""
+    """Whether a text states the installed LilyPond's version or a later one; the third number does
+    not count.
+    """
     stated = re.match(r"([0-9]{1,3})\.([0-9]{1,3})(?:\.|$)", version_of(text) or "")
     installed = lilypond_version().split(".")
     return stated is not None and (int(stated[1]), int(stated[2])) >= (

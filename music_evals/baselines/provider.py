@@ -33,17 +33,19 @@ ARGUMENTS: Final = {
 
 
 class BaselineAPI(ModelAPI):
-    """Answers the tasks of music-evals without a language model, always the same to the same conversation.
+    """Answers the tasks of music-evals without a language model, always the same to the same
+    conversation.
 
     Args:
-        model_name: ``chance`` answers by chance; ``majority`` gives the most common answer; ``reader`` computes the
-            answer from the music; ``playback`` gives the files of a folder.
+        model_name: ``chance`` answers by chance; ``majority`` gives the most common answer;
+            ``reader`` computes the answer from the music; ``playback`` gives the files of a folder.
         config: the seed selects one of many pieces by chance, or the file that is played back.
         error_rate: (reader) share of symbolic lines to garble, from 0 to 1, for LogicLM to refine.
         folder: (playback) folder with LilyPond files, ``*.ly``, in it or in its subfolders.
 
     Raises:
-        BaselineError: a name, argument, rate or folder is not as above, or the model cannot answer a task.
+        BaselineError: a name, argument, rate or folder is not as above, or the model cannot answer
+            a task.
 
     Example:
         inspect eval evals/muse.py --model baseline/reader -M error_rate=0.5 -T strategy=logiclm
@@ -63,7 +65,8 @@ class BaselineAPI(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config)
         if model_name not in ARGUMENTS:
             raise BaselineError(
-                f"there is no model baseline/{model_name}; there are: baseline/{', baseline/'.join(ARGUMENTS)}"
+                f"there is no model baseline/{model_name}; there are: "
+                f"baseline/{', baseline/'.join(ARGUMENTS)}"
             )
         known = ARGUMENTS[model_name]
         for name, value in {

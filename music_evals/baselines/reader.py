@@ -35,15 +35,17 @@ def check(request: Request) -> None:
         return
     notation = f" from {keys['notation']}" if request.task in TASKS and "notation" in keys else ""
     raise BaselineError(
-        f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse, muse_ten), ABC (msu "
-        "textual, msu visual with abc=true, abc_eval bar_count, metadata_qa) and LilyPond (lilybench bar_count, "
-        "metadata_qa). To leave other tasks of a file out, name one, as in evals/msu.py@textual, or use `music-evals "
-        "run`, which leaves them out; valid for other tasks: baseline/chance, baseline/majority"
+        f"baseline/reader cannot answer {request.task}{notation}; it reads MIDI text (muse, "
+        "muse_ten), ABC (msu textual, msu visual with abc=true, abc_eval bar_count, metadata_qa) "
+        "and LilyPond (lilybench bar_count, metadata_qa). To leave other tasks of a file out, "
+        "name one, as in evals/msu.py@textual, or use `music-evals run`, which leaves them out; "
+        "valid for other tasks: baseline/chance, baseline/majority"
     )
 
 
 async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimiter) -> str:
-    """Answer a request from its music; by chance, or with ``Unknown``, if there is none or it cannot be read.
+    """Answer a request from its music; by chance, or with ``Unknown``, if there is none or it
+    cannot be read.
 
     Args:
         request: the request; `BaselineError` if `check` refuses it, or LilyPond is missing.

@@ -1,7 +1,8 @@
-"""A score in ABC by parts and measures: notes as music21 reads them, and the signs that music21 ignores.
+"""A score in ABC by parts and measures: notes as music21 reads them, and the signs that music21
+ignores.
 
-The score must have the form in which this suite writes ABC: a section per voice, a line per measure, and the measure's
-number as a comment at the end of the line.
+The score must have the form in which this suite writes ABC: a section per voice, a line per
+measure, and the measure's number as a comment at the end of the line.
 """
 
 import re
@@ -46,9 +47,11 @@ _Voices = dict[str, tuple[str, list[re.Match[str]]]]  # name → its definition 
 
 
 class Event(NamedTuple):
-    """A note, chord or rest: beginning and end in quarter notes of its measure, written value, and music21's pitches.
+    """A note, chord or rest: beginning and end in quarter notes of its measure, written value, and
+    music21's pitches.
 
-    The value is empty in tuplets and for lengths without a sign. Pitches go from the lowest up; a rest has none.
+    The value is empty in tuplets and for lengths without a sign. Pitches go from the lowest up; a
+    rest has none.
     """
 
     start: Fraction
@@ -85,7 +88,9 @@ class Measure:
         )
 
     def signs(self, *, opening: bool = False) -> list[str]:
-        """Decorations without ``!``, and annotations in quotation marks; if `opening`, those before the first note."""
+        """Decorations without ``!``, and annotations in quotation marks; if `opening`, those before
+        the first note.
+        """
         texts = (text[: _first_note(text)] if opening else text for text in self.texts)
         return [sign.strip("!") for text in texts for sign in _MARKS.findall(text)]
 
@@ -106,10 +111,12 @@ class Score(NamedTuple):
 
 @lru_cache(maxsize=64)
 def read_score(abc: str) -> Score:
-    r"""Read a score; ValueError if it is too long, has no numbered measures, or music21 cannot read it.
+    r"""Read a score; ValueError if it is too long, has no numbered measures, or music21 cannot read
+    it.
 
     Example:
-        >>> score = read_score("X:1\nT:Air\nL:1/4\nM:3/4\nK:G\nV:1 treble\nV:1\n!p!F2 =F | %1\nG3 |] %2\n")
+        >>> score = read_score(
+        ...     "X:1\nT:Air\nL:1/4\nM:3/4\nK:G\nV:1 treble\nV:1\n!p!F2 =F | %1\nG3 |] %2\n")
         >>> score.header["T"], [str(pitch) for pitch in score.parts[0].measures[0].pitches]
         ('Air', ['F4', 'F#4'])
     """
@@ -190,7 +197,8 @@ def _events(header: dict[str, str], voices: _Voices) -> Iterator[list[list[Event
     from music21 import stream
     from music21.exceptions21 import Music21Exception
 
-    # Without metres music21 keeps the bar lines, and does not divide measures that it finds too long.
+    # Without metres music21 keeps the bar lines, and does not divide measures that it finds too
+    # long.
     tune = ["X:1", f"L:{header.get('L', '1/8')}", f"K:{header.get('K', 'C')}"]
     for number, (_, lines) in enumerate(voices.values(), 1):
         music = (_music(re.sub(r"\[M:[^\]]*\]", "", line[1])) for line in lines)

@@ -1,9 +1,10 @@
 """What each benchmark is, as data: a folder a benchmark, read here into typed values.
 
-``NAME/benchmark.toml`` holds title, paper, authors, tasks with their main metric and floors, datasets with their
-sources and licences; ``prompts.toml`` the wording; ``card.md`` and ``card-SOURCE.md`` the dataset's card;
-``published/TABLE.csv`` results as printed, each with its source in its first line. All other rooms read these facts
-here. A benchmark is found by its folder; nothing lists them.
+``NAME/benchmark.toml`` holds title, paper, authors, tasks with their main metric and floors,
+datasets with their sources and licences; ``prompts.toml`` the wording; ``card.md`` and
+``card-SOURCE.md`` the dataset's card; ``published/TABLE.csv`` results as printed, each with its
+source in its first line. All other rooms read these facts here. A benchmark is found by its folder;
+nothing lists them.
 """
 
 import csv
@@ -33,10 +34,12 @@ class TaskFacts:
     samples: int | None = None  # how many are asked by default, of the generated data
     options: int | None = None  # how many a question has; None where it has none
     continues: bool = False  # whether the options go on with the music that is given
-    # Modality → the share of generated questions that a classifier answers without what is asked, if it is more than
-    # chance. 1 is a look-up: the answer is written in the stimulus. See `tests/leaks_audit.py`.
+    # Modality → the share of generated questions that a classifier answers without what is asked,
+    # if it is more than chance. 1 is a look-up: the answer is written in the stimulus. See
+    # `tests/leaks_audit.py`.
     gives_away: Mapping[str, float] = field(default_factory=dict, hash=False)
-    # Parameters under which it is published as prompts; None (``false`` in the file) where it is not.
+    # Parameters under which it is published as prompts; None (``false`` in the file) where it is
+    # not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
     by_name: bool = False  # whether it runs only where it is named, and not with its benchmark
 
@@ -61,8 +64,9 @@ class Remote:
     doi: str = ""  # of a record on Zenodo
     commit: str = ""  # of the repository on the Hub, or of the one in git; empty if none is known
     files: Sequence[str] = ("*",)  # patterns of the paths that are taken
-    # Of a file: SHA-256, or MD5 after "md5:". Of an archive of a git commit: `remotes.contents_checksum` of the files
-    # that are taken, because GitHub may pack the same files into other bytes.
+    # Of a file: SHA-256, or MD5 after "md5:". Of an archive of a git commit:
+    # `remotes.contents_checksum` of the files that are taken, because GitHub may pack the same
+    # files into other bytes.
     checksum: str = ""
     bytes: int | None = None  # that are fetched; None if that is not known
     licence: str = "not stated"
@@ -85,7 +89,9 @@ class Remote:
 
     @property
     def revision(self) -> str:
-        """Its commit, DOI or checksum; empty for a repository on the Hub of which no commit is known."""
+        """Its commit, DOI or checksum; empty for a repository on the Hub of which no commit is
+        known.
+        """
         return self.commit or self.doi or self.checksum.removeprefix("md5:")
 
     @property
@@ -220,7 +226,8 @@ def names() -> list[str]:
 
 
 def tasks_named(name: str) -> list[TaskFacts]:
-    """Return the tasks that a benchmark of this name runs by default, or the task of this name; none without either.
+    """Return the tasks that a benchmark of this name runs by default, or the task of this name;
+    none without either.
 
     >>> [len(tasks_named(name)) for name in ("msu", "msu_score", "no_such")]
     [2, 1, 0]
@@ -233,7 +240,8 @@ def tasks_named(name: str) -> list[TaskFacts]:
 
 @cache
 def load(name: str) -> Benchmark:
-    """Read a benchmark; ValueError if there is none, or its ``benchmark.toml`` lacks a fact or has an unknown one.
+    """Read a benchmark; ValueError if there is none, or its ``benchmark.toml`` lacks a fact or has
+    an unknown one.
 
     >>> load("muse").tasks["syncopation"].chance
     0.2
@@ -280,7 +288,9 @@ def dataset_names() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """A row of a published table: its columns of text, and those of numbers; what the source leaves empty is absent."""
+    """A row of a published table: its columns of text, and those of numbers; what the source leaves
+    empty is absent.
+    """
 
     labels: Mapping[str, str]
     figures: Mapping[str, float]
@@ -288,7 +298,9 @@ class PublishedRow:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published table: where it was published, and its rows in order, with the numbers as printed."""
+    """A published table: where it was published, and its rows in order, with the numbers as
+    printed.
+    """
 
     source: str
     rows: Sequence[PublishedRow]

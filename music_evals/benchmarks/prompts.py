@@ -1,4 +1,6 @@
-"""The wording of the prompts: ``prompts.toml`` of a benchmark, any part of which a user's own file can replace."""
+"""The wording of the prompts: ``prompts.toml`` of a benchmark, any part of which a user's own file
+can replace.
+"""
 
 import tomllib
 from collections.abc import Mapping
@@ -15,8 +17,8 @@ def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
     """Load a benchmark's prompts; a TOML file with the same tables replaces what it has of them.
 
     Raises:
-        ValueError: if the file cannot be read, has a key that the benchmark does not know, or a text uses a
-            placeholder that its default does not use.
+        ValueError: if the file cannot be read, has a key that the benchmark does not know, or a
+            text uses a placeholder that its default does not use.
 
     >>> load_prompts("muse")["chord_quality"]["final"].splitlines()[-1]
     'Final Answer: X'
@@ -46,7 +48,9 @@ def load_answer_wording() -> Prompts:
 
 
 def _defaults(benchmark: str) -> Mapping[str, Any]:
-    """The benchmark's file; where it `extends` another benchmark's, in the place of what that has."""
+    """The benchmark's file; where it `extends` another benchmark's, in the place of what that
+    has.
+    """
     own = tomllib.loads(
         (files(__package__) / benchmark / "prompts.toml").read_text(encoding="utf-8")
     )

@@ -21,7 +21,10 @@ def attack(
     dataset: Annotated[
         str,
         typer.Argument(
-            help=f"A dataset folder, hf://datasets/ORG/NAME[@REVISION], or {', '.join(dataset_names())}: as generated."
+            help=(
+                "A dataset folder, hf://datasets/ORG/NAME[@REVISION], or "
+                f"{', '.join(dataset_names())}: as generated."
+            )
         ),
     ],
     out: Annotated[

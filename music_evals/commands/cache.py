@@ -19,7 +19,9 @@ def cache() -> None:
 
 @app.command()
 def clear() -> None:
-    """Empty the cache; its content is made again when needed. `music-evals doctor` says where the cache is."""
+    """Empty the cache; its content is made again when needed. `music-evals doctor` says where the
+    cache is.
+    """
     root = cache_folder()
     size = sum(count for name in FOLDERS for _, count, _ in entries(root / name))
     try:

@@ -1,6 +1,7 @@
 """`music-evals doctor`: which features work on this machine, and how to install what is missing.
 
-Each check tries the feature itself: it runs LilyPond, renders a note, enters a sandbox, asks servers.
+Each check tries the feature itself: it runs LilyPond, renders a note, enters a sandbox, asks
+servers.
 """
 
 import os
@@ -83,7 +84,10 @@ def _cache() -> str:
         f"{name} {sum(size for _, size, _ in entries(root / name)) / 1e6:,.1f} MB"
         for name in FOLDERS
     ]
-    return f"{root}: {', '.join(sizes)}; results have at most {limit_bytes() / 1e9:g} GB per folder ({LIMIT})"
+    return (
+        f"{root}: {', '.join(sizes)}; results have at most {limit_bytes() / 1e9:g} GB per folder "
+        f"({LIMIT})"
+    )
 
 
 def _hub() -> str:

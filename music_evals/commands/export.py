@@ -1,4 +1,6 @@
-"""`music-evals export`: the replies of a log as the file that a benchmark's official script reads."""
+"""`music-evals export`: the replies of a log as the file that a benchmark's official script
+reads.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -24,11 +26,16 @@ def export(
     questions: Annotated[
         Path | None,
         typer.Option(
-            help="The authors' JSON file: its entries are completed, and those that were not asked left out."
+            help=(
+                "The authors' JSON file: its entries are completed, and those that were not asked "
+                "left out."
+            )
         ),
     ] = None,
 ) -> None:
-    """Write the replies of a log as the file that the benchmark's official script reads, or as a submission."""
+    """Write the replies of a log as the file that the benchmark's official script reads, or as a
+    submission.
+    """
     # Here, so that `music-evals --help` need not wait for it.
     from inspect_ai.log import read_eval_log
 
@@ -85,7 +92,9 @@ def _common(sample: "EvalSample") -> Entry:
 
 
 def _shown(sample: "EvalSample") -> tuple[list[str], int]:
-    """The options in the order that the model saw, and the place of the right one; −1 if that is not public."""
+    """The options in the order that the model saw, and the place of the right one; −1 if that is
+    not public.
+    """
     options, place = sample.metadata["options"], ascii_uppercase.find(str(sample.target))
     order = sample.metadata.get("option_order", range(len(options)))
     return [options[at] for at in order], [*order].index(place) if place >= 0 else -1

@@ -1,4 +1,6 @@
-"""`music-evals listen`: a person answers the questions of a task on a local page; the result is a log as a model's."""
+"""`music-evals listen`: a person answers the questions of a task on a local page; the result is a
+log as a model's.
+"""
 
 import webbrowser
 from inspect import signature
@@ -43,7 +45,9 @@ def listen(
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Ask a person the questions of a task on a local page; the log has the model human/NAME. Repeat it to go on."""
+    """Ask a person the questions of a task on a local page; the log has the model human/NAME.
+    Repeat it to go on.
+    """
     facts = _task_named(task)
     # Here, so that `music-evals --help` need not wait for Inspect.
     from inspect_ai.model import get_model
@@ -57,8 +61,8 @@ def listen(
     if "modality" in signature(getattr(MODULES[facts.benchmark], facts.name)).parameters:
         arguments = {"modality": "audio", **arguments}
     try:
-        if (
-            problem := f"{log_dir} is not a folder of this machine"
+        if problem := (
+            f"{log_dir} is not a folder of this machine"
             if "://" in log_dir
             else folder_problem(log_dir)
         ):
@@ -69,7 +73,8 @@ def listen(
         session = open_session(made, model, Path(log_dir).expanduser(), limit)
         total = len(session.samples)
         say(
-            f"{total - len(session.unanswered)} of {total} questions are answered, in {session.path}"
+            f"{total - len(session.unanswered)} of {total} questions are answered, in "
+            f"{session.path}"
         )
         if session.unanswered:
             try:
@@ -91,7 +96,8 @@ def listen(
         say(f"Log: {path_of(log.location)}")
         if session.unanswered:
             say(
-                f"{len(session.unanswered)} questions are not answered; the same command goes on with them."
+                f"{len(session.unanswered)} questions are not answered; the same command goes on "
+                "with them."
             )
     except (ValueError, OSError) as error:
         raise failed(error) from None

@@ -18,7 +18,9 @@ def list_tasks(
         ),
     ] = False,
 ) -> None:
-    """List benchmarks and tasks, with the number of samples by default and the score of guessing."""
+    """List benchmarks and tasks, with the number of samples by default and the score of
+    guessing.
+    """
     if published:
         _list_published()
         return
@@ -48,7 +50,8 @@ def _list_published() -> None:
         for remote in source.remotes:
             revision = remote.revision if remote.doi else remote.revision[:10]
             say(
-                f"  {remote.place} at {revision or 'the head of main'}: {remote.size}; {remote.terms}"
+                f"  {remote.place} at {revision or 'the head of main'}: {remote.size}; "
+                f"{remote.terms}"
             )
     say("", "To run a published test, which is fetched once:")
     say("  music-evals run mmau --published --model MODEL")

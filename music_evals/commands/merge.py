@@ -19,10 +19,12 @@ def merge(
         bool, typer.Option("--overwrite", help="Replace a log that is there already.")
     ] = False,
 ) -> None:
-    """Merge the logs of the parts of a run, such as --limit 1-500 and --limit 501-1000, or a run and its retry.
+    """Merge the logs of the parts of a run, such as --limit 1-500 and --limit 501-1000, or a run
+    and its retry.
 
-    Failed runs contribute their samples that ended without an error. Logs are refused if they differ in model,
-    settings, version or data, if a sample is in two of them, or if a sample is in none.
+    Failed runs contribute their samples that ended without an error. Logs are refused if they
+    differ in model, settings, version or data, if a sample is in two of them, or if a sample is in
+    none.
     """
     # Here, so that `music-evals --help` need not wait for Inspect.
     import fsspec
@@ -50,7 +52,8 @@ def merge(
         raise failed(error) from error
     dataset = header.eval.dataset
     say(
-        f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from {len(parts)} logs"
+        f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from "
+        f"{len(parts)} logs"
     )
 
 

@@ -36,7 +36,10 @@ Address = Annotated[
 PublishedSource = Annotated[
     str | None,
     typer.Option(
-        help="The published data: 'published' to fetch it, a folder with a copy, or hf://datasets/ORG/NAME."
+        help=(
+            "The published data: 'published' to fetch it, a folder with a copy, or "
+            "hf://datasets/ORG/NAME."
+        )
     ),
 ]
 Overwrite = Annotated[bool, typer.Option(help="Replace a dataset that is there already.")]
@@ -59,7 +62,9 @@ def failed(error: Exception) -> typer.Exit:
 
 @contextmanager
 def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
-    """Check a dataset's folder before any work, and end with one line: where it was written, or what went wrong."""
+    """Check a dataset's folder before any work, and end with one line: where it was written, or
+    what went wrong.
+    """
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import DatasetError, check_target
     from music_evals.notation.lilypond.compiler import LilyPondError
@@ -122,7 +127,9 @@ def list_logs(heading: str, entries: Sequence[tuple[str, str]]) -> None:
 
 
 def refuse_with_published(**options: object) -> None:
-    """Raise BadParameter for an option that was given though the published data leaves no choice."""
+    """Raise BadParameter for an option that was given though the published data leaves no
+    choice.
+    """
     given = [name for name, value in options.items() if value]
     if given:
         option = f"--{given[0].replace('_', '-')}"

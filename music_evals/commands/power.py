@@ -19,7 +19,9 @@ def power(
         float, typer.Option(min=0.1, max=100, help="The difference to find, in percentage points.")
     ] = 5,
 ) -> None:
-    """Say which difference the questions of a task can find, and how many questions find one of 5 points."""
+    """Say which difference the questions of a task can find, and how many questions find one of 5
+    points.
+    """
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.evals.registry import defaults_of
     from music_evals.reports.power import power_table

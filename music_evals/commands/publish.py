@@ -36,7 +36,9 @@ def publish(
         bool, typer.Option("--yes", help="Publish. Without it, only show what would change.")
     ] = False,
 ) -> None:
-    """Publish a dataset on the Hugging Face Hub, in one commit; without --yes, show what that would change."""
+    """Publish a dataset on the Hugging Face Hub, in one commit; without --yes, show what that would
+    change.
+    """
     if name not in dataset_names():
         raise typer.BadParameter(f"{name} is no dataset; accepted: {', '.join(dataset_names())}")
     # Here, so that `music-evals --help` need not wait for them.
@@ -65,7 +67,9 @@ def publish(
 def _plan_data(
     console: Console, name: str, folder: Path | None, repo: str, branch: str, temporary: Path
 ) -> "tuple[Plan, str]":
-    """Show what publishing a dataset changes, and return the plan with the message of its commit."""
+    """Show what publishing a dataset changes, and return the plan with the message of its
+    commit.
+    """
     from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset
     from music_evals.datasets_builders.dataset_io.hub import plan_dataset
     from music_evals.datasets_builders.dataset_io.provenance import source_facts

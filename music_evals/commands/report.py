@@ -1,4 +1,6 @@
-"""`music-evals report`: tables, tests and figures from Inspect logs, beside the published numbers."""
+"""`music-evals report`: tables, tests and figures from Inspect logs, beside the published
+numbers.
+"""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +42,10 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for report.html, report.md, results.json, CSV and SVG files; absent or empty."
+            help=(
+                "Folder for report.html, report.md, results.json, CSV and SVG files; absent or "
+                "empty."
+            )
         ),
     ] = None,
     full: Annotated[
@@ -63,7 +68,9 @@ def report(
         typer.Option("--overwrite", help="Replace an earlier report or site in these folders."),
     ] = False,
 ) -> None:
-    """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a leaderboard with --site."""
+    """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a
+    leaderboard with --site.
+    """
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.datasets_builders.dataset_io import DatasetError, check_target, replace_folder
     from music_evals.evals.registry import defaults_of
@@ -96,7 +103,10 @@ def report(
             for section in sections if full else sections[:1]:
                 for table in section.tables:
                     _show(console, table if full else _beginning(console, table))
-            of_all = f"{len(records.passed_over)} of {len(records.passed_over) + len(records.headers)} logs"
+            of_all = (
+                f"{len(records.passed_over)} of {len(records.passed_over) + len(records.headers)} "
+                "logs"
+            )
             for heading, entries in (
                 (f"Passed over, {of_all}:", records.passed_over),
                 ("Not in all of the report:", left_out),
@@ -143,7 +153,9 @@ def compare(
         list[str] | None, typer.Argument(help="Inspect logs, or folders of them. Default: logs.")
     ] = None,
 ) -> None:
-    """Compare two models, or two conditions, on the questions that both were asked: one paired test a task."""
+    """Compare two models, or two conditions, on the questions that both were asked: one paired test
+    a task.
+    """
     from music_evals.evals.registry import defaults_of
     from music_evals.reports.comparisons import compared
     from music_evals.reports.records import local_logs, read_records

@@ -1,4 +1,6 @@
-"""`music-evals reward`: rewards of replies, for a trainer in any language: JSON lines in, JSON lines out."""
+"""`music-evals reward`: rewards of replies, for a trainer in any language: JSON lines in, JSON
+lines out.
+"""
 
 import json
 import sys
@@ -25,7 +27,9 @@ def reward(
         bool, typer.Option("--reasoned", help="LilyBench: replies reason first.")
     ] = False,
 ) -> None:
-    """Score replies for training: reads a {"row": {…}, "reply": "…"} per line, writes {"value", "parts", "reason"}."""
+    """Score replies for training: reads a {"row": {…}, "reply": "…"} per line, writes {"value",
+    "parts", "reason"}.
+    """
     # Here, so that `music-evals --help` need not wait for it.
     from music_evals.datasets_builders.lilybench_generation.references import (
         load_demonstrations,

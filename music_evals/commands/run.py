@@ -1,4 +1,6 @@
-"""`music-evals run` and `grid`: benchmarks and tasks by name, as one Inspect eval set that can be resumed."""
+"""`music-evals run` and `grid`: benchmarks and tasks by name, as one Inspect eval set that can be
+resumed.
+"""
 
 import json
 import os
@@ -87,7 +89,10 @@ def run(
     arms: Annotated[
         str | None,
         typer.Option(
-            help="Ask with other music: given,none,noise,other or some of these, or all; see -T stimulus."
+            help=(
+                "Ask with other music: given,none,noise,other or some of these, or all; see -T "
+                "stimulus."
+            )
         ),
     ] = None,
     grid: Annotated[
@@ -123,10 +128,11 @@ def run(
 ) -> None:
     """Run benchmarks or tasks on a model, resumably, and show their scores.
 
-    The options of `inspect eval-set` work as well: --temperature, --max-tokens, --max-connections, --epochs, --seed,
-    --reasoning-effort, --model-role, --batch, --retry-on-error and so on.
+    The options of `inspect eval-set` work as well: --temperature, --max-tokens, --max-connections,
+    --epochs, --seed, --reasoning-effort, --model-role, --batch, --retry-on-error and so on.
     """
-    # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait for.
+    # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait
+    # for.
     from inspect_ai import eval_set
     from inspect_ai.model import get_model
 
@@ -171,7 +177,8 @@ def run(
         if limit is not None:
             Console().print(
                 Text(
-                    f"Limited by --limit {limit}: only the beginning of each task's samples is asked.",
+                    f"Limited by --limit {limit}: only the beginning of each task's samples is "
+                    "asked.",
                     "yellow",
                 )
             )
@@ -212,7 +219,8 @@ def run(
     except (typer.Exit, typer.BadParameter):
         raise
     except Exception as error:
-        # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
+        # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its
+        # own.
         unreadable = _unreadable(logs)
         if (
             not isinstance(error, ValueError | OSError)
@@ -224,7 +232,10 @@ def run(
             Text.from_markup(str(getattr(error, "message", error))).plain.split()
         ).removeprefix("ERROR: ")
         if "--log-dir-allow-dirty" in text:
-            text = f"{logs} holds logs of other tasks: take another --log-dir, or give --log-dir-allow-dirty"
+            text = (
+                f"{logs} holds logs of other tasks: take another --log-dir, or give "
+                "--log-dir-allow-dirty"
+            )
         list_logs(
             "Logs that cannot be read; move them away, or take another --log-dir:", unreadable
         )
@@ -235,7 +246,8 @@ def run(
     if is_interrupted:
         done = _successes(logs)
         say(
-            f"Interrupted: {done} of {len(tasks)} tasks are done; the same command takes up where it stopped"
+            f"Interrupted: {done} of {len(tasks)} tasks are done; the same command takes up where "
+            "it stopped"
         )
         raise typer.Exit(_INTERRUPTED)
     if errors:
@@ -243,7 +255,9 @@ def run(
 
 
 def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
-    """Read names and options as `inspect eval-set` does; options come as its function takes them."""
+    """Read names and options as `inspect eval-set` does; options come as its function takes
+    them.
+    """
     import inspect_ai._cli.eval as cli
 
     inspect_cli: Any = cli
@@ -273,7 +287,9 @@ def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
 
 
 def _shorten_tracebacks() -> None:
-    """Have Inspect show the last line of a task's error in the place of its traceback, which the log has."""
+    """Have Inspect show the last line of a task's error in the place of its traceback, which the
+    log has.
+    """
     from inspect_ai._display.core import results
 
     shown: Any = results
@@ -292,7 +308,9 @@ def _claim_no_success_after_an_interrupt() -> None:
 
 
 def _mend_times(logs: str) -> None:
-    """Date logs of the future now: of several logs of a task, Inspect keeps the one that was written last."""
+    """Date logs of the future now: of several logs of a task, Inspect keeps the one that was
+    written last.
+    """
     now = time.time()
     for path in Path(logs).expanduser().glob("*.eval"):
         if path.stat().st_mtime > now:
@@ -330,7 +348,9 @@ def _show_requests(
     prices: tuple[float, float] | None,
     n_prompts: int,
 ) -> None:
-    """Show what the tasks would send; with `n_prompts`, the first prompts in the place of the numbers."""
+    """Show what the tasks would send; with `n_prompts`, the first prompts in the place of the
+    numbers.
+    """
     from music_evals.evals.shared.requests import prompt, reader_requests, requests_of
 
     shown = table(
@@ -369,7 +389,8 @@ def _show_requests(
         shown.add_row("all", *sums, f"{price:.2f}" if prices else "", style="bold")
         Console().print(shown)
         say(
-            "Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on top."
+            "Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on "
+            "top."
         )
 
 
@@ -404,8 +425,8 @@ def _tasks(name: str) -> list[TaskFacts]:
     near = get_close_matches(name, [*benchmarks.names(), *all_tasks], 1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     raise typer.BadParameter(
-        f"{name} is neither a benchmark nor a task{hint}; benchmarks: {', '.join(benchmarks.names())}; "
-        "tasks: see `music-evals list`"
+        f"{name} is neither a benchmark nor a task{hint}; benchmarks: "
+        f"{', '.join(benchmarks.names())}; tasks: see `music-evals list`"
     )
 
 
@@ -423,7 +444,9 @@ def _arms(names: str) -> list[str]:
 def conditions(
     facts: list[TaskFacts], arguments: Options, axes: dict[str, list[Any]], *, grid: bool
 ) -> list[tuple["Asked", "Task"]]:
-    """Make the tasks under each condition; a condition that a task refuses is left out, with the reason."""
+    """Make the tasks under each condition; a condition that a task refuses is left out, with the
+    reason.
+    """
     from inspect import signature
 
     from music_evals.datasets_builders.dataset_io import FetchError
@@ -504,7 +527,9 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
 
 
 def show_scores(folder: str, limit: int | None) -> None:
-    """Show the main metric of each run that ended in success, a line per task under each condition."""
+    """Show the main metric of each run that ended in success, a line per task under each
+    condition.
+    """
     from music_evals.reports.records import read_records
     from music_evals.reports.table import share, text
     from music_evals.reports.tables.common import unread_advice

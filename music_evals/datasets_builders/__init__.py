@@ -1,8 +1,9 @@
 """Builders of datasets: from a source to typed rows to a dataset folder to the Hub.
 
-A benchmark has a module or folder of its name; for questions that are asked as they are published, that is the module
-of its tasks (see `questions.question_set`). The module of a dataset ``NAME`` has ``BENCHMARK``, which loads its
-folders. If it has a function ``build(out, *, source, seed, overwrite)``, that is ``music-evals build NAME``.
+A benchmark has a module or folder of its name; for questions that are asked as they are published,
+that is the module of its tasks (see `questions.question_set`). The module of a dataset ``NAME`` has
+``BENCHMARK``, which loads its folders. If it has a function ``build(out, *, source, seed,
+overwrite)``, that is ``music-evals build NAME``.
 """
 
 import tomllib
@@ -25,6 +26,8 @@ def builder(dataset: str) -> ModuleType:
 
 @cache
 def read_table(path: str) -> dict[str, Any]:
-    """Read a TOML file of this folder, such as ``names/ziqi.toml``; do not change the result, which is cached."""
+    """Read a TOML file of this folder, such as ``names/ziqi.toml``; do not change the result, which
+    is cached.
+    """
     table: dict[str, Any] = tomllib.loads(files(__name__).joinpath(path).read_text("utf-8"))
     return table

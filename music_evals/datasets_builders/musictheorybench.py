@@ -1,8 +1,9 @@
 """MusicTheoryBench: four-option questions of music theory, on knowledge and on reasoning.
 
-"ChatMusician: Understanding and Generating Music Intrinsically with LLM", arXiv 2402.16153, section 4. The published
-questions are on the Hub as ``m-a-p/MusicTheoryBench``: 5 in dev, 269 on knowledge and 98 on reasoning in test, some
-with a score in ABC. The composed questions have the same form but are NOT the published test.
+"ChatMusician: Understanding and Generating Music Intrinsically with LLM", arXiv 2402.16153, section
+4. The published questions are on the Hub as ``m-a-p/MusicTheoryBench``: 5 in dev, 269 on knowledge
+and 98 on reasoning in test, some with a score in ABC. The composed questions have the same form but
+are NOT the published test.
 """
 
 import random
@@ -62,7 +63,9 @@ def _convert(conversion: Conversion) -> Provenance:
 
 
 def compose_rows(seed: int) -> Rows:
-    """Compose the rows of a seed; seeds that differ by less than `SLICES` have no question in common."""
+    """Compose the rows of a seed; seeds that differ by less than `SLICES` have no question in
+    common.
+    """
     # Here, because music21 takes a second to load.
     from music_evals.datasets_builders.questions.theory import compose
 
@@ -89,7 +92,8 @@ def _published(folder: Path) -> Rows:
     files = {split: sorted(folder.rglob(f"{split}-*.parquet")) for split in ("dev", "test")}
     if not all(files.values()):
         raise DatasetError(
-            f"{folder} holds no dev-*.parquet and test-*.parquet; a copy of m-a-p/MusicTheoryBench is needed"
+            f"{folder} holds no dev-*.parquet and test-*.parquet; a copy of m-a-p/MusicTheoryBench "
+            "is needed"
         )
     rows: dict[str, dict[str, list[QuestionRow]]] = {
         config: {"dev": [], "test": []} for config in COMPOSED

@@ -39,7 +39,9 @@ def download_bar(console: Console) -> Progress:
 
 @contextmanager
 def counting_pieces(console: Console) -> Iterator[OnPiece]:
-    """Show a bar for every kind of work on pieces; call the value of the context after every piece."""
+    """Show a bar for every kind of work on pieces; call the value of the context after every
+    piece.
+    """
     with progress_bar(console) as progress:
         tasks = {"": progress.add_task("looking for pieces", total=None)}
 
@@ -54,13 +56,15 @@ def counting_pieces(console: Console) -> Iterator[OnPiece]:
 
 @contextmanager
 def announced(name: str) -> Iterator[OnPiece]:
-    """Print to standard error that something is generated and how long it took; like `counting_pieces` otherwise."""
+    """Print to standard error that something is generated and how long it took; like
+    `counting_pieces` otherwise.
+    """
     console = Console(stderr=True)
     console.print(f"making {name}, once", markup=False, highlight=False, soft_wrap=True)
     started = time.monotonic()
     with (
-        counting_pieces(console) if console.is_terminal else nullcontext(lambda *_: None) as advance
-    ):
+        counting_pieces(console) if console.is_terminal else nullcontext(lambda *_: None)
+    ) as advance:
         yield advance
     seconds = time.monotonic() - started
     console.print(f"made {name} in {seconds:.0f} s", markup=False, highlight=False, soft_wrap=True)

@@ -1,11 +1,12 @@
 """Vectors of LilyPond texts, from a hidden layer of LilyBERT or of another text encoder.
 
-LilyBERT is a RoBERTa with 12 layers and 768 dimensions, trained on LilyPond code. There are two ways to make one vector
-of a text:
+LilyBERT is a RoBERTa with 12 layers and 768 dimensions, trained on LilyPond code. There are two
+ways to make one vector of a text:
 
-- ``first_token``: the vector of the first token, from the first 512 tokens (LilyBench's published metric code);
-- ``mean``: the mean over all tokens of the text, in chunks of 512 that do not overlap ("BMdataset: A Musicologically
-  Curated LilyPond Dataset").
+- ``first_token``: the vector of the first token, from the first 512 tokens (LilyBench's published
+  metric code);
+- ``mean``: the mean over all tokens of the text, in chunks of 512 that do not overlap ("BMdataset:
+  A Musicologically Curated LilyPond Dataset").
 
 The 512 tokens of a chunk include the encoder's special tokens.
 
@@ -45,8 +46,8 @@ _FILES: Final = (
     ".safetensors",
     ".bin",
 )  # the files that vectors may depend on
-# The upper layers of these models can be left out: hidden states are plain outputs of layers. Other models may
-# normalise the last layer once more.
+# The upper layers of these models can be left out: hidden states are plain outputs of layers. Other
+# models may normalise the last layer once more.
 _CUTTABLE: Final = ("bert", "camembert", "roberta", "xlm-roberta")
 
 
@@ -59,7 +60,8 @@ class Encoder:
     """A layer of a text encoder; made by `load_encoder`."""
 
     name: str  # the argument of `load_encoder`, or the last part of a folder
-    identity: str  # name, revision or checksum, and layer: encoders of the same identity make the same vectors
+    # name, revision or checksum, and layer: encoders of the same identity make the same vectors
+    identity: str
     layer: int
     dimension: int  # length of a vector
     most_tokens: int  # of a chunk, with its special tokens
@@ -73,8 +75,8 @@ class Encoder:
     ) -> list[Vectors]:
         """Embed texts without white space at their ends, as LilyBERT's authors do.
 
-        Equal texts get equal vectors. The other texts of a batch change a vector by no more than rounding; a vector
-        from the cache is the same to the bit.
+        Equal texts get equal vectors. The other texts of a batch change a vector by no more than
+        rounding; a vector from the cache is the same to the bit.
 
         Args:
             texts: the texts; at most `MOST_CHARACTERS` of each are read.
@@ -130,7 +132,9 @@ class Encoder:
     def _compute(
         self, texts: Sequence[str], poolings: Sequence[Pooling]
     ) -> Iterator[tuple[str, Vectors]]:
-        """Embed texts in batches of chunks of about the same length, longest first; yield each text when it is done."""
+        """Embed texts in batches of chunks of about the same length, longest first; yield each text
+        when it is done.
+        """
         chunks: list[tuple[int, int, list[int]]] = []  # number of the text, place in it, tokens
         options = {
             "truncation": True,
@@ -159,7 +163,9 @@ class Encoder:
                     yield texts[number], {"first_token": firsts.pop(number), "mean": mean}
 
     def _run(self, chunks: Sequence[list[int]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the first token's vector of each chunk, and the sum over its tokens, both of shape (chunks, d)."""
+        """Return the first token's vector of each chunk, and the sum over its tokens, both of shape
+        (chunks, d).
+        """
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
@@ -192,14 +198,16 @@ def load_encoder(
     """Load a text encoder up to one of its layers; it computes in float32 without dropout.
 
     Args:
-        name: a model on the Hub, such as ``ORG/NAME`` or ``ORG/NAME@REVISION``, or a folder with a model and its
-            tokenizer. The model is a BERT, a RoBERTa, or another encoder that needs no remote code.
+        name: a model on the Hub, such as ``ORG/NAME`` or ``ORG/NAME@REVISION``, or a folder with a
+            model and its tokenizer. The model is a BERT, a RoBERTa, or another encoder that needs
+            no remote code.
         layer: the layer whose output is taken; 0 is the output of the input embeddings.
         device: a device of PyTorch; default: ``cuda`` if there is a GPU, else ``cpu``.
         cache: folder of a cache of vectors.
 
     Raises:
-        EncoderError: the extra is not installed, there is no such model or layer, or the model is no encoder.
+        EncoderError: the extra is not installed, there is no such model or layer, or the model is
+            no encoder.
     """
     source = str(name)
     folder = Path(source).expanduser()
@@ -228,8 +236,8 @@ def load_encoder(
         model = _load_model(shown, place, revision, layer)
     if len(tokenizer) > model.config.vocab_size:
         raise EncoderError(
-            f"encoder {shown!r}: its tokenizer has {len(tokenizer)} tokens and its model {model.config.vocab_size}; "
-            "accepted: a tokenizer that belongs to the model"
+            f"encoder {shown!r}: its tokenizer has {len(tokenizer)} tokens and its model "
+            f"{model.config.vocab_size}; accepted: a tokenizer that belongs to the model"
         )
     return Encoder(
         name=shown,
@@ -245,7 +253,9 @@ def load_encoder(
 
 
 def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any:
-    """Load a model, if possible without the layers above the wanted layer; errors are those of `load_encoder`."""
+    """Load a model, if possible without the layers above the wanted layer; errors are those of
+    `load_encoder`.
+    """
     import torch
     from transformers import AutoConfig, AutoModel
 
@@ -258,7 +268,8 @@ def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any
         )
     if not 0 <= layer <= layers:
         raise EncoderError(
-            f"encoder {shown!r} has {layers} layers, layer {layer} was asked for; accepted: 0 to {layers}"
+            f"encoder {shown!r} has {layers} layers, layer {layer} was asked for; accepted: 0 to "
+            f"{layers}"
         )
     if config.model_type in _CUTTABLE:
         config.num_hidden_layers = max(layer, 1)
@@ -284,7 +295,9 @@ def _positions(model: Any) -> int:
 
 
 def _checksum(folder: Path) -> str:
-    """Return the first 16 hexadecimal digits of the SHA-256 over the files of a model and its tokenizer."""
+    """Return the first 16 hexadecimal digits of the SHA-256 over the files of a model and its
+    tokenizer.
+    """
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         if path.suffix in _FILES and path.is_file():
@@ -310,8 +323,9 @@ def _loading(shown: str) -> Iterator[None]:
     except Exception as error:  # readers of damaged files raise many types, even a plain Exception
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
         raise EncoderError(
-            f"encoder {shown!r} cannot be loaded: {reason}; accepted: a folder with a model and its "
-            "tokenizer, or the name of a model on the Hub that can be reached or was loaded before"
+            f"encoder {shown!r} cannot be loaded: {reason}; accepted: a folder with a model and its"
+            " tokenizer, or the name of a model on the Hub that can be reached or was loaded "
+            "before"
         ) from error
     finally:
         logging.set_verbosity(verbosity)

@@ -5,9 +5,10 @@ Matteo Spanio, Mohammad Torabi, Andrea Poltronieri, Antonio Rodà
 https://arxiv.org/abs/2606.08722
 
 inspect eval evals/lilybench.py@bar_count --model baseline/reader
-inspect eval evals/lilybench.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T dataset=published -T protocol=paper
-inspect eval evals/lilybench.py@bar_count --model openai/gpt-4o -T strategy=logiclm
-inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o -T strategy=cot -T max_score_tokens=8000
+inspect eval evals/lilybench.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T dataset=published -T
+protocol=paper inspect eval evals/lilybench.py@bar_count --model openai/gpt-4o -T strategy=logiclm
+inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o -T strategy=cot -T
+max_score_tokens=8000
 """
 
 from functools import partial
@@ -47,7 +48,9 @@ def next_bar_prediction(params: ScoreTaskParameters) -> Task:
 
 @task
 def metadata_prediction(params: ScoreTaskParameters) -> Task:
-    """Infer a key, metre or note length that was taken out of a score: four options (section 3.2)."""
+    """Infer a key, metre or note length that was taken out of a score: four options (section
+    3.2).
+    """
     return _task("metadata_prediction", params)
 
 

@@ -4,8 +4,9 @@
 Matteo Spanio, Mohammad Torabi, Andrea Poltronieri, Antonio Rodà
 https://arxiv.org/abs/2606.08722
 
-inspect eval evals/lilybench_generation.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T encoder=csc-unipd/lilybert
-inspect eval evals/lilybench_generation.py --model openai/gpt-4o -T regime=few -T attempts=3 -T dataset=published
+inspect eval evals/lilybench_generation.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T
+encoder=csc-unipd/lilybert inspect eval evals/lilybench_generation.py --model openai/gpt-4o -T
+regime=few -T attempts=3 -T dataset=published
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +58,9 @@ DEMONSTRATIONS: Final[Mapping[Regime, str]] = {"few": "train", "ablation": "abla
 MAX_NEW_TOKENS: Final = 3000
 MAX_ATTEMPTS: Final = 10
 FEW_PROMPTS: Final = 200
-"""How many prompts are asked by default. The paper names this number, but its figures are of all prompts."""
+"""How many prompts are asked by default. The paper names this number, but its figures are of all
+prompts.
+"""
 
 PIECES: Final = ReferencePieces(load_references, load_demonstrations)
 written_music = music_scorer(PIECES)
@@ -68,22 +71,26 @@ class GenerationParameters:
     """Parameters of `generation`.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
-            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
-        regime: ``zero`` for the prompt alone, ``few`` for three demonstrations from the training split ahead of it,
-            ``ablation`` for three hand-written ones in A minor.
-        protocol: ``strict`` for prompts with key and metre, and descriptors on a grid; ``paper`` for prompts, reading
-            of replies, rule of what compiles and descriptors as published, and prompts drawn from files if the dataset
-            has them (``music_evals/notation/lilypond/writing.py``).
-        n_prompts: number of prompts, from the first of the bank on; the published figures are of 1000. If the bank has
-            fewer than the default, all are asked.
-        reference: reference sets of the dataset to compare with, separated by commas; all by default.
-        encoder: encoder for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a folder; None for no
-            distance.
-        pooling: how the vectors of a text's tokens become one: ``first_token``, as published, or ``mean``.
-        attempts: most replies of a model, which is sent LilyPond's errors after each that fails; the paper has 1.
-        media: number of samples, from the first on, for which the log shows the first system and a piano roll; or
-            ``all``.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which
+            is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
+        regime: ``zero`` for the prompt alone, ``few`` for three demonstrations from the training
+            split ahead of it, ``ablation`` for three hand-written ones in A minor.
+        protocol: ``strict`` for prompts with key and metre, and descriptors on a grid; ``paper``
+            for prompts, reading of replies, rule of what compiles and descriptors as published, and
+            prompts drawn from files if the dataset has them
+            (``music_evals/notation/lilypond/writing.py``).
+        n_prompts: number of prompts, from the first of the bank on; the published figures are of
+            1000. If the bank has fewer than the default, all are asked.
+        reference: reference sets of the dataset to compare with, separated by commas; all by
+            default.
+        encoder: encoder for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a
+            folder; None for no distance.
+        pooling: how the vectors of a text's tokens become one: ``first_token``, as published, or
+            ``mean``.
+        attempts: most replies of a model, which is sent LilyPond's errors after each that fails;
+            the paper has 1.
+        media: number of samples, from the first on, for which the log shows the first system and a
+            piano roll; or ``all``.
         prompts: a TOML file with other wording.
     """
 
@@ -103,7 +110,8 @@ class GenerationParameters:
         check_positive(n_prompts=self.n_prompts)
         if not 1 <= self.attempts <= MAX_ATTEMPTS:
             raise ValueError(
-                f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed"
+                f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is "
+                "needed"
             )
 
 
@@ -127,7 +135,8 @@ def generation(params: GenerationParameters) -> Task:
     rows: list[PromptRow] = load_split(pinned, "prompts", split, benchmark=BENCHMARK).to_list()
     if params.n_prompts > max(len(rows), FEW_PROMPTS):
         raise ValueError(
-            f"n_prompts={params.n_prompts} is not valid; the bank of {params.dataset} has {len(rows)} prompts"
+            f"n_prompts={params.n_prompts} is not valid; the bank of {params.dataset} has "
+            f"{len(rows)} prompts"
         )
     shown: list[DemonstrationRow] = (
         load_split(
@@ -184,7 +193,8 @@ def prompt_to_sample(
 ) -> Sample:
     """Map a prompt to a sample without a target.
 
-    Demonstrations are earlier turns under ``strict``, and the beginning of the prompt's message under ``paper``.
+    Demonstrations are earlier turns under ``strict``, and the beginning of the prompt's message
+    under ``paper``.
     """
     messages: list[ChatMessage] = []
     if protocol == "paper":
@@ -234,7 +244,9 @@ def request(description: Description, wording: Prompts) -> str:
 
 
 def published_request(description: Description, wording: Prompts) -> str:
-    """Word what is to be written under ``paper``: metadata, and a sentence with other words for unknown fields."""
+    """Word what is to be written under ``paper``: metadata, and a sentence with other words for
+    unknown fields.
+    """
     facts: Mapping[str, Any] = description
     words = {name: facts[name] or unknown for name, unknown in wording["unknown"].items()}
     part = facts["part"] or FULL

@@ -5,7 +5,8 @@ Ziyang Ma, Yinghao Ma, Yanqiao Zhu, Chen Yang, Yi-Wen Chao, Ruiyang Xu and other
 https://arxiv.org/abs/2505.13032
 
 inspect eval evals/mmar.py --model google/gemini-2.5-pro
-inspect eval evals/mmar.py --model openai-api/local/qwen3-omni -T dataset=published -T protocol=paper
+inspect eval evals/mmar.py --model openai-api/local/qwen3-omni -T dataset=published -T
+protocol=paper
 """
 
 from inspect_ai import Task

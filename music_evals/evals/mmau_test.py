@@ -1,9 +1,9 @@
-"""MMAU, test: 9,000 questions on music, speech and other sound, whose answers only the authors have.
+"""MMAU, test: 9,000 questions on music, speech and other sound, whose answers only the authors
+have.
 
 "MMAU: A Massive Multi-Task Audio Understanding and Reasoning Benchmark"
-S Sakshi, Utkarsh Tyagi, Sonal Kumar, Ashish Seth, Ramaneswaran Selvakumar, Oriol Nieto, Ramani Duraiswami,
-Sreyan Ghosh, Dinesh Manocha
-https://arxiv.org/abs/2410.19168
+S Sakshi, Utkarsh Tyagi, Sonal Kumar, Ashish Seth, Ramaneswaran Selvakumar, Oriol Nieto, Ramani
+Duraiswami, Sreyan Ghosh, Dinesh Manocha https://arxiv.org/abs/2410.19168
 
 inspect eval evals/mmau_test.py --model google/gemini-2.5-pro -T dataset=published
 music-evals export logs/LOG.eval --as mmau --out submission.json

@@ -1,16 +1,18 @@
-"""MSU-Bench: open questions on complete scores, read as ABC, seen as pages, or in other notations and as sound.
+"""MSU-Bench: open questions on complete scores, read as ABC, seen as pages, or in other notations
+and as sound.
 
-"Musical Score Understanding Benchmark: Evaluating Large Language Models' Comprehension of Complete Musical Scores"
-Congren Dai, Yue Yang, Krinos Li, Huichi Zhou, Shijie Liang, Bo Zhang, Enyang Liu, Ge Jin, Hongran An, Haosen Zhang,
-Peiyuan Jing, Kinhei Lee, Zhenxuan Zhang, Xiaobing Li, Maosong Sun
+"Musical Score Understanding Benchmark: Evaluating Large Language Models' Comprehension of Complete
+Musical Scores" Congren Dai, Yue Yang, Krinos Li, Huichi Zhou, Shijie Liang, Bo Zhang, Enyang Liu,
+Ge Jin, Hongran An, Haosen Zhang, Peiyuan Jing, Kinhei Lee, Zhenxuan Zhang, Xiaobing Li, Maosong Sun
 https://arxiv.org/abs/2511.20697
 
 inspect eval evals/msu.py@textual --model baseline/reader
-inspect eval evals/msu.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T asking=single -T levels=1,2
-inspect eval evals/msu.py@visual --model openai/gpt-4o -T judges=openai/gpt-5,openai/o3,openai/gpt-4.1
-inspect eval evals/msu.py@visual --model openai/gpt-4o -T pages=pdf -T abc=true
-inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=published -T content=title
-inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
+inspect eval evals/msu.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T asking=single -T
+levels=1,2 inspect eval evals/msu.py@visual --model openai/gpt-4o -T
+judges=openai/gpt-5,openai/o3,openai/gpt-4.1 inspect eval evals/msu.py@visual --model openai/gpt-4o
+-T pages=pdf -T abc=true inspect eval evals/msu.py@textual --model openai/gpt-4o -T
+dataset=published -T content=title inspect eval evals/msu.py@score --model
+vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
 """
 
 from collections import Counter
@@ -97,22 +99,26 @@ class MsuParameters:
     """Parameters of all three tasks.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
-            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
-            another item's, of another answer.
-        asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single``.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, by the type of each answer.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which
+            is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random
+            music as long, or with another item's, of another answer.
+        asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or
+            ``single``.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, by the
+            type of each answer.
         levels: only these, e.g. ``1,2``.
-        content: ``full``, or ``title`` to show only title and composer, which tests whether the model knows the piece.
+        content: ``full``, or ``title`` to show only title and composer, which tests whether the
+            model knows the piece.
         split: ``all``, ``train``, ``validation`` or ``test``.
-        judges: ``rules`` for no model, or an odd number of models (or roles), separated by commas; their majority
-            decides.
-        judge_max_tokens: most tokens of a judge's reply; a model that reasons needs thousands; ``null`` sets no limit.
+        judges: ``rules`` for no model, or an odd number of models (or roles), separated by commas;
+            their majority decides.
+        judge_max_tokens: most tokens of a judge's reply; a model that reasons needs thousands;
+            ``null`` sets no limit.
         judge_deadline: seconds that a judge has for a reply before it abstains.
         human_labels: a CSV file with the columns id and label, to compare the judges with people.
-        cache: take a reply from Inspect's cache if the same prompt was sent within a week, so that an interrupted run
-            continues without generating again.
+        cache: take a reply from Inspect's cache if the same prompt was sent within a week, so that
+            an interrupted run continues without generating again.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/msu/prompts.toml``.
     """
 
@@ -150,10 +156,11 @@ class TextualParameters(MsuParameters):
     """Parameters of `textual`: those of all tasks, and three more.
 
     Args:
-        twin: ``original``; ``transposed`` for scores and answers a major second higher or lower; or ``renamed`` for
-            scores with title and composer of another score.
+        twin: ``original``; ``transposed`` for scores and answers a major second higher or lower; or
+            ``renamed`` for scores with title and composer of another score.
         max_score_tokens: the longest score, in tokens, estimated as half its characters.
-        too_long: ``refuse`` leaves out questions on longer scores, ``truncate`` cuts the scores after a measure.
+        too_long: ``refuse`` leaves out questions on longer scores, ``truncate`` cuts the scores
+            after a measure.
     """
 
     twin: Twin = "original"
@@ -166,8 +173,10 @@ class ScoreParameters(MsuParameters):
     """Parameters of `score`: those of all tasks, and two more.
 
     Args:
-        rendering: ``abc``, ``musicxml``, ``midi`` (as text), ``lilypond``, ``kern``, ``pages`` or ``audio``.
-        max_score_tokens: the longest score, in tokens, estimated as half its characters; longer ones are left out.
+        rendering: ``abc``, ``musicxml``, ``midi`` (as text), ``lilypond``, ``kern``, ``pages`` or
+            ``audio``.
+        max_score_tokens: the longest score, in tokens, estimated as half its characters; longer
+            ones are left out.
     """
 
     asking: Literal["batch", "single"] = "single"
@@ -185,14 +194,18 @@ def textual(params: TextualParameters) -> Task:
 
 @task
 def visual(params: VisualParameters) -> Task:
-    """Answer questions on scores seen as pages, or as pages and ABC (sections 3 and 5, Appendix I)."""
+    """Answer questions on scores seen as pages, or as pages and ABC (sections 3 and 5, Appendix
+    I).
+    """
     columns = ["images", *["pdf"] * (params.pages == "pdf"), *["abc"] * params.abc]
     return _task("visual", params, "pages", columns)
 
 
 @task
 def score(params: ScoreParameters) -> Task:
-    """Answer the same questions on the same scores in any rendering, as far as it holds the answers."""
+    """Answer the same questions on the same scores in any rendering, as far as it holds the
+    answers.
+    """
     return _task("score", params, params.rendering, ["musicxml"], params.max_score_tokens)
 
 
@@ -391,7 +404,8 @@ def _choose_stimulus(
 
 
 def _load_scores(dataset: str, columns: Sequence[str], splits: Sequence[str]) -> list[ScoreRow]:
-    """Load scores with the columns that the model sees; with `pdf`, one PDF is in the place of the images.
+    """Load scores with the columns that the model sees; with `pdf`, one PDF is in the place of the
+    images.
 
     The PDF is made of the images if the data has none.
     """
@@ -419,7 +433,9 @@ def _announced(rendering: Rendering, count: int) -> Iterator[Callable[[], None]]
 
 
 def _limit_length(selection: _Selection, max_tokens: int, too_long: TooLong) -> None:
-    """Cut scores that are too long after a line of ABC, which is a whole measure, or leave them out."""
+    """Cut scores that are too long after a line of ABC, which is a whole measure, or leave them
+    out.
+    """
     shown: dict[str, Rendered] = {}
     for name, rendered in selection.shown.items():
         if estimated_tokens(len(rendered["text"])) <= max_tokens:
@@ -437,7 +453,9 @@ def _limit_length(selection: _Selection, max_tokens: int, too_long: TooLong) -> 
 
 
 def _make_twins(selection: _Selection, twin: Twin) -> None:
-    """Transpose or rename the scores and change their answers; leave out and name scores that cannot be changed."""
+    """Transpose or rename the scores and change their answers; leave out and name scores that
+    cannot be changed.
+    """
     order = sorted(selection.scores, key=lambda score: sha256(score["score_id"].encode()).digest())
     after = {
         score["score_id"]: other for score, other in zip(order, [*order[1:], order[0]], strict=True)
@@ -479,7 +497,9 @@ class Prompt(NamedTuple):
 def _samples(
     selection: _Selection, prompt: Prompt, asking: str, originals: Mapping[str, str] | None
 ) -> list[Sample]:
-    """Make the samples of all scores; `originals` are the answers to the questions of a twin before it was changed."""
+    """Make the samples of all scores; `originals` are the answers to the questions of a twin before
+    it was changed.
+    """
     samples = []
     for score in selection.scores:
         name = score["score_id"]
@@ -487,7 +507,8 @@ def _samples(
         groups = [[row] for row in rows] if asking == "single" else [rows] if rows else []
         for group in groups:
             sample = record_to_sample(score, group, selection.shown.get(name), prompt, originals)
-            # The level-wise success rate is over all questions on a score, also if they are asked one at a time.
+            # The level-wise success rate is over all questions on a score, also if they are asked
+            # one at a time.
             levels = dict(Counter(str(row["level"]) for row in rows))
             truncated = (
                 {"measures_kept": selection.truncated[name]} if name in selection.truncated else {}

@@ -1,4 +1,5 @@
-"""MuChoMusic: facts about recordings, with four options. Many can be answered from the text alone: see RUL-MuChoMusic.
+"""MuChoMusic: facts about recordings, with four options. Many can be answered from the text alone:
+see RUL-MuChoMusic.
 
 "MuChoMusic: Evaluating Music Understanding in Multimodal Audio-Language Models"
 Benno Weck, Ilaria Manco, Emmanouil Benetos, Elio Quinton, George Fazekas, Dmitry Bogdanov
@@ -32,7 +33,8 @@ from music_evals.evals.shared.tasks import task
 
 
 def read_record(record: Record) -> MediaQuestion:
-    """Read a line of ``muchomusic.csv``, or a row of ``lmms-lab/muchomusic``, which has fewer facts.
+    """Read a line of ``muchomusic.csv``, or a row of ``lmms-lab/muchomusic``, which has fewer
+    facts.
 
     Recordings of the former are ``TRACK.2min.mp3`` and ``[VIDEO]-[START-END].wav``.
     """

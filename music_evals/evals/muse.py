@@ -5,9 +5,10 @@ Brandon James Carone, Iran R. Roman, Pablo Ripollés
 https://arxiv.org/abs/2510.22455
 
 inspect eval evals/muse.py --model baseline/reader
-inspect eval evals/muse.py@syncopation --model openai/gpt-4o-audio-preview -T modality=audio -T strategy=cot
-inspect eval evals/muse.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T strategy=logiclm -T structured_output=true
-inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro -T dataset=published -T modality=audio
+inspect eval evals/muse.py@syncopation --model openai/gpt-4o-audio-preview -T modality=audio -T
+strategy=cot inspect eval evals/muse.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T strategy=logiclm -T
+structured_output=true inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro -T
+dataset=published -T modality=audio
 """
 
 import base64
@@ -63,7 +64,8 @@ from music_evals.solvers.symbolic.music import SOLVERS, SymbolicSolver
 Row = dict[str, Any]
 
 MAX_TOKENS: Final = 2048
-"""New tokens of a reply, enough for a chain of thought; a model that reasons first may need a larger ``--max-tokens``.
+"""New tokens of a reply, enough for a chain of thought; a model that reasons first may need a
+larger ``--max-tokens``.
 
 The paper limits refinements only. Without a limit, some models write until their context is full.
 """
@@ -74,23 +76,29 @@ class MuseParameters:
     """Parameters of all tasks of MUSE and of The MUSE Benchmark.
 
     Args:
-        dataset: ``generated``; ``published`` for the recordings, which are fetched once and need ``modality=audio``; a
-            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
-            another item's, of another answer.
+        dataset: ``generated``; ``published`` for the recordings, which are fetched once and need
+            ``modality=audio``; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random
+            music as long, or with another item's, of another answer.
         modality: ``midi`` (as text) or ``audio``.
-        strategy: ``standalone`` (answer only), ``cot`` (chain of thought) or ``logiclm`` (symbolic lines, solver,
-            answer).
-        shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier turns.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
-            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
-        chat: ``separate``, or ``continued`` for all trials in one chat, with the earlier ones and the replies to them.
+        strategy: ``standalone`` (answer only), ``cot`` (chain of thought) or ``logiclm`` (symbolic
+            lines, solver, answer).
+        shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier
+            turns.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
+            ``likelihood`` for the probabilities of the options, also by models without a chat
+            template. See ``docs/answers.md``.
+        chat: ``separate``, or ``continued`` for all trials in one chat, with the earlier ones and
+            the replies to them.
         seed: of the order of the trials.
-        media: number of samples, from the first on, for which the log shows piano roll and sound; or ``all``.
+        media: number of samples, from the first on, for which the log shows piano roll and sound;
+            or ``all``.
         prompts: a TOML file with other wording, see ``prompts.toml`` in the benchmark's folder.
         structured_output: (logiclm) have the server constrain the symbolic lines to their schema.
-        tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver itself.
-        refinement_tokens: (logiclm) most tokens of a refinement, by default as in the paper; reasoning needs more.
+        tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver
+            itself.
+        refinement_tokens: (logiclm) most tokens of a refinement, by default as in the paper;
+            reasoning needs more.
     """
 
     dataset: str = GENERATED
@@ -128,7 +136,8 @@ class MuseParameters:
             )
         if self.structured_output and self.tools == "native":
             raise ValueError(
-                "structured_output constrains the text that a model writes; with tools=native it calls"
+                "structured_output constrains the text that a model writes; with tools=native it "
+                "calls"
             )
 
 
@@ -151,7 +160,9 @@ class Trials:
 
 @task
 def syncopation(params: MuseParameters) -> Task:
-    """Count the off-beat kick and snare hits of a drum loop: five options (sections 2.1 and 2.3)."""
+    """Count the off-beat kick and snare hits of a drum loop: five options (sections 2.1 and
+    2.3).
+    """
     return _task(
         "syncopation",
         "How many kick and snare hits, taken together, land on an off-beat?",
@@ -162,7 +173,9 @@ def syncopation(params: MuseParameters) -> Task:
 
 @task
 def transposition(params: MuseParameters) -> Task:
-    """Tell whether two melodies are the same but for their key: yes or no (sections 2.1 and 2.3)."""
+    """Tell whether two melodies are the same but for their key: yes or no (sections 2.1 and
+    2.3).
+    """
     return _task(
         "transposition",
         "Are the two one and the same melody, but for the key?",
@@ -173,7 +186,9 @@ def transposition(params: MuseParameters) -> Task:
 
 @task
 def chord_quality(params: MuseParameters) -> Task:
-    """Name the quality of a chord, heard as a block and as an arpeggio: four options (sections 2.1 and 2.3)."""
+    """Name the quality of a chord, heard as a block and as an arpeggio: four options (sections 2.1
+    and 2.3).
+    """
     return _task("chord_quality", "Which quality has the chord?", [""], params)
 
 
@@ -207,7 +222,8 @@ def trials_task(
         trials: what differs between the tasks.
         params: its parameters; ValueError if they ask for a solver, and there is none.
         system: the system message.
-        followup: (logiclm) the texts of `solvers.logiclm`, and their placeholders but for those that the solver fills.
+        followup: (logiclm) the texts of `solvers.logiclm`, and their placeholders but for those
+            that the solver fills.
         worked: the chain of thought of a worked example, by answer.
     """
     logic = params.strategy == "logiclm"
@@ -274,7 +290,8 @@ def record_to_sample(
     majority: str,
     answer_type: Mapping[str, Any],
 ) -> Sample:
-    """Map a row to a sample: the opening that all trials share, then the trial; metadata is all but the stimulus.
+    """Map a row to a sample: the opening that all trials share, then the trial; metadata is all but
+    the stimulus.
 
     `answer_type` has the facts of the question that depend on the strategy.
     """
@@ -360,7 +377,9 @@ def check_native(
     pairs: Mapping[tuple[str, str], tuple[str, str]],
     benchmark: str = "muse",
 ) -> None:
-    """Raise a ValueError if a file rewords texts for symbolic lines, but not those for tool calls, which are used."""
+    """Raise a ValueError if a file rewords texts for symbolic lines, but not those for tool calls,
+    which are used.
+    """
     plain = load_prompts(benchmark)
 
     def is_reworded(table: str, text: str) -> bool:
@@ -373,8 +392,8 @@ def check_native(
     ]
     if missing and params.tools == "native":
         raise ValueError(
-            f"prompts={params.prompts} rewords LogicLM for text only; with tools=native it also needs "
-            f"{', '.join(missing)}"
+            f"prompts={params.prompts} rewords LogicLM for text only; with tools=native it also "
+            f"needs {', '.join(missing)}"
         )
 
 
@@ -386,8 +405,9 @@ def _formulated(
     lists = _true_lists(muse, row)
     if lists is None:
         raise ValueError(
-            f"the few-shot example {row['id']} has no transcription, which strategy=logiclm shows as its solution; "
-            "valid here are shots=zero, the other strategies, and datasets with transcriptions (generated)"
+            f"the few-shot example {row['id']} has no transcription, which strategy=logiclm shows "
+            "as its solution; valid here are shots=zero, the other strategies, and datasets with "
+            "transcriptions (generated)"
         )
     schema, result = muse.solver.schema, muse.solver.decide(lists).result
     finding = Template(followup["decided"]).substitute(result=result)
@@ -419,7 +439,9 @@ def _true_lists(muse: Trials, row: Row) -> list[list[int]] | None:
 
 
 def trial(muse: Trials, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:
-    """Make the message with the stimuli of a trial, and with the facts as metadata unless it is a worked example."""
+    """Make the message with the stimuli of a trial, and with the facts as metadata unless it is a
+    worked example.
+    """
     content: list[Content] = []
     text, music = "", []
     for identifier, clip in zip(muse.identifiers, muse.clips, strict=True):

@@ -1,4 +1,5 @@
-"""The MUSE Benchmark: ten listening tasks, by ear or from MIDI; none of them is one of the three of `muse`.
+"""The MUSE Benchmark: ten listening tasks, by ear or from MIDI; none of them is one of the three of
+`muse`.
 
 "The MUSE Benchmark: Probing Music Perception and Auditory Relational Reasoning in Audio LLMs"
 Brandon James Carone, Iran R. Roman, Pablo Ripollés

@@ -5,7 +5,8 @@ Ruibin Yuan, Hanfeng Lin, Yi Wang, Zeyue Tian, Shangda Wu, Tianhao Shen, Ge Zhan
 https://arxiv.org/abs/2402.16153
 
 inspect eval evals/musictheorybench.py --model baseline/chance
-inspect eval evals/musictheorybench.py@reasoning --model openai/gpt-4o -T dataset=published -T shots=five
+inspect eval evals/musictheorybench.py@reasoning --model openai/gpt-4o -T dataset=published -T
+shots=five
 """
 
 from inspect_ai import Task

@@ -1,7 +1,8 @@
-"""Tasks on questions, the common kind of benchmark: text, sound, pictures or notation, and options to choose from.
+"""Tasks on questions, the common kind of benchmark: text, sound, pictures or notation, and options
+to choose from.
 
-`question_set_task` is for any of these, with any number of options. `question_task` is for banks of four-option
-questions of text with worked examples.
+`question_set_task` is for any of these, with any number of options. `question_task` is for banks of
+four-option questions of text with worked examples.
 """
 
 import logging
@@ -65,14 +66,17 @@ class QuestionParameters:
     """Parameters of a task on a bank.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
-            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for random music of the same
-            length; ``other`` for the music of a question with another answer.
-        twin: ``original``; ``completion`` to show half of the options and ask for the others word for word.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which
+            is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for
+            random music of the same length; ``other`` for the music of a question with another
+            answer.
+        twin: ``original``; ``completion`` to show half of the options and ask for the others word
+            for word.
         shots: ``zero``, or ``five`` to show five worked examples ahead of the question.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
-            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
+            ``likelihood`` for the probabilities of the options, also by models without a chat
+            template. See ``docs/answers.md``.
         prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
     """
 
@@ -87,8 +91,8 @@ class QuestionParameters:
 def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec) -> Task:
     """Make the task of a name, which is that of the config in the benchmark's dataset.
 
-    The benchmark's ``prompts.toml`` holds ``instruction`` and ``question``, and ``examples`` and ``example`` for worked
-    examples.
+    The benchmark's ``prompts.toml`` holds ``instruction`` and ``question``, and ``examples`` and
+    ``example`` for worked examples.
     """
     wording = load_prompts(benchmark.name, params.prompts)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
@@ -119,7 +123,9 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
 def record_to_sample(
     benchmark: str, name: str, row: QuestionRow, prompt: str, majority: str
 ) -> Sample:
-    """Map a row to a sample; the prompt is a template of what comes ahead of all questions, and of the question."""
+    """Map a row to a sample; the prompt is a template of what comes ahead of all questions, and of
+    the question.
+    """
     question = row["question"] + ("\n\n<abc 1>" if row["abc"] else "")
     media_row: Any = {**row, "question": question, "abc": [row["abc"]], "theme": row["kind"]}
     style = {
@@ -153,19 +159,22 @@ class QuestionSetParameters:
     """Parameters of a task on questions of the common kind.
 
     Args:
-        dataset: ``generated`` where the benchmark has such data; ``published`` for the published test, which is fetched
-            once; a dataset folder, a folder with the published files, or ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with noise, or with another item's
-            music, of another answer.
-        prompt: a style of the benchmark's ``prompts.toml``: ``letter``; ``paper``, in the authors' form and order;
-            ``lmms``, as lmms-eval asks, for the sets that it has.
-        protocol: which reading of the replies is the main metric: ``strict``, or the authors' own (``paper``). The log
-            has both.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
-            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
-        options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask each question once
-            without each of its wrong options, if it has two.
-        nota: put "None of the above" last, in the place of another option. It is right as often as any other.
+        dataset: ``generated`` where the benchmark has such data; ``published`` for the published
+            test, which is fetched once; a dataset folder, a folder with the published files, or
+            ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with noise, or
+            with another item's music, of another answer.
+        prompt: a style of the benchmark's ``prompts.toml``: ``letter``; ``paper``, in the authors'
+            form and order; ``lmms``, as lmms-eval asks, for the sets that it has.
+        protocol: which reading of the replies is the main metric: ``strict``, or the authors' own
+            (``paper``). The log has both.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
+            ``likelihood`` for the probabilities of the options, also by models without a chat
+            template. See ``docs/answers.md``.
+        options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask
+            each question once without each of its wrong options, if it has two.
+        nota: put "None of the above" last, in the place of another option. It is right as often as
+            any other.
         seed: of the shuffling, and of what "None of the above" replaces.
         seconds: of sound that are sent, from the beginning of a clip.
         allow_partial: ask the questions that are complete if files are missing or damaged.
@@ -196,9 +205,9 @@ class QuestionSetParameters:
 def question_set_task(params: QuestionSetParameters, name: str, dataset: DatasetSpec) -> Task:
     """Make the task of a name, which is that of the config in the benchmark's dataset.
 
-    The benchmark's ``prompts.toml`` has a table per prompt style: ``prompt`` with the question and its options,
-    ``option`` for one of them, ``layout`` (lines, one line, or list), and ``form``, the form of the answer; ``answer``
-    is ``text`` if that is the option's text and no letter.
+    The benchmark's ``prompts.toml`` has a table per prompt style: ``prompt`` with the question and
+    its options, ``option`` for one of them, ``layout`` (lines, one line, or list), and ``form``,
+    the form of the answer; ``answer`` is ``text`` if that is the option's text and no letter.
     """
     benchmark = benchmarks.load(dataset.name)
     styles = load_prompts(benchmark.name, params.prompts)
@@ -233,13 +242,15 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     )
     if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):
         raise ValueError(
-            "options=shuffled is not valid where options are pictures; valid are given, leave_one_out"
+            "options=shuffled is not valid where options are pictures; valid are given, "
+            "leave_one_out"
         )
     majority = commonest(("", row["answer"]) for row in rows)[""]
     reading = benchmark.table.get("official_reading")
     if not reading and params.protocol == "paper":
         raise ValueError(
-            f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is strict"
+            f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is "
+            "strict"
         )
     return declared_task(
         params,
@@ -253,9 +264,11 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
             for row in rows
             for shown in option_sets(row, params)
         ],
-        solver=with_shuffled_options(reply(), params.seed, last_stays=params.nota)
-        if is_shuffled
-        else reply(),
+        solver=(
+            with_shuffled_options(reply(), params.seed, last_stays=params.nota)
+            if is_shuffled
+            else reply()
+        ),
         scorer=[strict_choice(), *([official_choice(reading)] if reading else [])],
         config=GenerateConfig(temperature=0.0),
         floors={} if is_reduced else {"": floors_of(origin, name, {"test": rows})},
@@ -279,7 +292,8 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
     """Return the options that a row is asked with, once each.
 
     >>> row = {"id": "1", "options": ["lute", "harp", "bell"], "answer": "B"}
-    >>> [shown.options for shown in option_sets(row, QuestionSetParameters(options="leave_one_out"))]
+    >>> [shown.options for shown in option_sets(row,
+    ...     QuestionSetParameters(options="leave_one_out"))]
     [['harp', 'bell'], ['lute', 'harp']]
     """
     options, place = row["options"], ascii_uppercase.find(row["answer"])
@@ -310,7 +324,9 @@ def question_to_sample(
     seconds: int,
     majority: str,
 ) -> Sample:
-    """Map a row to a sample: the wording of a style, with the files where the question and its options have marks."""
+    """Map a row to a sample: the wording of a style, with the files where the question and its
+    options have marks.
+    """
     options = shown.options
     form = (style["option"], _BETWEEN.get(style["layout"], " "))
     letters: dict[str, Any] = dict(zip(ascii_lowercase, options, strict=False))
@@ -358,7 +374,9 @@ def question_to_sample(
 
 
 def _checksums(row: MediaQuestionRow) -> dict[str, str]:
-    """What is equal for the same question in two benchmarks, and for two questions on the same files."""
+    """What is equal for the same question in two benchmarks, and for two questions on the same
+    files.
+    """
     cells = [*row.get("audio", ()), *row.get("images", ())]  # a bank of texts has neither
     files = "\0".join(
         sha256(cell["bytes"]).hexdigest() for cell in cells if cell["bytes"] != ABSENT
@@ -374,7 +392,8 @@ def _checksums(row: MediaQuestionRow) -> dict[str, str]:
 
 
 def split_media(question: str) -> tuple[str, str]:
-    r"""Split a question after the marks at its beginning: sound comes first, also ahead of an instruction.
+    r"""Split a question after the marks at its beginning: sound comes first, also ahead of an
+    instruction.
 
     >>> split_media("<audio 1>\n\nWhich drum?"), split_media("Which drum?")
     (('<audio 1>\n\n', 'Which drum?'), ('', 'Which drum?'))
@@ -387,7 +406,9 @@ def split_media(question: str) -> tuple[str, str]:
 def _content(
     text: str, row: MediaQuestionRow, seconds: int
 ) -> tuple[str | list[Content], list[list[int]]]:
-    """Put files and notation where a text has their marks; return also the spans of the notation in a plain text."""
+    """Put files and notation where a text has their marks; return also the spans of the notation in
+    a plain text.
+    """
     parts: list[Content] = []
     spans: list[list[int]] = []
     written, *marked = MARK.split(text)

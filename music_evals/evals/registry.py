@@ -1,7 +1,9 @@
-"""Everything that Inspect finds by name (``music_evals/...``, ``baseline/...``, ``human/...``) from any folder.
+"""Everything that Inspect finds by name (``music_evals/...``, ``baseline/...``, ``human/...``) from
+any folder.
 
-Every ``inspect`` command imports this module, so it loads no heavy library. The tasks of a benchmark are in the module
-of its name; importing that module registers its tasks, scorers, metrics and solvers.
+Every ``inspect`` command imports this module, so it loads no heavy library. The tasks of a
+benchmark are in the module of its name; importing that module registers its tasks, scorers, metrics
+and solvers.
 """
 
 from importlib import import_module
@@ -22,13 +24,17 @@ MODULES: Final[dict[str, ModuleType]] = {
 
 
 def dataset_module(dataset: str) -> ModuleType:
-    """Return the module with a dataset's ``BENCHMARK``: of the builders, or that of the tasks on a question set."""
+    """Return the module with a dataset's ``BENCHMARK``: of the builders, or that of the tasks on a
+    question set.
+    """
     is_built = find_spec(f"music_evals.datasets_builders.{dataset}") is not None
     return MODULES[dataset] if dataset in MODULES and not is_built else builder(dataset)
 
 
 def defaults_of(benchmark: str, task: str) -> dict[str, Any]:
-    """Return the defaults of a task's parameters, which logs of runs by Inspect alone do not hold."""
+    """Return the defaults of a task's parameters, which logs of runs by Inspect alone do not
+    hold.
+    """
     return {
         name: one.default
         for name, one in signature(getattr(MODULES[benchmark], task)).parameters.items()

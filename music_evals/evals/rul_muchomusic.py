@@ -5,8 +5,9 @@ Yongyi Zang, Sean O'Brien, Taylor Berg-Kirkpatrick, Julian McAuley, Zachary Nova
 https://arxiv.org/abs/2504.00369
 
 inspect eval evals/rul_muchomusic.py --model google/gemini-2.5-pro
-inspect eval evals/rul_muchomusic.py --model openai-api/local/qwen3-omni -T dataset=published -T prompt=paper
-inspect eval evals/rul_muchomusic.py --model google/gemini-2.5-pro -T dataset=published -T options=leave_one_out
+inspect eval evals/rul_muchomusic.py --model openai-api/local/qwen3-omni -T dataset=published -T
+prompt=paper inspect eval evals/rul_muchomusic.py --model google/gemini-2.5-pro -T dataset=published
+-T options=leave_one_out
 """
 
 from inspect_ai import Task
@@ -27,7 +28,8 @@ from music_evals.evals.shared.tasks import task
 def read_record(record: Record) -> MediaQuestion:
     """Read an entry of ``RUL-MuchoMusic.json``.
 
-    Its recording is ``ID.mp3``, or that of the question of MuChoMusic with the same text and answer.
+    Its recording is ``ID.mp3``, or that of the question of MuChoMusic with the same text and
+    answer.
     """
     theme = "PI below 0.5" if record["PI"] < 0.5 else "PI from 0.5"
     sound = Part("audio", (record["id"], sound_key(record["question"], record["correct_answer"])))

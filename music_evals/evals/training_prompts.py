@@ -1,4 +1,6 @@
-"""The prompts of training rows: what a task of the suite sends for them, as messages that trainers take."""
+"""The prompts of training rows: what a task of the suite sends for them, as messages that trainers
+take.
+"""
 
 from collections.abc import Container, Mapping
 from importlib import import_module
@@ -17,7 +19,9 @@ _CONDITIONS: Final[Mapping[str, tuple[Mapping[str, str], ...]]] = {
     "muse_ten": ({"modality": "midi"},),
     "ziqi": ({"language": "zh"}, {"language": "en"}),
 }
-"""Dataset → the parameters of the tasks that ask its rows, without sound and one question at a time."""
+"""Dataset → the parameters of the tasks that ask its rows, without sound and one question at a
+time.
+"""
 _TASKS: Final = {"questions": "textual"}  # config → task of another name
 
 

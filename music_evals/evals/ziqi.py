@@ -1,13 +1,14 @@
 """ZIQI-Eval: four-option questions of musical knowledge, and which continuation belongs to a tune.
 
-"The Music Maestro or The Musically Challenged, A Massive Music Evaluation Benchmark for Large Language Models"
-Jiajia Li, Lu Yang, Mingni Tang, Cong Chen, Zuchao Li, Ping Wang, Hai Zhao
+"The Music Maestro or The Musically Challenged, A Massive Music Evaluation Benchmark for Large
+Language Models" Jiajia Li, Lu Yang, Mingni Tang, Cong Chen, Zuchao Li, Ping Wang, Hai Zhao
 https://arxiv.org/abs/2406.15885
 
 inspect eval evals/ziqi.py@comprehension --model baseline/reader
 inspect eval evals/ziqi.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=published -T shots=five
 inspect eval evals/ziqi.py@comprehension --model openai/gpt-4o -T themes=female_music -T rotations=4
-inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=published -T subset=human -T protocol=paper
+inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=published -T subset=human -T
+protocol=paper
 """
 
 import random
@@ -35,7 +36,8 @@ from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
-MAX_TOKENS: Final = 100  # new tokens in the authors' script; a model that reasons first needs a larger ``--max-tokens``
+# new tokens in the authors' script; a model that reasons first needs a larger ``--max-tokens``
+MAX_TOKENS: Final = 100
 _TUNE: Final = re.compile(r"^X: ?[0-9]", re.MULTILINE)  # where a tune begins
 
 Language = Literal["zh", "en"]
@@ -48,27 +50,33 @@ class ZiqiParameters:
     """Parameters of both tasks.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which is fetched once; a
-            folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
-            another item's, of another answer.
-        twin: ``original``; ``transposed`` for the tune and its options a major second higher or lower (`generation`);
-            ``completion`` to show half of the options and ask for the others word for word.
-        shots: ``zero``, or ``five`` for the five worked examples of the question's theme ahead of it.
+        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which
+            is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random
+            music as long, or with another item's, of another answer.
+        twin: ``original``; ``transposed`` for the tune and its options a major second higher or
+            lower (`generation`); ``completion`` to show half of the options and ask for the others
+            word for word.
+        shots: ``zero``, or ``five`` for the five worked examples of the question's theme ahead of
+            it.
         themes: only these themes, by their Chinese or English names, separated by commas.
-        protocol: how the answer is read: ``paper`` takes the first capital A to D of the reply, ``strict`` a letter
-            that is used as an answer (see ``music_evals/scorers/readers/choices.py``).
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
-            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
-        rotations: 1, or 4 to ask each question under all rotations of its options. An option such as "all of the above"
-            stays last, which leaves three rotations. Questions with an option that names letters are left out.
+        protocol: how the answer is read: ``paper`` takes the first capital A to D of the reply,
+            ``strict`` a letter that is used as an answer (see
+            ``music_evals/scorers/readers/choices.py``).
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
+            ``likelihood`` for the probabilities of the options, also by models without a chat
+            template. See ``docs/answers.md``.
+        rotations: 1, or 4 to ask each question under all rotations of its options. An option such
+            as "all of the above" stays last, which leaves three rotations. Questions with an option
+            that names letters are left out.
         deduplicate: leave out questions that are earlier in the dataset, too.
         subset: ``human`` for two questions per sub-theme, as in the paper's study with people.
-        language: language of the instruction, ``zh`` or ``en``, and of the questions if the dataset has both.
+        language: language of the instruction, ``zh`` or ``en``, and of the questions if the dataset
+            has both.
         seed: seed of the subset.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/ziqi/prompts.toml``.
-        media: number of samples with a tune, of those that the viewer lists first, for which the log shows it engraved
-            and plays it; or ``all``.
+        media: number of samples with a tune, of those that the viewer lists first, for which the
+            log shows it engraved and plays it; or ``all``.
     """
 
     dataset: str = GENERATED
@@ -95,7 +103,9 @@ def comprehension(params: ZiqiParameters) -> Task:
 
 @task
 def generation(params: ZiqiParameters) -> Task:
-    """Choose the continuation in ABC that belongs to the opening of a tune: four options (sections 3 and 4)."""
+    """Choose the continuation in ABC that belongs to the opening of a tune: four options (sections
+    3 and 4).
+    """
     return _task("generation", params)
 
 
@@ -165,7 +175,9 @@ def record_to_sample(
     rotation: int,
     majority: str,
 ) -> Sample:
-    """Map a row to a sample, its options in one of their `rotations`; the opening comes ahead of the question."""
+    """Map a row to a sample, its options in one of their `rotations`; the opening comes ahead of
+    the question.
+    """
     order = rotations(row["options"])[rotation]
     place = order.index(LETTERS.index(row["answer"]))
     options = [row["options"][index] for index in order]
@@ -190,9 +202,11 @@ def record_to_sample(
         **notation,
     )
     return Sample(
-        id=sample_id(row["id"])
-        if params.rotations == 1
-        else f"{sample_id(row['id'])}-rotation{rotation}",
+        id=(
+            sample_id(row["id"])
+            if params.rotations == 1
+            else f"{sample_id(row['id'])}-rotation{rotation}"
+        ),
         input=[ChatMessageUser(content=prompt, metadata=metadata)],
         choices=list(options),
         target=LETTERS[place],
@@ -260,7 +274,9 @@ def _human_subset(rows: list[Row], seed: int) -> list[Row]:
 
 
 def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
-    """Transpose tune and options of all rows that have a tune; return these rows, and the ids of the others."""
+    """Transpose tune and options of all rows that have a tune; return these rows, and the ids of
+    the others.
+    """
     moved, left_out = [], []
     for row in rows:
         try:
@@ -277,7 +293,8 @@ def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
             moved.append(Row({**row, "question": question, "options": options}))
     if not moved:
         raise ValueError(
-            "twin=transposed is not valid: no question of this task has a tune in ABC; valid is original"
+            "twin=transposed is not valid: no question of this task has a tune in ABC; valid is "
+            "original"
         )
     return moved, left_out
 
@@ -285,7 +302,9 @@ def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
 def _openings(
     config: ConfigName, rows: Sequence[Row], wording: Mapping[str, str], params: ZiqiParameters
 ) -> dict[str, str]:
-    """The text before the questions of each theme: instruction and examples, which are of the same theme in dev."""
+    """The text before the questions of each theme: instruction and examples, which are of the same
+    theme in dev.
+    """
     themes = dict.fromkeys(row["theme_en"] for row in rows)
     instruction = wording["instruction"] + "\n\n"
     if params.shots == "zero":
@@ -300,8 +319,8 @@ def _openings(
         examples = [row for row in dev if row["theme_en"] == theme]
         if len(examples) != EXAMPLES:
             raise ValueError(
-                f"{params.dataset} has {len(examples)} rows of {theme} in dev; shots=five needs {EXAMPLES}; valid is "
-                "shots=zero"
+                f"{params.dataset} has {len(examples)} rows of {theme} in dev; shots=five needs "
+                f"{EXAMPLES}; valid is shots=zero"
             )
         shown = [
             _filled(wording["example"], row["question"], row["options"], row["answer"])

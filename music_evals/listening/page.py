@@ -1,8 +1,8 @@
 """The page of a session: one question at a time, from this machine for this machine.
 
-Only requests to 127.0.0.1 or localhost are answered, at an address with a token that other users of the machine do
-not know, and only answers that the page itself sends are taken. The page loads nothing and runs no script but its own,
-and all text is escaped.
+Only requests to 127.0.0.1 or localhost are answered, at an address with a token that other users of
+the machine do not know, and only answers that the page itself sends are taken. The page loads
+nothing and runs no script but its own, and all text is escaped.
 """
 
 from importlib.resources import files
@@ -26,8 +26,8 @@ from music_evals.listening.session import LONGEST, Session
 HOST: Final = "127.0.0.1"
 _MOST_BYTES: Final = 20 * LONGEST  # of an answer with its id; a character has up to 12 in a form
 _POLICY: Final = (
-    "default-src 'none'; img-src data:; media-src data:; script-src 'nonce-{0}'; style-src 'nonce-{0}'; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; img-src data:; media-src data:; script-src 'nonce-{0}'; style-src "
+    "'nonce-{0}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
 

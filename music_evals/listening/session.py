@@ -1,7 +1,9 @@
-"""The answers of one person to one task, kept in a file at each answer, and the log that Inspect makes of them.
+"""The answers of one person to one task, kept in a file at each answer, and the log that Inspect
+makes of them.
 
-The file is JSON lines beside the logs: what the session is of, then a line per answer. Its name has a checksum of the
-task, its parameters and its data, so that other parameters or other data begin another session.
+The file is JSON lines beside the logs: what the session is of, then a line per answer. Its name has
+a checksum of the task, its parameters and its data, so that other parameters or other data begin
+another session.
 """
 
 import fcntl
@@ -50,7 +52,9 @@ class Session:
         return [sample for sample in self.samples if str(sample.id) not in self.replies]
 
     async def shown(self, sample: Sample) -> dict[str, Any]:
-        """Return a question as the task's solver asks a model: earlier messages, its parts, and answers with labels."""
+        """Return a question as the task's solver asks a model: earlier messages, its parts, and
+        answers with labels.
+        """
         assert isinstance(sample.input, list)
         assert isinstance(self.task.solver, Solver)
 
@@ -83,7 +87,9 @@ class Session:
         }
 
     def keep(self, sample_id: str, answer: str) -> None:
-        """Write an answer to the file; the first one to a sample counts. ValueError: not an answer to a sample."""
+        """Write an answer to the file; the first one to a sample counts. ValueError: not an answer
+        to a sample.
+        """
         sample = next((sample for sample in self.samples if str(sample.id) == sample_id), None)
         facts, answer = question_message(sample)[1] if sample else {}, answer.strip()
         if (
@@ -100,7 +106,9 @@ class Session:
             self.replies[sample_id] = reply
 
     def write_log(self) -> EvalLog:
-        """Have Inspect run the task with the answers; if some are missing, on the answered samples only."""
+        """Have Inspect run the task with the answers; if some are missing, on the answered samples
+        only.
+        """
         assert isinstance(self.model.api, HumanAPI)
         self.model.api.replies = self.replies
         selection: dict[str, Any] = {}
@@ -124,8 +132,8 @@ class Session:
 def open_session(task: Task, model: Model, folder: Path, limit: int | None = None) -> Session:
     """Begin the session of ``human/NAME`` with the first samples of a task, or go on with it.
 
-    ValueError: the name is not valid, the task wants more than one answer per sample, or another process has the
-    session open.
+    ValueError: the name is not valid, the task wants more than one answer per sample, or another
+    process has the session open.
     """
     samples, about = list(task.dataset), task.metadata or {}
     if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,39}", model.name):
@@ -136,7 +144,8 @@ def open_session(task: Task, model: Model, folder: Path, limit: int | None = Non
     kinds = {question_message(sample)[1].get("answer_type") for sample in samples}
     if refused := kinds - {"choice", "text"}:
         raise ValueError(
-            f"a person gives one answer per question; with these parameters, {task.name} wants {refused}"
+            f"a person gives one answer per question; with these parameters, {task.name} wants "
+            f"{refused}"
         )
     wanted = ("benchmark", "config", "condition", "dataset_", "prompts_")
     identity = {key: value for key, value in about.items() if key.startswith(wanted)}

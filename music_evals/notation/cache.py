@@ -1,7 +1,8 @@
 """The cache folder: default datasets, results of LilyPond, embeddings, renderings of scores.
 
-Everything in it can be made again. Except for datasets, old entries are removed when a folder exceeds its limit. If the
-cache cannot be read or written, a warning says so once, and the program works without it.
+Everything in it can be made again. Except for datasets, old entries are removed when a folder
+exceeds its limit. If the cache cannot be read or written, a warning says so once, and the program
+works without it.
 """
 
 import hashlib
@@ -41,7 +42,9 @@ def cache_folder() -> Path:
 
 
 def limit_bytes() -> int:
-    """Return the most bytes of a folder, except for datasets; ValueError if `LIMIT` is no number."""
+    """Return the most bytes of a folder, except for datasets; ValueError if `LIMIT` is no
+    number.
+    """
     value = os.environ.get(LIMIT, "")
     try:
         gigabytes = float(value or _GIGABYTES)

@@ -1,4 +1,6 @@
-"""Libraries of extras, which only a few functions need, and the error if such a library is missing."""
+"""Libraries of extras, which only a few functions need, and the error if such a library is
+missing.
+"""
 
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version

@@ -132,7 +132,9 @@ def noise_text(text: str, notation: str, model: str = "") -> str:
 
 
 def noise_audio(data: bytes, model: bytes = b"") -> bytes:
-    """Return white noise as WAV, with the length, level and format of a model, by default of the file itself."""
+    """Return white noise as WAV, with the length, level and format of a model, by default of the
+    file itself.
+    """
     import soundfile
 
     model = model or data
@@ -150,7 +152,9 @@ def noise_audio(data: bytes, model: bytes = b"") -> bytes:
 
 
 def noise_pages(count: int) -> list[bytes]:
-    """Return pages of random music, drawn by `engrave_pages`; fewer pages are the first of more pages."""
+    """Return pages of random music, drawn by `engrave_pages`; fewer pages are the first of more
+    pages.
+    """
     return _pages(1 << (count - 1).bit_length())[:count]
 
 

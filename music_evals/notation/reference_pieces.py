@@ -17,10 +17,11 @@ PAPER: Final = "paper_"  # prefix of the columns with descriptors of the protoco
 class ReferenceRow(TypedDict):
     """A reference piece.
 
-    `text` is what was compiled: self-contained and in the current syntax. `compiles` means exit status 0 and a MIDI
-    file within 15 s of CPU time; `problem` says why a piece does not compile. Columns with ``paper_`` have descriptors
-    of the protocol ``paper``, the others of ``strict``. An undefined descriptor is null, and `undefined` says why.
-    Embeddings are null if the dataset was built without an encoder.
+    `text` is what was compiled: self-contained and in the current syntax. `compiles` means exit
+    status 0 and a MIDI file within 15 s of CPU time; `problem` says why a piece does not compile.
+    Columns with ``paper_`` have descriptors of the protocol ``paper``, the others of ``strict``. An
+    undefined descriptor is null, and `undefined` says why. Embeddings are null if the dataset was
+    built without an encoder.
     """
 
     id: str
@@ -69,7 +70,9 @@ class ReferenceSet:
         return np.array(values, dtype=np.float64).reshape(len(rows), len(columns))
 
     def embeddings(self, pooling: Literal["first_token", "mean"]) -> npt.NDArray[np.float32] | None:
-        """The embeddings of all pieces, shape (n, d); None if the dataset was built without an encoder."""
+        """The embeddings of all pieces, shape (n, d); None if the dataset was built without an
+        encoder.
+        """
         rows: tuple[Any, ...] = self.rows
         vectors = [row[f"embedding_{pooling}"] for row in rows]
         if self.encoder is None or any(vector is None for vector in vectors):

@@ -1,8 +1,8 @@
 """Work on untrusted files, in processes with limits of memory and CPU time.
 
-A process takes one item after the other. If it dies, a new process replaces it, and the other items are not affected.
-CPU time is limited rather than wall-clock time, so that results do not depend on the load of the machine. A second
-limit, of wall-clock time, ends processes that sleep.
+A process takes one item after the other. If it dies, a new process replaces it, and the other items
+are not affected. CPU time is limited rather than wall-clock time, so that results do not depend on
+the load of the machine. A second limit, of wall-clock time, ends processes that sleep.
 """
 
 import gc
@@ -41,8 +41,9 @@ class Elsewhere(NamedTuple):
 
 
 ELSEWHERE: Final[ContextVar[Elsewhere | None]] = ContextVar("ELSEWHERE", default=None)
-"""If set, `map_in_subprocess` and `compile_texts` work there. Arguments are pickled, and files that they name must be
-readable there."""
+"""If set, `map_in_subprocess` and `compile_texts` work there. Arguments are pickled, and files that
+they name must be readable there.
+"""
 
 
 class LimitError(RuntimeError):
@@ -67,19 +68,22 @@ def map_in_subprocess(
     *,
     few: int = 0,
 ) -> Iterator[_Result | LimitError]:
-    """Apply a function to items in as many processes as there are cores, and yield the results in order.
+    """Apply a function to items in as many processes as there are cores, and yield the results in
+    order.
 
-    Function, items and results are pickled, and the module of the function is imported. `ELSEWHERE` moves the work.
+    Function, items and results are pickled, and the module of the function is imported. `ELSEWHERE`
+    moves the work.
 
     Args:
         work: the function.
         items: its arguments.
         allowance: limits for each item.
-        few: so many items or fewer are done in this process, without limits, because a process takes seconds to start.
+        few: so many items or fewer are done in this process, without limits, because a process
+            takes seconds to start.
 
     Yields:
-        The result, or a LimitError if the item exceeded the allowance or ended its process. Exceptions of the function
-        are raised.
+        The result, or a LimitError if the item exceeded the allowance or ended its process.
+        Exceptions of the function are raised.
     """
     if len(items) <= few:
         yield from map(work, items)
@@ -126,7 +130,9 @@ def _in_processes(
 
 
 class _Child(Generic[_Item, _Result]):
-    """A process that works on items; unlike `multiprocessing` it does not import the main module, such as Inspect."""
+    """A process that works on items; unlike `multiprocessing` it does not import the main module,
+    such as Inspect.
+    """
 
     def __init__(self, work: Callable[[_Item], _Result], allowance: Allowance) -> None:
         self._allowance = allowance
@@ -159,7 +165,8 @@ class _Child(Generic[_Item, _Result]):
                 answer = LimitError(f"took more than {self._allowance.cpu} s of CPU time")
             else:
                 answer = LimitError(
-                    f"its process ended {f'by signal {-code}' if code < 0 else f'with status {code}'}"
+                    "its process ended "
+                    f"{f'by signal {-code}' if code < 0 else f'with status {code}'}"
                 )
         if isinstance(answer, LimitError):
             self.end()
@@ -174,7 +181,8 @@ class _Child(Generic[_Item, _Result]):
 
 
 def serve(descriptor: int) -> None:
-    """Work in the child process on what comes through a pipe: the function with the allowance, then the items.
+    """Work in the child process on what comes through a pipe: the function with the allowance, then
+    the items.
 
     An answer is a tuple with the result, or an exception.
     """

@@ -1,8 +1,10 @@
-"""Comparisons of runs on the same items: between models, between conditions, with and without the music.
+"""Comparisons of runs on the same items: between models, between conditions, with and without the
+music.
 
-Two runs are paired item by item, within a task and the same data. Values, clusters and strata are those of the main
-metric, so that a difference is that of the two scores over the items that both have. Each table is a family of its own
-for Holm's correction; rows with a baseline are another one, so that a baseline changes no p of two models.
+Two runs are paired item by item, within a task and the same data. Values, clusters and strata are
+those of the main metric, so that a difference is that of the two scores over the items that both
+have. Each table is a family of its own for Holm's correction; rows with a baseline are another one,
+so that a baseline changes no p of two models.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -113,7 +115,9 @@ def _facts(benchmark: str) -> Mapping[str, Any]:
 
 
 def comparison_tables(records: Records) -> list[Table]:
-    """Make the tables of comparisons: the music and twins, then models and conditions of each section."""
+    """Make the tables of comparisons: the music and twins, then models and conditions of each
+    section.
+    """
     runs = paired_runs(records)
     probes = [run for run in runs if run.factors["twin"] == "completion"]
     runs = [run for run in runs if run not in probes]
@@ -127,11 +131,13 @@ def comparison_tables(records: Records) -> list[Table]:
 
 
 def compared(records: Records, first: str, second: str) -> Table:
-    """Pair two models, or two conditions, on the questions that both were asked, all else being equal.
+    """Pair two models, or two conditions, on the questions that both were asked, all else being
+    equal.
 
     Args:
         records: of the logs.
-        first: a model, or its name behind the provider; or a condition, ``PARAMETER=VALUE``, also with its default.
+        first: a model, or its name behind the provider; or a condition, ``PARAMETER=VALUE``, also
+            with its default.
         second: another one of the same kind.
 
     Raises:
@@ -222,7 +228,9 @@ def _conditions_table(records: Records, section: str, runs: Sequence[PairedRun])
 
 
 def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
-    """Effects of crossed factors, pooled over models, tasks and the other factors; baselines are left out."""
+    """Effects of crossed factors, pooled over models, tasks and the other factors; baselines are
+    left out.
+    """
     rows = []
     benchmark = records.runs.at[runs[0].number, "benchmark"] if runs else "muse"
     if _facts(benchmark).get("crossed"):
@@ -251,7 +259,9 @@ def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) ->
 def _contrasts(
     records: Records, runs: Sequence[PairedRun]
 ) -> Iterator[tuple[str, PairedRun, PairedRun]]:
-    """The pairs of runs of a model on the same questions that differ in one factor, in the order of its values."""
+    """The pairs of runs of a model on the same questions that differ in one factor, in the order of
+    its values.
+    """
     for group in _grouped(runs, lambda run: (run.questions, run.factors["model"])):
         for first, second in combinations(group, 2):
             shared = first.factors.keys() & second.factors.keys()
@@ -273,7 +283,9 @@ def _rank(value: str, order: Sequence[str]) -> tuple[int, float, str]:
 
 
 def paired_row(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> PairedRow | None:
-    """Return labels, both means, and how two runs differ; None where they have no question in common."""
+    """Return labels, both means, and how two runs differ; None where they have no question in
+    common.
+    """
     return _row(_joined(first, second), labels, _is_baseline(first) or _is_baseline(second))
 
 
@@ -282,7 +294,9 @@ def _is_baseline(run: PairedRun) -> bool:
 
 
 def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
-    """The questions of two runs: their values, ``value`` and ``later``, and the coarser clusters of the two."""
+    """The questions of two runs: their values, ``value`` and ``later``, and the coarser clusters of
+    the two.
+    """
     coarser = min((first.scores, second.scores), key=lambda scores: scores["cluster"].nunique())
     columns = {"value": first.scores["value"], "later": second.scores["value"]}
     return pd.DataFrame({**columns, "cluster": coarser["cluster"], "stratum": coarser["stratum"]})
@@ -313,7 +327,9 @@ def run_labels(records: Records, run: PairedRun, without: str = "") -> dict[str,
 
 
 def paired_cells(rows: Sequence[PairedRow]) -> Rows:
-    """Return the cells of a table of paired rows, whose p are corrected together; rows with baselines apart."""
+    """Return the cells of a table of paired rows, whose p are corrected together; rows with
+    baselines apart.
+    """
     corrected: dict[int, float] = {}
     for family in (True, False):
         places = [place for place, row in enumerate(rows) if row.has_baseline is family]

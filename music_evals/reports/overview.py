@@ -1,4 +1,6 @@
-"""What a report shows first: a figure, one table of models and benchmarks, and a sentence per benchmark."""
+"""What a report shows first: a figure, one table of models and benchmarks, and a sentence per
+benchmark.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -117,7 +119,10 @@ def _sentence(records: Records, means: Sequence[Aggregate]) -> str:
     score = best.shown_score or Estimate(0.0)
     name, shown = short(best.model), text(replace(score, mark=""))
     if not best.is_quality:
-        return f"This is a compile rate, not quality; random notes earn 100. {name} has the highest, {shown}."
+        return (
+            f"This is a compile rate, not quality; random notes earn 100. {name} has the highest, "
+            f"{shown}."
+        )
     if listening := _listening(records, models):
         return listening
     if best.floor is None or best.gain is None:
@@ -165,11 +170,16 @@ def _listening(records: Records, models: Sequence[Aggregate]) -> str:
     if reads and not hears and (from_sound.high or 100) >= (from_midi.low or 0):
         verb = "reads MIDI and may hear"  # what it gets from sound is told apart from neither
     floor = f", floor {midi.floor.value:.0f}" if midi.floor else ""
-    return f"{short(midi.model)} {verb}: {text(from_midi)} from MIDI, {text(from_sound)} from sound{floor}."
+    return (
+        f"{short(midi.model)} {verb}: {text(from_midi)} from MIDI, {text(from_sound)} from "
+        f"sound{floor}."
+    )
 
 
 def short(model: str) -> str:
-    """Return the name of a model without provider and organisation; baselines and people keep their whole name."""
+    """Return the name of a model without provider and organisation; baselines and people keep their
+    whole name.
+    """
     name, bracket, arguments = model.partition(" [")
     return (
         model

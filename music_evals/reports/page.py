@@ -1,7 +1,8 @@
-"""Reports as one document: a page of HTML that needs no other file and no network, and Markdown beside its files.
+"""Reports as one document: a page of HTML that needs no other file and no network, and Markdown
+beside its files.
 
-The page has no scripts, and its policy lets it load nothing: figures and CSV files are in it as data. All text is
-escaped. The first table of a section is open, the others are folded.
+The page has no scripts, and its policy lets it load nothing: figures and CSV files are in it as
+data. All text is escaped. The first table of a section is open, the others are folded.
 """
 
 import base64
@@ -32,7 +33,9 @@ _ADDRESS: Final = re.compile(r"https?://\S+")
 
 
 def environment() -> Environment:
-    """Return what fills the templates of pages: all text is escaped, and an unknown name is an error."""
+    """Return what fills the templates of pages: all text is escaped, and an unknown name is an
+    error.
+    """
     made = Environment(
         loader=PackageLoader("music_evals.reports"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
@@ -100,7 +103,9 @@ def draw_figures(sections: Sequence[Section]) -> dict[str, str]:
 
 
 def _laid_out(table: Table) -> dict[str, Any]:
-    """Arrange a table for the page: no empty columns; how a model was asked, and on which data, is in its cell."""
+    """Arrange a table for the page: no empty columns; how a model was asked, and on which data, is
+    in its cell.
+    """
     ordered, names, numeric = table.measured_first(), table.columns, list(table.is_numeric())
     inner = {
         at: name
@@ -139,7 +144,9 @@ def _laid_out(table: Table) -> dict[str, Any]:
 
 @cache
 def _marked(words: str) -> Markup:
-    """Mark in a text what tells that a number is not of the published test, and let long names break."""
+    """Mark in a text what tells that a number is not of the published test, and let long names
+    break.
+    """
     parts = [
         Markup("<wbr>").join(_AFTER_A_MARK.split(part)) for part in _NOT_PUBLISHED.split(words)
     ]

@@ -1,8 +1,9 @@
-"""The figures of a report as SVG: a panel per column of a table, a line per row, a point with its interval per cell.
+"""The figures of a report as SVG: a panel per column of a table, a line per row, a point with its
+interval per cell.
 
-The same table gives the same text, whatever the machine's settings of matplotlib. Published rows are grey; a model has
-one colour and one mark in all panels. Figures have no background, and their ink turns light where the reader prefers
-dark pages.
+The same table gives the same text, whatever the machine's settings of matplotlib. Published rows
+are grey; a model has one colour and one mark in all panels. Figures have no background, and their
+ink turns light where the reader prefers dark pages.
 """
 
 import io
@@ -15,15 +16,17 @@ from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import PUBLISHED, Table
 from music_evals.scorers.metrics.estimates import Estimate
 
-# Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind readers too. Their
-# number and that of the marks have no common divisor, so that 35 rows look different.
+# Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind
+# readers too. Their number and that of the marks have no common divisor, so that 35 rows look
+# different.
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
 MARKS: Final = "os^Dv"
 GREY: Final = "#8c8c8c"
 _BAND: Final = "#ececec"
 _UNNAMED: Final = ("Source", "Data")  # columns of text that do not name a row
 
-# Text stays text, so that it can be searched and read aloud; the salt makes the names within the file the same.
+# Text stays text, so that it can be searched and read aloud; the salt makes the names within the
+# file the same.
 _STYLE: Final[Mapping[str, Any]] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "music-evals",
@@ -53,7 +56,8 @@ _WIDTH, _PANEL, _LINE = (
 def table_figure(
     table: Table, floors: Mapping[str, float] = {}, published: Mapping[str, Sequence[float]] = {}
 ) -> str:
-    """Draw the percentages of a table, whose rows are named by their text; return SVG, or nothing without matplotlib.
+    """Draw the percentages of a table, whose rows are named by their text; return SVG, or nothing
+    without matplotlib.
 
     Args:
         table: what is drawn.

@@ -1,4 +1,6 @@
-"""The table of `music-evals power`: what the questions of a task can tell apart, and how many would be needed."""
+"""The table of `music-evals power`: what the questions of a task can tell apart, and how many would
+be needed.
+"""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -18,7 +20,9 @@ from music_evals.scorers.metrics.power import (
 )
 
 SUPPOSED: Final = paired_variance(0.7, 0.75, 0.5)
-"""The variance without logs: models that get 70 and 75% right, and whose answers have a correlation of 0.5."""
+"""The variance without logs: models that get 70 and 75% right, and whose answers have a correlation
+of 0.5.
+"""
 
 
 def power_table(tasks: Sequence[TaskFacts], points: float, records: Records | None = None) -> Table:
@@ -27,7 +31,8 @@ def power_table(tasks: Sequence[TaskFacts], points: float, records: Records | No
     Args:
         tasks: of one or several benchmarks.
         points: the difference that is to be found, in percentage points.
-        records: of logs whose variance is used; without a pair of runs of a task its variance is `SUPPOSED`.
+        records: of logs whose variance is used; without a pair of runs of a task its variance is
+            `SUPPOSED`.
     """
     pairs = _pairs(records) if records else []
     rows: Rows = []
@@ -54,7 +59,9 @@ def power_table(tasks: Sequence[TaskFacts], points: float, records: Records | No
 
 
 def _is_of(run: PairedRun, task: TaskFacts) -> bool:
-    """Whether a run is of a task; where tasks ask the same questions, the task is a factor of the run."""
+    """Whether a run is of a task; where tasks ask the same questions, the task is a factor of the
+    run.
+    """
     return run.questions[0] == task.benchmark and task.name in (
         run.questions[-1],
         *run.factors.values(),
@@ -62,7 +69,9 @@ def _is_of(run: PairedRun, task: TaskFacts) -> bool:
 
 
 def _pairs(records: Records) -> list[tuple[PairedRun, PairedRun]]:
-    """Runs of two models on the same questions under the same condition; without baselines where there are others."""
+    """Runs of two models on the same questions under the same condition; without baselines where
+    there are others.
+    """
     pairs = [
         (first, second)
         for first, second in combinations(paired_runs(records), 2)

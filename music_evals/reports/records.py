@@ -1,7 +1,7 @@
 """Logs as tidy data frames, from which all tables, tests and figures are made.
 
-`read_records` reads logs of the suite's tasks. Logs may come from strangers: their sizes, texts and numbers are
-bounded, and a log that cannot be used is passed over with a reason.
+`read_records` reads logs of the suite's tasks. Logs may come from strangers: their sizes, texts and
+numbers are bounded, and a log that cannot be used is passed over with a reason.
 """
 
 import json
@@ -83,24 +83,29 @@ _WITH_DETAILS: Final = (
 _Row = dict[str, Any]
 _Metadata = Mapping[str, Any]
 Defaults = Callable[[str, str], _Metadata]
-"""Benchmark and task → defaults of the task's parameters, for runs by Inspect alone, whose logs do not hold them."""
+"""Benchmark and task → defaults of the task's parameters, for runs by Inspect alone, whose logs do
+not hold them.
+"""
 
 
 class Records(NamedTuple):
     """The records of logs.
 
     Args:
-        runs: a row per log: ``section`` (of the report), ``benchmark``, ``task``, ``model``, ``condition``, ``data``,
-            ``created``, ``n`` (items in the main metric), ``is_complete``, ``is_published_test``, ``is_current`` (False
-            for a run that another one of the same model, task, condition and data replaces), a column per parameter of
-            the task, and others.
-        scores: a row per figure: ``run``, ``metric``, ``group``, ``value``, ``low``, ``high``, ``n``, ``source``
-            (measured, floor or published; published figures have no run), and ``unread``: of the main metric, the share
-            of replies that hold no answer that could be read.
-        items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair`` (equal for the same
-            question in two runs), ``question_key`` (equal for the same question in two benchmarks), ``cluster``,
-            ``stratum``, ``value``, ``counts``, ``reading``, ``answer``, ``target``, ``tokens``, ``seconds``,
-            ``is_unread`` (None if the scorer reads no reply), and what the sample's and the score's metadata say.
+        runs: a row per log: ``section`` (of the report), ``benchmark``, ``task``, ``model``,
+            ``condition``, ``data``, ``created``, ``n`` (items in the main metric), ``is_complete``,
+            ``is_published_test``, ``is_current`` (False for a run that another one of the same
+            model, task, condition and data replaces), a column per parameter of the task, and
+            others.
+        scores: a row per figure: ``run``, ``metric``, ``group``, ``value``, ``low``, ``high``,
+            ``n``, ``source`` (measured, floor or published; published figures have no run), and
+            ``unread``: of the main metric, the share of replies that hold no answer that could be
+            read.
+        items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair``
+            (equal for the same question in two runs), ``question_key`` (equal for the same question
+            in two benchmarks), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``,
+            ``answer``, ``target``, ``tokens``, ``seconds``, ``is_unread`` (None if the scorer reads
+            no reply), and what the sample's and the score's metadata say.
         main: the items of the main scorer of each run, without empty columns.
         headers: header of each run's log.
         passed_over: location of each other log, and why it is not used.
@@ -114,7 +119,9 @@ class Records(NamedTuple):
     passed_over: Sequence[tuple[str, str]]
 
     def current(self, section: str = "", **values: Any) -> pd.DataFrame:
-        """Return the runs of a section that are current, with these values of columns; probes are left out."""
+        """Return the runs of a section that are current, with these values of columns; probes are
+        left out.
+        """
         runs = self.runs[self.runs["is_current"] & ~self.runs["is_probe"]]
         for name, value in {**({"section": section} if section else {}), **values}.items():
             if name not in runs:
@@ -135,7 +142,9 @@ class Records(NamedTuple):
         return found.percent() if found else None
 
     def floors(self, run: int, group: str = "") -> Estimates:
-        """Return the floors of the main metric of a run, by their kind: what is earned without the music."""
+        """Return the floors of the main metric of a run, by their kind: what is earned without the
+        music.
+        """
         rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "floor")]
         rows = rows[rows["group"] == group]
         return {row["floor"]: _estimate(row) for _, row in rows.iterrows()}
@@ -205,7 +214,9 @@ def read_records(
 
 
 def score_of(items: pd.DataFrame) -> Estimate | None:
-    """Return the main metric over some items of a run: the headline, or that of a group; None without a value."""
+    """Return the main metric over some items of a run: the headline, or that of a group; None
+    without a value.
+    """
     counted = items[items["counts"] & items["value"].notna()]
     found = estimate(*(counted[name].tolist() for name in ("value", "item", "cluster", "stratum")))
     if found is None or "is_unread" not in counted or counted["is_unread"].isna().all():
@@ -215,9 +226,11 @@ def score_of(items: pd.DataFrame) -> Estimate | None:
 
 @contextmanager
 def local_logs(*places: str | Path) -> Iterator[list[Path]]:
-    """Find the logs in files and folders; logs elsewhere, such as in ``s3://``, are fetched for the time of the block.
+    """Find the logs in files and folders; logs elsewhere, such as in ``s3://``, are fetched for the
+    time of the block.
 
-    Logs of shards that are not merged yet are left out. A FileNotFoundError names a place with nothing in it.
+    Logs of shards that are not merged yet are left out. A FileNotFoundError names a place with
+    nothing in it.
     """
     import fsspec
     from inspect_ai.log import list_eval_logs
@@ -279,7 +292,9 @@ class _Facts(BaseModel, strict=True):
 
 
 def read_header(path: Path) -> EvalLog:
-    """Read the header of a log, with its texts made `plain`; ValueError if it is too large or a number is."""
+    """Read the header of a log, with its texts made `plain`; ValueError if it is too large or a
+    number is.
+    """
     if not path.is_file():
         raise ValueError("it is not a file")
     if plain(str(path)) != str(path):
@@ -330,7 +345,9 @@ def _read_entry(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
 
 
 def _elements(text: str) -> Iterator[Any]:
-    """The elements of a list in JSON, one at a time: a list of empty lists needs 30 times its text."""
+    """The elements of a list in JSON, one at a time: a list of empty lists needs 30 times its
+    text.
+    """
     decoder = json.JSONDecoder()
     if not text.lstrip().startswith("["):
         raise ValueError("its summaries.json holds no list")
@@ -366,7 +383,9 @@ def _check_size(what: str, size: int, most: int) -> None:
 
 
 def _plain_values(value: Any, where: str) -> Any:
-    """All values of a header with their texts made plain; ValueError for a number out of all bounds."""
+    """All values of a header with their texts made plain; ValueError for a number out of all
+    bounds.
+    """
     if isinstance(value, str):
         return plain(value, _LONGEST)
     if isinstance(value, dict):
@@ -390,7 +409,8 @@ def _complete_facts(log: EvalLog, samples: Sequence[_Sample], defaults: Defaults
     benchmark, task = str(about.get("benchmark")), str(about.get("task"))
     if benchmark not in names() or task not in load(benchmark).tasks:
         raise ValueError(
-            f"hf/{named['repo']} is not a dataset of this suite: its samples name no benchmark and task"
+            f"hf/{named['repo']} is not a dataset of this suite: its samples name no benchmark and "
+            "task"
         )
     facts, dataset = load(benchmark).tasks[task], f"hf://datasets/{named['repo']}"
     params = dict(facts.prompted or {})
@@ -443,7 +463,9 @@ def _check_usable(log: EvalLog) -> None:
 
 
 def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
-    """The items of a log's samples, of each scorer; a sample that was asked again after an error counts once."""
+    """The items of a log's samples, of each scorer; a sample that was asked again after an error
+    counts once.
+    """
     scorers = [score.name for score in (log.results.scores if log.results else [])]
     main = (log.eval.metadata or {})["main_metric"].partition("/")[0]
     rows = []
@@ -466,7 +488,8 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
             for item in items_of(score, sample_id, about):
                 if item.value is not None and not 0 <= item.value <= 1:
                     raise ValueError(
-                        f"sample {plain(sample_id, _SHOWN)} has the score {item.value:g}; 0 to 1 is accepted"
+                        f"sample {plain(sample_id, _SHOWN)} has the score {item.value:g}; 0 to 1 is"
+                        " accepted"
                     )
                 # The twin of a question has another answer; it is paired with the question.
                 target = str(about.get("twin_target", sample.target))
@@ -491,9 +514,9 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
                         "stratum": plain(item.stratum, _SHOWN),
                         "value": nan if item.value is None else item.value,
                         "counts": item.counts,
-                        "answer": None
-                        if score.answer is None
-                        else plain(str(score.answer), _SHOWN),
+                        "answer": (
+                            None if score.answer is None else plain(str(score.answer), _SHOWN)
+                        ),
                         "target": plain(str(sample.target), _SHOWN),
                         "tokens": tokens,
                         "seconds": seconds,
@@ -515,13 +538,17 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
 
 
 def _is_unread(details: _Metadata) -> bool | None:
-    """Whether an item's reply holds no answer that could be read; None if its scorer does not say."""
+    """Whether an item's reply holds no answer that could be read; None if its scorer does not
+    say.
+    """
     reading = details.get("reading")
     return None if reading is None else reading in UNREAD and not details.get("votes")
 
 
 def _question_key(about: _Metadata, item: str, target: str) -> str:
-    """What is equal for one question in two benchmarks: a checksum of its content, or of id, answer and options."""
+    """What is equal for one question in two benchmarks: a checksum of its content, or of id, answer
+    and options.
+    """
     options = about.get("options")
     shown = sorted(map(str, options)) if isinstance(options, list) else []
     return _digest(str(about["content"])) if "content" in about else _digest(item, target, *shown)
@@ -589,9 +616,9 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> _Row
         "main_metric": about["main_metric"],
         "unread": unread,
         "has_reader": bool(reading),
-        "errors": results.total_samples - results.completed_samples
-        if (results := log.results)
-        else 0,
+        "errors": (
+            results.total_samples - results.completed_samples if (results := log.results) else 0
+        ),
         "n": counted["item"].nunique(),
         "clusters": counted["cluster"].nunique(),
         "is_complete": is_complete,
@@ -604,7 +631,9 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> _Row
 
 
 def _is_complete(log: EvalLog, main: pd.DataFrame) -> bool:
-    """Whether every sample was asked and scored; a question that nobody can decide does not matter."""
+    """Whether every sample was asked and scored; a question that nobody can decide does not
+    matter.
+    """
     results, config = log.results, log.eval.config
     if results is None or config.limit is not None or config.sample_id is not None:
         return False
@@ -622,7 +651,9 @@ def _is_complete(log: EvalLog, main: pd.DataFrame) -> bool:
 
 
 def _is_comparable(facts: TaskFacts, params: _Metadata, about: _Metadata) -> bool:
-    """Whether a log says that it is of the published test, as the paper asked it: see ``[comparable]``."""
+    """Whether a log says that it is of the published test, as the paper asked it: see
+    ``[comparable]``.
+    """
     benchmark = load(facts.benchmark)
     is_own = about.get("dataset_source") == dataset_facts(facts.benchmark).published[0]
     accepted = dict(benchmark.table.get("comparable", {}))
@@ -643,7 +674,9 @@ def _is_comparable(facts: TaskFacts, params: _Metadata, about: _Metadata) -> boo
 
 
 def _has_published_questions(facts: TaskFacts, main: pd.DataFrame) -> bool:
-    """Whether the samples are of all questions of the published test; the header of a log may say anything."""
+    """Whether the samples are of all questions of the published test; the header of a log may say
+    anything.
+    """
     _, source = dataset_facts(facts.benchmark).published
     wanted, known = source.questions.get(facts.name), source.fingerprints.get(facts.name)
     ids = main["item"] if "question" not in main else main["question"].fillna(main["item"])
@@ -661,7 +694,8 @@ def _hashable(value: Any) -> Any:
 
 
 def _with_current(runs: pd.DataFrame) -> pd.DataFrame:
-    """Mark the run that counts among those alike: a complete one, then one of more samples, then the newest.
+    """Mark the run that counts among those alike: a complete one, then one of more samples, then
+    the newest.
 
     A run that began in the future had a wrong clock, and is not the newest.
     """
@@ -675,7 +709,9 @@ def _with_current(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[_Row]:
-    """The figures of a run: the main metric, also by group, the other metrics of its log, and its floors."""
+    """The figures of a run: the main metric, also by group, the other metrics of its log, and its
+    floors.
+    """
     about = log.eval.metadata or {}
     facts, main_metric = _Facts.model_validate(about), about["main_metric"]
     main = items[items["is_main"]]
@@ -725,7 +761,9 @@ def _by_tag(items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _published_scores(benchmark: str) -> Iterator[_Row]:
-    """The figures of a benchmark's paper, as printed; their groups are the columns of text beside the model."""
+    """The figures of a benchmark's paper, as printed; their groups are the columns of text beside
+    the model.
+    """
     for name in published_names(benchmark):
         for row in published(benchmark, name).rows:
             labels = dict(row.labels)

@@ -50,7 +50,9 @@ class Section(NamedTuple):
 
 
 def make_report(records: Records) -> tuple[list[Section], _Faults]:
-    """Make the sections of a report, and name the logs that some of its tables cannot show, with the reason."""
+    """Make the sections of a report, and name the logs that some of its tables cannot show, with
+    the reason.
+    """
     left_out: _Faults = []
 
     def add(title: str, make: Callable[[Records], list[Table]], what: str) -> Section:

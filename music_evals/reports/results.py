@@ -1,7 +1,8 @@
-"""All figures of a report for other programs: ``results.json``, and ``results.csv`` of the same records.
+"""All figures of a report for other programs: ``results.json``, and ``results.csv`` of the same
+records.
 
-A record is a row of `Records.scores` with the facts of its run. Values are from 0 to 1, as in the log; those of papers
-are as printed. `SCHEMA` is raised if a field changes its meaning or goes.
+A record is a row of `Records.scores` with the facts of its run. Values are from 0 to 1, as in the
+log; those of papers are as printed. `SCHEMA` is raised if a field changes its meaning or goes.
 """
 
 import json
@@ -32,7 +33,9 @@ FACTS: Final = (
 
 
 def result_rows(records: Records) -> pd.DataFrame:
-    """Return the figures of all current runs, their floors, and the published figures of their benchmarks."""
+    """Return the figures of all current runs, their floors, and the published figures of their
+    benchmarks.
+    """
     scores = records.scores
     current = records.current().index
     scores = scores[scores["run"].isin(current) | scores["run"].isna()]
@@ -51,7 +54,9 @@ def result_rows(records: Records) -> pd.DataFrame:
 
 
 def as_json(records: Records, made_by: str) -> str:
-    """Return the text of ``results.json``: records, and the aggregates of the summary, in percent."""
+    """Return the text of ``results.json``: records, and the aggregates of the summary, in
+    percent.
+    """
     means = [
         {
             "model": one.model,
@@ -70,7 +75,9 @@ def as_json(records: Records, made_by: str) -> str:
 
 
 def as_csv(records: Records) -> str:
-    """Return the text of ``results.csv``; the share of unread replies is in ``results.json`` alone."""
+    """Return the text of ``results.csv``; the share of unread replies is in ``results.json``
+    alone.
+    """
     rows = result_rows(records).drop(columns="unread", errors="ignore")
     safe = rows.map(lambda cell: no_formula(cell) if isinstance(cell, str) else cell)
     text: str = safe.to_csv(index=False, lineterminator="\n")

@@ -1,9 +1,11 @@
-"""What ran, from the headers of logs: what tells two runs apart, and tables of runs, data, settings and software.
+"""What ran, from the headers of logs: what tells two runs apart, and tables of runs, data, settings
+and software.
 
-A `RunFingerprint` holds whatever can change an answer beside the task: its parameters that are not as by default, the
-model's arguments and address, settings of generation, limits, epochs, models in roles, another solver, the wording of a
-file of prompts, the version of the task, and the facts of the data. A setting is shown if runs of the report differ in
-it. A setting that a log does not state has its default.
+A `RunFingerprint` holds whatever can change an answer beside the task: its parameters that are not
+as by default, the model's arguments and address, settings of generation, limits, epochs, models in
+roles, another solver, the wording of a file of prompts, the version of the task, and the facts of
+the data. A setting is shown if runs of the report differ in it. A setting that a log does not state
+has its default.
 """
 
 import json
@@ -72,7 +74,8 @@ class RunFingerprint:
     """What tells a run from the others of a report.
 
     Args:
-        model: the model, with the arguments in which its runs differ: ``vllm/some-model [dtype=float16]``.
+        model: the model, with the arguments in which its runs differ: ``vllm/some-model
+            [dtype=float16]``.
         params: parameters of the task that are not as by default, as ``shots=few``.
         settings: settings in which runs differ, as ``temperature=0.7``.
         data: facts in which runs on data of one label differ, as ``revision=0123456789ab``.
@@ -160,7 +163,9 @@ def shortened(value: object) -> str | None:
 
 
 def _differing(facts_of_logs: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> list[list[str]]:
-    """For each log, as ``name=value``, the facts in which logs of its group differ, without defaults."""
+    """For each log, as ``name=value``, the facts in which logs of its group differ, without
+    defaults.
+    """
     words: list[list[str]] = [[] for _ in facts_of_logs]
     groups: dict[Hashable, list[int]] = {}
     for place, (group, _) in enumerate(facts_of_logs):
@@ -221,8 +226,9 @@ def _data(about: Mapping[str, Any]) -> _Facts:
 def signature(log: EvalLog) -> str:
     """Return in one line what a score must have in common with another one to be compared with it.
 
-    These are task, parameters and settings that are not as by default, data with version or revision, the version of
-    the readers, and that of the tasks: ``muse/syncopation|strategy=cot|data:generated-seed1@1.3.0|readers:3|v1.1.0``.
+    These are task, parameters and settings that are not as by default, data with version or
+    revision, the version of the readers, and that of the tasks:
+    ``muse/syncopation|strategy=cot|data:generated-seed1@1.3.0|readers:3|v1.1.0``.
     """
     about = log.eval.metadata or {}
     settings = {
@@ -280,7 +286,9 @@ def metadata_tables(
 
 
 def run_facts(log: EvalLog) -> dict[str, Cell]:
-    """Say what was run, on which data and with which settings and software; an error if the header is not usable."""
+    """Say what was run, on which data and with which settings and software; an error if the header
+    is not usable.
+    """
     about, config, results, revision = (
         log.eval.metadata or {},
         log.eval.config,

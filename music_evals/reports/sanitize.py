@@ -10,9 +10,11 @@ _PACKAGE: Final = str(Path(__file__).parents[1])
 
 
 def plain(text: str, longest: int | None = None) -> str:
-    r"""Return a text that no terminal, Markdown or XML takes for more than text, shortened if it is too long.
+    r"""Return a text that no terminal, Markdown or XML takes for more than text, shortened if it is
+    too long.
 
-    White space becomes a space. Other control characters, marks of direction and lone surrogates become U+FFFD.
+    White space becomes a space. Other control characters, marks of direction and lone surrogates
+    become U+FFFD.
 
     Example:
         >>> plain("a\x1b[31m\tb")
@@ -24,7 +26,9 @@ def plain(text: str, longest: int | None = None) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return an error in one line; an error that the package did not raise itself with its type and its place."""
+    """Return an error in one line; an error that the package did not raise itself with its type and
+    its place.
+    """
     from pydantic import (
         ValidationError,
     )  # here, because commands that only show texts do not need it

@@ -1,9 +1,10 @@
-"""A leaderboard as a folder: models and benchmarks, two models beside each other, the report, the logs in a viewer.
+"""A leaderboard as a folder: models and benchmarks, two models beside each other, the report, the
+logs in a viewer.
 
-The page works from a file and on any server of files, as a static Space of the Hugging Face Hub does. Its script
-filters and sorts the table and shows two models beside each other; without it the whole table is there. The viewer of
-``inspect view bundle`` fetches logs and so needs a server. The page's policy lets it load nothing, and run no script
-but its own.
+The page works from a file and on any server of files, as a static Space of the Hugging Face Hub
+does. Its script filters and sorts the table and shows two models beside each other; without it the
+whole table is there. The viewer of ``inspect view bundle`` fetches logs and so needs a server. The
+page's policy lets it load nothing, and run no script but its own.
 """
 
 import io

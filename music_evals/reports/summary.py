@@ -1,9 +1,11 @@
-"""The summary of a report: what a model earns on each benchmark, above its floors, and over the suite.
+"""The summary of a report: what a model earns on each benchmark, above its floors, and over the
+suite.
 
-A task's *normalised score* is 100·(score − floor)/(100 − floor), with the score and the best of its floors in percent:
-0 is as good as without the music, 100 is all right. A section's is the mean over its tasks, the suite's the mean over
-sections. A model has a suite mean if it has all tasks of the suite, on the same data as the others. Sections that ask
-the same questions count as one. Baselines and people do not decide which sections the suite has.
+A task's *normalised score* is 100·(score − floor)/(100 − floor), with the score and the best of its
+floors in percent: 0 is as good as without the music, 100 is all right. A section's is the mean over
+its tasks, the suite's the mean over sections. A model has a suite mean if it has all tasks of the
+suite, on the same data as the others. Sections that ask the same questions count as one. Baselines
+and people do not decide which sections the suite has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,12 +68,16 @@ class Aggregate:
 
     @property
     def is_quality(self) -> bool:
-        """Whether the score says how good answers are, and not only that pieces compile and are no copies."""
+        """Whether the score says how good answers are, and not only that pieces compile and are no
+        copies.
+        """
         return not self.runs["main_metric"].str.endswith(("/compile_rate", f"/{ORIGINAL}")).all()
 
     @property
     def shown_score(self) -> Estimate | None:
-        """The score with an interval that ends at 0 and 100; ‡ marks a share of pieces that compile."""
+        """The score with an interval that ends at 0 and 100; ‡ marks a share of pieces that
+        compile.
+        """
         if self.score is None:
             return None
         low, high = (
@@ -82,11 +88,12 @@ class Aggregate:
 
 
 def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
-    """Return the aggregates of each model, by section and then of the suite; and notes on the suite.
+    """Return the aggregates of each model, by section and then of the suite; and notes on the
+    suite.
 
-    Of a model's conditions the one counts under which most tasks were run to their end; of several such, the one
-    nearest to the defaults, then the one with the most items, then the newest. Runs without their music, and on twins,
-    do not count.
+    Of a model's conditions the one counts under which most tasks were run to their end; of several
+    such, the one nearest to the defaults, then the one with the most items, then the newest. Runs
+    without their music, and on twins, do not count.
     """
     runs = with_music(records.current())
     found = [
@@ -124,7 +131,8 @@ def _suite(records: Records, found: Sequence[Aggregate]) -> tuple[list[Aggregate
             without.append(model)
     if without:
         lines.append(
-            f"{SUITE}: none for models that lack some of its tasks, or ran on other data: {', '.join(without)}."
+            f"{SUITE}: none for models that lack some of its tasks, or ran on other data: "
+            f"{', '.join(without)}."
         )
     return suites, lines
 
@@ -148,7 +156,9 @@ def _questions(records: Records, found: Sequence[Aggregate]) -> dict[str, set[st
 
 
 def _repeats(questions: Mapping[str, set[str]]) -> tuple[set[str], list[str]]:
-    """Sections most of whose questions a larger section asks too, and notes on sections that share questions."""
+    """Sections most of whose questions a larger section asks too, and notes on sections that share
+    questions.
+    """
     kept: list[str] = []
     lines = []
     for section in sorted(questions, key=lambda name: (-len(questions[name]), name)):
@@ -241,7 +251,9 @@ def aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) ->
 
 
 def _normalised(gained: Estimate | None, floor: Estimate | None) -> Estimate | None:
-    """A gain as a share of what is above the floor, in percent; nothing is above 100, also no end of an interval."""
+    """A gain as a share of what is above the floor, in percent; nothing is above 100, also no end
+    of an interval.
+    """
     if gained is None or floor is None or floor.value >= 100:
         return None
     found = gained.times(100 / (100 - floor.value), 1)

@@ -1,4 +1,6 @@
-"""Tables of text and estimates, and the one place where numbers are formatted: terminal, Markdown, CSV."""
+"""Tables of text and estimates, and the one place where numbers are formatted: terminal, Markdown,
+CSV.
+"""
 
 import csv
 import io
@@ -60,7 +62,8 @@ def number(cell: Estimate) -> str:
 
 
 def interval(cell: Estimate) -> str:
-    """Return the ends of the interval, the number of items and the share of unread replies: ``20–38; n 60; 2% unread``.
+    """Return the ends of the interval, the number of items and the share of unread replies:
+    ``20–38; n 60; 2% unread``.
 
     What is not known is left out, and so is a share of 0.
     """
@@ -111,7 +114,8 @@ class Table:
         most_shown: how many rows are shown, the first ones; the CSV file has all. None for all.
 
     Raises:
-        ValueError: a row has another length than the headings, or a column holds both text and estimates.
+        ValueError: a row has another length than the headings, or a column holds both text and
+            estimates.
     """
 
     name: str
@@ -137,7 +141,9 @@ class Table:
                 )
 
     def shown_notes(self) -> list[str]:
-        """Return the notes; one that explains a mark, and begins with it, only where a cell has the mark."""
+        """Return the notes; one that explains a mark, and begins with it, only where a cell has the
+        mark.
+        """
         words = "".join(text(cell) for row in self.rows for cell in row)
         return [note for note in self.notes if note[0] not in "†‡" or note[0] in words]
 
@@ -189,7 +195,9 @@ class Table:
         )
 
     def to_latex(self) -> str:
-        """Return it as a LaTeX table with the rules of booktabs: notes above, numbers without their intervals' n."""
+        """Return it as a LaTeX table with the rules of booktabs: notes above, numbers without their
+        intervals' n.
+        """
         import pandas as pd
 
         ordered = self.measured_first()
@@ -210,7 +218,9 @@ class Table:
         ).replace("–", "--")
 
     def to_csv(self) -> str:
-        """Return it as CSV; a column of estimates becomes four: the value, unrounded, ``low``, ``high`` and ``n``."""
+        """Return it as CSV; a column of estimates becomes four: the value, unrounded, ``low``,
+        ``high`` and ``n``.
+        """
         numeric = list(self.is_numeric())
         headings = [
             (name, f"{name} low", f"{name} high", f"{name} n") if is_number else (name,)
@@ -236,7 +246,9 @@ def _stacked(cell: Cell) -> str:
 
 
 def _digits(cell: Estimate, value: float) -> str:
-    """A number of a cell, with no decimals that its interval makes void, and a true minus; 0 never has one."""
+    """A number of a cell, with no decimals that its interval makes void, and a true minus; 0 never
+    has one.
+    """
     decimals = cell.decimals
     if cell.low is not None and cell.high is not None and cell.high > cell.low:
         decimals = min(decimals, max(0, ceil(1 - log10(cell.high - cell.low))))

@@ -23,11 +23,13 @@ def reward_function(
     pieces: Pieces | None = None,
     deadline: float = 120,
 ) -> Callable[..., list[float | None]]:
-    """Make a reward function of a task for `trl.GRPOTrainer`, by the name that `music-evals list` shows.
+    """Make a reward function of a task for `trl.GRPOTrainer`, by the name that `music-evals list`
+    shows.
 
-    The training set needs the columns that `score` names. With a column ``task``, rows of other tasks get None, so that
-    a trainer can have a function per task. All parts are logged, as a column and a mean, under ``TASK/PART``. Pieces of
-    written music are compiled on all cores, each within the limits of the scorer, and cached.
+    The training set needs the columns that `score` names. With a column ``task``, rows of other
+    tasks get None, so that a trainer can have a function per task. All parts are logged, as a
+    column and a mean, under ``TASK/PART``. Pieces of written music are compiled on all cores, each
+    within the limits of the scorer, and cached.
 
     Args:
         task: its name, such as ``muse_syncopation``.
@@ -37,7 +39,8 @@ def reward_function(
         deadline: seconds for a batch of written music; a piece that is not done by then gets None.
 
     Returns:
-        A function of `prompts`, `completions` (texts or messages) and the columns of the dataset by name.
+        A function of `prompts`, `completions` (texts or messages) and the columns of the dataset by
+        name.
 
     Raises:
         ValueError: there is no such task, or it needs `pieces`; when called, a row lacks a column.
@@ -94,7 +97,8 @@ def reward_function(
 
 
 def text_of(completion: Completion) -> str:
-    """Return the text of a completion: of conversational ones, that of the last message of the assistant.
+    """Return the text of a completion: of conversational ones, that of the last message of the
+    assistant.
 
     Example:
         >>> text_of([{"role": "assistant", "content": [{"type": "text", "text": "B"}]}])

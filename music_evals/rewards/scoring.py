@@ -36,7 +36,9 @@ Row = Mapping[str, Any]
 
 
 class Reward(NamedTuple):
-    """What a reply earns, from 0 to 1, and of which parts; None where nothing can be said, with the reason."""
+    """What a reply earns, from 0 to 1, and of which parts; None where nothing can be said, with the
+    reason.
+    """
 
     value: float | None
     parts: Mapping[str, float | None]
@@ -44,7 +46,8 @@ class Reward(NamedTuple):
 
 
 class Pieces:
-    """What written music is compared with: reference sets, the in-domain one first, and pieces not to be copied.
+    """What written music is compared with: reference sets, the in-domain one first, and pieces not
+    to be copied.
 
     `known` maps names to LilyPond: demonstrations, and the pieces of your training set.
     """
@@ -64,30 +67,35 @@ def score(
 ) -> Reward:
     """Score a reply to a row, as the task does by its main metric under ``protocol=strict``.
 
-    The value is the task's score, except for written music: its score is the part ``compiles``, and the value also asks
-    for notes, for descriptors like those of real music, and that the piece is no near-copy. MSU-Bench is judged by
-    rules, without a model; a question whose reference no rule reads has no value.
+    The value is the task's score, except for written music: its score is the part ``compiles``, and
+    the value also asks for notes, for descriptors like those of real music, and that the piece is
+    no near-copy. MSU-Bench is judged by rules, without a model; a question whose reference no rule
+    reads has no value.
 
     Args:
         task: its name, as `music-evals list` shows it, such as ``muse_syncopation``.
-        row: a row of the task's dataset, or these columns of it: ``options`` and ``target`` (MUSE and The MUSE
-            Benchmark), ``options`` and ``answer`` (other questions), ``answer`` (`lilybench`), ``question``, ``answer``
-            and ``answer_type`` (a row of the config ``questions`` of `msu`). Written music needs no column.
+        row: a row of the task's dataset, or these columns of it: ``options`` and ``target`` (MUSE
+            and The MUSE Benchmark), ``options`` and ``answer`` (other questions), ``answer``
+            (`lilybench`), ``question``, ``answer`` and ``answer_type`` (a row of the config
+            ``questions`` of `msu`). Written music needs no column.
         reply: what a model wrote.
-        reasoned: (`lilybench`) whether the model was to reason first and end in a line ``Answer: …``.
+        reasoned: (`lilybench`) whether the model was to reason first and end in a line ``Answer:
+            …``.
         pieces: (`lilybench_generation`) what the piece is compared with.
 
     Returns:
-        Parts are ``answer``, ``format`` (the reply has the demanded form) and ``refusal``; of written music
-        ``compiles``, ``notes``, ``descriptors``, ``near_copy`` (the largest share of the piece that a known piece has,
-        or of a known piece that it has; None for a piece that is too short or uniform), ``format`` and ``refusal``.
+        Parts are ``answer``, ``format`` (the reply has the demanded form) and ``refusal``; of
+        written music ``compiles``, ``notes``, ``descriptors``, ``near_copy`` (the largest share of
+        the piece that a known piece has, or of a known piece that it has; None for a piece that is
+        too short or uniform), ``format`` and ``refusal``.
 
     Raises:
         ValueError: there is no such task, the row lacks a column, or `pieces` are missing.
         LilyPondError: LilyPond is not installed; SandboxError if it cannot be confined.
 
     Example:
-        >>> score("muse_chord_quality", {"options": ["Major", "Minor"], "target": "B"}, "Final Answer: B").parts
+        >>> score("muse_chord_quality", {"options": ["Major", "Minor"], "target": "B"},
+        ...     "Final Answer: B").parts
         {'answer': 1.0, 'format': 1.0, 'refusal': 0.0}
     """
     judge = judge_of(task, reasoned=reasoned, pieces=pieces)
@@ -119,7 +127,9 @@ class _Columns(dict[str, Any]):
 def judge_of(
     task: str, *, reasoned: bool = False, pieces: Pieces | None = None
 ) -> Callable[[Row, str], Reward]:
-    """Return the function that judges replies to a task; ValueError if there is none, or it lacks its pieces."""
+    """Return the function that judges replies to a task; ValueError if there is none, or it lacks
+    its pieces.
+    """
     facts = [one for one in benchmarks.tasks_named(task) if one.registry_name == task]
     if not facts:
         raise ValueError(f"{task} is not one task; see `music-evals list`")
@@ -213,7 +223,9 @@ def _written_music(pieces: Pieces, row: Row, reply: str) -> Reward:
 
 
 def _is_varied(midi: bytes) -> bool:
-    """Whether a piece sounds long and varied enough to be compared: it has as many runs as `copies` asks of a text."""
+    """Whether a piece sounds long and varied enough to be compared: it has as many runs as `copies`
+    asks of a text.
+    """
     try:
         notes = read_note_arrays(midi)
     except MidiError:
@@ -251,12 +263,15 @@ def _check_right(right: str, options: Sequence[str]) -> None:
     letters = ascii_uppercase[: len(options)]
     if options and right not in options and (len(right) != 1 or right not in letters):
         raise _RowError(
-            f"the right answer {right!r:.60} is neither a letter of the {len(options)} options nor one"
+            f"the right answer {right!r:.60} is neither a letter of the {len(options)} options "
+            "nor one"
         )
 
 
 def _ends_in_form(reply: str, options: Sequence[str], right: str) -> bool:
-    """Whether the last line is ``Final Answer: X``, or the reply is a sentence where that was asked for."""
+    """Whether the last line is ``Final Answer: X``, or the reply is a sentence where that was asked
+    for.
+    """
     text = clean_reply(reply).strip()
     answers = [*ascii_uppercase[: len(options)]] if len(right) == 1 else options
     label, answer = text[-2_000:].rpartition("\n")[2].partition("Final Answer: ")[1:]

@@ -1,7 +1,8 @@
-"""The scorers for tasks with a closed set of options: the model's final answer, or the answers of a whole chat.
+"""The scorers for tasks with a closed set of options: the model's final answer, or the answers of a
+whole chat.
 
-They take no arguments, so that `inspect score` can make them again from a log. The sample's metadata hold the options.
-The target is the letter of an option, or an option that is a sentence.
+They take no arguments, so that `inspect score` can make them again from a log. The sample's
+metadata hold the options. The target is the letter of an option, or an option that is a sentence.
 """
 
 from functools import partial
@@ -26,7 +27,8 @@ from music_evals.scorers.scores import (
 
 @scorer(metrics=[main_metric(), readings(), choice_details()])
 def final_answer() -> Scorer:
-    """Score the final answer of the last reply: correct, incorrect, or no answer, which counts as incorrect.
+    """Score the final answer of the last reply: correct, incorrect, or no answer, which counts as
+    incorrect.
 
     Source: arXiv 2510.22455, section 2.3.
     """
@@ -43,7 +45,9 @@ def final_answer() -> Scorer:
 
 @scorer(metrics=[main_metric(), readings()])
 def chat_answers() -> Scorer:
-    """Score the replies to all questions of a chat, each as `final_answer` does; each question is an item."""
+    """Score the replies to all questions of a chat, each as `final_answer` does; each question is
+    an item.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
         rows, lines = [], []
@@ -65,7 +69,8 @@ def chat_answers() -> Scorer:
                 }
             )
             lines.append(
-                f"- {question['id']}: read {code(reading.answer)}, expected {code(question['target'])}"
+                f"- {question['id']}: read {code(reading.answer)}, expected "
+                f"{code(question['target'])}"
             )
         return Score(
             value=fmean(row["verdict"] for row in rows),

@@ -1,8 +1,8 @@
 """Which option a reply chooses, for all scorers of questions with options.
 
-A reply that a schema held to a form has its answer in a field. Answers by probabilities are the likeliest option. Any
-other reply is read by rules. If the run has a model in
-the role `ROLE`, what no rule reads goes to that model, with the question and its options: the score is then by its
+A reply that a schema held to a form has its answer in a field. Answers by probabilities are the
+likeliest option. Any other reply is read by rules. If the run has a model in the role `ROLE`, what
+no rule reads goes to that model, with the question and its options: the score is then by its
 reading, and ``by_rules`` in the metadata has the value without it. Rewards never ask a model.
 """
 
@@ -51,14 +51,17 @@ _DETAILS: Final = (
     ("accuracy_by_rules", "by_rules", ("read_again", "reader_failed")),
     ("probability", "probability", ("options_mass",)),
 )
-"""Names of figures, the facts of scores that they are means of, and further facts to take the mean of."""
+"""Names of figures, the facts of scores that they are means of, and further facts to take the mean
+of.
+"""
 _log = getLogger(__name__)
 
 
 async def judge_choice(
     state: TaskState, right: str, by_rules: Callable[[str], Verdict]
 ) -> tuple[Verdict, dict[str, Any]]:
-    """Judge the option that a sample's reply chooses; return also what the score's metadata say of the reading.
+    """Judge the option that a sample's reply chooses; return also what the score's metadata say of
+    the reading.
 
     Args:
         state: the sample; its metadata or choices have the options.
@@ -160,11 +163,13 @@ def _likeliest_tokens(output: ModelOutput) -> list[tuple[str, float]]:
 
 @sample_metric
 def choice_details(scores: SampleScores) -> Figures:
-    """What a run has besides its score, if a model in the role `ROLE` read replies, or probabilities are the answers.
+    """What a run has besides its score, if a model in the role `ROLE` read replies, or
+    probabilities are the answers.
 
-    ``accuracy_by_rules`` is the score without that model, ``read_again`` the share of replies that it was sent.
-    ``probability`` is the mean of what the right option has of the probability of all options, and 0 where no option
-    is among the likeliest tokens; ``options_mass`` is the mean of what all options have together.
+    ``accuracy_by_rules`` is the score without that model, ``read_again`` the share of replies that
+    it was sent. ``probability`` is the mean of what the right option has of the probability of all
+    options, and 0 where no option is among the likeliest tokens; ``options_mass`` is the mean of
+    what all options have together.
     """
     items = all_items(scores)
     figures: Figures = {}
@@ -177,7 +182,9 @@ def choice_details(scores: SampleScores) -> Figures:
 
 
 def reading_prompt(question: str, labels: Mapping[str, str], reply: str) -> str:
-    """Return the prompt of the model that reads; no text in it can close the tags around it, or open others."""
+    """Return the prompt of the model that reads; no text in it can close the tags around it, or
+    open others.
+    """
     choices = ", ".join([*labels, NONE, REFUSED])
     listed = "\n".join(f"{label}. {text}" for label, text in labels.items())
     texts = {
@@ -196,7 +203,9 @@ def _template() -> Template:
 
 
 async def _ask(reader: Model, state: TaskState, labels: Mapping[str, str]) -> str:
-    """The label that the model replies, ``none`` or ``refused``; the schema counts where its provider sends it."""
+    """The label that the model replies, ``none`` or ``refused``; the schema counts where its
+    provider sends it.
+    """
     choices = [*labels, NONE, REFUSED]
     schema = object_schema({ANSWER: {"type": "string", "enum": choices}})
     config = GenerateConfig(

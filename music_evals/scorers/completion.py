@@ -15,7 +15,9 @@ _LABEL: Final = re.compile(r"\s*(?:[-*•]|\(?[A-Ha-h1-8][.):、．])\s+")
 
 @scorer(metrics=[main_metric()])
 def completed() -> Scorer:
-    """Score whether a reply has all hidden options, each on lines of its own; labels and case do not count."""
+    """Score whether a reply has all hidden options, each on lines of its own; labels and case do
+    not count.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
         hidden: list[str] = required_metadata(state, "hidden")

@@ -1,7 +1,8 @@
-"""Explanations of scores: the question, the expected answer and why, the answer that was read and by which rule.
+"""Explanations of scores: the question, the expected answer and why, the answer that was read and
+by which rule.
 
-They are Markdown for Inspect's viewer. All text of datasets and models is cut to a length and set as code, so that
-nothing in it counts as markup.
+They are Markdown for Inspect's viewer. All text of datasets and models is cut to a length and set
+as code, so that nothing in it counts as markup.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +25,8 @@ def explained(
 ) -> str:
     """Explain the score of one answer.
 
-    `expected` is a letter, an index, the text of an option, or any other answer. `worth` names the points of the
-    answer, if they are neither all nor none.
+    `expected` is a letter, an index, the text of an option, or any other answer. `worth` names the
+    points of the answer, if they are neither all nor none.
     """
     parts = [asked_and_expected(state, options, expected, reading.answer)]
     by = f", from {reading.rule}" if reading.rule else ""
@@ -43,7 +44,9 @@ def explained(
 def asked_and_expected(
     state: TaskState, options: Sequence[str], expected: str, answer: str | None
 ) -> str:
-    """Word the question, its options with marks at the expected and the given answer, and the expected answer."""
+    """Word the question, its options with marks at the expected and the given answer, and the
+    expected answer.
+    """
     question, why = asks_of(state).get("question"), state.metadata.get(WHY)
     parts = [f"**Asked:** {code(question, MOST)}"] if question else []
     parts += [_listed(options, expected, answer)] if options else []
@@ -60,7 +63,8 @@ def asks_of(state: TaskState) -> Mapping[str, Any]:
 
 
 def code(text: str | None, most: int = MOST_OF_OPTION) -> str:
-    """Set text as a span of code in one line, cut to a number of characters; no backtick in it can end the span.
+    """Set text as a span of code in one line, cut to a number of characters; no backtick in it can
+    end the span.
 
     Example:
         >>> code("c4  d"), code("a `b`"), code("Allegro vivace", 8)
@@ -86,7 +90,9 @@ def named(answer: str, options: Sequence[str]) -> str:
 
 
 def _listed(options: Sequence[str], expected: str, answer: str | None) -> str:
-    """The options, with letters or indices if the expected answer is one, and marks at the answers."""
+    """The options, with letters or indices if the expected answer is one, and marks at the
+    answers.
+    """
     names: Sequence[str] = options
     if expected.isdigit() or len(expected) == 1:
         names = ("0123456789" if expected.isdigit() else ascii_uppercase)[: len(options)]

@@ -1,8 +1,10 @@
-"""The items of a sample's score: which values count for the main metric, and which items share a cluster.
+"""The items of a sample's score: which values count for the main metric, and which items share a
+cluster.
 
-A scorer records in a score's metadata: ``counts`` (False for a value outside the main metric), ``stratum`` (if the main
-metric is a mean over strata) and, for a sample with several questions, ``questions`` with a ``verdict`` each. The
-metrics in logs and all figures of reports are computed from items.
+A scorer records in a score's metadata: ``counts`` (False for a value outside the main metric),
+``stratum`` (if the main metric is a mean over strata) and, for a sample with several questions,
+``questions`` with a ``verdict`` each. The metrics in logs and all figures of reports are computed
+from items.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,13 +74,17 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
 
 
 def _cluster(row: Mapping[str, Any], cluster: str) -> str:
-    """The cluster of a question in a score; earlier versions logged each question of a chat as a cluster of its own."""
+    """The cluster of a question in a score; earlier versions logged each question of a chat as a
+    cluster of its own.
+    """
     own = row.get("cluster", cluster)
     return cluster if own == row["id"] else str(own)
 
 
 def headline(items: Sequence[Item]) -> Estimate | None:
-    """Return the main metric of items: the estimate over those that count and have a value; None without any."""
+    """Return the main metric of items: the estimate over those that count and have a value; None
+    without any.
+    """
     counted = [item for item in items if item.counts and item.value is not None]
     return estimate(
         [item.value for item in counted if item.value is not None],

@@ -1,7 +1,7 @@
 """Scorer for four-option questions, and its metrics.
 
-The metrics are over all responses, not over means of epochs, because precision needs the answer of each response. The
-samples' metadata name the ``question``.
+The metrics are over all responses, not over means of epochs, because precision needs the answer of
+each response. The samples' metadata name the ``question``.
 
 Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
@@ -46,12 +46,13 @@ def precision_and_f1(scores: SampleScores) -> Figures:
 
 @scorer(metrics=[main_metric(), precision_and_f1(), readings(), choice_details()])
 def lettered_choice(protocol: Protocol = "strict") -> Scorer:
-    """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as incorrect.
+    """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as
+    incorrect.
 
     Args:
-        protocol: ``paper`` takes the first capital A to D, ``strict`` a letter that is used as an answer; see
-            `music_evals.scorers.readers.choices`. If several letters have the right text, ``strict`` accepts each of
-            these letters, and the text without a letter.
+        protocol: ``paper`` takes the first capital A to D, ``strict`` a letter that is used as an
+            answer; see `music_evals.scorers.readers.choices`. If several letters have the right
+            text, ``strict`` accepts each of these letters, and the text without a letter.
 
     Raises:
         ValueError: there is no such protocol.

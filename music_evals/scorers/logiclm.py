@@ -1,6 +1,8 @@
-"""The scorer of LogicLM: the deterministic solver's decision, and what happened to the formulations.
+"""The scorer of LogicLM: the deterministic solver's decision, and what happened to the
+formulations.
 
-The sample's metadata hold the attempts (`music_evals.solvers.logiclm.Attempt`), so a log can be scored again by itself.
+The sample's metadata hold the attempts (`music_evals.solvers.logiclm.Attempt`), so a log can be
+scored again by itself.
 """
 
 import re
@@ -38,16 +40,18 @@ def no_decision(scores: SampleScores) -> float:
 
 @scorer(metrics=[main_metric(), no_decision()])
 def solver_decision() -> Scorer:
-    """Score the solver's decision, which is the paper's score for LogicLM; none counts as incorrect.
+    """Score the solver's decision, which is the paper's score for LogicLM; none counts as
+    incorrect.
 
-    The metadata count what happened to the formulations. In every sample the errors of the three kinds, the undecided
-    results and the decision add up to the number of attempts, which is one more than the refinements. ``answered`` says
-    whether the last reply holds a valid final answer; ``agreement`` whether this answer is the solver's, None if either
-    is missing. ``accuracy_without_extra_round`` leaves out the round that follows an undecided result.
+    The metadata count what happened to the formulations. In every sample the errors of the three
+    kinds, the undecided results and the decision add up to the number of attempts, which is one
+    more than the refinements. ``answered`` says whether the last reply holds a valid final answer;
+    ``agreement`` whether this answer is the solver's, None if either is missing.
+    ``accuracy_without_extra_round`` leaves out the round that follows an undecided result.
 
     ``transcription`` has the lists of the last valid formulation, and is empty without one. If the
-    sample's metadata have the ``true_transcription`` in the same form, and whether it is ``in_order``,
-    ``right_notes`` is the share of right notes by `note_f1`, the mean over the lists.
+    sample's metadata have the ``true_transcription`` in the same form, and whether it is
+    ``in_order``, ``right_notes`` is the share of right notes by `note_f1`, the mean over the lists.
 
     Source: arXiv 2510.22455, section 2.3 and Table 2.
     """

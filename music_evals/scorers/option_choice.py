@@ -1,7 +1,9 @@
-"""Scorers of questions with options or a short answer: this project's reading, and that of a benchmark's authors.
+"""Scorers of questions with options or a short answer: this project's reading, and that of a
+benchmark's authors.
 
-Both score every reply, so that one log has both. The sample's metadata hold ``options`` in the order of the dataset,
-and ``option_order`` if a solver shuffled them; answers in scores are letters in the order of the dataset.
+Both score every reply, so that one log has both. The sample's metadata hold ``options`` in the
+order of the dataset, and ``option_order`` if a solver shuffled them; answers in scores are letters
+in the order of the dataset.
 """
 
 from collections import Counter
@@ -40,10 +42,12 @@ NO_ANSWER: Final = "?"
 
 @sample_metric
 def vote(scores: SampleScores) -> Figures:
-    """The share of questions whose commonest answer is right, if each question is asked without one option at a time.
+    """The share of questions whose commonest answer is right, if each question is asked without one
+    option at a time.
 
-    Answers count by their text, those of all epochs together; of equally common answers the first counts. A reply
-    without an answer has no vote. Source: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py``.
+    Answers count by their text, those of all epochs together; of equally common answers the first
+    counts. A reply without an answer has no vote. Source:
+    github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py``.
     """
     ballots: dict[
         str, tuple[str, Counter[str]]
@@ -65,7 +69,8 @@ def vote(scores: SampleScores) -> Figures:
 def strict_choice() -> Scorer:
     """Score the option that a reply gives as its answer, by letter or text, or its short answer.
 
-    Each option whose text is that of the right one is right: three published questions have it twice.
+    Each option whose text is that of the right one is right: three published questions have it
+    twice.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -84,7 +89,9 @@ def strict_choice() -> Scorer:
 
 @scorer(metrics=[main_metric(), readings(), vote()])
 def official_choice(reader: str) -> Scorer:
-    """Score the option that the authors' procedure reads, one of `music_evals.scorers.readers.official`."""
+    """Score the option that the authors' procedure reads, one of
+    `music_evals.scorers.readers.official`.
+    """
     if reader not in READERS:
         raise ValueError(f"reader={reader!r} is not valid; valid values are: {', '.join(READERS)}")
 

@@ -17,7 +17,8 @@ from music_evals.scorers.scores import setting_up
 class ReferencePieces:
     """Reference sets and demonstrations of datasets, each loaded once.
 
-    `references` takes a dataset and names of sets, separated by commas, or None for all; `demonstrations` a dataset.
+    `references` takes a dataset and names of sets, separated by commas, or None for all;
+    `demonstrations` a dataset.
     """
 
     def __init__(
@@ -33,9 +34,11 @@ class ReferencePieces:
     def nearest(
         self, code: str, dataset: str, reference: str | None
     ) -> dict[str, tuple[str, float]]:
-        """The demonstration, and the piece of each reference set, that contains most of a LilyPond code.
+        """The demonstration, and the piece of each reference set, that contains most of a LilyPond
+        code.
 
-        Returns set → name of the piece, and the share of the code; nothing if the code is too short.
+        Returns set → name of the piece, and the share of the code; nothing if the code is too
+        short.
         """
         with self._lock, setting_up():  # only the first of many threads reads the pieces
             indices = self._indices(dataset, reference)
@@ -54,16 +57,20 @@ class ReferencePieces:
 
 @cache
 def shared_encoder(name: str) -> Encoder:
-    """Load an encoder once, by its name on the Hub or its folder; its vectors are kept in the cache folder."""
+    """Load an encoder once, by its name on the Hub or its folder; its vectors are kept in the cache
+    folder.
+    """
     return load_encoder(name, cache=cache_folder() / "embeddings")
 
 
 def embedded_reference(
     reference: ReferenceSet, encoder: str, identity: str, pooling: Pooling
 ) -> npt.NDArray[np.float64]:
-    """The embeddings of a reference set, shape (pieces, dimension), by the encoder of this identity.
+    """The embeddings of a reference set, shape (pieces, dimension), by the encoder of this
+    identity.
 
-    They come from the dataset, or are computed if it has none; EncoderError if `encoder` has another identity by now.
+    They come from the dataset, or are computed if it has none; EncoderError if `encoder` has
+    another identity by now.
     """
     if reference.encoder == identity and (stored := reference.embeddings(pooling)) is not None:
         return np.asarray(stored, dtype=np.float64)

@@ -1,9 +1,10 @@
 """Scorers for questions on a written score, one per kind of answer.
 
-A scorer reads the answer (see `music_evals.scorers.readers.written`) and records it with the right one. The metadata of
-the score say what counts: scores without an error do not belong to the main metric of `wrong_measures`; its strata are
-the kinds of errors. Under ``paper``, figures are computed as in the authors' code; if that is flawed, the metadata have
-the sound value under ``sound``.
+A scorer reads the answer (see `music_evals.scorers.readers.written`) and records it with the right
+one. The metadata of the score say what counts: scores without an error do not belong to the main
+metric of `wrong_measures`; its strata are the kinds of errors. Under ``paper``, figures are
+computed as in the authors' code; if that is flawed, the metadata have the sound value under
+``sound``.
 
 Source: arXiv 2606.08722, sections 3.2 and 3.3.
 """
@@ -38,7 +39,9 @@ from music_evals.scorers.scores import (
 CONFUSED: Final = "emotion_recognition"
 """The task with the same classes as options in every question, for a table of confusions."""
 JOINED: Final = "joined"
-"""Key of a sample's metadata: the reply names the wrong measures as one string of digits, a digit for each measure."""
+"""Key of a sample's metadata: the reply names the wrong measures as one string of digits, a digit
+for each measure.
+"""
 CLEAN: Final = "clean"  # the kind of a score without an error
 
 
@@ -52,7 +55,9 @@ def in_form(scores: SampleScores) -> float:
 
 @sample_metric
 def count_errors(scores: SampleScores) -> Figures:
-    """The share of counts that are off by at most 1, and the median absolute error; see `count_estimates`."""
+    """The share of counts that are off by at most 1, and the median absolute error; see
+    `count_estimates`.
+    """
     details = [score.score.metadata or {} for score in scores]
     figures = count_estimates(
         [score.score.answer for score in scores],
@@ -65,7 +70,9 @@ def count_errors(scores: SampleScores) -> Figures:
 
 @sample_metric
 def exact_and_false_alarms(scores: SampleScores) -> Figures:
-    """The shares of exact answers on scores with an error, and of false alarms on scores without one."""
+    """The shares of exact answers on scores with an error, and of false alarms on scores without
+    one.
+    """
     flags: dict[str, list[bool]] = {"exact": [], "false_alarms": []}
     for score in scores:
         answer, facts = score.score.answer, score.score.metadata or {}
@@ -97,7 +104,8 @@ def count_estimates(
 
 @scorer(metrics=[main_metric(), in_form(), readings(), choice_details()])
 def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
-    """Score the index of the chosen option: correct, incorrect, or no answer, which counts as incorrect.
+    """Score the index of the chosen option: correct, incorrect, or no answer, which counts as
+    incorrect.
 
     Args:
         protocol: how replies are read; see `music_evals.scorers.readers.written`.
@@ -108,13 +116,17 @@ def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Score
 
 @scorer(metrics=[main_metric("exact"), count_errors(), in_form(), readings()])
 def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
-    """Score a number of measures: correct, incorrect, or no answer; arguments as for `option_index`."""
+    """Score a number of measures: correct, incorrect, or no answer; arguments as for
+    `option_index`.
+    """
     return _scorer("number", protocol, reasoned)
 
 
 @scorer(metrics=[main_metric("tau"), exact_and_false_alarms(), in_form(), readings()])
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
-    """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for `option_index`."""
+    """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for
+    `option_index`.
+    """
     measure = "Kendall's τ as published" if protocol == "paper" else "Kendall's τ, penalised"
     return _scorer("order", protocol, reasoned, measure)
 
@@ -123,13 +135,16 @@ def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
 def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the measures that a reply calls wrong by their F1; arguments as for `option_index`.
 
-    F1 is 1 if no measure is wrong and none is named, and 0 without an answer; ``paper`` takes no answer for "none".
+    F1 is 1 if no measure is wrong and none is named, and 0 without an answer; ``paper`` takes no
+    answer for "none".
     """
     return _scorer("measures", protocol, reasoned, "F1 of the measures")
 
 
 def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -> Scorer:
-    """Make a scorer of answers of a kind; `measure` names the value of an answer that can be right in part."""
+    """Make a scorer of answers of a kind; `measure` names the value of an answer that can be right
+    in part.
+    """
     if protocol not in ("strict", "paper"):
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: strict, paper")
 

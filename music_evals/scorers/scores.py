@@ -1,4 +1,6 @@
-"""What scorers share: the decorator, the metrics of all tasks, reading in a thread, the score of an answer."""
+"""What scorers share: the decorator, the metrics of all tasks, reading in a thread, the score of an
+answer.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -55,7 +57,9 @@ class _SetUpError(Exception):
 
 @contextmanager
 def setting_up() -> Iterator[None]:
-    """Let an error in this block end the run, because its cause is the scorer's set-up and not the reply."""
+    """Let an error in this block end the run, because its cause is the scorer's set-up and not the
+    reply.
+    """
     try:
         yield
     except Exception as error:
@@ -63,10 +67,12 @@ def setting_up() -> Iterator[None]:
 
 
 def scorer(metrics: Sequence[Metric]) -> Callable[[Callable[_P, Scorer]], Callable[_P, Scorer]]:
-    """Register a scorer that no reply can make fail; all scorers here use it instead of Inspect's decorator.
+    """Register a scorer that no reply can make fail; all scorers here use it instead of Inspect's
+    decorator.
 
-    An error while a reply or its music is read is logged, and the score is `not_measured`. Errors that no reply causes
-    are raised: `SampleError`, a missing LilyPond or sandbox, errors within `setting_up`, and limits.
+    An error while a reply or its music is read is logged, and the score is `not_measured`. Errors
+    that no reply causes are raised: `SampleError`, a missing LilyPond or sandbox, errors within
+    `setting_up`, and limits.
     """
 
     def register(make: Callable[_P, Scorer]) -> Callable[_P, Scorer]:
@@ -103,7 +109,9 @@ def was_cut(stop_reason: str | None) -> bool:
 
 
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
-    """Set the reading of answers that are missing because the reply was cut at the limit of tokens."""
+    """Set the reading of answers that are missing because the reply was cut at the limit of
+    tokens.
+    """
     is_one_token = state.metadata.get(FORM) == "likelihood"
     if score and score.metadata:
         for details in (score.metadata, *score.metadata.get("questions", ())):
@@ -117,12 +125,16 @@ def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
 
 
 async def run_in_thread(read: Callable[..., _T], *args: Any) -> _T:
-    """Read a reply in a thread, one at a time, so that a long reply does not stop the event loop."""
+    """Read a reply in a thread, one at a time, so that a long reply does not stop the event
+    loop.
+    """
     return await anyio.to_thread.run_sync(read, *args, limiter=_READING)
 
 
 async def read_reply(read: Callable[..., _T], reply: str, *args: Any) -> _T:
-    """Read a long reply in a thread and a short one at once, as a thread costs more; not for reading by music21."""
+    """Read a long reply in a thread and a short one at once, as a thread costs more; not for
+    reading by music21.
+    """
     return read(reply, *args) if len(reply) <= _SHORT else await run_in_thread(read, reply, *args)
 
 
@@ -136,7 +148,9 @@ def required_metadata(state: TaskState, name: str) -> Any:
 
 
 def sample_metric(compute: Callable[..., Value]) -> Callable[[], Metric]:
-    """Register a function of the scores of all samples and epochs as a metric without parameters."""
+    """Register a function of the scores of all samples and epochs as a metric without
+    parameters.
+    """
 
     def make() -> Metric:
         return compute
@@ -151,9 +165,11 @@ def sample_metric(compute: Callable[..., Value]) -> Callable[[], Metric]:
 
 @metric(scores="unreduced")
 def main_metric(name: str = "accuracy") -> Metric:
-    """The score of a task, under this name, with the ends of its 95% interval, ``NAME_low`` and ``NAME_high``.
+    """The score of a task, under this name, with the ends of its 95% interval, ``NAME_low`` and
+    ``NAME_high``.
 
-    ``questions`` is the number of questions that it is of. See `music_evals.scorers.items.headline`.
+    ``questions`` is the number of questions that it is of. See
+    `music_evals.scorers.items.headline`.
     """
 
     def compute(scores: SampleScores) -> Figures:
@@ -165,7 +181,8 @@ def main_metric(name: str = "accuracy") -> Metric:
 
 @sample_metric
 def readings(scores: SampleScores) -> Figures:
-    """The shares of answers that were read (``answered``), of refusals (``refused``), and of replies that were ``cut``.
+    """The shares of answers that were read (``answered``), of refusals (``refused``), and of
+    replies that were ``cut``.
 
     `music_evals.scorers.readers` describes all readings; the metadata of each score have its own.
     """
@@ -179,7 +196,9 @@ def readings(scores: SampleScores) -> Figures:
 def make_score(
     reading: Reading, right: str, explanation: str, value: float | None = None, **metadata: Any
 ) -> Score:
-    """Score an answer as right, wrong or missing, or by a value; the metadata say how the reply was read."""
+    """Score an answer as right, wrong or missing, or by a value; the metadata say how the reply was
+    read.
+    """
     status, answer, _ = reading
     verdict = NOANSWER if answer is None else CORRECT if answer == right else INCORRECT
     return Score(
@@ -187,16 +206,20 @@ def make_score(
         answer=answer,
         explanation=explanation,
         metadata={"reading": status, **metadata},
-        reason=None
-        if answer is not None
-        else "no_response"
-        if status == "empty"
-        else "invalid_response_format",
+        reason=(
+            None
+            if answer is not None
+            else "no_response"
+            if status == "empty"
+            else "invalid_response_format"
+        ),
     )
 
 
 def not_measured(why: str) -> Score:
-    """Return a score for an answer that the machine, not the model, failed to score; no metric counts it."""
+    """Return a score for an answer that the machine, not the model, failed to score; no metric
+    counts it.
+    """
     return Score.unscored(reason="scoring_failed", explanation=f"Not measured: {why}.")
 
 

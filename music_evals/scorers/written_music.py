@@ -1,9 +1,10 @@
-"""The scorer of written music: whether it compiles, how similar it is to real music, and whether it is a copy.
+"""The scorer of written music: whether it compiles, how similar it is to real music, and whether it
+is a copy.
 
 Source: arXiv 2606.08722, section 3.3. Intervals, novelty and FMD∞ are beyond the paper.
 
-The metadata of a score hold the piece's figures and the fits of the reference sets; only the Fréchet distance needs the
-sets themselves. A figure that is not defined is absent.
+The metadata of a score hold the piece's figures and the fits of the reference sets; only the
+Fréchet distance needs the sets themselves. A figure that is not defined is absent.
 """
 
 import math
@@ -60,10 +61,11 @@ Pieces = Sequence[Mapping[str, Any]]  # metadata of scores, one per piece
 
 @sample_metric
 def novelty(scores: SampleScores) -> Figures:
-    """The shares of pieces that are near-copies of others, and of those that are none, compile and have notes.
+    """The shares of pieces that are near-copies of others, and of those that are none, compile and
+    have notes.
 
-    ``near_copies`` are copies of a demonstration or of a reference piece, ``repeated`` of another piece of the run,
-    ``original_rate`` has the ends of its interval.
+    ``near_copies`` are copies of a demonstration or of a reference piece, ``repeated`` of another
+    piece of the run, ``original_rate`` has the ends of its interval.
     """
     pieces = _pieces(scores)
     copies = flatten({"near_copies": near_copies(pieces).get("")})
@@ -73,7 +75,9 @@ def novelty(scores: SampleScores) -> Figures:
 
 @sample_metric
 def similarity(scores: SampleScores) -> Figures:
-    """``R/js`` for each reference set R: the similarity of the pieces' descriptors, from 0 to 100."""
+    """``R/js`` for each reference set R: the similarity of the pieces' descriptors, from 0 to
+    100.
+    """
     pieces = _pieces(scores)
     references = pieces[0]["references"] if pieces else {}
     return flatten({f"{name}/js": likeness(pieces, fits).js for name, fits in references.items()})
@@ -89,7 +93,8 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
     def frechet(scores: SampleScores) -> Figures:
         """The Fréchet Music Distance of all pieces, compiled or not, to each reference set R.
 
-        These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any number of pieces.
+        These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any
+        number of pieces.
         """
         made = _pieces(scores)
         if not made or no_distance_reason(made):
@@ -128,10 +133,12 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         Args:
             dataset: the dataset with the reference sets, as for the task.
             reference: names of reference sets, separated by commas; None for all of the dataset.
-            protocol: how replies are read and what counts as compiled (`lilypond.writing`); which descriptors count,
-                ``paper`` for MusPy's on MIDI ticks, ``strict`` for those on a grid; and which texts are embedded: under
-                ``paper`` those of 40 characters or more, of pieces and references.
-            encoder: for the Fréchet Music Distance, by its name on the Hub or its folder; None for no distance.
+            protocol: how replies are read and what counts as compiled (`lilypond.writing`); which
+                descriptors count, ``paper`` for MusPy's on MIDI ticks, ``strict`` for those on a
+                grid; and which texts are embedded: under ``paper`` those of 40 characters or more,
+                of pieces and references.
+            encoder: for the Fréchet Music Distance, by its name on the Hub or its folder; None for
+                no distance.
             pooling: how the vectors of a text's tokens become one.
             attempt: which attempt counts, from 1; None for the last one made.
             attempts: how many a model was allowed.
@@ -201,7 +208,9 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
 
 
 def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str, float]]) -> str:
-    """Describe a piece for the log viewer: LilyPond's messages, set as code, descriptors, near-copies and pictures."""
+    """Describe a piece for the log viewer: LilyPond's messages, set as code, descriptors,
+    near-copies and pictures.
+    """
     parts = [f"Does not compile: {_plain(piece['problem'])}" if piece["problem"] else "Compiles."]
     if messages := piece["messages"].strip()[:MAX_SHOWN]:
         parts.append("\n".join(f"    {line}" for line in messages.splitlines()))

@@ -1,6 +1,7 @@
 """Examines the pieces of a sample, each once, and embeds them.
 
-The log keeps all results in the sample's store, so scoring it again needs no model, no LilyPond and no encoder.
+The log keeps all results in the sample's store, so scoring it again needs no model, no LilyPond and
+no encoder.
 """
 
 import base64
@@ -40,7 +41,9 @@ class Workbench:
         self._embedding = anyio.Lock()
 
     async def pieces(self, state: TaskState, protocol: Protocol) -> list[Piece]:
-        """Return the pieces of a sample's replies in order; examine and store those that are not in the store yet."""
+        """Return the pieces of a sample's replies in order; examine and store those that are not in
+        the store yet.
+        """
         stored: list[Piece] = state.store.get(STORE, [])
         by_digest = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
         pieces: list[Piece] = []
@@ -75,7 +78,8 @@ class Workbench:
         result: list[Vector] = []
         self._waiting.append((piece["code"], result))
         async with self._embedding:
-            if not result:  # the first call embeds all texts that came in while the last batch was being embedded
+            # the first call embeds all texts that came in while the last batch was being embedded
+            if not result:
                 await self._embed_waiting(result, encoder, pooling)
         piece["embeddings"][name] = base64.b64encode(
             np.asarray(result[0], dtype="<f4").tobytes()
@@ -98,7 +102,9 @@ class Workbench:
 
 
 def is_embedded(text: str, protocol: Protocol) -> bool:
-    """Whether a text counts for the Fréchet Music Distance; ``paper`` needs `LEAST_EMBEDDED` characters."""
+    """Whether a text counts for the Fréchet Music Distance; ``paper`` needs `LEAST_EMBEDDED`
+    characters.
+    """
     return protocol == "strict" or len(text.strip()) >= LEAST_EMBEDDED
 
 
@@ -113,14 +119,16 @@ def decoded(text: str) -> Vector:
 
 
 def stored_embedding(piece: Piece, encoder: str, pooling: Pooling) -> tuple[str, str] | None:
-    """Return the identity of an encoder, given by name or folder, and its stored embedding of a piece, or None.
+    """Return the identity of an encoder, given by name or folder, and its stored embedding of a
+    piece, or None.
 
     Example:
         >>> piece = {"embeddings": {"csc-unipd/lilybert@1a2b, layer 6, mean": "AACAPwAAAMA="}}
         >>> stored_embedding(piece, "csc-unipd/lilybert", "mean")
         ('csc-unipd/lilybert@1a2b, layer 6', 'AACAPwAAAMA=')
     """
-    # An encoder's identity begins with its name on the Hub, or with the name of its folder, then its revision.
+    # An encoder's identity begins with its name on the Hub, or with the name of its folder, then
+    # its revision.
     begins = (f"{encoder.partition('@')[0]}@", f"{PurePath(encoder).name}@")
     for name, vector in piece["embeddings"].items():
         identity = name.removesuffix(f", {pooling}")

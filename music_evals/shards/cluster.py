@@ -29,7 +29,9 @@ class Cluster:
     gpus: float = 0  # per shard, for a vLLM server or a model in its process
 
     def __call__(self, shards: Sequence[Shard], report: Report) -> list[str]:
-        """Run shards, and return the errors of those that failed; report the samples of each that ended."""
+        """Run shards, and return the errors of those that failed; report the samples of each that
+        ended.
+        """
         if not shards:
             return []
         # A process per shard, because Inspect's settings are global.
@@ -63,9 +65,11 @@ def _ask(shard: Shard) -> int:
 
 @contextmanager
 def spread(address: str | None = None) -> Iterator[None]:
-    """Move `map_in_subprocess` and `compile_texts` to the CPUs of a cluster while the context is open.
+    """Move `map_in_subprocess` and `compile_texts` to the CPUs of a cluster while the context is
+    open.
 
-    `address` is that of the cluster, by default a running cluster, or else a new one on this machine.
+    `address` is that of the cluster, by default a running cluster, or else a new one on this
+    machine.
     """
     with _connected(address):
         before = ELSEWHERE.set(

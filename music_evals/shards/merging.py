@@ -1,9 +1,10 @@
-"""Merges logs of parts of one run into one log, equal to the log of the complete run except for times and ids.
+"""Merges logs of parts of one run into one log, equal to the log of the complete run except for
+times and ids.
 
-A part is a log of some of the samples: of a shard, of ``--limit 1-500``, or of a process that was killed. An ``.eval``
-log is a zip archive with one entry per sample, the summaries of all samples, and a header. The samples are copied
-unchanged, one at a time. The header is that of the first part. Usage is added up, and Inspect computes the metrics from
-the scores of all samples.
+A part is a log of some of the samples: of a shard, of ``--limit 1-500``, or of a process that was
+killed. An ``.eval`` log is a zip archive with one entry per sample, the summaries of all samples,
+and a header. The samples are copied unchanged, one at a time. The header is that of the first part.
+Usage is added up, and Inspect computes the metrics from the scores of all samples.
 """
 
 import json
@@ -82,7 +83,8 @@ def sample_name(sample: str | int, epoch: int) -> str:
 
 
 def read_part(location: str) -> Part:
-    """Read which samples an ``.eval`` log holds; a run without success gives those that ended without an error.
+    """Read which samples an ``.eval`` log holds; a run without success gives those that ended
+    without an error.
 
     MergeError if the path or address is no such log.
     """
@@ -124,9 +126,11 @@ def read_parts(place: str, damaged: list[str] | None = None) -> list[Part]:
 
 
 def choose(parts: Sequence[Part], *, first: bool = False) -> dict[str, Part]:
-    """Choose the part from which each sample is taken, if possible one in which the sample did not fail.
+    """Choose the part from which each sample is taken, if possible one in which the sample did not
+    fail.
 
-    MergeError if several parts hold a sample without an error, unless `first` says to take the first of them.
+    MergeError if several parts hold a sample without an error, unless `first` says to take the
+    first of them.
     """
     taken: dict[str, Part] = {}
     for part in parts:
@@ -141,9 +145,11 @@ def choose(parts: Sequence[Part], *, first: bool = False) -> dict[str, Part]:
 
 
 def check_together(parts: Sequence[Part], *, sizes: bool = True) -> None:
-    """Check that logs have the same task, model, settings, data and versions; MergeError names a difference.
+    """Check that logs have the same task, model, settings, data and versions; MergeError names a
+    difference.
 
-    With `sizes`, the numbers of samples in the data must agree, too. A shard's log has the number of its own samples.
+    With `sizes`, the numbers of samples in the data must agree, too. A shard's log has the number
+    of its own samples.
     """
     if not parts:
         raise MergeError("there are no logs of Inspect (.eval)")
@@ -156,8 +162,8 @@ def check_together(parts: Sequence[Part], *, sizes: bool = True) -> None:
                     _shown(name, facts.get(name, "not stated")) for facts in (first, other)
                 )
                 raise MergeError(
-                    f"{parts[0].name} and {part.name} are not of one run: {name} is {one} in the first, "
-                    f"{another} in the second"
+                    f"{parts[0].name} and {part.name} are not of one run: {name} is {one} in the "
+                    f"first, {another} in the second"
                 )
 
 
@@ -187,8 +193,9 @@ def merge(
     wanted = [sample_name(each, epoch) for epoch in epochs for each in ids]
     if missing := [name for name in wanted if name not in taken]:
         raise MergeError(
-            f"{len(missing)} of {len(wanted)} samples are in none of the logs, such as {', '.join(missing[:SHOWN])}; "
-            "finish their runs first, with the same command or with `inspect eval-retry LOG`"
+            f"{len(missing)} of {len(wanted)} samples are in none of the logs, such as "
+            f"{', '.join(missing[:SHOWN])}; finish their runs first, with the same command or with "
+            "`inspect eval-retry LOG`"
         )
     log = parts[0].header.model_copy(deep=True)
     log.eval.dataset.samples, log.eval.dataset.sample_ids = samples, list(ids)
@@ -319,7 +326,9 @@ def _archive(location: str) -> Iterator[ZipFile]:
 
 @contextmanager
 def _replacing(target: str) -> Iterator[str]:
-    """Path of a file to write, which then replaces the target; leftovers of a killed process are removed."""
+    """Path of a file to write, which then replaces the target; leftovers of a killed process are
+    removed.
+    """
     files, path = fsspec.core.url_to_fs(target)
     if isinstance(files, fsspec.implementations.local.LocalFileSystem):
         with replace_file(Path(path)) as file:

@@ -1,4 +1,6 @@
-"""Shards as processes of this machine. A shard that is killed starts again and goes on where it was."""
+"""Shards as processes of this machine. A shard that is killed starts again and goes on where it
+was.
+"""
 
 import os
 import signal
@@ -73,7 +75,10 @@ class _Worker:
             deaths = 1 if self.counted > self.counted_before else self.deaths + 1
             if deaths < DEATHS:
                 return _Worker(self.shard, self.counted, deaths)
-            self.error = f"killed by {signal.Signals(-code).name}, {DEATHS} times before a sample was finished"
+            self.error = (
+                f"killed by {signal.Signals(-code).name}, {DEATHS} times before a sample was "
+                "finished"
+            )
         elif code and not self.error:
             self.error = f"its process ended with exit status {code}"
         return None

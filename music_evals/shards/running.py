@@ -1,7 +1,8 @@
-"""One shard of a run: some samples of each task, asked in this process and logged in the shard's own folder.
+"""One shard of a run: some samples of each task, asked in this process and logged in the shard's
+own folder.
 
-A shard that was killed reads its folder and asks the rest. Inspect writes a log to its file after each twentieth of the
-samples; samples that were finished since then are asked again.
+A shard that was killed reads its folder and asks the rest. Inspect writes a log to its file after
+each twentieth of the samples; samples that were finished since then are asked again.
 """
 
 import gc
@@ -26,7 +27,9 @@ Report = Callable[[int], None]
 """Takes the number of samples that were just finished."""
 
 OBJECTS: Final = 100_000
-"""New objects before Python looks for cycles: Inspect makes thousands per sample, hardly any cyclic."""
+"""New objects before Python looks for cycles: Inspect makes thousands per sample, hardly any
+cyclic.
+"""
 
 
 class ShardError(RuntimeError):
@@ -44,7 +47,10 @@ class Asked:
     @property
     def key(self) -> str:
         """The text that all logs of this task with these arguments share."""
-        return f"{load(self.benchmark).tasks[self.task].registry_name} {json.dumps(self.arguments, sort_keys=True)}"
+        return (
+            f"{load(self.benchmark).tasks[self.task].registry_name} "
+            f"{json.dumps(self.arguments, sort_keys=True)}"
+        )
 
     def make(self) -> Task:
         """Make the task."""
@@ -89,7 +95,8 @@ class Shard:
 
 
 def run_shard(shard: Shard, report: Report) -> None:
-    """Ask the samples that the shard's logs do not hold yet; ShardError if Inspect reports an error.
+    """Ask the samples that the shard's logs do not hold yet; ShardError if Inspect reports an
+    error.
 
     `report` is first called with the number of samples that were finished before.
     """

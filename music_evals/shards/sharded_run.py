@@ -1,7 +1,8 @@
-"""A run in shards: planned by what its logs hold already, run by an engine, merged into one log per task.
+"""A run in shards: planned by what its logs hold already, run by an engine, merged into one log per
+task.
 
-A run's folder holds ``run.json`` with the settings, ``shards/`` with the logs of shards while they run, and at the end
-a log for each task.
+A run's folder holds ``run.json`` with the settings, ``shards/`` with the logs of shards while they
+run, and at the end a log for each task.
 """
 
 import json
@@ -74,10 +75,12 @@ def run_in_shards(
         folder: path or address of the run's logs; samples that its logs hold are not asked again.
         shards: number of shards at once.
         engine: runs the shards.
-        begin: called with the number of all samples; returns the function that takes the number of finished ones.
+        begin: called with the number of all samples; returns the function that takes the number of
+            finished ones.
 
     Returns:
-        The errors of failed shards. Complete tasks have their logs all the same; the same call goes on with the others.
+        The errors of failed shards. Complete tasks have their logs all the same; the same call goes
+        on with the others.
 
     Raises:
         RunError: the folder holds a run with other settings.

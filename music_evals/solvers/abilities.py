@@ -1,8 +1,10 @@
-"""Refuses a task before its first sample if the provider cannot send sound, images, PDFs, tools or constraints.
+"""Refuses a task before its first sample if the provider cannot send sound, images, PDFs, tools or
+constraints.
 
-The tables are taken from the source of Inspect's providers (version 0.3.285), from Ollama's documentation, and from the
-source of vLLM and SGLang, whose servers know no part of the type ``file``. Whether a model can use what its provider
-sends is known to the server only, which answers the first sample with an error.
+The tables are taken from the source of Inspect's providers (version 0.3.285), from Ollama's
+documentation, and from the source of vLLM and SGLang, whose servers know no part of the type
+``file``. Whether a model can use what its provider sends is known to the server only, which answers
+the first sample with an error.
 """
 
 import os
@@ -104,7 +106,9 @@ _made_for: ContextVar[Model | None] = ContextVar("made_for", default=None)
 
 
 class AbilityError(click.ClickException, ValueError):
-    """A model's provider cannot ask a task's questions; Inspect's command line shows the message alone."""
+    """A model's provider cannot ask a task's questions; Inspect's command line shows the message
+    alone.
+    """
 
 
 @contextmanager
@@ -143,18 +147,27 @@ def provider_problem(model: str, base_url: str | None = None) -> str:
     """
     provider, _, name = model.partition("/")
     if provider == "none":
-        return "no model is named; --model PROVIDER/NAME is needed, such as openai/gpt-4o or baseline/chance"
+        return (
+            "no model is named; --model PROVIDER/NAME is needed, such as openai/gpt-4o or "
+            "baseline/chance"
+        )
     runs = provider == "vllm" and (base_url or os.environ.get("VLLM_BASE_URL"))
     if (missing := missing_packages(provider)) and not runs:
         server = ", or name a server that runs in VLLM_BASE_URL" if provider == "vllm" else ""
-        return f"models of {provider}/ need {', '.join(missing)}: pip install 'music-evals[{provider}]'{server}"
+        return (
+            f"models of {provider}/ need {', '.join(missing)}: pip install "
+            f"'music-evals[{provider}]'{server}"
+        )
     if provider == "mockllm":
         import tiktoken
 
         try:
             tiktoken.get_encoding("o200k_base")
         except OSError:
-            return "mockllm/ needs a tokenizer from the network, which cannot be reached; baseline/chance needs none"
+            return (
+                "mockllm/ needs a tokenizer from the network, which cannot be reached; "
+                "baseline/chance needs none"
+            )
     return _hub_problem(name) if provider == "hf" and not Path(name).expanduser().is_dir() else ""
 
 
@@ -167,7 +180,10 @@ def _hub_problem(name: str) -> str:
             return ""
         HfApi().model_info(name, timeout=10)
     except (RepositoryNotFoundError, HFValidationError):
-        return f"hf/{name}: it is no folder, and the Hub has no such model, or not for you (hf auth login)"
+        return (
+            f"hf/{name}: it is no folder, and the Hub has no such model, or not for you (hf auth "
+            "login)"
+        )
     except Exception:  # any error of the network, by any library
         return (
             f"hf/{name}: it is no folder and not in the local cache, and the Hub cannot be reached"
@@ -176,7 +192,9 @@ def _hub_problem(name: str) -> str:
 
 
 def check_answer_form(model: Model, form: str) -> None:
-    """Raise an AbilityError if a model's provider cannot give answers as ``schema`` or ``likelihood``."""
+    """Raise an AbilityError if a model's provider cannot give answers as ``schema`` or
+    ``likelihood``.
+    """
     provider, _, name = str(model).partition("/")
     problem = ""
     if (
@@ -185,18 +203,20 @@ def check_answer_form(model: Model, form: str) -> None:
         and not (provider == "bedrock" and "claude" in name)
     ):
         problem = (
-            f"answer=schema needs a provider that sends the schema and a server that keeps to it: {provider!r} does "
-            f"not; valid are answer=text, and the providers {', '.join(WITH_SCHEMA)}"
+            "answer=schema needs a provider that sends the schema and a server that keeps to it: "
+            f"{provider!r} does not; valid are answer=text, and the providers "
+            f"{', '.join(WITH_SCHEMA)}"
         )
     elif form == "likelihood" and provider not in WITH_PROBABILITIES:
         problem = (
-            f"answer=likelihood needs the probabilities of tokens, and the provider {provider!r} returns none; valid "
-            f"are answer=text, and the providers {', '.join(WITH_PROBABILITIES)}"
+            f"answer=likelihood needs the probabilities of tokens, and the provider {provider!r} "
+            "returns none; valid are answer=text, and the providers "
+            f"{', '.join(WITH_PROBABILITIES)}"
         )
     elif form == "likelihood" and provider == "hf" and not _has_template(model):
         problem = (
-            f"{model} has no chat template, without which hf/ writes words around a prompt. Send it as it is: "
-            "-M 'chat_template=\"{{ messages[0].content }}\"'"
+            f"{model} has no chat template, without which hf/ writes words around a prompt. Send it"
+            " as it is: -M 'chat_template=\"{{ messages[0].content }}\"'"
         )
     if problem:
         raise AbilityError(problem)
@@ -218,7 +238,8 @@ def check_abilities(
     constrained: bool = False,
     form: str = "text",
 ) -> None:
-    """Raise an AbilityError if a model's provider cannot send a sample's messages, tools or constrained text.
+    """Raise an AbilityError if a model's provider cannot send a sample's messages, tools or
+    constrained text.
 
     `form` is the form of answers, see `check_answer_form`.
     """
@@ -243,35 +264,36 @@ def check_abilities(
     if ContentAudio in kinds and provider in WITHOUT_AUDIO:
         problem = (
             f"{model} cannot be asked about sound: the provider {provider!r} takes "
-            f"{'text' if provider in TEXT_ONLY else 'text and images'} only. Ask from notation (-T modality=midi), or "
-            "take a model that hears, by google, openai, or a server of your own (vllm, openai-api)"
+            f"{'text' if provider in TEXT_ONLY else 'text and images'} only. Ask from notation (-T "
+            "modality=midi), or take a model that hears, by google, openai, or a server of your "
+            "own (vllm, openai-api)"
         )
     elif kinds & {ContentImage, ContentDocument} and provider in TEXT_ONLY:
         problem = (
-            f"{model} cannot be asked about pages: the provider {provider!r} takes text only. Ask the task "
-            "that gives the score as text (msu_textual), or take a model that sees, by anthropic, google, openai, or a "
-            "server of your own (vllm, openai-api)"
+            f"{model} cannot be asked about pages: the provider {provider!r} takes text only. Ask "
+            "the task that gives the score as text (msu_textual), or take a model that sees, by "
+            "anthropic, google, openai, or a server of your own (vllm, openai-api)"
         )
     elif ContentDocument in kinds and provider in WITHOUT_DOCUMENTS:
         problem = (
-            f"{model} cannot be asked about a PDF: the provider {provider!r} sends none, or its server takes none. "
-            "Show the pages as images (-T pages=images), or take a model by anthropic, google, mistral, openai, or "
-            "openai-api"
+            f"{model} cannot be asked about a PDF: the provider {provider!r} sends none, or its "
+            "server takes none. Show the pages as images (-T pages=images), or take a model by "
+            "anthropic, google, mistral, openai, or openai-api"
         )
     elif provider in COMPLETING and len(messages) > 1:
         problem = (
-            f"{model} cannot be asked in several messages: the provider {provider!r} sends one text. Ask for "
-            "probabilities (-T answer=likelihood), or take the provider of chats"
+            f"{model} cannot be asked in several messages: the provider {provider!r} sends one "
+            "text. Ask for probabilities (-T answer=likelihood), or take the provider of chats"
         )
     elif tools and provider in WITHOUT_TOOLS:
         problem = (
-            f"{model} cannot call tools: the provider {provider!r} has none. Leave -T tools=native or "
-            "-T strategy=logiclm out, or take a model by another provider"
+            f"{model} cannot call tools: the provider {provider!r} has none. Leave -T tools=native "
+            "or -T strategy=logiclm out, or take a model by another provider"
         )
     elif constrained and provider not in CONSTRAINING:
         problem = (
-            "structured_output needs a server that takes 'structured_outputs', such as vLLM, by one of the "
-            f"providers {', '.join(CONSTRAINING)}; the model's provider is {provider!r}"
+            "structured_output needs a server that takes 'structured_outputs', such as vLLM, by "
+            f"one of the providers {', '.join(CONSTRAINING)}; the model's provider is {provider!r}"
         )
     if problem:
         raise AbilityError(problem)

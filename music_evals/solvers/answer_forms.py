@@ -1,7 +1,8 @@
-"""The form of a model's answers: free text, an object by a schema, or the probabilities of the options.
+"""The form of a model's answers: free text, an object by a schema, or the probabilities of the
+options.
 
-A sample's metadata say which, under ``answer_form``, and hold its JSON schema under ``answer_schema``; see
-`music_evals.evals.shared.answers`.
+A sample's metadata say which, under ``answer_form``, and hold its JSON schema under
+``answer_schema``; see `music_evals.evals.shared.answers`.
 """
 
 from typing import Any, Literal

@@ -1,4 +1,6 @@
-"""One chat for all questions of a task: a question follows the earlier ones and the model's replies to them."""
+"""One chat for all questions of a task: a question follows the earlier ones and the model's replies
+to them.
+"""
 
 from collections.abc import Sequence
 from random import Random
@@ -12,12 +14,16 @@ from music_evals.solvers.replies import append_reply
 from music_evals.solvers.stimulus import messages_of
 
 CHAT: Final = "chat"
-"""Key of a sample's metadata: facts of each question in the order of their messages, later with the replies."""
+"""Key of a sample's metadata: facts of each question in the order of their messages, later with the
+replies.
+"""
 _FACTS: Final = ("options", "why", "variant")
 
 
 def one_chat(samples: Sequence[Sample]) -> Sample:
-    """Join samples that differ in their last message alone: what they share, then all their questions."""
+    """Join samples that differ in their last message alone: what they share, then all their
+    questions.
+    """
     chats = [messages_of(sample) for sample in samples]
     messages: list[ChatMessage] = [*chats[0][:-1], *(chat[-1] for chat in chats)]
     questions = [
@@ -30,7 +36,9 @@ def one_chat(samples: Sequence[Sample]) -> Sample:
 
 @solver
 def continued(seed: int) -> Solver:
-    """Ask the questions of `one_chat` one after the other, in an order that is drawn anew for each epoch."""
+    """Ask the questions of `one_chat` one after the other, in an order that is drawn anew for each
+    epoch.
+    """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         questions: list[dict[str, Any]] = state.metadata[CHAT]

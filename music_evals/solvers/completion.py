@@ -1,8 +1,10 @@
-"""A probe for memorised questions: the model sees some options of a question and is asked for the others.
+"""A probe for memorised questions: the model sees some options of a question and is asked for the
+others.
 
-A model that writes hidden options word for word has seen the question, unless the shown options give them away. So a
-question is asked only if one of its hidden options occurs in no other question: labels that come again and again, such
-as keys, the four qualities of a triad or names of instruments, can be guessed from the other questions.
+A model that writes hidden options word for word has seen the question, unless the shown options
+give them away. So a question is asked only if one of its hidden options occurs in no other
+question: labels that come again and again, such as keys, the four qualities of a triad or names of
+instruments, can be guessed from the other questions.
 """
 
 from collections import Counter
@@ -17,19 +19,25 @@ from music_evals.solvers.stimulus import music_texts, question_message
 
 MAX_TOKENS: Final = 1024
 _REQUEST: Final = {
-    "en": "This is a question with $count options, of which you see $shown. Write the others word for word as they "
-    "stand in the original, one on each line, and nothing else.",
-    "zh": "下面是一道有 $count 个选项的题目，只列出了其中 $shown 个。"
-    "请逐字写出其余选项的原文，每行一个，不要写其他内容。",
+    "en": (
+        "This is a question with $count options, of which you see $shown. Write the others word for"
+        " word as they stand in the original, one on each line, and nothing else."
+    ),
+    "zh": (
+        "下面是一道有 $count 个选项的题目，只列出了其中 $shown 个。"
+        "请逐字写出其余选项的原文，每行一个，不要写其他内容。"
+    ),
 }
 
 
 def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]:
-    """Return samples that show a question, its music and half of its options, and ask for the other half.
+    """Return samples that show a question, its music and half of its options, and ask for the other
+    half.
 
-    Samples with fewer than four options are left out, and so are those whose hidden options all occur in other samples.
-    Question and options are read from the metadata ``asks`` of the message. The request is in `language`, ``en`` or
-    ``zh``. The metadata ``hidden`` of a sample has the other half.
+    Samples with fewer than four options are left out, and so are those whose hidden options all
+    occur in other samples. Question and options are read from the metadata ``asks`` of the message.
+    The request is in `language`, ``en`` or ``zh``. The metadata ``hidden`` of a sample has the
+    other half.
 
     Raises:
         ValueError: no question has four options and can be asked.
@@ -50,8 +58,8 @@ def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]
             probes.append(probe)
     if not probes:
         raise ValueError(
-            "twin=completion is not valid: no question of this task has four options that other questions do not have; "
-            "valid is original"
+            "twin=completion is not valid: no question of this task has four options that other "
+            "questions do not have; valid is original"
         )
     return probes
 

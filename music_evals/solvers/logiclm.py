@@ -1,14 +1,17 @@
-"""LogicLM: the model transcribes into symbolic lines, a deterministic solver decides, the model answers.
+"""LogicLM: the model transcribes into symbolic lines, a deterministic solver decides, the model
+answers.
 
 1. *Formulation*: the model writes the lines of the task's schema, or calls a tool with them.
-2. *Refinement*: a line that fails the strict validation goes back, with the kind of its error, in a separate chat
-   with deterministic decoding, at most twice. If the solver cannot decide, there is one further round with a parse
-   error. Native tools return errors as results of the calls.
+2. *Refinement*: a line that fails the strict validation goes back, with the kind of its error, in a
+   separate chat with deterministic decoding, at most twice. If the solver cannot decide, there is
+   one further round with a parse error. Native tools return errors as results of the calls.
 3. *Answer*: the model reads the solver's minimal result in the first chat, and answers.
 
-In the log, calls of the solver are tool events and refinements are spans. Malformed calls do not reach the solver.
+In the log, calls of the solver are tool events and refinements are spans. Malformed calls do not
+reach the solver.
 
-Source: arXiv 2510.22455, section 2.3 and Appendix C, after Pan et al., "Logic-LM" (arXiv 2305.12295).
+Source: arXiv 2510.22455, section 2.3 and Appendix C, after Pan et al., "Logic-LM" (arXiv
+2305.12295).
 """
 
 import json
@@ -41,12 +44,15 @@ REFINEMENT_TOKENS = (
     256  # per refinement; constrained decoding has no such limit, as it would cut a line
 )
 MAX_ECHO = 4_000  # characters of a refused output that the refinement chat shows again
-ATTEMPTS = "formulation"  # key of the attempts in a sample's metadata, dictionaries with the fields of `Attempt`
+# key of the attempts in a sample's metadata, dictionaries with the fields of `Attempt`
+ATTEMPTS = "formulation"
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One formulation, with the validation's error or the solver's result and answer, as `message` says."""
+    """One formulation, with the validation's error or the solver's result and answer, as `message`
+    says.
+    """
 
     text: str
     error: ErrorKind | None
@@ -65,16 +71,19 @@ def logiclm(
 ) -> Solver:
     """Ask for symbolic lines, have a deterministic solver decide, then ask for the answer.
 
-    The sample's metadata names the trial's ``identifiers``, and then holds the attempts under `ATTEMPTS`.
+    The sample's metadata names the trial's ``identifiers``, and then holds the attempts under
+    `ATTEMPTS`.
 
     Args:
         symbolic: the deterministic solver, with its schema.
-        prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final`` ($finding, and other
-            entries of `prompts`), ``decided`` and ``undecided`` ($result) and, for native tools, ``native_tool`` and
-            ``native_refine`` ($tool, $kind, $message, $identifiers, $constraints).
-        tools: ``text`` calls the solver on the text that the model writes, as in the paper; with ``native`` the model
-            calls a tool, once per identifier in one turn.
-        structured_output: constrain the formulation to the schema while decoding (on servers such as vLLM).
+        prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final``
+            ($finding, and other entries of `prompts`), ``decided`` and ``undecided`` ($result) and,
+            for native tools, ``native_tool`` and ``native_refine`` ($tool, $kind, $message,
+            $identifiers, $constraints).
+        tools: ``text`` calls the solver on the text that the model writes, as in the paper; with
+            ``native`` the model calls a tool, once per identifier in one turn.
+        structured_output: constrain the formulation to the schema while decoding (on servers such
+            as vLLM).
         refinement_tokens: most tokens of a refinement.
     """
 
@@ -98,7 +107,8 @@ def logiclm(
         await trial.formulate()
         closing = {"asks": {"answer_type": "choice"}} if trial.question_metadata else None
         state.messages.append(ChatMessageUser(content=trial.closing_question(), metadata=closing))
-        # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
+        # A chat that holds tool calls must name its tools again; the choice "none" keeps them from
+        # being called.
         state.output = await ask_model(state.messages, tools=offered, tool_choice="none")
         state.messages.append(state.output.message)
         # Not in the store: Inspect compares it around every span and logs each change.

@@ -1,8 +1,10 @@
-"""The music of a sample as pictures and sound in its log, for readers of the log and not for the model.
+"""The music of a sample as pictures and sound in its log, for readers of the log and not for the
+model.
 
-`with_media` adds a message to the end of the chat, after the reply: piano rolls and sound of MIDI files, a tune in ABC
-as engraved and as sound, or the first page of a LilyPond text. Inspect's viewer shows it under *Messages*;
-``--no-log-images`` leaves it out. If a picture cannot be drawn, the message says why.
+`with_media` adds a message to the end of the chat, after the reply: piano rolls and sound of MIDI
+files, a tune in ABC as engraved and as sound, or the first page of a LilyPond text. Inspect's
+viewer shows it under *Messages*; ``--no-log-images`` leaves it out. If a picture cannot be drawn,
+the message says why.
 """
 
 import base64
@@ -26,8 +28,10 @@ from music_evals.notation.midi.piano_roll import piano_roll
 from music_evals.notation.scores.pages import engrave_pages
 
 MEDIA: Final = "media"
-"""Key of a sample's metadata: the music to show, or None. ``midi`` maps names to files in Base64, ``abc`` and
-``lilypond`` are texts. True means that the scorer draws the pieces that the model writes."""
+"""Key of a sample's metadata: the music to show, or None. ``midi`` maps names to files in Base64,
+``abc`` and ``lilypond`` are texts. True means that the scorer draws the pieces that the model
+writes.
+"""
 SHOWN: Final = 10  # samples of a run that are shown by default
 NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
@@ -43,7 +47,8 @@ def data_uri(data: bytes, kind: str) -> str:
 
 
 def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
-    """Leave `MEDIA` to the samples that are asked first or listed first in the viewer; return whether any has it.
+    """Leave `MEDIA` to the samples that are asked first or listed first in the viewer; return
+    whether any has it.
 
     ValueError for a negative number.
     """
@@ -64,9 +69,11 @@ def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
 
 
 def with_media(solver: Solver) -> Solver:
-    """Return a solver that adds the message to samples with media, unless a limit of messages forbids it.
+    """Return a solver that adds the message to samples with media, unless a limit of messages
+    forbids it.
 
-    The message has no solver of its own, as Inspect copies and compares the state of a sample around every solver.
+    The message has no solver of its own, as Inspect copies and compares the state of a sample
+    around every solver.
     """
     limiter = anyio.CapacityLimiter(cores())
 

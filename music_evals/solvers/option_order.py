@@ -10,15 +10,19 @@ from inspect_ai.model import ChatMessage
 from inspect_ai.solver import Generate, Solver, TaskState
 
 LINES: Final = ("$letter. $text", "\n")
-"""An option, and what stands between two options, in a prompt without music; there may be no letters."""
+"""An option, and what stands between two options, in a prompt without music; there may be no
+letters.
+"""
 
 
 LIST: Final = "list"
-"""In the place of what stands between options: they are written as one list, as Python prints it."""
+"""In the place of what stands between options: they are written as one list, as Python prints it.
+"""
 
 
 def options_block(options: Sequence[str], form: Sequence[str]) -> str:
-    """Write options with their letters: the form is a template of one option, and what stands between two.
+    """Write options with their letters: the form is a template of one option, and what stands
+    between two.
 
     >>> options_block(["major", "minor"], ("($letter) $text", " "))
     '(A) major (B) minor'
@@ -33,11 +37,12 @@ def options_block(options: Sequence[str], form: Sequence[str]) -> str:
 
 
 def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False) -> Solver:
-    """Have a solver shuffle the options of each sample first; scorers find the order under ``option_order``.
+    """Have a solver shuffle the options of each sample first; scorers find the order under
+    ``option_order``.
 
-    The message that asks the question says in its metadata ``asks`` how its options are written (``option_form``, by
-    default `LINES`). This is no solver of its own: Inspect copies and compares the whole state of every sample, with
-    its sound, at both ends of one.
+    The message that asks the question says in its metadata ``asks`` how its options are written
+    (``option_form``, by default `LINES`). This is no solver of its own: Inspect copies and compares
+    the whole state of every sample, with its sound, at both ends of one.
     """
 
     @wraps(solver)
@@ -68,14 +73,17 @@ def _reordered(
         old, new = options_block(options, form), options_block(shuffled, form)
         if old in message.text:
             content: Any = [
-                part.model_copy(update={"text": new.join(part.text.rsplit(old, 1))})
-                if part.type == "text"
-                else part
+                (
+                    part.model_copy(update={"text": new.join(part.text.rsplit(old, 1))})
+                    if part.type == "text"
+                    else part
+                )
                 for part in ([] if isinstance(message.content, str) else message.content)
             ]
             metadata = {**(message.metadata or {}), "asks": {**facts, "options": [*shuffled]}}
             text = new.join(message.text.rsplit(old, 1))
             return message.model_copy(update={"content": content or text, "metadata": metadata})
     raise ValueError(
-        "the options of a question are not in its prompt as one block of text; they cannot be shuffled"
+        "the options of a question are not in its prompt as one block of text; they cannot be "
+        "shuffled"
     )

@@ -59,13 +59,17 @@ def reply(cache: CachePolicy | bool | None = None) -> Solver:
 
 
 async def append_reply(state: TaskState, generate: Generate, **config: Any) -> TaskState:
-    """Have Inspect generate a reply to a sample's chat and append it; a schema of the answer is sent along."""
+    """Have Inspect generate a reply to a sample's chat and append it; a schema of the answer is
+    sent along.
+    """
     config |= reply_config(state)
     return await _readable(lambda: generate(state, **config))
 
 
 async def ask_model(messages: list[ChatMessage], **arguments: Any) -> ModelOutput:
-    """Return the model's reply to a chat; the arguments are those of Inspect's ``Model.generate``."""
+    """Return the model's reply to a chat; the arguments are those of Inspect's
+    ``Model.generate``.
+    """
     return await _readable(lambda: get_model().generate(messages, **arguments))
 
 

@@ -1,9 +1,11 @@
-"""LogicLM on scores: the model may call tools that parse the score of its question, and then answers.
+"""LogicLM on scores: the model may call tools that parse the score of its question, and then
+answers.
 
-LilyPond reads the sample's score, in a sandbox. Text that the model writes is never run. The length of every tool's
-text is bounded.
+LilyPond reads the sample's score, in a sandbox. Text that the model writes is never run. The length
+of every tool's text is bounded.
 
-Source: the strategy of arXiv 2510.22455, section 2.3, applied to the tasks of arXiv 2606.08722, section 3.2.
+Source: the strategy of arXiv 2510.22455, section 2.3, applied to the tasks of arXiv 2606.08722,
+section 3.2.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -31,16 +33,19 @@ MAX_LINE: Final = 200  # characters of a line
 
 @solver
 def score_tools() -> Solver:
-    """Let the model call tools that parse the score, ``score`` of the sample's metadata, then ask for its answer.
+    """Let the model call tools that parse the score, ``score`` of the sample's metadata, then ask
+    for its answer.
 
-    After `MAX_TURNS` turns with calls the model must answer without a call; calls beyond `MAX_CALLS` are refused.
+    After `MAX_TURNS` turns with calls the model must answer without a call; calls beyond
+    `MAX_CALLS` are refused.
     """
     limiter = anyio.CapacityLimiter(cores())
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         tools = ScoreTools(state.metadata["score"], limiter).definitions()
         for turn in range(MAX_TURNS + 1):
-            # A chat with tool calls must list its tools again; the choice "none" forbids further calls.
+            # A chat with tool calls must list its tools again; the choice "none" forbids further
+            # calls.
             choice: Literal["auto", "none"] = "auto" if turn < MAX_TURNS else "none"
             state.output = await ask_model(state.messages, tools=tools, tool_choice=choice)
             state.messages.append(state.output.message)
@@ -136,7 +141,9 @@ def tell_signatures(score: Structure) -> str:
 
 
 def tell_measure(score: Structure, number: int) -> str:
-    """List the time signature of a measure, 0 for a pickup, and its notes and rests by staff, voice and time."""
+    """List the time signature of a measure, 0 for a pickup, and its notes and rests by staff, voice
+    and time.
+    """
     first = 0 if score.pickup else 1
     if not first <= number <= score.measures:
         raise ToolError(
@@ -161,7 +168,9 @@ def tell_measure(score: Structure, number: int) -> str:
 
 
 def tell_problems(score: Structure) -> str:
-    """List LilyPond's own messages, with lines and columns of the text, or say that there are none."""
+    """List LilyPond's own messages, with lines and columns of the text, or say that there are
+    none.
+    """
     lines = [line for line in score.messages.splitlines() if line.strip()]
     return _lines([*score.problems, *lines] or ["LilyPond has nothing to say against the text"])
 

@@ -1,10 +1,11 @@
 """Replaces the music of a question: by none, by noise, or by the music of another item.
 
-A model that scores as high without the music does not use it. The music of a sample is marked as spans of the text
-(``music`` of the metadata ``asks``), or it is the parts with sound, pictures or a PDF; or both, the spans then being of
-the first part. Worked examples keep their music.
+A model that scores as high without the music does not use it. The music of a sample is marked as
+spans of the text (``music`` of the metadata ``asks``), or it is the parts with sound, pictures or a
+PDF; or both, the spans then being of the first part. Worked examples keep their music.
 
-Sources: RUListening (arXiv 2504.00369) and MusICA-MetaBench (arXiv 2607.06015) replace sound by silence and noise.
+Sources: RUListening (arXiv 2504.00369) and MusICA-MetaBench (arXiv 2607.06015) replace sound by
+silence and noise.
 """
 
 import base64
@@ -30,8 +31,9 @@ from music_evals.solvers.media import MEDIA, data_uri
 
 Stimulus = Literal["given", "none", "noise", "other"]
 """``given``: the item's own music. ``none``: a note that there is no music, in its place.
-``noise``: random music in the same notation; its length is the median of the task's items, so it says nothing about the
-answer. ``other``: the music of another item with another answer."""
+``noise``: random music in the same notation; its length is the median of the task's items, so it
+says nothing about the answer. ``other``: the music of another item with another answer.
+"""
 
 ARMS: Final[tuple[Stimulus, ...]] = get_args(Stimulus)
 NOTE: Final = {
@@ -49,9 +51,10 @@ def apply_stimulus(
 ) -> list[Sample]:
     """Return the samples of a task with other music; samples without music are left out.
 
-    The music is in the last message with the metadata ``asks``. The metadata ``score`` of a sample, which tools read,
-    changes with it. `language`, ``en`` or ``zh``, is the language of the note that there is no music. With `own_noise`
-    noise is as long and loud as the very clip that it replaces.
+    The music is in the last message with the metadata ``asks``. The metadata ``score`` of a sample,
+    which tools read, changes with it. `language`, ``en`` or ``zh``, is the language of the note
+    that there is no music. With `own_noise` noise is as long and loud as the very clip that it
+    replaces.
 
     Raises:
         ValueError: no sample has music, none has another answer, or tools would have no score.
@@ -63,7 +66,8 @@ def apply_stimulus(
     ]
     if not shown:
         raise ValueError(
-            f"stimulus={stimulus} is not valid: no question of this task comes with music; valid is given"
+            f"stimulus={stimulus} is not valid: no question of this task comes with music; valid is"
+            " given"
         )
     if stimulus == "none" and any("score" in (sample.metadata or {}) for sample, _ in shown):
         raise ValueError(
@@ -82,7 +86,8 @@ def apply_stimulus(
     if stimulus == "none":
         if any(question_message(sample)[1].get("answer_type") == "symbols" for sample, _ in shown):
             raise ValueError(
-                "stimulus=none leaves nothing to transcribe; it is valid with strategy=standalone and cot"
+                "stimulus=none leaves nothing to transcribe; it is valid with strategy=standalone "
+                "and cot"
             )
         return [
             _with_music(sample, stimulus, [NOTE[language]] * len(music)) for sample, music in shown
@@ -127,7 +132,9 @@ def parts_of(message: ChatMessage) -> list[Content]:
 
 
 def pages_in(part: Content) -> int:
-    """Return the number of pages that a part shows: 1 for a picture, those of a PDF, 0 for another part."""
+    """Return the number of pages that a part shows: 1 for a picture, those of a PDF, 0 for another
+    part.
+    """
     if isinstance(part, ContentDocument):
         return count_pages(_data(part.document))
     return int(isinstance(part, ContentImage))

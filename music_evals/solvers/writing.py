@@ -1,4 +1,5 @@
-"""Asks for a piece of music; with several attempts, sends LilyPond's errors back to the model between them.
+"""Asks for a piece of music; with several attempts, sends LilyPond's errors back to the model
+between them.
 
 Source: arXiv 2606.08722, section 3.1, for one attempt. The paper has no repairs.
 """
@@ -26,7 +27,8 @@ _MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model 
 def write_music(
     attempts: int = 1, repair: str = "$problem", protocol: Protocol = "strict"
 ) -> Solver:
-    """Have the model write a piece; if it does not compile, send the errors and let the model try again.
+    """Have the model write a piece; if it does not compile, send the errors and let the model try
+    again.
 
     The sample's metadata ``index``, the prompt's place in the bank, is added to `SEED`.
 

@@ -1,4 +1,6 @@
-"""The reader of LilyBench's scores through LilyPond's MIDI: against counts by hand, and LilyPond's own structure."""
+"""The reader of LilyBench's scores through LilyPond's MIDI: against counts by hand, and LilyPond's
+own structure.
+"""
 
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +20,8 @@ from music_evals.notation.lilypond.structure import StructureError, read_structu
 
 MUTOPIA = Path(__file__).parents[3] / "shared" / "data" / "mutopia" / "ftp"
 
-# Numbered by hand: what LilyPond's structure must count, and with a plus, what its MIDI tells as well.
+# Numbered by hand: what LilyPond's structure must count, and with a plus, what its MIDI tells as
+# well.
 COUNTS = [
     (r"{ c'1 d'2 }", 2, True),
     (r"{ \partial 4 c'4 d'1 e'2. }", 2, True),
@@ -90,7 +93,9 @@ PIECES = (
 
 @pytest.mark.skipif(not MUTOPIA.is_dir(), reason="no copy of Mutopia in ../shared/data/mutopia")
 def test_the_notes_of_the_structure_are_those_of_the_midi() -> None:
-    """By symusic's parser: what checks LilyPond's structure, which is the ground truth, note by note."""
+    """By symusic's parser: what checks LilyPond's structure, which is the ground truth, note by
+    note.
+    """
     texts = [modernise((MUTOPIA / name).read_text(encoding="utf-8")) for name in PIECES]
     compiled = compile_texts(texts, settings=_SETTINGS)
     for name, text, midi, read in zip(PIECES, texts, compiled, read_structures(texts), strict=True):

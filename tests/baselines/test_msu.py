@@ -1,4 +1,6 @@
-"""The reader of scores: answers by hand on a duet, and what the builder answers on scores of the default set."""
+"""The reader of scores: answers by hand on a duet, and what the builder answers on scores of the
+default set.
+"""
 
 from collections import Counter
 from random import Random
@@ -52,9 +54,9 @@ G,2 "_sffz"F,2 |] %5
 UNKNOWN = "Unknown"
 
 
-# Places that questions name, each with kinds of questions and their answers. The first signature changes, so that the
-# beginning must tell the key: it begins on the fifth of B flat. In measure 2 the accidental of the measure before is
-# over; of a chord, all notes are read.
+# Places that questions name, each with kinds of questions and their answers. The first signature
+# changes, so that the beginning must tell the key: it begins on the fifth of B flat. In measure 2
+# the accidental of the measure before is over; of a chord, all notes are read.
 BY_HAND = """
 the piece: composer = Nobody Known; title = A Duet; key signature = 2; time signature = 3/4; tempo words = Allegro
 the piece: metronome mark = 132; anacrusis = Yes; instruments = Flute, Left, hand; last measure = 5
@@ -112,7 +114,10 @@ def test_a_measure_that_comes_again() -> None:
     ("key", "bass", "expected"), [("Eb", "_E", "E♭ major"), ("C#m", "^C,", "C♯ minor")]
 )
 def test_the_bass_tells_the_key(key: str, bass: str, expected: str) -> None:
-    score = f"X:1\nL:1/4\nM:2/4\nK:{key}\nV:1\nV:2\nV:1\ng2 | %1\ng2 | %2\nV:2\nG2 | %1\nG {bass} | %2\n"
+    score = (
+        f"X:1\nL:1/4\nM:2/4\nK:{key}\nV:1\nV:2\nV:1\ng2 | %1\ng2 | %2\nV:2\nG2 | %1\nG {bass} | "
+        "%2\n"
+    )
     assert answer(score, "", "initial key") == expected
 
 
@@ -161,7 +166,9 @@ WORKS = default_works()[::9]
 
 @pytest.mark.parametrize("work", WORKS, ids=[work.name for work in WORKS])
 def test_the_reader_agrees_with_the_builder(work: Work) -> None:
-    """From the ABC, by music21's other parser and counting of its own: all of levels 1 and 2, and no wrong answer."""
+    """From the ABC, by music21's other parser and counting of its own: all of levels 1 and 2, and
+    no wrong answer.
+    """
     score = work.load()
     reading, abc = read(score), score_to_abc(score)
     assert len(read_score(abc).parts) == len(reading.voices)

@@ -194,9 +194,14 @@ def test_music_is_read_where_the_message_says_and_a_later_message_asks() -> None
 
 def test_the_wording_of_prompts_does_not_matter(tmp_path: Path) -> None:
     for name, words in {
-        "muse": '[syncopation]\nstandalone = "Sag einen Buchstaben. $given"\nlogiclm = "Schreib auf: $given"\n'
-        'final = "$finding Und nun?"\n[logiclm]\nrefine = "Noch einmal: $output"\n',
-        "lilybench": 'score = "$score"\n[question]\nbar_count = "Wie viele Takte?"\n[reply]\nstandalone = "Antwort:"\n',
+        "muse": (
+            '[syncopation]\nstandalone = "Sag einen Buchstaben. $given"\nlogiclm = "Schreib auf: '
+            '$given"\nfinal = "$finding Und nun?"\n[logiclm]\nrefine = "Noch einmal: $output"\n'
+        ),
+        "lilybench": (
+            'score = "$score"\n[question]\nbar_count = "Wie viele Takte?"\n[reply]\nstandalone = '
+            '"Antwort:"\n'
+        ),
     }.items():
         (tmp_path / f"{name}.toml").write_text(words, encoding="utf-8")
     small, own = write_small(tmp_path / "small"), str(tmp_path / "muse.toml")

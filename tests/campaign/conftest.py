@@ -1,7 +1,8 @@
 """A campaign against the suite: nothing that a model, a judge, a disk or a log does may end a run.
 
-Each module tries many cases, drawn by a seed, and counts them; a table at the end says what was tried. A part of the
-campaign runs with the other tests. All of it runs by ``CAMPAIGN=full pytest tests/campaign``; see docs/campaign.md.
+Each module tries many cases, drawn by a seed, and counts them; a table at the end says what was
+tried. A part of the campaign runs with the other tests. All of it runs by ``CAMPAIGN=full pytest
+tests/campaign``; see docs/campaign.md.
 """
 
 import os
@@ -27,7 +28,9 @@ class Tally:
 
     @contextmanager
     def case(self, name: object) -> Iterator[None]:
-        """Count a case; an exception or a false assertion in it is noted, and the next case is tried."""
+        """Count a case; an exception or a false assertion in it is noted, and the next case is
+        tried.
+        """
         self.tried += 1
         try:
             yield

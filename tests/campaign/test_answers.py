@@ -1,4 +1,6 @@
-"""A server whose answers are no replies: each is asked for again, and then it is an error of its sample alone."""
+"""A server whose answers are no replies: each is asked for again, and then it is an error of its
+sample alone.
+"""
 
 import json
 from collections.abc import Iterator
@@ -71,7 +73,9 @@ WHOLE = ("choices", "model", "error", "status", "body")  # of the answer, and no
 
 
 class Server(ThreadingHTTPServer):
-    """An OpenAI-type server; ``left`` says how often requests with a text get which malformed answer."""
+    """An OpenAI-type server; ``left`` says how often requests with a text get which malformed
+    answer.
+    """
 
     request_queue_size = 200
 

@@ -1,4 +1,6 @@
-"""Odd logs beside a sound one: the report is made, of what can be read, and says why the rest is not in it."""
+"""Odd logs beside a sound one: the report is made, of what can be read, and says why the rest is
+not in it.
+"""
 
 import csv
 import json
@@ -245,7 +247,9 @@ def texts_of(figure: Figure) -> str:
 
 
 def report_of(folder: Path, out: Path) -> tuple[str, dict[str, str]]:
-    """What the command shows of a folder of logs; and what it says of each log: why it is not used, or that it is."""
+    """What the command shows of a folder of logs; and what it says of each log: why it is not used,
+    or that it is.
+    """
     code, output = command("report", folder, "--out", out, "--overwrite")
     assert code == 0, output
     texts = {path.name: path.read_bytes().decode() for path in out.iterdir()} | {"output": output}

@@ -1,4 +1,6 @@
-"""A checkout of the Mutopia Project whose files were damaged: each piece is read, or refused with its reason."""
+"""A checkout of the Mutopia Project whose files were damaged: each piece is read, or refused with
+its reason.
+"""
 
 import random
 import re
@@ -73,7 +75,9 @@ DAMAGES: Final[Mapping[str, Callable[[str, random.Random], str | bytes]]] = {
 
 
 def sources(full: bool, draw: random.Random) -> list[tuple[str, str]]:
-    """Texts of pieces by name: pieces of Mutopia in the whole campaign if they are at hand, else one of our own."""
+    """Texts of pieces by name: pieces of Mutopia in the whole campaign if they are at hand, else
+    one of our own.
+    """
     if not full or not MUTOPIA.is_dir():
         return [("piece", PIECE)]
     found = [(name, files[0]) for name, files in find_pieces(MUTOPIA).items()]

@@ -1,4 +1,6 @@
-"""Replies as no model should write them, to every scorer: a valid score comes back, and none is left unmeasured."""
+"""Replies as no model should write them, to every scorer: a valid score comes back, and none is
+left unmeasured.
+"""
 
 import asyncio
 import csv

@@ -1,4 +1,5 @@
-"""Datasets with hostile values: each is asked, or refused with an error that names the row, before a model is asked.
+"""Datasets with hostile values: each is asked, or refused with an error that names the row, before
+a model is asked.
 
 The checksums are right, as in a dataset on the Hub that somebody made so.
 """
@@ -129,7 +130,9 @@ def sign(folder: Path, path: str) -> None:
 
 
 def check_refusal(error: ValueError, *names: str) -> None:
-    """Check that an error is one for a user: it names the thing, and shows a terminal nothing that it should not."""
+    """Check that an error is one for a user: it names the thing, and shows a terminal nothing that
+    it should not.
+    """
     message = str(error)
     assert isinstance(error, ParameterError | DatasetError), type(error)
     assert len(message) < 2_000

@@ -1,4 +1,6 @@
-"""Score files that are made to hurt: refused with a named reason, or read; the files beside them come to no harm."""
+"""Score files that are made to hurt: refused with a named reason, or read; the files beside them
+come to no harm.
+"""
 
 import io
 import random

@@ -6,7 +6,9 @@ from music_evals.commands.main import app
 
 
 def run(*arguments: object, columns: int = 300) -> tuple[int, str]:
-    """Exit status and output of a command, which may end in an error of its own but not in a traceback."""
+    """Exit status and output of a command, which may end in an error of its own but not in a
+    traceback.
+    """
     size = {"COLUMNS": str(columns), "TERMINAL_WIDTH": str(columns)}
     result = CliRunner(env=size).invoke(app, [str(argument) for argument in arguments])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception

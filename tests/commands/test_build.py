@@ -97,8 +97,8 @@ def test_ziqi_from_a_source_reports_what_is_odd(tmp_path: Path) -> None:
     code, output = run("build", "ziqi", "--out", tmp_path / "ziqi", "--source", source)
     assert code == 1
     assert (
-        "Error: test/female_music.csv, row 4 (ends in line 5): the answer is 'X'; A, B, C or D is needed"
-        in output
+        "Error: test/female_music.csv, row 4 (ends in line 5): the answer is 'X'; A, B, C or D is "
+        "needed" in output
     )
     assert not (tmp_path / "ziqi").exists()
     code, output = run(

@@ -51,7 +51,9 @@ def test_data_are_counted_and_the_prompts_are_those_of_the_evaluation(tmp_path: 
 
 @pytest.mark.parametrize("modality", ["pages", "both"])
 def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path) -> None:
-    """Its rule: as many "<image>" in the texts of a conversation as it has paths, which are relative to the folder."""
+    """Its rule: as many "<image>" in the texts of a conversation as it has paths, which are
+    relative to the folder.
+    """
     source = write_source(
         tmp_path / "source", images=[{"bytes": png(shade), "path": None} for shade in (1, 2, 1)]
     )

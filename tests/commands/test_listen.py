@@ -1,4 +1,6 @@
-"""`music-evals listen` as a person uses it, in Chromium and by requests; what is clicked is what the log scores."""
+"""`music-evals listen` as a person uses it, in Chromium and by requests; what is clicked is what
+the log scores.
+"""
 
 import json
 import os
@@ -93,7 +95,9 @@ def listen(port: int, folder: Path, user: Callable[[], None], *words: str) -> tu
 
 
 def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str]:
-    """Answer so many questions, by keys and by the mouse in turn; id → the answer chosen, which differ in turn."""
+    """Answer so many questions, by keys and by the mouse in turn; id → the answer chosen, which
+    differ in turn.
+    """
     chosen = {}
     chrome.get(address)
     for number in range(count):
@@ -164,9 +168,11 @@ def test_a_task_is_answered_to_its_end(
         chosen.update(answer_in_browser(chromium, wait_for(port), 2 if chosen else 4))
 
     log, output = listen(port, tmp_path, user, name, "--limit", "4")
-    assert (log.status, log.eval.model, log.eval.config.limit) == ("success", "human/ANNA", 4), (
-        output
-    )
+    assert (log.status, log.eval.model, log.eval.config.limit) == (
+        "success",
+        "human/ANNA",
+        4,
+    ), output
     right = []
     for sample in log.samples or []:
         answer = chosen[str(sample.id)]
@@ -242,7 +248,10 @@ def test_a_session_is_one_of_its_parameters_and_data(tmp_path: Path) -> None:
 
 def test_two_processes_do_not_write_one_session(tmp_path: Path) -> None:
     path = session(tmp_path).path
-    program = "import sys; from tests.commands.test_listen import Path, session; session(Path(sys.argv[1]))"
+    program = (
+        "import sys; from tests.commands.test_listen import Path, session; "
+        "session(Path(sys.argv[1]))"
+    )
     second = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True
     )
@@ -305,6 +314,7 @@ def test_a_taken_port_is_named(tmp_path: Path, port: int) -> None:
         code, output = run(
             "listen", "oddball", "--name", "A", "--log-dir", tmp_path, "--port", port
         )
-    assert (code, f"port {port} cannot be used: Address already in use" in output) == (1, True), (
-        output
-    )
+    assert (code, f"port {port} cannot be used: Address already in use" in output) == (
+        1,
+        True,
+    ), output

@@ -1,4 +1,6 @@
-"""A benchmark whose data is only published: its folder names no generated source, and its builder composes nothing."""
+"""A benchmark whose data is only published: its folder names no generated source, and its builder
+composes nothing.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -18,8 +20,8 @@ from tests.datasets_builders.test_musictheorybench import published
 from tests.fake_hub import FakeHub
 
 ACCEPTED = (
-    "dataset= accepts 'published', a folder (of published files, or as `music-evals build` writes it) or "
-    "hf://datasets/ORG/NAME[@REVISION]"
+    "dataset= accepts 'published', a folder (of published files, or as `music-evals build` writes "
+    "it) or hf://datasets/ORG/NAME[@REVISION]"
 )
 
 

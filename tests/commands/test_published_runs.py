@@ -1,4 +1,6 @@
-"""The published test by one command, as a user types it: fetched from a server, and run again without one."""
+"""The published test by one command, as a user types it: fetched from a server, and run again
+without one.
+"""
 
 from pathlib import Path
 
@@ -34,7 +36,9 @@ def test_the_second_run_needs_no_network(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_fetch_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second task's fetch would go on where the first one's stopped, and the run would lack a task."""
+    """The second task's fetch would go on where the first one's stopped, and the run would lack a
+    task.
+    """
     options = ("--model", "baseline/chance", "--log-dir", tmp_path / "logs")
     with serve() as servers:
         with rerouted(servers, tmp_path):

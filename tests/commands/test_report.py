@@ -56,9 +56,11 @@ def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) 
     assert reasons["cut-off.eval"].startswith("it cannot be used: File is not a zip file")
     assert rows(out / "ziqi_table1.csv")[-1]["Gen. recall"] == str(100 * (2 / 3))
     code, output = run("report", log, "--full", columns=40)
-    assert (code, "…" in output, "63.04" in output) == (0, True, True), (
-        "numbers are whole in a narrow terminal"
-    )
+    assert (code, "…" in output, "63.04" in output) == (
+        0,
+        True,
+        True,
+    ), "numbers are whole in a narrow terminal"
 
 
 def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path) -> None:
@@ -153,8 +155,12 @@ def test_odd_logs_are_named_and_the_others_are_shown(tmp_path: Path) -> None:
     assert "RecursionError" in reasons.pop("2026-01-02T10-00-00_deep.json")
     assert reasons == {
         "benchmark.eval": "no table is known for ['ziqi']",
-        "floors.eval": "its metadata cannot be used: floors..chance.value: Input should be a valid number",
-        "foreign.eval": "it cannot be used: File is not a zip file (BadZipFile in read_header of records.py)",
+        "floors.eval": (
+            "its metadata cannot be used: floors..chance.value: Input should be a valid number"
+        ),
+        "foreign.eval": (
+            "it cannot be used: File is not a zip file (BadZipFile in read_header of records.py)"
+        ),
         "huge.eval": "eval.metadata.floors..chance.value is a number above 1e+20",
     }
 

@@ -133,7 +133,8 @@ def test_a_benchmark_and_a_task_run_by_name_from_any_folder(
     assert code == 0, output
     assert max(len(line) for line in output.splitlines() if line.startswith("  ")) <= 80, output
     logs = headers(tmp_path / "logs" / "muse_chord_quality+ziqi-baseline-majority")
-    # Inspect names the package only where it finds it installed, which an `egg-info` in the checkout may hide.
+    # Inspect names the package only where it finds it installed, which an `egg-info` in the
+    # checkout may hide.
     names = {(log.eval.task_registry_name or "").removeprefix("music_evals/") for log in logs}
     assert names == {"muse_chord_quality", "ziqi_comprehension", "ziqi_generation"}
     assert all((log.eval.metadata or {})["condition"] == {"seed": 3} for log in logs)
@@ -233,5 +234,8 @@ def test_what_can_be_run_is_listed_by_its_name() -> None:
 
 
 def test_commands_start_without_what_takes_seconds_to_load() -> None:
-    asked = "import sys, music_evals.commands.main; print({'inspect_ai', 'pandas', 'numpy', 'music21'} & {*sys.modules})"
+    asked = (
+        "import sys, music_evals.commands.main; print({'inspect_ai', 'pandas', 'numpy', 'music21'} "
+        "& {*sys.modules})"
+    )
     assert subprocess.check_output([sys.executable, "-c", asked], text=True) == "set()\n"

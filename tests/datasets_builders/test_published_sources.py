@@ -1,4 +1,6 @@
-"""``dataset=published``: every benchmark, fetched from servers on this machine, and asked again without them."""
+"""``dataset=published``: every benchmark, fetched from servers on this machine, and asked again
+without them.
+"""
 
 import csv
 import io
@@ -342,7 +344,9 @@ def test_sound_is_joined_by_the_text_of_the_question(servers: Servers, tmp_path:
 def test_a_clip_of_another_copy_of_the_hub_is_the_same_question(
     servers: Servers, tmp_path: Path
 ) -> None:
-    """The layouts of MMAU: the authors' on the Hub, lmms-lab's, and the file on GitHub with clips beside it."""
+    """The layouts of MMAU: the authors' on the Hub, lmms-lab's, and the file on GitHub with clips
+    beside it.
+    """
     put_mmau(servers, tmp_path)
     spec = dataset_module("mmau").BENCHMARK
     rows = [

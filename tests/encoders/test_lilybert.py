@@ -1,4 +1,6 @@
-"""Vectors of a tiny random RoBERTa, against Transformers asked for one text at a time, with all layers."""
+"""Vectors of a tiny random RoBERTa, against Transformers asked for one text at a time, with all
+layers.
+"""
 
 import json
 import re
@@ -100,7 +102,9 @@ def test_vectors_are_those_of_transformers_alone(
     ("config", "model"), [(BertConfig, BertModel), (ModernBertConfig, ModernBertModel)]
 )
 def test_other_encoders(folder: Path, tmp_path: Path, config: Any, model: Any) -> None:
-    """BERT has positions of another kind; ModernBERT normalises its last layer once more, so it is not cut."""
+    """BERT has positions of another kind; ModernBERT normalises its last layer once more, so it is
+    not cut.
+    """
     size = {
         "hidden_size": 16,
         "num_hidden_layers": 3,

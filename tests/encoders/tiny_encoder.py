@@ -11,9 +11,11 @@ from transformers import RobertaConfig, RobertaModel, RobertaTokenizerFast
 def make_tiny_encoder(
     folder: Path, texts: Sequence[str], *, seed: int = 1, layers: int = 8, hidden: int = 32
 ) -> Path:
-    """Write a RoBERTa with random weights and a byte-level tokenizer trained on the texts; return the folder.
+    """Write a RoBERTa with random weights and a byte-level tokenizer trained on the texts; return
+    the folder.
 
-    Same arguments, same vectors. It takes 512 tokens, as LilyBERT does; `hidden` is a multiple of 4.
+    Same arguments, same vectors. It takes 512 tokens, as LilyBERT does; `hidden` is a multiple of
+    4.
     """
     folder.mkdir(parents=True, exist_ok=True)
     trained = ByteLevelBPETokenizer()
@@ -32,7 +34,8 @@ def make_tiny_encoder(
         intermediate_size=2 * hidden,
         max_position_embeddings=514,
         type_vocab_size=1,
-        # Wider than the usual 0.02, so that vectors of different texts differ by more than rounding.
+        # Wider than the usual 0.02, so that vectors of different texts differ by more than
+        # rounding.
         initializer_range=0.2,
         **{
             name: getattr(tokenizer, name)

@@ -1,4 +1,6 @@
-"""A chat server that answers every request with one text, streamed, and writes down what it was asked."""
+"""A chat server that answers every request with one text, streamed, and writes down what it was
+asked.
+"""
 
 import json
 import threading

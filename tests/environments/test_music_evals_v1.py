@@ -1,4 +1,6 @@
-"""The taskset for verifiers, in an environment that has it: ``pytest --noconftest tests/environments``."""
+"""The taskset for verifiers, in an environment that has it: ``pytest --noconftest
+tests/environments``.
+"""
 
 import asyncio
 import json

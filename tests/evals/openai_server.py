@@ -1,4 +1,6 @@
-"""A server of OpenAI's protocol on this machine: it keeps the requests, and replies as a test says."""
+"""A server of OpenAI's protocol on this machine: it keeps the requests, and replies as a test
+says.
+"""
 
 import json
 from collections.abc import Callable, Iterator

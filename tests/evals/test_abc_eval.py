@@ -1,4 +1,6 @@
-"""ABC-Eval end to end: prompts of both protocols, scores, baselines, and the table beside LilyBench."""
+"""ABC-Eval end to end: prompts of both protocols, scores, baselines, and the table beside
+LilyBench.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ def make(name: TaskName, dataset: str, **parameters: Any) -> Task:
 
 
 def prompt(task: Task, number: int = 0) -> str:
-    (_, message) = list(task.dataset)[number].input
+    _, message = list(task.dataset)[number].input
     text: str = message.text  # type: ignore[union-attr]
     return text
 
@@ -52,8 +54,8 @@ def test_the_authors_folder_is_a_dataset_and_its_answers_are_read_as_published(
         make(name, folder, protocol="paper") for name in ("bar_sequencing", "error_detection")
     )
     assert prompt(order, 0).startswith(
-        "Input: M:3/4\nL:1/4\nK:C\nC/D/E/F/G/E/|F/G/A/B/c/A/|B/c/d/e/f/d/\n"
-        "0. a/g/f/e/d/c/\n1. e/f/g/e/d/c/\n2. D/F/A/F/E/G/\n3. G/E/C/E/D/B,/\n\nA task.\n\nTemplate: "
+        "Input: M:3/4\nL:1/4\nK:C\nC/D/E/F/G/E/|F/G/A/B/c/A/|B/c/d/e/f/d/\n0. a/g/f/e/d/c/\n1. "
+        "e/f/g/e/d/c/\n2. D/F/A/F/E/G/\n3. G/E/C/E/D/B,/\n\nA task.\n\nTemplate: "
     )
     assert "Template: the indices as one string of digits" in prompt(order)
     replies = {
@@ -83,7 +85,10 @@ def test_the_wording_is_lilybenchs_where_it_has_no_notation() -> None:
     assert "lilypond" not in str(own).casefold()
     with pytest.raises(
         ParameterError,
-        match="strategy='logiclm' is not valid for bar_count of abc_eval; valid values are: standalone, cot",
+        match=(
+            "strategy='logiclm' is not valid for bar_count of abc_eval; valid values are: "
+            "standalone, cot"
+        ),
     ):
         abc_eval.bar_count(strategy="logiclm")
 

@@ -1,4 +1,6 @@
-"""``-T answer=``: what is sent with schemas and for probabilities, how it is scored, and what is refused ahead."""
+"""``-T answer=``: what is sent with schemas and for probabilities, how it is scored, and what is
+refused ahead.
+"""
 
 import json
 import re
@@ -246,7 +248,9 @@ def test_sentences_are_told_apart_by_their_first_words(tmp_path: Path) -> None:
 
 
 def test_a_model_of_hf_without_a_chat_template(tmp_path: Path) -> None:
-    """GPT-2 of random weights: the prompt arrives as it is, and nothing follows the words ahead of the letter."""
+    """GPT-2 of random weights: the prompt arrives as it is, and nothing follows the words ahead of
+    the letter.
+    """
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     tokenizers = pytest.importorskip("tokenizers")

@@ -1,4 +1,6 @@
-"""Prompts on the Hub: Inspect runs each benchmark from its repository alone, and scores as the suite does."""
+"""Prompts on the Hub: Inspect runs each benchmark from its repository alone, and scores as the
+suite does.
+"""
 
 import json
 import re

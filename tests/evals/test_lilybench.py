@@ -147,16 +147,16 @@ def test_what_a_prompt_of_the_paper_holds(small: str) -> None:
 
     score = music(8).strip()
     demand = "Output the index of the right option (0, 1, 2 or 3) and nothing else."
-    assert told("metadata_qa") == (
-        f"Score:\n{score}\n\nChoose the option that is this score's key.\n\n"
+    assert (
+        told("metadata_qa") == f"Score:\n{score}\n\nChoose the option that is this score's key.\n\n"
         f"Options:\n0. C major\n1. G major\n2. D minor\n3. F major\n\n{demand}"
     )
-    assert told("bar_sequencing") == (
-        "Score:\n0. f'4 g' a' |\n1. e''4 f'' g'' |\n2. c'4 d' e' |\n3. b'4 c'' d'' |\n\n"
-        "These four bars, with the indices 0 to 3, are shuffled. Give their indices in the right order as one string "
-        "of digits, such as 0312.\n\n"
-        "Form of the answer: four digits, each index once, without separators\n\n"
-        "Output the answer itself, without an explanation."
+    assert (
+        told("bar_sequencing")
+        == "Score:\n0. f'4 g' a' |\n1. e''4 f'' g'' |\n2. c'4 d' e' |\n3. b'4 c'' d'' |\n\nThese"
+        " four bars, with the indices 0 to 3, are shuffled. Give their indices in the right "
+        "order as one string of digits, such as 0312.\n\nForm of the answer: four digits, each "
+        "index once, without separators\n\nOutput the answer itself, without an explanation."
     )
     assert "Q3 low valence with low arousal" in told("emotion_recognition")
     assert "none" in told("error_detection")
@@ -213,7 +213,10 @@ def test_generated_data_does_not_pass_for_lilybench(tmp_path: Path) -> None:
 
 
 def test_the_wording_can_be_replaced(small: str, tmp_path: Path) -> None:
-    mine = '[question]\nbar_count = "How many bars?"\n[paper.question]\nbar_count = "What is the number of bars?"\n'
+    mine = (
+        '[question]\nbar_count = "How many bars?"\n[paper.question]\nbar_count = "What is the '
+        'number of bars?"\n'
+    )
     (tmp_path / "mine.toml").write_text(mine, encoding="utf-8")
     for protocol, question in (
         ("strict", "How many bars?"),

@@ -1,4 +1,6 @@
-"""Writing music: what a model is asked, what is found out about its pieces, and the figures over them."""
+"""Writing music: what a model is asked, what is found out about its pieces, and the figures over
+them.
+"""
 
 import base64
 import io
@@ -252,7 +254,9 @@ def test_the_log_tells_what_ran_and_what_is_undefined(played: EvalLog) -> None:
 def test_scoring_again_needs_the_log_alone(
     played: EvalLog, dataset: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    """Without LilyPond, encoder or model the same figures come out, and those against another reference."""
+    """Without LilyPond, encoder or model the same figures come out, and those against another
+    reference.
+    """
     with_encoder = score(
         read_eval_log(played.location),
         written_music(str(dataset), encoder=str(encoder)),
@@ -353,7 +357,9 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
         "reads": f'#(call-with-input-file "{secret}" read)\n{midi}',
         "deletes": f'#(delete-file "{secret}")\n{midi}',
         "starts programs": f'#(system "touch {tmp_path}/touched")\n#(ly:error "done")\n{midi}',
-        "writes no MIDI": '#(call-with-output-file "a.midi" (lambda (port) (display "MThx none at all" port)))',
+        "writes no MIDI": (
+            '#(call-with-output-file "a.midi" (lambda (port) (display "MThx none at all" port)))'
+        ),
         "fences": "```" * 1000,
         "markup": "\x00\ud83d <script>alert(1)</script> ![x](http://127.0.0.1/) " + "c" * 300_000,
         "takes long": next(iter(STOPPED_BY_TIME.values())),

@@ -1,4 +1,6 @@
-"""MSU-Bench's tasks end to end: prompts, order, judges, what is too long, and runs that were cut off."""
+"""MSU-Bench's tasks end to end: prompts, order, judges, what is too long, and runs that were cut
+off.
+"""
 
 import base64
 from pathlib import Path

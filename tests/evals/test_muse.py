@@ -1,4 +1,6 @@
-"""The MUSE tasks end to end: on the generated stimuli with the baselines, and with scripted, hostile models."""
+"""The MUSE tasks end to end: on the generated stimuli with the baselines, and with scripted,
+hostile models.
+"""
 
 import base64
 import io
@@ -141,7 +143,8 @@ def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> Non
                 if e.event == "span_begin" and e.name.startswith("refinement")
             ]
             assert len(spans) == counts["refinements"]
-            # What the reader garbles can be mended from the line alone, so a decision is always right.
+            # What the reader garbles can be mended from the line alone, so a decision is always
+            # right.
             assert values(sample, "solver_decision") == ("C" if decided else "N")
 
 
@@ -239,8 +242,8 @@ def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(
     ]
     (first, second), (plain, _) = map(samples, logs)
     assert [len(messages) for messages in sent] == [2] * 4
-    # No solver of its own, which Inspect would compare the state around in samples without media too.
-    # Inspect leaves the package's name out where it does not find it installed, as in a clone.
+    # No solver of its own, which Inspect would compare the state around in samples without media
+    # too. Inspect leaves the package's name out where it does not find it installed, as in a clone.
     assert [[step.solver.rpartition("/")[2] for step in log.plan.steps] for log in logs] == [
         ["reply"]
     ] * 2
@@ -394,7 +397,10 @@ def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
 
 def test_own_prompts_for_text_are_not_enough_for_native_tools(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
-    text = '[syncopation]\nlogiclm = "Lines: $given"\nMORE\n[logiclm]\nnative = "Call $tool."\nrefine = "$message"\n'
+    text = (
+        '[syncopation]\nlogiclm = "Lines: $given"\nMORE\n[logiclm]\nnative = "Call $tool."\nrefine '
+        '= "$message"\n'
+    )
     own.write_text(text.replace("MORE", ""))
     asked = {"strategy": "logiclm", "tools": "native", "prompts": str(own)}
     assert (

@@ -102,7 +102,7 @@ def test_worked_transcriptions_stand_in_the_lines_that_are_required() -> None:
     )
     assert "Final Answer: No, these are not the same exact drum set patterns." in closing.text
     assert answer.text == "Final Answer: Yes, these are the same exact drum set patterns."
-    (system, *_) = TASKS["meter"](strategy="logiclm", tools="native").dataset[0].input
+    system, *_ = TASKS["meter"](strategy="logiclm", tools="native").dataset[0].input
     assert (
         "calling the tool accents, in one turn, once for each of these identifiers: Excerpt1."
         in system.text
@@ -121,7 +121,8 @@ def test_what_no_solver_can_decide_is_refused(name: str) -> None:
 def test_own_wording_of_transcriptions_is_used_and_needed_for_tool_calls(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(
-        '[transcription]\ntext = "$template of $given"\n[letters]\nfinal = "$$5: $finding $options"\n'
+        '[transcription]\ntext = "$template of $given"\n[letters]\nfinal = "$$5: $finding '
+        '$options"\n'
     )
     given: dict[str, Any] = {"strategy": "logiclm", "prompts": str(own)}
     asked: list[str] = []
@@ -190,7 +191,8 @@ def test_midi_prompts_have_each_clip_and_no_answer(name: str) -> None:
 
 REPLIES = [
     ("oddball", "Yes, these are the same exact melody.", "Yes, these are the same exact melody."),
-    ("oddball", "Final Answer: No, these are not the same exact melody.", "No, these are not the same exact melody."),
+    ("oddball", "Final Answer: No, these are not the same exact melody.",
+    "No, these are not the same exact melody."),
     ("contour", "It rises.\nFinal Answer: C", "C"),
     ("contour", "B. Inverted Arch (descending and then ascending)", "B"),
     ("instrument", "D. Drums", "D"),
@@ -240,7 +242,9 @@ def test_other_stimuli(arm: str) -> None:
 
 
 def test_one_chat_asks_all_trials_and_has_an_item_for_each(tmp_path: Path) -> None:
-    """Replies alternate between the two options; the third is cut. Items are those of separate chats."""
+    """Replies alternate between the two options; the third is cut. Items are those of separate
+    chats.
+    """
     asked: list[list[str]] = []
 
     def reply(messages: Any, *_: Any) -> ModelOutput:

@@ -54,7 +54,10 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
     lilybench.genre_recognition: [
         (
             {"strategy": "logiclm"},
-            "is not valid for genre_recognition of lilybench; valid values are: standalone, cot (tools",
+            (
+                "is not valid for genre_recognition of lilybench; valid values are: standalone, cot"
+                " (tools"
+            ),
         ),
     ],
     lilybench_generation.generation: [

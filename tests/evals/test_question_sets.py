@@ -1,4 +1,6 @@
-"""Question sets: published files of every form become rows, rows become prompts, and replies get their scores."""
+"""Question sets: published files of every form become rows, rows become prompts, and replies get
+their scores.
+"""
 
 import csv
 import io
@@ -246,36 +248,40 @@ def test_sound_can_be_replaced(stimulus: str, tmp_path: Path) -> None:
 def test_each_published_form_becomes_rows(tmp_path: Path) -> None:
     files = {
         "muchomusic.csv": b"",
-        "mmau-test-mini.json": json.dumps(
-            [
-                {
-                    "id": name,
-                    "audio_id": f"./test-mini-audios/{name}.wav",
-                    "question": "Which tempo?",
-                    "choices": ["Slow", "Fast", "Free"],
-                    "answer": "Fast",
-                    "task": task,
-                    "category": "Reasoning",
-                    "sub-category": "Rhythm",
-                }
-                for name, task in (("m1", "music"), ("s1", "speech"))
-            ]
-        ).encode(),
-        "MMAR-meta.jsonl": "\n".join(
+        "mmau-test-mini.json": (
             json.dumps(
-                {
-                    "id": f"{modality}1",
-                    "audio_path": "./audio/r1.wav",
-                    "question": "Is it a round?",
-                    "choices": ["Yes", "No", ""],
-                    "answer": "No",
-                    "modality": modality,
-                    "category": "Signal Layer",
-                    "sub-category": "Music Theory",
-                }
-            )
-            for modality in ("music", "mix-music-speech")
-        ).encode(),
+                [
+                    {
+                        "id": name,
+                        "audio_id": f"./test-mini-audios/{name}.wav",
+                        "question": "Which tempo?",
+                        "choices": ["Slow", "Fast", "Free"],
+                        "answer": "Fast",
+                        "task": task,
+                        "category": "Reasoning",
+                        "sub-category": "Rhythm",
+                    }
+                    for name, task in (("m1", "music"), ("s1", "speech"))
+                ]
+            ).encode()
+        ),
+        "MMAR-meta.jsonl": (
+            "\n".join(
+                json.dumps(
+                    {
+                        "id": f"{modality}1",
+                        "audio_path": "./audio/r1.wav",
+                        "question": "Is it a round?",
+                        "choices": ["Yes", "No", ""],
+                        "answer": "No",
+                        "modality": modality,
+                        "category": "Signal Layer",
+                        "sub-category": "Music Theory",
+                    }
+                )
+                for modality in ("music", "mix-music-speech")
+            ).encode()
+        ),
         **{f"audio/{name}.wav": sound() for name in ("m1", "r1", "[abc_d]-[30-40]", "415.2min")},
     }
     table = io.StringIO()
@@ -557,7 +563,9 @@ def test_passes_without_one_option_vote(tmp_path: Path) -> None:
     task = rul_muchomusic.muchomusic(dataset=source, options="leave_one_out", prompt="paper")
 
     def reply(messages: Any, _: Any) -> str:
-        """Question 0: right in two passes of four. Question 1: two wrong answers alike. Question 2: no answer."""
+        """Question 0: right in two passes of four. Question 1: two wrong answers alike. Question 2:
+        no answer.
+        """
         text = messages[-1].text
         number = text[text.index("plays in ") + 9]
         wanted = {"0": ["Bongo"], "1": ["Djembe", "Bongo"], "2": []}[number]
@@ -681,12 +689,19 @@ def test_one_log_has_both_readings_and_a_table_of_them(tmp_path: Path) -> None:
 PAPER = {
     "mmau": "Which?\nSelect one of the given choices as your answer.\n['lute', 'harp']",
     "mmar": "Which?\nPick one of these answers and reply with its words alone: lute; harp;",
-    "rul_muchomusic": "Make your best guess at this question, and reason step by step.\n\nQuestion: Which?\n\n"
-    "Options: (A) lute (B) harp\n\nWrite down your guess as a letter in double square brackets, such as [[A]].",
+    "rul_muchomusic": (
+        "Make your best guess at this question, and reason step by step.\n\nQuestion: "
+        "Which?\n\nOptions: (A) lute (B) harp\n\nWrite down your guess as a letter in double "
+        "square brackets, such as [[A]]."
+    ),
 }
 LMMS = {
-    "mmau": "Which?\nA. lute\nB. harp\nGive the letter of one of the given choices and nothing else.",
-    "muchomusic": "Which?\n(A) lute (B) harp\nGive the letter of one of the given choices and nothing else:",
+    "mmau": (
+        "Which?\nA. lute\nB. harp\nGive the letter of one of the given choices and nothing else."
+    ),
+    "muchomusic": (
+        "Which?\n(A) lute (B) harp\nGive the letter of one of the given choices and nothing else:"
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""ZIQI-Eval's tasks end to end: on the composed bank, on a small source, and (where there is a copy) as published."""
+"""ZIQI-Eval's tasks end to end: on the composed bank, on a small source, and (where there is a
+copy) as published.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -96,7 +98,8 @@ def test_what_a_prompt_holds(small: str) -> None:
             prompt_of(sample),
             prompt_of(sample).rpartition("的第")[0].rpartition("\n")[2],
         )
-        # Five examples of the same theme from dev, with their answers; nothing of test but the question itself.
+        # Five examples of the same theme from dev, with their answers; nothing of test but the
+        # question itself.
         assert [f"{theme}的第{number}题（dev）____。" in prompt for number in range(5)] == [
             True
         ] * 5

@@ -14,8 +14,8 @@ from tests.msu_dataset import question, score, write_rows
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "lora.py"
 TEMPLATE = (
-    "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor"
+    " %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
 
 

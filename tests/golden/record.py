@@ -1,6 +1,8 @@
-"""What the suite does today, in a form that later versions can be compared with; `README.md` says how it is used.
+"""What the suite does today, in a form that later versions can be compared with; `README.md` says
+how it is used.
 
-Run as ``python -m tests.golden.record [datasets] [prompts] [scores] [logs] [report]`` it writes the record anew.
+Run as ``python -m tests.golden.record [datasets] [prompts] [scores] [logs] [report]`` it writes the
+record anew.
 """
 
 import ast
@@ -116,7 +118,9 @@ def build(name: str, out: Path) -> Path:
 
 
 def dataset_record(folder: Path) -> dict[str, Any]:
-    """Checksums of a dataset's rows, and what its provenance says that does not depend on the machine."""
+    """Checksums of a dataset's rows, and what its provenance says that does not depend on the
+    machine.
+    """
     made = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
     kept = (
         "benchmark",
@@ -169,7 +173,9 @@ def values(given: Iterable[str]) -> dict[str, Any]:
 
 
 def task_of(benchmark: str, condition: str, folders: Mapping[str, Path]) -> Task | None:
-    """The task of a condition such as ``syncopation shots=few, muse recordings``; None without that dataset."""
+    """The task of a condition such as ``syncopation shots=few, muse recordings``; None without that
+    dataset.
+    """
     asked, _, dataset = condition.partition(", ")
     name, *parameters = asked.split()
     folder = folders.get(dataset or benchmark, HERE / "data" / (dataset or benchmark))
@@ -238,7 +244,9 @@ def _shortened(text: str) -> str:
 
 
 def make_logs(out: Path) -> None:
-    """Run what `runs.toml` lists, on the data in this folder or the default one, and write the logs, cut short."""
+    """Run what `runs.toml` lists, on the data in this folder or the default one, and write the
+    logs, cut short.
+    """
     runs = tomllib.loads((HERE / "runs.toml").read_text(encoding="utf-8"))
     number = 0
     for group, lines in runs.items():

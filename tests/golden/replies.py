@@ -71,7 +71,9 @@ DECIDED: Final[Mapping[str, Sequence[tuple[str | None, str | None]]]] = {
 
 @modelapi(name="stub")
 class StubJudge(ModelAPI):
-    """A judge that always says the same, or (`stub/first`) compares the first letters of both answers."""
+    """A judge that always says the same, or (`stub/first`) compares the first letters of both
+    answers.
+    """
 
     async def generate(
         self,

@@ -1,4 +1,6 @@
-"""Today's code against the record in this folder; `README.md` says how to write it anew after an intended change."""
+"""Today's code against the record in this folder; `README.md` says how to write it anew after an
+intended change.
+"""
 
 import re
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""Whether all published data is still where `benchmark.toml` says: ``pytest -m live``, over the network.
+"""Whether all published data is still where `benchmark.toml` says: ``pytest -m live``, over the
+network.
 
 Each test asks for names, sizes and first bytes, and fetches whole only files of a few megabytes.
 """
@@ -49,7 +50,9 @@ def first_bytes(address: str, count: int) -> tuple[bytes, int | None]:
 
 
 def check_beginning(address: str, name: str) -> int | None:
-    """Check that a file begins as files of its kind do; returns its size where the server states that."""
+    """Check that a file begins as files of its kind do; returns its size where the server states
+    that.
+    """
     content, size = first_bytes(address, 64)
     expected = next((magic for ending, magic in MAGIC.items() if name.endswith(ending)), b"")
     assert content.startswith(expected)

@@ -1,4 +1,6 @@
-"""Random music in the place of a stimulus: of its form and length, read by other libraries, without its content."""
+"""Random music in the place of a stimulus: of its form and length, read by other libraries, without
+its content.
+"""
 
 import io
 import re

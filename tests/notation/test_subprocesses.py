@@ -1,4 +1,6 @@
-"""Work in processes of limited memory and CPU time: what one item does to its process harms no other item."""
+"""Work in processes of limited memory and CPU time: what one item does to its process harms no
+other item.
+"""
 
 import os
 import time

@@ -1,6 +1,7 @@
 """Spelled pitches as positions on the line of fifths, where intervals are differences.
 
-A note is an integer: F = -1, C = 0, G = 1, B = 5, F sharp = 6; a sharp adds 7, a flat subtracts 7. It has no octave.
+A note is an integer: F = -1, C = 0, G = 1, B = 5, F sharp = 6; a sharp adds 7, a flat subtracts 7.
+It has no octave.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,9 @@ _LETTERS = "CDEFGAB"
 
 
 class Interval(NamedTuple):
-    """The distance from a note up to another: letters upwards, 0 for a unison and 7 for an octave, and semitones."""
+    """The distance from a note up to another: letters upwards, 0 for a unison and 7 for an octave,
+    and semitones.
+    """
 
     letters: int
     semitones: int
@@ -38,7 +41,9 @@ def letters_up(lower: int, upper: int) -> int:
 
 
 def interval_up(lower: int, upper: int) -> Interval:
-    """The interval from a note up to the nearest note of the other name, such as 7 letters from C to C flat."""
+    """The interval from a note up to the nearest note of the other name, such as 7 letters from C
+    to C flat.
+    """
     letters = letters_up(lower, upper)
     semitones = (upper - lower + 12 * letters) // 7
     return (
@@ -49,7 +54,9 @@ def interval_up(lower: int, upper: int) -> Interval:
 
 
 def root_of(chord: Sequence[int]) -> int | None:
-    """The note above which the other notes of a chord stack up in thirds; None unless there is exactly one."""
+    """The note above which the other notes of a chord stack up in thirds; None unless there is
+    exactly one.
+    """
     stacks = [{letters_up(root, note) for note in chord} for root in chord]
     roots = [
         root

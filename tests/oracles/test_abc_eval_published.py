@@ -1,4 +1,5 @@
-"""``paper`` of ABC-Eval, its rows, prompts and scores, against a second implementation of the README's description.
+"""``paper`` of ABC-Eval, its rows, prompts and scores, against a second implementation of the
+README's description.
 
 ``ABC_EVAL_FILES=FOLDER`` compares the rows and prompts of the authors' files too.
 """
@@ -76,7 +77,9 @@ def letters(title: str) -> str:
 
 
 def elements(text: str) -> list[str]:
-    """Split a list in quotes; a backslash hides a quote or a backslash, but before the closing quote it is music."""
+    """Split a list in quotes; a backslash hides a quote or a backslash, but before the closing
+    quote it is music.
+    """
     return [re.sub(r"\\(['\\])", r"\1", part) for part in text[2:-2].split("', '")]
 
 
@@ -138,7 +141,9 @@ MORE_ROWS: dict[str, list[dict[str, str]]] = {
     "Metadata_QA": METADATA,
     "Metadata_Prediction": METADATA,
 }
-"""What the small files lack: a bar that ends in a backslash, six options, bars up to 10, the other fields."""
+"""What the small files lack: a bar that ends in a backslash, six options, bars up to 10, the other
+fields.
+"""
 
 
 def write_more_files(folder: Path) -> Path:
@@ -245,7 +250,9 @@ def value(kind: str, reply: str, right: str) -> float:
 
 
 def reply_to(right: str, rights: list[str], draw: random.Random) -> str:
-    """Write an answer that is right, nearly right or that of another row, with prose around; not always an answer."""
+    """Write an answer that is right, nearly right or that of another row, with prose around; not
+    always an answer.
+    """
     joined = right.replace(" ", "")
     place = draw.randrange(len(joined))
     swapped = joined[:place] + joined[place + 1 : place + 2] + joined[place] + joined[place + 2 :]

@@ -1,4 +1,6 @@
-"""``paper`` of LilyBench against the outputs, in `data`, of a second implementation of the published code."""
+"""``paper`` of LilyBench against the outputs, in `data`, of a second implementation of the
+published code.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,6 @@
-"""Every key of the composed questions of theory, confirmed by arithmetic that the composer does not know."""
+"""Every key of the composed questions of theory, confirmed by arithmetic that the composer does not
+know.
+"""
 
 from random import Random
 
@@ -55,7 +57,10 @@ HAND_WORKED = [
     ),
     ("降B调单簧管的分谱上记着C，实际发出的是哪些音（只论音名，不论八度）？", ["D", "降B", "C"], 1),
     (
-        "How many eighth notes last as long as these note values in a row: half note, dotted quarter note?",
+        (
+            "How many eighth notes last as long as these note values in a row: half note, dotted "
+            "quarter note?"
+        ),
         ["6", "7"],
         1,
     ),

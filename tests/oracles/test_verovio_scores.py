@@ -1,8 +1,9 @@
-"""What the questions on scores are computed from, against verovio's reading of the same files, in `data`.
+"""What the questions on scores are computed from, against verovio's reading of the same files, in
+`data`.
 
-The builder reads the works of music21's corpus through music21 alone. verovio has a MusicXML parser of its own. Every
-staff of every measure must hold the same: signatures and clef, pitches and written values of the notes, rests, grace
-notes, ties and signs.
+The builder reads the works of music21's corpus through music21 alone. verovio has a MusicXML parser
+of its own. Every staff of every measure must hold the same: signatures and clef, pitches and
+written values of the notes, rests, grace notes, ties and signs.
 """
 
 import json
@@ -28,7 +29,9 @@ DIVIDED = {"bach-226-2": 2, "mozart-80-4": 3}
 
 @dataclass
 class Cell:
-    """One measure of one staff; grace notes are not among the pitches, and values in tuplets have no name."""
+    """One measure of one staff; grace notes are not among the pitches, and values in tuplets have
+    no name.
+    """
 
     metre: str
     fifths: int

@@ -1,7 +1,9 @@
-"""Answers the composed theory questions from their text and options alone, by arithmetic on the line of fifths.
+"""Answers the composed theory questions from their text and options alone, by arithmetic on the
+line of fifths.
 
-It shares nothing with what composed them: an independent check of the bank. What a text says is read into numbers, by
-the same readers in either language, and an option is right if it means what the arithmetic says.
+It shares nothing with what composed them: an independent check of the bank. What a text says is
+read into numbers, by the same readers in either language, and an option is right if it means what
+the arithmetic says.
 """
 
 import re
@@ -148,7 +150,8 @@ _PATTERNS: Final = [
 
 
 def solve(question: str, options: Sequence[str]) -> int | None:
-    """Answer a theory question, in Chinese or English, by arithmetic on what it says: the index of the right option.
+    """Answer a theory question, in Chinese or English, by arithmetic on what it says: the index of
+    the right option.
 
     None where the text is no question of a known form, or where no option is right, or several are.
 

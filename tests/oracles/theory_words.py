@@ -1,7 +1,8 @@
-"""What the words of music theory mean, in Chinese and English: notes, intervals, keys, chords, note values as numbers.
+"""What the words of music theory mean, in Chinese and English: notes, intervals, keys, chords, note
+values as numbers.
 
-Every reader takes a piece of text and returns its meaning, None where it has none. Notes are places on the line of
-fifths. The words themselves stand in ``theory.toml``.
+Every reader takes a piece of text and returns its meaning, None where it has none. Notes are places
+on the line of fifths. The words themselves stand in ``theory.toml``.
 """
 
 import re

@@ -48,8 +48,8 @@ def write_log(
 
     Args:
         folder: where.
-        values: of the samples ``q0``, ``q1``…; ``"CI"`` for a right and a wrong one. In several epochs they follow one
-            another.
+        values: of the samples ``q0``, ``q1``…; ``"CI"`` for a right and a wrong one. In several
+            epochs they follow one another.
         benchmark, task, model: what ran.
         params: parameters that are not as by default.
         about: more metadata of the log.

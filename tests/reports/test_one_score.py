@@ -1,4 +1,6 @@
-"""One score: headline, tests, summary, page and results agree, and a report does not mislead about what ran."""
+"""One score: headline, tests, summary, page and results agree, and a report does not mislead about
+what ran.
+"""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,6 @@
-"""The transcribed tables: by the arithmetic that they must satisfy, and against the papers' text where there is one."""
+"""The transcribed tables: by the arithmetic that they must satisfy, and against the papers' text
+where there is one.
+"""
 
 import re
 from itertools import product
@@ -192,7 +194,8 @@ def test_muse_table2_is_as_in_the_papers_text() -> None:
         ("lilybench_generation_table2", "Few-shot", ["compile rate"], 19.9, 45.2),
         ("lilybench_generation_table2", "Zero-shot", ["compile rate"], 48.6, 79.3),
         ("lilybench_generation_table2", "Ablation", ["compile rate"], 97.1, 99.9),
-        # "MIDI 84–100% vs. audio 6–65%"; but the table goes down to 50 from MIDI, with Flash's standalone chords.
+        # "MIDI 84–100% vs. audio 6–65%"; but the table goes down to 50 from MIDI, with Flash's
+        # standalone chords.
         ("muse_table1", "Gemini.*/audio", ["syncopation", "chord_quality"], 6.82, 65.0),
         ("muse_table1", "Gemini.*/midi", ["syncopation", "chord_quality"], 50.0, 100.0),
         ("muse_table1", "Gemini.*/midi/few/logiclm", ["syncopation"], 95.0, 100.0),
@@ -247,7 +250,8 @@ def test_the_published_averages_are_over_eight_tasks_with_31_titles(model: str) 
     table = {row.labels["task"]: row.figures[model] for row in load("lilybench_table3").rows}
     figures = [Estimate(table[task]) for task in MUTOPIA]
     assert average(figures).value == pytest.approx(table["Mutopia macro avg"], abs=TINY)
-    # The figures of the tasks are rounded themselves. Table 1 has 60 titles, which do not give the printed averages.
+    # The figures of the tasks are rounded themselves. Table 1 has 60 titles, which do not give the
+    # printed averages.
     for titles, fits in ((31, True), (60, False)):
         weights = [(SIZES | {"music_captioning": titles})[task] for task in MUTOPIA]
         assert (
@@ -335,7 +339,8 @@ def test_printed_averages_are_means_of_themes_in_few_rows_only(
     means = {row.labels["model"]: sum(themes_of(row)) / 10 for row in rows}
     printed = {row.labels["model"]: row.figures["average"] for row in rows}
     assert [model for model, mean in means.items() if abs(mean - printed[model]) <= HALF] == fitting
-    # They are near the mean, and an average of some kind: no theme stands in the place of another's by far.
+    # They are near the mean, and an average of some kind: no theme stands in the place of another's
+    # by far.
     assert printed == pytest.approx(means, abs=1.3)
     assert all(min(themes_of(row)) <= row.figures["average"] <= max(themes_of(row)) for row in rows)
 
@@ -385,7 +390,8 @@ def test_muse_figures_are_shares_of_the_trials_or_of_some_of_them() -> None:
         if row.figures[task] not in shares_of(20)
     ]
     assert len(fewer) == 10
-    # 10/18 or 5/9, 10/13, 18/19, 6/19, 12/19, 16/19, 16/18 or 8/9: trials were left out, and only with Gemini.
+    # 10/18 or 5/9, 10/13, 18/19, 6/19, 12/19, 16/19, 16/18 or 8/9: trials were left out, and only
+    # with Gemini.
     assert set(fewer) == {
         *(
             ("Gemini 2.5 Flash", share)

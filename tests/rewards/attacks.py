@@ -1,4 +1,6 @@
-"""Degenerate replies, and what they earn: ``python -m tests.rewards.attacks [TASK …]`` prints the table of the docs."""
+"""Degenerate replies, and what they earn: ``python -m tests.rewards.attacks [TASK …]`` prints the
+table of the docs.
+"""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +36,9 @@ CONSTANTS = (
 
 
 class Question(NamedTuple):
-    """A row as rewards take it, the text of its prompt, and what its options, or answers of its kind, are called."""
+    """A row as rewards take it, the text of its prompt, and what its options, or answers of its
+    kind, are called.
+    """
 
     row: Mapping[str, Any]
     prompt: str
@@ -136,7 +140,9 @@ def attacks(question: Question) -> Iterator[tuple[str, str]]:
 
 
 def floor_of(task: str, asked: Sequence[Question]) -> float:
-    """What chance earns on questions, or the best constant answer to those of a type, whichever is more."""
+    """What chance earns on questions, or the best constant answer to those of a type, whichever is
+    more.
+    """
     best = 0.0
     for kind in {one.row.get("answer_type") for one in asked}:
         alike = [one for one in asked if one.row.get("answer_type") == kind]
@@ -171,7 +177,9 @@ def pieces_of(dataset: str) -> Pieces:
 
 
 def written_attacks(dataset: str) -> Iterator[tuple[str, str]]:
-    """Degenerate pieces: nothing, no piece, trivial pieces, and near-copies of all kinds that are known."""
+    """Degenerate pieces: nothing, no piece, trivial pieces, and near-copies of all kinds that are
+    known.
+    """
     yield from (
         ("empty", ""),
         ("refusal", "I cannot write music."),
@@ -184,7 +192,8 @@ def written_attacks(dataset: str) -> Iterator[tuple[str, str]]:
     bodies = {
         "one note": "c'1", "a rest": "r1", "a thousand equal notes": "c'4 " * 1_000,
         "a bar, repeated": "c'4 d' e' f' " * 99,
-        "a scale": "c'4 d' e' f' g' a' b' c''", "a bar in \\repeat": "\\repeat unfold 200 { c'8 e' g' e' }",
+        "a scale": "c'4 d' e' f' g' a' b' c''",
+        "a bar in \\repeat": "\\repeat unfold 200 { c'8 e' g' e' }",
         "all twelve notes": "c'4 cis' d' dis' e' f' fis' g' gis' a' ais' b' ",
         "a cluster": "<c' d' e' f' g' a' b'>1 " * 50,
     }  # fmt: skip
@@ -199,7 +208,7 @@ def written_attacks(dataset: str) -> Iterator[tuple[str, str]]:
             yield "demonstration beside music that does not sound", f"junk = {{ {junk} }}\n{text}"
             yield (
                 "one note beside music that does not sound",
-                (f"junk = {{ {junk} }}\n\\score {{ {{ c'1 }} \\layout {{ }} \\midi {{ }} }}"),
+                f"junk = {{ {junk} }}\n\\score {{ {{ c'1 }} \\layout {{ }} \\midi {{ }} }}",
             )
             yield (
                 "demonstration, another octave and title",
@@ -211,7 +220,8 @@ def written_attacks(dataset: str) -> Iterator[tuple[str, str]]:
 
 if __name__ == "__main__":
     print(
-        "| task | questions | floor | best attack | it earns | attacks that earn nothing |\n|---|---|---|---|---|---|"
+        "| task | questions | floor | best attack | it earns | attacks that earn nothing "
+        "|\n|---|---|---|---|---|---|"
     )
     for name in sys.argv[1:]:
         asked = questions(name, 60)

@@ -1,4 +1,6 @@
-"""Rewards equal scores, on golden and real replies; what degenerate replies earn; batches, and the command."""
+"""Rewards equal scores, on golden and real replies; what degenerate replies earn; batches, and the
+command.
+"""
 
 import csv
 import json
@@ -32,7 +34,9 @@ PIECES = record.HERE / "data" / "generation"
 
 
 def golden_row(case: str) -> tuple[str, dict[str, Any], bool] | None:
-    """Task, row and whether the model reasons first, of a case of the golden record; None for what is no reward."""
+    """Task, row and whether the model reasons first, of a case of the golden record; None for what
+    is no reward.
+    """
     scorer, _, rest = case.partition(", ")
     if scorer in WRITTEN and rest.startswith("strict"):
         right = "none" if "none" in rest else replies.RIGHT[scorer]

@@ -34,11 +34,16 @@ from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, FormulationError
 OPTIONS = ["Major", "Minor", "Dominant", "Diminished"]
 SENTENCES = ["Yes, these are the same melody.", "No, these are not the same melody."]
 REFERENCES = {
-    "pitch": "C♯5", "pitches": "C4, E4", "key": "G minor", "metre": "3/4", "clef": "treble clef", "number": "12",
-    "measures": "3, 4", "duration": "quarter note", "chord": "C major", "numeral": "V-I", "cadence": "half cadence",
+    "pitch": "C♯5", "pitches": "C4, E4", "key": "G minor", "metre": "3/4", "clef": "treble clef",
+    "number": "12",
+    "measures": "3, 4", "duration": "quarter note", "chord": "C major", "numeral": "V-I",
+    "cadence": "half cadence",
     "yes_no": "Yes, C♯", "text": "first inversion",
 }  # fmt: skip
-PIECE = r"\score { \relative c' { c4 d e f | g a b c | c b a g | f e d c | c e g c | e c g e } \midi { } }"
+PIECE = (
+    r"\score { \relative c' { c4 d e f | g a b c | c b a g | f e d c | c e g c | e c g e } \midi "
+    r"{ } }"
+)
 
 
 @dataclass(frozen=True)

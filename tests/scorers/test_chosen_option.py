@@ -1,4 +1,6 @@
-"""A model in the role ``reader``: what it is sent, which replies, and both scores; its replies are written here."""
+"""A model in the role ``reader``: what it is sent, which replies, and both scores; its replies are
+written here.
+"""
 
 import json
 from collections.abc import Callable
@@ -235,7 +237,9 @@ def test_a_dry_run_bounds_what_is_sent(tmp_path: Path) -> None:
 def test_the_labelled_replies_with_a_model_that_reads_them_right(
     tmp_path: Path, file: Path
 ) -> None:
-    """A reader that knows the labels gets all that rules leave; what is wrong after it, rules misread or called cut."""
+    """A reader that knows the labels gets all that rules leave; what is wrong after it, rules
+    misread or called cut.
+    """
     if not file.is_file():
         pytest.skip("no labelled replies")
     lines = file.read_text(encoding="utf-8").splitlines()

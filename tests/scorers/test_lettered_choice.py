@@ -1,4 +1,6 @@
-"""Lettered choices: what the scorer takes for an answer, and its metrics against scikit-learn on random runs."""
+"""Lettered choices: what the scorer takes for an answer, and its metrics against scikit-learn on
+random runs.
+"""
 
 import random
 from typing import Any

@@ -123,8 +123,10 @@ def test_published_errors_keep_one_number_and_record_all() -> None:
 
 def test_errors_are_averaged_by_category_without_clean_scores() -> None:
     cases = [
-        ("4", "4", "a", "melodic_leap"), ("4 9", "4", "b", "melodic_leap"), ("none", "4", "c", "invalid_content"),
-        ("none", "none", "d", "clean"), ("2", "none", "e", "clean"), ("I think none", "none", "f", "clean"),
+        ("4", "4", "a", "melodic_leap"), ("4 9", "4", "b", "melodic_leap"), ("none", "4", "c",
+        "invalid_content"),
+        ("none", "none", "d", "clean"), ("2", "none", "e", "clean"), ("I think none", "none", "f",
+        "clean"),
     ]  # fmt: skip
     scores = [scored("measures", *case) for case in cases]
     found = main_metric("macro_f1")(scores)

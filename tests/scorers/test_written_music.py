@@ -65,8 +65,8 @@ def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embed
 ) -> None:
     """What the paper finds of the ablation, in section 5, on sets that are made so.
 
-    The reference is of editions. One set is written as they are, with other music; the other has their music, in a bare
-    form that none of them has.
+    The reference is of editions. One set is written as they are, with other music; the other has
+    their music, in a bare form that none of them has.
     """
     editions = measured("editions", [edited(seed, chromatic=0.1) for seed in range(6)])
     genuine = measured("genuine", [edited(100 + seed, chromatic=0.35) for seed in range(6)])

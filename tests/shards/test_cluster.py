@@ -1,4 +1,6 @@
-"""Shards on a Ray cluster of two nodes, one of which is killed, with logs on an S3-compatible server."""
+"""Shards on a Ray cluster of two nodes, one of which is killed, with logs on an S3-compatible
+server.
+"""
 
 import time
 from collections.abc import Iterator

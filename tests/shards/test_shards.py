@@ -1,4 +1,6 @@
-"""Runs in shards: their log is that of the complete run, whatever is killed; and logs that are not merged."""
+"""Runs in shards: their log is that of the complete run, whatever is killed; and logs that are not
+merged.
+"""
 
 import json
 import multiprocessing

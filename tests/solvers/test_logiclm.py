@@ -1,4 +1,6 @@
-"""LogicLM with a scripted model, on trials without a dataset: malformed tool calls, thoughts, limits."""
+"""LogicLM with a scripted model, on trials without a dataset: malformed tool calls, thoughts,
+limits.
+"""
 
 import json
 import re
@@ -46,11 +48,15 @@ HOSTILE["far too long"] = ([("melody", A | {"pitches": [60] * 6_000}), ("melody"
 
 
 def called(calls: Sequence[Call]) -> ModelOutput:
-    """A model's output with these calls; a text in place of arguments is why they could not be read."""
+    """A model's output with these calls; a text in place of arguments is why they could not be
+    read.
+    """
     made = [
-        ToolCall(f"id{number}", name, {}, given)
-        if isinstance(given, str)
-        else ToolCall(f"id{number}", name, given)
+        (
+            ToolCall(f"id{number}", name, {}, given)
+            if isinstance(given, str)
+            else ToolCall(f"id{number}", name, given)
+        )
         for number, (name, given) in enumerate(calls)
     ]
     return ModelOutput.from_message(
@@ -64,7 +70,8 @@ def asked(
     tmp_path: Path,
     **parameters: Any,
 ) -> tuple[dict[str, EvalSample], list[GenerateConfig], dict[str, float]]:
-    """Run a trial for each case, in which a model replies by the case and by the number of attempts before.
+    """Run a trial for each case, in which a model replies by the case and by the number of attempts
+    before.
 
     Returns the samples, the settings of refinements, and the figures of the formulations.
     """
@@ -101,7 +108,8 @@ def asked(
 
 
 def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Path) -> None:
-    # Of the first melody 60 and 62 are right in order, of three and three notes; of the second none.
+    # Of the first melody 60 and 62 are right in order, of three and three notes; of the second
+    # none.
     truth = {"true_transcription": "[60, 61, 62] [1, 2]", "in_order": True}
     replies = {
         "in order": ("melody(Excerpt1, [60, 62, 61])\nmelody(Excerpt2, [65])", 1 / 3),
@@ -175,7 +183,8 @@ def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Pa
     assert [count["accuracy_without_extra_round"] for count in counts] == [1, 1, 0, 0]
     assert {config.max_tokens for config in configs} == {4000}
     assert [message.role for message in found["repaired"].messages] == [
-        "user", "assistant", "tool", "tool", "assistant", "user", "assistant", "tool", "tool", "user", "assistant",
+        "user", "assistant", "tool", "tool", "assistant", "user", "assistant", "tool", "tool",
+        "user", "assistant",
     ]  # fmt: skip
     assert "Excerpt1, Excerpt2" in found["repaired"].messages[5].text
 

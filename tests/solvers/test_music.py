@@ -33,7 +33,8 @@ def test_the_papers_examples_and_empty_lists() -> None:
         compare_intervals([[60], []]),
     ]
     assert [decision.answer for decision in empty] == [None] * 4
-    # Appendix B, 1c: kick on 1 and 3, snare on 2 and 4 throughout. Table 2: one melody in E and in G major.
+    # Appendix B, 1c: kick on 1 and 3, snare on 2 and 4 throughout. Table 2: one melody in E and in
+    # G major.
     assert count_off_beats([list(range(1, 33, 2))]).answer == "A"
     assert compare_intervals([[67, 72, 67, 65, 67, 70], [71, 76, 71, 69, 71, 74]]).answer == SAME
 

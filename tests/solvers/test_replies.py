@@ -1,4 +1,6 @@
-"""Replies that are not valid Unicode: they end no run, are marked, and go back to the model as valid text."""
+"""Replies that are not valid Unicode: they end no run, are marked, and go back to the model as
+valid text.
+"""
 
 import json
 from pathlib import Path

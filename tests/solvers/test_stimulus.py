@@ -1,4 +1,6 @@
-"""Questions with other music in the place of their own: what changes in a sample, and what does not."""
+"""Questions with other music in the place of their own: what changes in a sample, and what does
+not.
+"""
 
 import re
 from collections.abc import Callable
@@ -140,7 +142,9 @@ def test_without_music_there_is_nothing_to_transcribe() -> None:
     "make", [muse.syncopation, muse.chord_quality, muse.transposition, lilybench.bar_count]
 )
 def test_noise_says_nothing_about_the_answer(make: Callable[..., Task]) -> None:
-    """A classifier of what holds no pitch, trained on other items, is no better than the commonest answer."""
+    """A classifier of what holds no pitch, trained on other items, is no better than the commonest
+    answer.
+    """
     samples = list(make(stimulus="noise").dataset)
     texts = ["".join(shown(sample)) for sample in samples]
     signs = ("note_on", "|", "\n", "\\new", "hold", " ")

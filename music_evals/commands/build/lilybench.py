@@ -1,4 +1,6 @@
-"""`music-evals build lilybench`: ten tasks on LilyPond scores, from Mutopia and EMOPIA or made offline."""
+"""`music-evals build lilybench`: ten tasks on LilyPond scores, from Mutopia and EMOPIA or made
+offline.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,8 +29,11 @@ def lilybench(
     source: Annotated[
         str | None,
         typer.Option(
-            help="'published' to fetch the Mutopia Project and EMOPIA, or a checkout of the former. Without it, "
-            "LilyPond made from scores in music21."
+            help=(
+                "'published' to fetch the Mutopia Project and EMOPIA, or a checkout of the former. "
+                "Without it, "
+                "LilyPond made from scores in music21."
+            )
         ),
     ] = None,
     emopia: Annotated[
@@ -76,6 +81,9 @@ def _pieces(plan: "Plan") -> Iterator[str]:
     pieces = len(plan.corpus)
     compiled = sum(row["compiles"] for row in plan.corpus)
     usable = sum(row["usable"] for row in plan.corpus)
-    yield f"LilyPond compiles {compiled} of {pieces} pieces ({compiled / pieces:.1%}). Strict tasks use {usable}."
+    yield (
+        f"LilyPond compiles {compiled} of {pieces} pieces ({compiled / pieces:.1%}). Strict tasks "
+        f"use {usable}."
+    )
     for reason, count in plan.unusable.most_common():
         yield f"  {count:4}  {reason}"

@@ -1,4 +1,6 @@
-"""`music-evals build lilybench_generation`: prompts for music in LilyPond, demonstrations, and reference pieces."""
+"""`music-evals build lilybench_generation`: prompts for music in LilyPond, demonstrations, and
+reference pieces.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -46,7 +48,9 @@ def lilybench_generation(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Build LilyBench's generation part: 200 prompts, demonstrations, and sets of reference pieces."""
+    """Build LilyBench's generation part: 200 prompts, demonstrations, and sets of reference
+    pieces.
+    """
     # Here, so that `music-evals --help` need not wait for it.
     from music_evals.datasets_builders.dataset_io import build_dataset
     from music_evals.datasets_builders.lilybench_generation import dataset as builder

@@ -17,8 +17,12 @@ def msu(
     source: Annotated[
         str | None,
         typer.Option(
-            help="'published' to fetch the published data; a folder of your own scores, of the authors' spreadsheets, "
-            "or with a snapshot of their repository; or hf://datasets/ORG/NAME. Without it, scores of music21."
+            help=(
+                "'published' to fetch the published data; a folder of your own scores, of the "
+                "authors' spreadsheets, "
+                "or with a snapshot of their repository; or hf://datasets/ORG/NAME. Without it, "
+                "scores of music21."
+            )
         ),
     ] = None,
     works: Annotated[

@@ -32,7 +32,9 @@ def train(
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Build a training set: by the composers of the test sets, and with no row that a test set has."""
+    """Build a training set: by the composers of the test sets, and with no row that a test set
+    has.
+    """
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import benchmark_of
     from music_evals.datasets_builders.training.sets import build_training_set

@@ -44,7 +44,8 @@ def ziqi(
         )
     if source is not None and (seed is not None or counts):
         raise typer.BadParameter(
-            "--seed, --theory and --continuation are for composed questions, not for published ones",
+            "--seed, --theory and --continuation are for composed questions, not for published "
+            "ones",
             param_hint="--source",
         )
     with building(out, overwrite=overwrite) as console:

@@ -1,18 +1,20 @@
 """ABC-Eval as a dataset: LilyBench's default in ABC, or the authors' files.
 
-Title: ABC-Eval: Benchmarking Large Language Models on Symbolic Music Understanding and Instruction Following
-Paper: https://arxiv.org/abs/2509.23350; files: https://github.com/ZhaoJH97/ABC-Eval
+Title: ABC-Eval: Benchmarking Large Language Models on Symbolic Music Understanding and Instruction
+Following Paper: https://arxiv.org/abs/2509.23350; files: https://github.com/ZhaoJH97/ABC-Eval
 Licence: each row's own, see the column `licence`
 
 A config per task, with the splits `strict` and `paper`.
 
-The default has the rows of LilyBench's default in ABC. Under ``strict``, ids, pieces, questions, options and answers
-are the same, so that a model can be compared in both notations row by row. music21 reads the notes in the ABC that
-LilyPond reads in its text; a piece where they differ is left out. Under ``paper`` these questions are asked as
-published: a pickup counts as a bar, and only errors in bars 1 to 9 are asked, because an answer names a bar by a digit.
+The default has the rows of LilyBench's default in ABC. Under ``strict``, ids, pieces, questions,
+options and answers are the same, so that a model can be compared in both notations row by row.
+music21 reads the notes in the ABC that LilyPond reads in its text; a piece where they differ is
+left out. Under ``paper`` these questions are asked as published: a pickup counts as a bar, and only
+errors in bars 1 to 9 are asked, because an answer names a bar by a digit.
 
-From the authors' files, ``paper`` has their rows, see `published`. ``strict`` has LilyBench's strict questions on the
-whole tunes of these files. There are none on emotion, genre and composer: nothing can confirm these labels.
+From the authors' files, ``paper`` has their rows, see `published`. ``strict`` has LilyBench's
+strict questions on the whole tunes of these files. There are none on emotion, genre and composer:
+nothing can confirm these labels.
 """
 
 import hashlib
@@ -77,7 +79,9 @@ Splits = dict[TaskName, dict[Protocol, Sequence[TaskRow]]]
 
 
 def write_generated(out: Path, on_piece: OnPiece) -> None:
-    """Write LilyBench's default dataset, which is built first if need be, with its scores in ABC."""
+    """Write LilyBench's default dataset, which is built first if need be, with its scores in
+    ABC.
+    """
     load = partial(load_split, GENERATED, benchmark=LILYBENCH)
     corpus = [row for row in load("corpus", "full").to_list() if row["usable"]]
     scores = _confirmed({row["id"]: row["score"] for row in corpus})
@@ -115,12 +119,15 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
 
 
 def write_published(conversion: Conversion) -> Provenance:
-    """Write the authors' CSV files, in a folder or its folder ``csv``, and strict rows on their tunes."""
+    """Write the authors' CSV files, in a folder or its folder ``csv``, and strict rows on their
+    tunes.
+    """
     tables, missing = published.read_tables(conversion.source)
     if not tables or (missing and not conversion.allow_partial):
         raise DatasetError(
-            f"{conversion.source} lacks {', '.join(missing.values())}; the authors' CSV files are needed, in the "
-            "folder or in a folder csv in it; --allow-partial takes those that are there"
+            f"{conversion.source} lacks {', '.join(missing.values())}; the authors' CSV files are "
+            "needed, in the folder or in a folder csv in it; --allow-partial takes those that are "
+            "there"
         )
     rows: Splits = {
         task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()
@@ -192,7 +199,9 @@ def _strict_rows(task: TaskName, make_rows: Callable[[int], list[TaskRow]]) -> l
 def _confirmed(
     scores: Mapping[str, str], headers: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, str]:
-    """Id → ABC of the canonical scores whose notes music21 reads in their ABC as LilyPond does in its text."""
+    """Id → ABC of the canonical scores whose notes music21 reads in their ABC as LilyPond does in
+    its text.
+    """
     found = {}
     for (name, text), reading in zip(scores.items(), read_structures(scores.values()), strict=True):
         abc = lilypond_to_abc(text, (headers or {}).get(name, ()))
@@ -210,7 +219,9 @@ def _confirmed(
 
 
 def _notes(abc: str) -> Counter[tuple[Any, ...]]:
-    """Onset, MIDI pitch and length of each note that music21 reads; none if it cannot read the ABC."""
+    """Onset, MIDI pitch and length of each note that music21 reads; none if it cannot read the
+    ABC.
+    """
     try:
         # music21 divides measures that are longer than the metre, so it is given none.
         score: Any = parse_plain(_METRE.sub("", plain_abc(abc)))

@@ -1,11 +1,12 @@
 """The authors' CSV files: their rows as published, the whole tunes among them.
 
-Columns are ``title``, ``score`` or ``input``, ``choices`` (a list in Python's form, with line ends in its texts),
-``target``, ``target_index`` (from 0), ``task_description``, and ``error`` for `error_detection`. Rows stay as they are:
+Columns are ``title``, ``score`` or ``input``, ``choices`` (a list in Python's form, with line ends
+in its texts), ``target``, ``target_index`` (from 0), ``task_description``, and ``error`` for
+`error_detection`. Rows stay as they are:
 
 - A pickup counts as a bar, and the header names the key, metre or note length that is asked for.
-- The answer of `error_detection` is ``target``, even where ``error`` names other bars: the numbers of the bars without
-  anything between them, up to 10, and 0 for the header.
+- The answer of `error_detection` is ``target``, even where ``error`` names other bars: the numbers
+  of the bars without anything between them, up to 10, and 0 for the header.
 - Targets are read as text, so that an order keeps its leading 0. It has four to six options.
 
 Source: README of the authors' repository.
@@ -53,7 +54,8 @@ Table = Sequence[Mapping[str, str]]
 
 
 def read_tables(folder: Path) -> tuple[dict[TaskName, Table], dict[TaskName, str]]:
-    """Read the files of a folder, or of the folder ``csv`` in it: task → rows, and task → name of its missing file.
+    """Read the files of a folder, or of the folder ``csv`` in it: task → rows, and task → name of
+    its missing file.
 
     DatasetError if a file cannot be read, or lacks a column.
     """
@@ -85,7 +87,9 @@ def licence_of(piece: str) -> str:
 
 
 def paper_rows(task: TaskName, table: Table) -> list[TaskRow]:
-    """Make the rows of a file as published, in its order; DatasetError if one is not of the authors' form."""
+    """Make the rows of a file as published, in its order; DatasetError if one is not of the
+    authors' form.
+    """
     rows = []
     for number, entry in enumerate(table, 1):
         kind, answer, options = "", entry["target"].strip(), []
@@ -114,9 +118,11 @@ def paper_rows(task: TaskName, table: Table) -> list[TaskRow]:
 
 
 def options_of(choices: str) -> list[str]:
-    r"""Read a list of texts in single quotes, with line ends in them; DatasetError for another text.
+    r"""Read a list of texts in single quotes, with line ends in them; DatasetError for another
+    text.
 
-    A backslash escapes a quote or a backslash; elsewhere, as at the end of a text, it is the continuation of ABC.
+    A backslash escapes a quote or a backslash; elsewhere, as at the end of a text, it is the
+    continuation of ABC.
 
     Example:
         >>> options_of("['Black Boy', 'Gipsy\\'s Hornpipe']")
@@ -131,7 +137,9 @@ def options_of(choices: str) -> list[str]:
 
 
 def tunes(tables: Mapping[TaskName, Table]) -> Iterator[Source]:
-    """Yield the whole tunes with complete headers, each once; a title is empty if the file has none."""
+    """Yield the whole tunes with complete headers, each once; a title is empty if the file has
+    none.
+    """
     seen: set[str] = set()
     for task in ("bar_count", "metadata_qa", "music_captioning"):
         for entry in tables.get(task, ()):

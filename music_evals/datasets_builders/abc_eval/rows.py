@@ -10,10 +10,11 @@ from music_evals.datasets_builders.progress import OnPiece
 
 
 class AbcRow(TaskRow):
-    """A question on a score in ABC, see `TaskRow`; published questions of order have up to six options.
+    """A question on a score in ABC, see `TaskRow`; published questions of order have up to six
+    options.
 
-    `licence` is that of the piece, or ``not stated``; `instruction` the authors' wording of the question, empty except
-    for published rows.
+    `licence` is that of the piece, or ``not stated``; `instruction` the authors' wording of the
+    question, empty except for published rows.
     """
 
     licence: str

@@ -1,11 +1,12 @@
 """Write, describe, publish and load dataset folders in the layout of the Hugging Face Hub.
 
-A dataset folder holds one Parquet file per config and split (``<config>/<split>-00000-of-00001.parquet``), a card
-(``README.md``, whose header lets `datasets.load_dataset` find the files) and ``provenance.json``, which records the
-builder, its version and the source. A folder is written completely or not at all.
+A dataset folder holds one Parquet file per config and split
+(``<config>/<split>-00000-of-00001.parquet``), a card (``README.md``, whose header lets
+`datasets.load_dataset` find the files) and ``provenance.json``, which records the builder, its
+version and the source. A folder is written completely or not at all.
 
-A builder describes its dataset as a `DatasetSpec`: its columns and the function that builds its default generated
-dataset. This package knows no benchmark by name.
+A builder describes its dataset as a `DatasetSpec`: its columns and the function that builds its
+default generated dataset. This package knows no benchmark by name.
 """
 
 from music_evals.datasets_builders.dataset_io.folders import (

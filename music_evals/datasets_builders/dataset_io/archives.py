@@ -1,7 +1,8 @@
 """Archives of published files (zip, and tar in any compression), opened member by member.
 
-A member is unpacked only if it is wanted, and never outside the target folder. Links and devices are refused. The
-number of members, their bytes, and their bytes per byte of the archive are bounded.
+A member is unpacked only if it is wanted, and never outside the target folder. Links and devices
+are refused. The number of members, their bytes, and their bytes per byte of the archive are
+bounded.
 """
 
 import stat
@@ -63,8 +64,8 @@ def unpack(
         Path of each member that was unpacked, without the folders that are left out → the file.
 
     Raises:
-        DatasetError: the archive is damaged or exceeds a bound, or a wanted member is a link or a device, has a path
-            that leads out of the folder, or comes twice.
+        DatasetError: the archive is damaged or exceeds a bound, or a wanted member is a link or a
+            device, has a path that leads out of the folder, or comes twice.
     """
     unpacked: dict[str, Path] = {}
     left = min(MOST_BYTES, max(MOST_RATIO * archive.stat().st_size, _ALWAYS_ALLOWED))
@@ -87,7 +88,8 @@ def unpack(
                 left -= _copy(stream, target, left)
             if left < 0:
                 raise DatasetError(
-                    f"{archive.name} unpacks to more than {MOST_RATIO} times its size or {MOST_BYTES:,} bytes"
+                    f"{archive.name} unpacks to more than {MOST_RATIO} times its size or "
+                    f"{MOST_BYTES:,} bytes"
                 )
             unpacked[name] = target
     except _DAMAGED as error:
@@ -121,7 +123,8 @@ def _tar_members(archive: Path) -> Iterator[_Member]:
         for info in opened:
             if not info.isdir():
                 yield info.name, partial(_open_tarred, opened, info)
-        # The checksum of a compressed archive is behind its last member, and is compared when it is read.
+        # The checksum of a compressed archive is behind its last member, and is compared when it is
+        # read.
         rest = opened.fileobj
         for _ in range(_ALWAYS_ALLOWED // _CHUNK):
             if rest is None or not rest.read(_CHUNK):

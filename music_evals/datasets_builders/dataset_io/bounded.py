@@ -1,4 +1,6 @@
-"""Published files of records, read within bounds: a small file may claim, or unpack to, more than the memory holds."""
+"""Published files of records, read within bounds: a small file may claim, or unpack to, more than
+the memory holds.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -19,7 +21,9 @@ _BATCH_ROWS: Final = 1024
 
 
 def bounded_lines(file: IO[str], name: str) -> Iterator[str]:
-    """Yield the lines of a text file; DatasetError for a line that is too long or has too many values."""
+    """Yield the lines of a text file; DatasetError for a line that is too long or has too many
+    values.
+    """
     while line := file.readline(MOST_CHARACTERS + 1):
         _check_text(line, f"{name} has a line")
         yield line
@@ -53,7 +57,8 @@ def parquet_batches(
         columns: the columns to read; None for all.
 
     Raises:
-        DatasetError: the file unpacks to more than `MOST_RATIO` times its size, and more than 500 MB.
+        DatasetError: the file unpacks to more than `MOST_RATIO` times its size, and more than 500
+            MB.
     """
     import pyarrow.parquet as pq
 
@@ -76,7 +81,9 @@ def parquet_batches(
 
 
 def _claimed_bytes(metadata: Any) -> tuple[int, int]:
-    """What a Parquet file says that it unpacks to: in all, at least, and its largest column of a group of rows."""
+    """What a Parquet file says that it unpacks to: in all, at least, and its largest column of a
+    group of rows.
+    """
     total, largest = 0, 0
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):

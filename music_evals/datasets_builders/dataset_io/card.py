@@ -1,7 +1,9 @@
-"""Dataset cards: the ``README.md`` that the Hub shows and that `datasets.load_dataset` reads its configs from.
+"""Dataset cards: the ``README.md`` that the Hub shows and that `datasets.load_dataset` reads its
+configs from.
 
-``card.md`` in a benchmark's folder has a YAML header with what never changes (tags, task categories) and a body with
-``$placeholders``; ``card-SOURCE.md`` describes the data of each source. This module fills in the rest.
+``card.md`` in a benchmark's folder has a YAML header with what never changes (tags, task
+categories) and a body with ``$placeholders``; ``card-SOURCE.md`` describes the data of each source.
+This module fills in the rest.
 """
 
 from collections.abc import Sequence
@@ -75,9 +77,11 @@ def make_card(provenance: Provenance) -> str:
 def publish_card(
     text: str, repo: str, terms: Source, benchmark: str, tasks: Sequence[str] = ()
 ) -> str:
-    """Adapt a folder's card to a repository: put its name into the examples, and add how to run the tasks.
+    """Adapt a folder's card to a repository: put its name into the examples, and add how to run the
+    tasks.
 
-    `terms` are those under which the data is published; `tasks` are the splits of the config with rendered prompts.
+    `terms` are those under which the data is published; `tasks` are the splits of the config with
+    rendered prompts.
     """
     from huggingface_hub import DatasetCard
 
@@ -124,7 +128,8 @@ def _provenance_lines(provenance: Provenance) -> list[str]:
         lines.append(f"- {canary(provenance.benchmark)}")
     else:
         lines.append(
-            f"- decontamination: {check.checked} rows, works or tunes compared, {check.dropped} dropped:"
+            f"- decontamination: {check.checked} rows, works or tunes compared, {check.dropped} "
+            "dropped:"
         )
         lines += [
             f"    - {name}, {n['rows']} rows: {n['dropped']} dropped"

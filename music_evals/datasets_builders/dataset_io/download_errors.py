@@ -42,7 +42,10 @@ def connection_problem(error: BaseException) -> str:
     )
     by_proxy = f" by the proxy {', '.join(map(_without_password, proxies))}" if proxies else ""
     reason = " ".join(str(error).split()) or type(error).__name__
-    return f"the connection{by_proxy} failed ({reason:.200}); run the command again, it goes on where it stopped"
+    return (
+        f"the connection{by_proxy} failed ({reason:.200}); run the command again, it goes on where "
+        "it stopped"
+    )
 
 
 def _without_password(address: str) -> str:

@@ -1,7 +1,8 @@
-"""Files fetched from the Hub and from other addresses: checked, resumed after a stop, and kept in a cache.
+"""Files fetched from the Hub and from other addresses: checked, resumed after a stop, and kept in a
+cache.
 
-`huggingface_hub` fetches the Hub's files. For the others, pooch checks the bytes and knows DOIs; `resume` is the
-downloader that it is given. Errors are one line that says what to do.
+`huggingface_hub` fetches the Hub's files. For the others, pooch checks the bytes and knows DOIs;
+`resume` is the downloader that it is given. Errors are one line that says what to do.
 """
 
 import hashlib
@@ -58,8 +59,9 @@ def download_repository(
         The folder, which has the full id of the commit as its name.
 
     Raises:
-        DatasetError: the repository or revision is not there or may not be read, the connection fails, or a file in
-            the cache is damaged; such a file is removed, so that the next call downloads it again.
+        DatasetError: the repository or revision is not there or may not be read, the connection
+            fails, or a file in the cache is damaged; such a file is removed, so that the next call
+            downloads it again.
     """
     import huggingface_hub
 
@@ -85,14 +87,16 @@ def download_repository(
             for path in damaged:
                 remove_cached(path)
             raise DatasetError(
-                f"{list_names(names)} in the Hub's cache on this machine was damaged and has been removed; run the "
-                "command again to download it"
+                f"{list_names(names)} in the Hub's cache on this machine was damaged and has been "
+                "removed; run the command again to download it"
             )
     return folder
 
 
 def _is_intact(path: Path) -> bool:
-    """Whether a file of the Hub's cache has the checksum that its blob is named by: SHA-256, or git's SHA-1."""
+    """Whether a file of the Hub's cache has the checksum that its blob is named by: SHA-256, or
+    git's SHA-1.
+    """
     from huggingface_hub.utils.sha import git_hash
 
     if not path.is_symlink():  # a cache without links does not keep the checksums
@@ -113,10 +117,11 @@ def remove_cached(path: Path) -> None:
 
 
 def fetch_file(remote: Remote, folder: Path) -> Path:
-    """Fetch the file or archive of a remote into a folder, unless it is there with the right checksum.
+    """Fetch the file or archive of a remote into a folder, unless it is there with the right
+    checksum.
 
-    DatasetError if the connection fails, the address is gone, or the checksum is another one; a file with a wrong
-    checksum is not kept.
+    DatasetError if the connection fails, the address is gone, or the checksum is another one; a
+    file with a wrong checksum is not kept.
     """
     is_of_bytes = remote.file or remote.checksum.startswith("md5:")
     checksum = remote.checksum if is_of_bytes else None
@@ -132,7 +137,9 @@ def cached_name(remote: Remote) -> str:
 
 
 def fetch_doi(remote: Remote, folder: Path) -> list[Path]:
-    """Fetch the files of a record that a DOI names; the record states their checksums, and is asked once."""
+    """Fetch the files of a record that a DOI names; the record states their checksums, and is asked
+    once.
+    """
     listing = folder / cached_name(remote)
     if not listing.exists():
         write_atomically(listing, json.dumps(_look_up_record(remote, folder)).encode())
@@ -178,7 +185,9 @@ def _retrieve(address: str, folder: Path, name: str, checksum: str | None) -> Pa
 
 
 def resume(address: str, target: str | Path, _pooch: object = None) -> None:
-    """Fetch a file; what an earlier call left in ``TARGET's folder/ADDRESS.part`` is not fetched again."""
+    """Fetch a file; what an earlier call left in ``TARGET's folder/ADDRESS.part`` is not fetched
+    again.
+    """
     digest = hashlib.sha256(address.encode()).hexdigest()[:12]
     part = Path(target).with_name(f"{digest}.part")
     start = part.stat().st_size if part.exists() else 0
@@ -217,6 +226,6 @@ def _checksum_problem(text: str) -> str:
     if sums is None:
         return text
     return (
-        f"its checksum is {sums[2]}, and {sums[1]} was expected; the file was removed, and the next "
-        "try fetches it again"
+        f"its checksum is {sums[2]}, and {sums[1]} was expected; the file was removed, and the next"
+        " try fetches it again"
     )

@@ -1,4 +1,6 @@
-"""Folders and files that appear completely or not at all: they are written beside their target and then renamed."""
+"""Folders and files that appear completely or not at all: they are written beside their target and
+then renamed.
+"""
 
 import fcntl
 import os
@@ -41,7 +43,9 @@ DATASET: Final = FolderKind("a dataset", PROVENANCE_FILE, FORMAT)
 
 
 def check_target(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = False) -> None:
-    """Raise DatasetError unless `replace_folder` may write a folder: call it before work that takes long."""
+    """Raise DatasetError unless `replace_folder` may write a folder: call it before work that takes
+    long.
+    """
     path = path.expanduser().absolute()
     parent = next(folder for folder in path.parents if folder.exists())
     if not parent.is_dir():
@@ -54,7 +58,8 @@ def check_target(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = Fa
         return
     if not kind.describes(path):
         raise DatasetError(
-            f"{path} is not empty and does not hold {kind.name} of ours; give a new or an empty folder"
+            f"{path} is not empty and does not hold {kind.name} of ours; give a new or an empty "
+            "folder"
         )
     if not overwrite:
         raise DatasetError(
@@ -66,10 +71,11 @@ def check_target(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = Fa
 def replace_folder(
     path: Path, kind: FolderKind = DATASET, *, overwrite: bool = False
 ) -> Iterator[Path]:
-    """Yield an empty folder that becomes `path` when the block ends; after an error, `path` is as it was.
+    """Yield an empty folder that becomes `path` when the block ends; after an error, `path` is as
+    it was.
 
-    The folder is made in a hidden one beside its target, ``.NAME.partial``. If the process is killed, the hidden folder
-    stays, and the next call for the same target removes it.
+    The folder is made in a hidden one beside its target, ``.NAME.partial``. If the process is
+    killed, the hidden folder stays, and the next call for the same target removes it.
 
     Args:
         path: the target; absent or empty, or with `overwrite` a folder of the same kind.
@@ -100,9 +106,11 @@ def replace_folder(
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Yield the path of a file that becomes `path` when the block ends; after an error, `path` is as it was.
+    """Yield the path of a file that becomes `path` when the block ends; after an error, `path` is
+    as it was.
 
-    The file is made in a hidden folder beside its target, which goes as that of `replace_folder` does.
+    The file is made in a hidden folder beside its target, which goes as that of `replace_folder`
+    does.
     """
     with locked_folder(path.with_name(f".{path.name}.partial")) as folder:
         yield folder / path.name
@@ -111,7 +119,9 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder for one process at a time and remove it afterwards; the lock ends with the process."""
+    """Make a folder for one process at a time and remove it afterwards; the lock ends with the
+    process.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY)
     try:

@@ -1,7 +1,9 @@
-"""Publishing to the Hugging Face Hub: `plan_dataset` and `plan_files` say what would change, `commit` changes it.
+"""Publishing to the Hugging Face Hub: `plan_dataset` and `plan_files` say what would change,
+`commit` changes it.
 
-Files are compared by their checksums. A commit names the state that its plan was made for: if somebody has pushed
-meanwhile, the Hub refuses. Files of an interrupted upload stay on the Hub, and the next upload does not repeat them.
+Files are compared by their checksums. A commit names the state that its plan was made for: if
+somebody has pushed meanwhile, the Hub refuses. Files of an interrupted upload stay on the Hub, and
+the next upload does not repeat them.
 """
 
 from collections.abc import Collection, Mapping
@@ -80,7 +82,9 @@ class Plan(NamedTuple):
 
 
 def look_up(name: str, kind: Literal["dataset", "model"], branch: str = MAIN) -> Repository:
-    """Read the state of a repository ``ORG/NAME``, which need not exist; DatasetError if the Hub cannot be asked."""
+    """Read the state of a repository ``ORG/NAME``, which need not exist; DatasetError if the Hub
+    cannot be asked.
+    """
     if name.count("/") != 1:
         raise DatasetError(f"{name!r} names no repository of the Hub; write ORG/NAME")
     with plain_errors(name):
@@ -137,10 +141,11 @@ def _is_same(addition: CommitOperationAdd, present: RepoFile) -> bool:
 def plan_dataset(
     origin: Origin, prompts: Mapping[str, Path], repo: str, branch: str = MAIN
 ) -> Plan:
-    """Plan to publish a dataset folder, with the files of its rendered prompts by their paths in the repository.
+    """Plan to publish a dataset folder, with the files of its rendered prompts by their paths in
+    the repository.
 
-    DatasetError if the licence forbids it, the folder is damaged or holds a secret, or the repository holds something
-    else than an earlier version of this dataset.
+    DatasetError if the licence forbids it, the folder is damaged or holds a secret, or the
+    repository holds something else than an earlier version of this dataset.
     """
     folder, provenance = origin.folder, origin.provenance
     terms = check_publishable(folder, provenance)
@@ -163,7 +168,9 @@ def plan_dataset(
 
 
 def _published_files(repository: Repository, provenance: Provenance) -> Collection[str]:
-    """Return the files of a dataset's earlier version; DatasetError if the repository holds something else."""
+    """Return the files of a dataset's earlier version; DatasetError if the repository holds
+    something else.
+    """
     if not repository.other_files:
         return ()
     try:
@@ -188,7 +195,9 @@ def _content(provenance: Provenance) -> str:
 def commit(
     plan: Plan, message: str, *, private: bool = False, create_pr: bool = False
 ) -> CommitInfo:
-    """Make the commit of a plan, or a pull request; the repository and the branch are created if they do not exist."""
+    """Make the commit of a plan, or a pull request; the repository and the branch are created if
+    they do not exist.
+    """
     repository = plan.repository
     name, kind, head = repository.name, repository.kind, repository.head
     with plain_errors(name):

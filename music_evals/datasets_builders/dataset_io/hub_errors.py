@@ -22,7 +22,10 @@ from music_evals.datasets_builders.dataset_io.download_errors import (
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 
 LOG_IN: Final = "log in with `hf auth login`, or set HF_TOKEN"
-_CHANGED: Final = "somebody else has changed the repository meanwhile; nothing was published, run the command again"
+_CHANGED: Final = (
+    "somebody else has changed the repository meanwhile; nothing was published, run the command "
+    "again"
+)
 _ADVICE: Final = {
     401: LOG_IN,
     403: f"with a token that may write there, {LOG_IN}",
@@ -33,7 +36,9 @@ _ADVICE: Final = {
 
 @contextmanager
 def plain_errors(place: str) -> Iterator[None]:
-    """Turn errors of the client into a DatasetError that begins with `place`, such as the repository's name."""
+    """Turn errors of the client into a DatasetError that begins with `place`, such as the
+    repository's name.
+    """
     try:
         yield
     except DatasetError:
@@ -53,7 +58,10 @@ def _explain(error: BaseException) -> str:
                 f"the repository is gated; accept its terms on its page of the Hub, then {LOG_IN}"
             )
         case RepositoryNotFoundError():
-            return f"the Hub has no such repository, or you have no access to it; if it is private, {LOG_IN}"
+            return (
+                "the Hub has no such repository, or you have no access to it; if it is private, "
+                f"{LOG_IN}"
+            )
         case RevisionNotFoundError():
             return "the Hub has no such branch, tag or commit"
         case LocalEntryNotFoundError() | OfflineModeIsEnabled():

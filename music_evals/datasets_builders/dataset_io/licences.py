@@ -1,4 +1,6 @@
-"""The check that a dataset folder may be published, by the terms of its source in the benchmark's folder."""
+"""The check that a dataset folder may be published, by the terms of its source in the benchmark's
+folder.
+"""
 
 import re
 from pathlib import Path
@@ -18,12 +20,16 @@ _FREE: Final = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
 
 
 def is_free(licence: str | None) -> bool:
-    """Whether a licence, as the Mutopia Project writes it, allows everybody to redistribute a piece."""
+    """Whether a licence, as the Mutopia Project writes it, allows everybody to redistribute a
+    piece.
+    """
     return licence is not None and _FREE.fullmatch(licence) is not None
 
 
 def check_publishable(folder: Path, provenance: Provenance) -> Source:
-    """Return the terms under which a dataset folder may be published; DatasetError if it may not be."""
+    """Return the terms under which a dataset folder may be published; DatasetError if it may not
+    be.
+    """
     where = f"{provenance.benchmark} from {provenance.source} may not be published"
     terms = source_facts(provenance.benchmark, provenance.source)
     if terms.licence is None:
@@ -51,8 +57,8 @@ def check_publishable(folder: Path, provenance: Provenance) -> Source:
         ]
         if unfree:
             raise DatasetError(
-                f"{where}: {len(unfree)} of {len(rows)} pieces in {config} have no licence, or a licence other than "
-                f"public domain, CC BY and CC BY-SA: {list_names(unfree, most=10)}; build with --free-only, which "
-                f"leaves them out"
+                f"{where}: {len(unfree)} of {len(rows)} pieces in {config} have no licence, or a "
+                "licence other than public domain, CC BY and CC BY-SA: "
+                f"{list_names(unfree, most=10)}; build with --free-only, which leaves them out"
             )
     return terms

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 _PLACES: Final = (
-    f"'{PUBLISHED}', a folder (of published files, or as `music-evals build` writes it) or hf://datasets/ORG/NAME"
-    "[@REVISION]"
+    f"'{PUBLISHED}', a folder (of published files, or as `music-evals build` writes it) or "
+    "hf://datasets/ORG/NAME[@REVISION]"
 )
 ACCEPTED: Final = f"'{GENERATED}', {_PLACES}"
 
@@ -47,14 +47,16 @@ class DatasetSpec:
     """What a builder says of its dataset, so that the dataset can be loaded."""
 
     name: str  # e.g. ``"muse"``
-    version: str  # of the builder, raised with any change of a row; a cached dataset of another version is built anew
+    # of the builder, raised with any change of a row; a cached dataset of another version is built
+    # anew
+    version: str
     seed: int | None  # seed of the default generated dataset; None if there is no such dataset
     features: Mapping[str, Mapping[str, Any]]  # config → declared columns
-    # Builds the default generated dataset in a folder, replaces what is there, and reports progress. None if all data
-    # is published.
+    # Builds the default generated dataset in a folder, replaces what is there, and reports
+    # progress. None if all data is published.
     generate: Callable[[Path, OnPiece], object] | None = None
-    # Writes published files in a folder as a dataset folder, in the place of what is there. None if only dataset
-    # folders of ours are taken.
+    # Writes published files in a folder as a dataset folder, in the place of what is there. None if
+    # only dataset folders of ours are taken.
     convert: "Convert | None" = None
 
 
@@ -83,7 +85,8 @@ class Origin:
 
     @property
     def label(self) -> str:
-        """A short name for tables and log names, which differs for generated, recorded and partial data.
+        """A short name for tables and log names, which differs for generated, recorded and partial
+        data.
 
         >>> provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
         >>> Origin("generated", Path("."), None, provenance).label
@@ -107,7 +110,9 @@ class Origin:
         return replace(self, provenance=provenance)
 
     def metadata(self) -> dict[str, Any]:
-        """Return what a task should record of its data, and by which version of this project: plain values."""
+        """Return what a task should record of its data, and by which version of this project: plain
+        values.
+        """
         provenance = self.provenance
         missing = {name for names in provenance.missing.values() for name in names}
         entries = {
@@ -135,18 +140,20 @@ def load_split(
     benchmark: DatasetSpec,
     columns: Sequence[str] | None = None,
 ) -> "Dataset":
-    """Load one split of one config; audio and images are ``{"bytes": ..., "path": ...}``, not decoded.
+    """Load one split of one config; audio and images are ``{"bytes": ..., "path": ...}``, not
+    decoded.
 
     Args:
-        dataset: ``"generated"`` (built on this machine at first use, then cached), ``"published"`` (fetched at first
-            use), a folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
+        dataset: ``"generated"`` (built on this machine at first use, then cached), ``"published"``
+            (fetched at first use), a folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
         config: name of the config.
         split: name of the split.
         benchmark: whose dataset it must be.
         columns: the columns to read, None for all; other columns cost no time.
 
     Raises:
-        DatasetError: there is no such dataset, config, split or column, or a file is not the one that was written.
+        DatasetError: there is no such dataset, config, split or column, or a file is not the one
+            that was written.
     """
     from datasets import Dataset
 
@@ -175,8 +182,8 @@ def load_split(
         if origin.dataset.startswith("hf:"):
             remove_cached(file)
             raise DatasetError(
-                f"{where} was damaged in the Hub's cache on this machine and has been removed; run the command again "
-                "to download it"
+                f"{where} was damaged in the Hub's cache on this machine and has been removed; run "
+                "the command again to download it"
             )
         raise DatasetError(
             f"{where} is not the file that its {PROVENANCE_FILE} names; build it again"
@@ -195,7 +202,9 @@ def load_split(
 
 
 def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table":
-    """Read the columns of a schema; errors name the file by `where`, and the version that `built` it."""
+    """Read the columns of a schema; errors name the file by `where`, and the version that `built`
+    it.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -224,7 +233,8 @@ def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table"
 
 
 def describe_dataset(dataset: str, *, benchmark: DatasetSpec, files: Sequence[str] = ()) -> Origin:
-    """Say which data a dataset argument names; what is needed for that, and `files`, is built or downloaded.
+    """Say which data a dataset argument names; what is needed for that, and `files`, is built or
+    downloaded.
 
     Args:
         dataset: as for `load_split`.
@@ -251,12 +261,16 @@ def describe_dataset(dataset: str, *, benchmark: DatasetSpec, files: Sequence[st
 
 
 def benchmark_of(dataset: str) -> str:
-    """Return the name of the benchmark of a dataset folder or a repository on the Hub; DatasetError if it has none."""
+    """Return the name of the benchmark of a dataset folder or a repository on the Hub; DatasetError
+    if it has none.
+    """
     return _read_provenance(dataset, _locate(dataset, ())[0]).benchmark
 
 
 def _locate(dataset: str, files: Sequence[str]) -> tuple[Path, str | None]:
-    """Return the folder of a dataset that is not generated, and the commit if it is from the Hub."""
+    """Return the folder of a dataset that is not generated, and the commit if it is from the
+    Hub.
+    """
     if dataset.startswith("hf:"):
         match = _HUB_URI.fullmatch(dataset)
         if match is None:
@@ -284,7 +298,9 @@ def _read_provenance(dataset: str, folder: Path) -> Provenance:
 
 
 def _generated_folder(benchmark: DatasetSpec) -> Path:
-    """Return the cached default dataset; it is built first if it is absent, of another version, or damaged."""
+    """Return the cached default dataset; it is built first if it is absent, of another version, or
+    damaged.
+    """
     generate = benchmark.generate
     if generate is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PLACES}")
@@ -298,7 +314,9 @@ def _generated_folder(benchmark: DatasetSpec) -> Path:
 
 
 def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
-    """Return the cached dataset of the published files, which are fetched first, and their revision."""
+    """Return the cached dataset of the published files, which are fetched first, and their
+    revision.
+    """
     label = f"the published dataset of {benchmark.name}"
 
     def make(folder: Path) -> None:
@@ -313,7 +331,9 @@ def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
 def _converted_folder(
     dataset: str, source: Path, revision: str | None, benchmark: DatasetSpec
 ) -> Path:
-    """Return the cached dataset folder of published files; it is written first if any of them has changed."""
+    """Return the cached dataset folder of published files; it is written first if any of them has
+    changed.
+    """
     source = _published_files(dataset, source, revision)
     files = [
         (path.relative_to(source).as_posix(), path.stat())
@@ -341,14 +361,16 @@ def build_dataset(
     allow_partial: bool = False,
     on_piece: OnPiece = lambda *_: None,
 ) -> Provenance:
-    """Write a benchmark's generated or published questions as a dataset folder, in the place of what is there.
+    """Write a benchmark's generated or published questions as a dataset folder, in the place of
+    what is there.
 
     Args:
         benchmark: whose questions they are.
         out: the dataset folder.
         source: ``published`` to fetch them, a folder with the published files, or
             ``hf://datasets/ORG/NAME[@REVISION]``; None for generated ones.
-        allow_partial: whether questions are left out whose files are missing or damaged; DatasetError otherwise.
+        allow_partial: whether questions are left out whose files are missing or damaged;
+            DatasetError otherwise.
         on_piece: called after every piece.
     """
     if source is None:
@@ -386,7 +408,9 @@ def _repository(dataset: str) -> str:
 
 
 def _published_files(dataset: str, folder: Path, revision: str | None) -> Path:
-    """Return the folder of published files; those of a repository on the Hub are downloaded, all at one commit."""
+    """Return the folder of published files; those of a repository on the Hub are downloaded, all at
+    one commit.
+    """
     return (
         download_repository(_repository(dataset), revision, check_all=True) if revision else folder
     )

@@ -1,4 +1,6 @@
-"""``provenance.json``: who built a dataset folder from what. A folder with such a file is a dataset of this project."""
+"""``provenance.json``: who built a dataset folder from what. A folder with such a file is a dataset
+of this project.
+"""
 
 import dataclasses
 import hashlib
@@ -16,7 +18,9 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from music_evals.benchmarks import Source, dataset_facts, dataset_names
 
 GENERATED = "generated"
-"""Name of the dataset that is made on this machine, and the `Provenance.source` of every generated dataset."""
+"""Name of the dataset that is made on this machine, and the `Provenance.source` of every generated
+dataset.
+"""
 
 PROVENANCE_FILE = "provenance.json"
 CARD_FILE = "README.md"
@@ -31,7 +35,9 @@ _LONGEST_ANOMALY: Final = 400  # characters
 
 
 class DatasetError(ValueError):
-    """A dataset cannot be written or loaded as asked; the message says what is wrong and what is accepted."""
+    """A dataset cannot be written or loaded as asked; the message says what is wrong and what is
+    accepted.
+    """
 
 
 class FetchError(DatasetError):
@@ -39,7 +45,8 @@ class FetchError(DatasetError):
 
 
 def canary(benchmark: str) -> str:
-    """Return the sentence by which makers of training data can find the rows of a dataset and exclude them.
+    """Return the sentence by which makers of training data can find the rows of a dataset and
+    exclude them.
 
     >>> canary("muse")
     'Test data, not for training: music-evals muse canary c90270f2-cb1b-58d5-93ea-89bb8f3b534e'
@@ -60,12 +67,15 @@ _Label = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")
 ]  # it becomes part of the name of a log
 Floors = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
-"""Config → split → form → ``questions``, their number, and each floor's share of them, from 0 to 1."""
+"""Config → split → form → ``questions``, their number, and each floor's share of them, from 0 to 1.
+"""
 
 
 @dataclass(slots=True)
 class Decontamination:
-    """How the rows of a training set were compared with test rows; it is filled in while the rows are composed."""
+    """How the rows of a training set were compared with test rows; it is filled in while the rows
+    are composed.
+    """
 
     __pydantic_config__ = ConfigDict(strict=True, extra="forbid")
 
@@ -74,7 +84,8 @@ class Decontamination:
     share: float  # of common runs, from which on a training row is dropped
     checked: int = 0  # composed rows, works or tunes that were compared
     dropped: int = 0
-    # Test set → ``rows``, their number, and ``dropped``, how much of the training material was dropped for it.
+    # Test set → ``rows``, their number, and ``dropped``, how much of the training material was
+    # dropped for it.
     tests: dict[Printable, dict[str, int]] = field(default_factory=dict)
 
 
@@ -143,7 +154,9 @@ _ADAPTER: Final = TypeAdapter(Provenance)
 
 
 def format_error(error: ValidationError, start: int = 0) -> str:
-    """Name the first problem that pydantic found, after its place without the first `start` steps."""
+    """Name the first problem that pydantic found, after its place without the first `start`
+    steps.
+    """
     first = error.errors(include_url=False)[0]
     place = "".join(f", {step!r:.100}" for step in first["loc"][start:] if step != "[key]")
     problem = first["msg"].removeprefix("Value error, ")
@@ -164,17 +177,21 @@ def refusals(left_out: Mapping[str, str]) -> dict[str, int]:
 
 
 def source_facts(dataset: str, source: str) -> Source:
-    """Return the facts of a dataset's source from its benchmark's folder; DatasetError if there is no such source."""
+    """Return the facts of a dataset's source from its benchmark's folder; DatasetError if there is
+    no such source.
+    """
     sources = dataset_facts(dataset).sources if dataset in dataset_names() else {}
     if source not in sources:
         raise DatasetError(
-            f"nothing is known of {dataset} from {source}; known sources: {', '.join(sources) or 'none'}"
+            f"nothing is known of {dataset} from {source}; known sources: "
+            f"{', '.join(sources) or 'none'}"
         )
     return sources[source]
 
 
 def make_provenance(dataset: str, version: str, source: str, **entries: Any) -> Provenance:
-    """Return a provenance with the licence of the source, or ``other`` if the benchmark's folder states none.
+    """Return a provenance with the licence of the source, or ``other`` if the benchmark's folder
+    states none.
 
     If the folder knows the checksum of the source files, their revision is filled in too.
     """

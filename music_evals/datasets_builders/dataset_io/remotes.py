@@ -1,7 +1,7 @@
 """The published data of a benchmark, fetched from where its folder of facts says (``remotes``).
 
-What is fetched is kept: the Hub's files in the Hub's own cache, others in the folder ``published`` of this project's.
-A second call needs no network. A call after a stop goes on where it stopped.
+What is fetched is kept: the Hub's files in the Hub's own cache, others in the folder ``published``
+of this project's. A second call needs no network. A call after a stop goes on where it stopped.
 """
 
 import hashlib
@@ -65,7 +65,8 @@ def published_files(dataset: str) -> Iterator[PublishedFiles]:
 
     Raises:
         DatasetError: the dataset has no remotes.
-        FetchError: the disk has too little room, a file cannot be had, or it is not the file that the facts name.
+        FetchError: the disk has too little room, a file cannot be had, or it is not the file that
+            the facts name.
     """
     title, source = _published_source(dataset)
     root = cache_folder() / PUBLISHED
@@ -113,9 +114,11 @@ def _fetch(remote: Remote, hubs: Mapping[str, _HubFiles], root: Path, target: Pa
 
 
 def contents_checksum(files: Mapping[str, Path]) -> str:
-    """Return the SHA-256 over the paths of files and git's ids of their contents, in order of the paths.
+    """Return the SHA-256 over the paths of files and git's ids of their contents, in order of the
+    paths.
 
-    A listing of a git repository gives the same checksum (``git ls-tree -r COMMIT``), without the files.
+    A listing of a git repository gives the same checksum (``git ls-tree -r COMMIT``), without the
+    files.
     """
     from huggingface_hub.utils.sha import git_hash
 
@@ -129,7 +132,8 @@ def _published_source(dataset: str) -> tuple[str, Source]:
     _, source = dataset_facts(dataset).published
     if not source.remotes:
         raise DatasetError(
-            f"nothing says where the published data of {dataset} is; name a folder with a copy of it"
+            f"nothing says where the published data of {dataset} is; name a folder with a copy "
+            "of it"
         )
     return source.title, source
 
@@ -144,8 +148,8 @@ def _announce(title: str, source: Source, hubs: Mapping[str, _HubFiles], root: P
         )
         if remote.hub and not remote.commit:
             lines.append(
-                f"  warning: no commit is known for {remote.hub}, so the head of its main branch is taken; the log "
-                "names the commit"
+                f"  warning: no commit is known for {remote.hub}, so the head of its main branch is"
+                " taken; the log names the commit"
             )
     lines.append(
         f"  into {root} and the Hub's cache ({format_bytes(shutil.disk_usage(root).free)} free)"
@@ -174,8 +178,9 @@ def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> No
     needed, free = sum(count or 0 for count in fetched), shutil.disk_usage(root).free
     if needed > free:
         raise DatasetError(
-            f"{format_bytes(needed)} are to be fetched, and {root} has {format_bytes(free)} free; free some space, or "
-            "name another folder in MUSIC_EVALS_CACHE (and in HF_HOME for files of the Hub)"
+            f"{format_bytes(needed)} are to be fetched, and {root} has {format_bytes(free)} free; "
+            "free some space, or name another folder in MUSIC_EVALS_CACHE (and in HF_HOME for "
+            "files of the Hub)"
         )
 
 
@@ -183,7 +188,9 @@ def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> No
 
 
 def _look_up(remote: Remote, root: Path) -> _HubFiles:
-    """Find the commit of a repository, and which of its files are taken; a branch is resolved once and remembered."""
+    """Find the commit of a repository, and which of its files are taken; a branch is resolved once
+    and remembered.
+    """
     import huggingface_hub
     from huggingface_hub.utils.tqdm import tqdm as hub_tqdm
 
@@ -217,7 +224,9 @@ def _look_up(remote: Remote, root: Path) -> _HubFiles:
 
 
 def _cached_files(remote: Remote, revision: str | None, error: Exception) -> _HubFiles:
-    """Take the files from the Hub's cache, because the Hub cannot be asked; raise why if they are not there."""
+    """Take the files from the Hub's cache, because the Hub cannot be asked; raise why if they are
+    not there.
+    """
     import huggingface_hub
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -260,7 +269,8 @@ def _unpack_archive(remote: Remote, archive: Path, target: Path) -> None:
         is_of_contents = remote.checksum and not remote.checksum.startswith("md5:")
         if is_of_contents and (contents := contents_checksum(files)) != remote.checksum:
             raise DatasetError(
-                f"{remote.address}: the checksum of its files is {contents}, and {remote.checksum} was expected"
+                f"{remote.address}: the checksum of its files is {contents}, and {remote.checksum} "
+                "was expected"
             )
     except DatasetError as error:
         archive.unlink()

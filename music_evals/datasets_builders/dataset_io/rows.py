@@ -1,4 +1,6 @@
-"""Columns of a dataset, which a `TypedDict` declares, and the check of rows when they are written or loaded."""
+"""Columns of a dataset, which a `TypedDict` declares, and the check of rows when they are written
+or loaded.
+"""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,8 +53,9 @@ class FileCell(TypedDict):
 
 
 FileKind = Literal["audio", "audios", "images", "vector"]
-"""A kind of column that the type of its values does not name: a sound, a list of sounds or pictures, a list of 32-bit
-numbers."""
+"""A kind of column that the type of its values does not name: a sound, a list of sounds or
+pictures, a list of 32-bit numbers.
+"""
 
 
 class Columns(Mapping[str, Any]):
@@ -114,12 +117,14 @@ class Columns(Mapping[str, Any]):
 def features_of(
     row: type, check: Callable[..., str | None] | None = None, /, **kinds: FileKind
 ) -> Columns:
-    """Declare the columns of a `TypedDict` of texts, bytes, numbers, lists of these, and any of them or None.
+    """Declare the columns of a `TypedDict` of texts, bytes, numbers, lists of these, and any of
+    them or None.
 
     Args:
-        row: the `TypedDict`. Values must have its types and meet the constraints of its `Annotated`. They are null only
-            where the type allows None.
-        check: gets the columns that its parameters name, and returns a description of the problem, or None.
+        row: the `TypedDict`. Values must have its types and meet the constraints of its
+            `Annotated`. They are null only where the type allows None.
+        check: gets the columns that its parameters name, and returns a description of the problem,
+            or None.
         kinds: columns of another kind, such as ``audio="audio"``.
 
     >>> from typing import TypedDict
@@ -160,7 +165,9 @@ def _column(kind: Any) -> "Value | List":
 
 
 class RowCheck:
-    """Checks the rows of a split, group by group, against columns of `features_of`; ids must differ."""
+    """Checks the rows of a split, group by group, against columns of `features_of`; ids must
+    differ.
+    """
 
     def __init__(self, columns: Mapping[str, Any], where: str) -> None:
         self._columns, self._where = columns, where
@@ -168,7 +175,9 @@ class RowCheck:
         self._ids: set[Any] = set()
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Check rows that all have the same columns, or the same few of them; DatasetError names the first bad row."""
+        """Check rows that all have the same columns, or the same few of them; DatasetError names
+        the first bad row.
+        """
         if not isinstance(self._columns, Columns) or not rows:
             return
         for name in [name for name in self._columns.adapters if name in rows[0]]:

@@ -21,7 +21,9 @@ _SHORTEST: Final = 12  # characters of an environment variable that counts as se
 
 
 def check_secrets(files: Mapping[str, Path | bytes]) -> None:
-    """Raise DatasetError if a file to publish holds a secret; the message names the file and the kind of secret."""
+    """Raise DatasetError if a file to publish holds a secret; the message names the file and the
+    kind of secret.
+    """
     secrets = {
         f"the value of {name}": value
         for name, value in os.environ.items()
@@ -42,7 +44,9 @@ def check_secrets(files: Mapping[str, Path | bytes]) -> None:
 
 
 def _texts(path: str, file: Path | bytes) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a file with their places: all of it, or the metadata and the rows of a table."""
+    """Yield the texts of a file with their places: all of it, or the metadata and the rows of a
+    table.
+    """
     if isinstance(file, bytes) or not path.endswith(".parquet"):
         yield (
             path,

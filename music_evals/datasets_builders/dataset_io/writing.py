@@ -27,7 +27,9 @@ _ROWS_PER_GROUP: Final = 1024
 _ROWS_WITH_FILES_PER_GROUP: Final = 32
 
 Rows = Mapping[Any, Mapping[Any, Iterable[Mapping[str, Any]]]]
-"""Config → split → rows. They are read once and in order, so a generator need not hold all its audio."""
+"""Config → split → rows. They are read once and in order, so a generator need not hold all its
+audio.
+"""
 
 
 def write_dataset(
@@ -47,15 +49,16 @@ def write_dataset(
         out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder of ours.
         rows: config → split → rows, written in order; a split without rows is left out.
         features: config → declared columns.
-        provenance: who builds it from what; its `counts`, `floors` and `files` are filled in here. A training set
-            (`Provenance.decontamination`) gets no floors and no canary.
+        provenance: who builds it from what; its `counts`, `floors` and `files` are filled in here.
+            A training set (`Provenance.decontamination`) gets no floors and no canary.
         overwrite: whether a dataset folder of ours may be replaced.
         extra_files: further files by path in the folder, such as the licence of the source.
         card: makes the content of ``README.md`` from the completed provenance.
         option_floors: whether floors have those of rules that see the options alone.
 
     Raises:
-        DatasetError: the target may not be written, a row does not fit its columns, or there are no rows at all.
+        DatasetError: the target may not be written, a row does not fit its columns, or there are no
+            rows at all.
     """
     # Here, because tasks import this module and SciPy takes a second to load.
     from music_evals.datasets_builders.questions.floors import compute_floors
@@ -129,7 +132,9 @@ def write_rows(
 
 
 class _Sink:
-    """A file for Arrow, which ends the whole process where it cannot write: the first error is kept for `check`."""
+    """A file for Arrow, which ends the whole process where it cannot write: the first error is kept
+    for `check`.
+    """
 
     closed = False
 
@@ -168,7 +173,8 @@ def _to_table(
             )
     check(group)
     try:
-        # Straight to Arrow: `Features.encode_example` needs torch for audio, even if it is already encoded.
+        # Straight to Arrow: `Features.encode_example` needs torch for audio, even if it is already
+        # encoded.
         return pa.Table.from_pylist(group, schema=features.arrow_schema)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         ids = f"{group[0].get('id', start)} to {group[-1].get('id', start + len(group) - 1)}"

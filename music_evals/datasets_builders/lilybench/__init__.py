@@ -1,1 +1,3 @@
-"""LilyBench, understanding: ten tasks on LilyPond scores, by the published procedure and without its leaks."""
+"""LilyBench, understanding: ten tasks on LilyPond scores, by the published procedure and without
+its leaks.
+"""

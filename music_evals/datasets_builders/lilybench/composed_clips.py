@@ -1,9 +1,11 @@
 """Clips composed by a simple rule, so that `emotion_recognition` runs without a download.
 
-A score on them says how well a model reads this rule, and nothing of emotion in music. Arousal is in tempo, density,
-loudness and register, whose ranges overlap so that none of them decides alone. Valence is in the mode.
+A score on them says how well a model reads this rule, and nothing of emotion in music. Arousal is
+in tempo, density, loudness and register, whose ranges overlap so that none of them decides alone.
+Valence is in the mode.
 
-Source: J. A. Russell, "A circumplex model of affect", Journal of Personality and Social Psychology 39 (1980).
+Source: J. A. Russell, "A circumplex model of affect", Journal of Personality and Social Psychology
+39 (1980).
 """
 
 import random
@@ -41,7 +43,9 @@ _BASS: Final = 36
 
 
 def compose_clips(seed: int, per_quadrant: int = PER_QUADRANT) -> list[Clip]:
-    """Compose short piano pieces with the arousal and valence of each quadrant, each a song of its own."""
+    """Compose short piano pieces with the arousal and valence of each quadrant, each a song of its
+    own.
+    """
     return [
         Clip(
             f"Q{quadrant}_composed-{number:03d}_0",

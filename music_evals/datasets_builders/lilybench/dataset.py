@@ -1,10 +1,13 @@
-"""LilyBench, understanding, as a dataset: from a Mutopia checkout and EMOPIA clips, or made offline.
+"""LilyBench, understanding, as a dataset: from a Mutopia checkout and EMOPIA clips, or made
+offline.
 
 Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
 Paper: https://arxiv.org/abs/2606.08722
-Licence: each piece's own (public domain, CC BY or CC BY-SA), see the column `licence` of the config `corpus`
+Licence: each piece's own (public domain, CC BY or CC BY-SA), see the column `licence` of the config
+`corpus`
 
-A config per task, with the splits `strict` and `paper`, and `corpus` with the one split `full`. See `rows`.
+A config per task, with the splits `strict` and `paper`, and `corpus` with the one split `full`. See
+`rows`.
 """
 
 import hashlib
@@ -105,7 +108,8 @@ def build_mutopia(
     Args:
         source: holds the checkout's ``ftp`` folder.
         emopia: folder of EMOPIA's MIDI files; without it there is no `emotion_recognition`.
-        free_only: leave out pieces whose header states no free licence, which must not be published.
+        free_only: leave out pieces whose header states no free licence, which must not be
+            published.
         seed: chooses pieces, places and distractors.
         sizes: rows per task; default are the paper's.
         revision: places and commits of the files, if they are known.
@@ -150,7 +154,9 @@ def build_generated(
 
 
 def write_mutopia(conversion: Conversion) -> Provenance:
-    """Write the dataset on a checkout of the Mutopia Project; a folder ``emopia`` in it has EMOPIA's clips."""
+    """Write the dataset on a checkout of the Mutopia Project; a folder ``emopia`` in it has
+    EMOPIA's clips.
+    """
     source = conversion.source.expanduser()
     clips = source / "emopia"
     plan = build_mutopia(
@@ -164,7 +170,9 @@ def write_mutopia(conversion: Conversion) -> Provenance:
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
-    """Write a planned dataset as a folder in the layout of the Hub, completely or not at all, or raise DatasetError."""
+    """Write a planned dataset as a folder in the layout of the Hub, completely or not at all, or
+    raise DatasetError.
+    """
     rows: Rows = {**plan.rows, "corpus": {"full": plan.corpus}}
     return write_dataset(
         out, rows, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite
@@ -212,7 +220,8 @@ def _plan(
         raise
     except ValueError as error:
         raise DatasetError(
-            f"{len(pieces)} pieces, {len(usable)} of them usable by strict tasks, are too few: {error}"
+            f"{len(pieces)} pieces, {len(usable)} of them usable by strict tasks, are too few: "
+            f"{error}"
         ) from error
     plan = Plan(rows, [row for row, _ in surveyed], provenance, left_out)
     anomalies = {

@@ -1,11 +1,14 @@
 r"""The offline default: LilyPond pieces that are made from music21's corpus on this machine.
 
-Every score is read with music21 and written as MusicXML. It is reduced to its music (no lyrics, texts, page layout,
-beams or stem directions), converted to LilyPond by musicxml2ly, and given a header with the Mutopia Project's fields.
-Repeats are not marked, so that every measure is written and sounds once: musicxml2ly nests repeats whose beginning ABC
-leaves out. ``datasets_builders/names/lilybench_pieces.toml`` lists the pieces, and the rule by which they were chosen.
+Every score is read with music21 and written as MusicXML. It is reduced to its music (no lyrics,
+texts, page layout, beams or stem directions), converted to LilyPond by musicxml2ly, and given a
+header with the Mutopia Project's fields. Repeats are not marked, so that every measure is written
+and sounds once: musicxml2ly nests repeats whose beginning ABC leaves out.
+``datasets_builders/names/lilybench_pieces.toml`` lists the pieces, and the rule by which they were
+chosen.
 
-Pieces that LilyPond does not compile, or that are longer than `MAX_CHARACTERS`, are left out, with the reason.
+Pieces that LilyPond does not compile, or that are longer than `MAX_CHARACTERS`, are left out, with
+the reason.
 """
 
 import re
@@ -57,7 +60,8 @@ _NOT_MUSIC: Final = frozenset(
 )
 _KEPT_DIRECTIONS: Final = frozenset({"dynamics", "wedge", "metronome", "octave-shift", "pedal"})
 _CONVERTER_LINES: Final = re.compile(
-    r"^(?:% automatically[^\n]*|% The score definition|\\pointAndClickOff|#\(set-global-staff-size [\d.]+\))\n",
+    r"^(?:% automatically[^\n]*|% The score definition|\\pointAndClickOff|#\(set-global-staff-size "
+    r"[\d.]+\))\n",
     re.MULTILINE,
 )
 _BAR_NUMBER: Final = re.compile(r"\\barNumberCheck\s{1,80}#(\d+)$", re.MULTILINE)
@@ -138,7 +142,8 @@ def make_pieces(
 
 
 def convert(source: Source) -> Piece | str:
-    """Convert a score of music21's corpus to LilyPond, not yet compiled, or return the reason why that fails.
+    """Convert a score of music21's corpus to LilyPond, not yet compiled, or return the reason why
+    that fails.
 
     DatasetError if the machine is the reason.
     """
@@ -185,7 +190,9 @@ def _read(source: Source) -> "Score":
 
 
 def _write_modes(score: Any) -> None:
-    """Make key signatures without a mode minor if all others with as many sharps are; they would become major."""
+    """Make key signatures without a mode minor if all others with as many sharps are; they would
+    become major.
+    """
     from music21.key import Key
 
     signatures = list(score.recurse().getElementsByClass("KeySignature"))
@@ -211,9 +218,10 @@ def _tune(book: str, number: int) -> str:
 def _music_alone(musicxml: str) -> str:
     """MusicXML without what is not music.
 
-    musicxml2ly fails on page layout. Texts and lyrics are often badly scanned, and make up half of some files. Random
-    identifiers of parts are replaced. Only measure 0, the pickup (see `numbering`), is marked as one that is not
-    counted, because musicxml2ly fills up any other short measure. So each piece of a divided measure has a number.
+    musicxml2ly fails on page layout. Texts and lyrics are often badly scanned, and make up half of
+    some files. Random identifiers of parts are replaced. Only measure 0, the pickup (see
+    `numbering`), is marked as one that is not counted, because musicxml2ly fills up any other short
+    measure. So each piece of a divided measure has a number.
     """
     root = ElementTree.fromstring(musicxml)
     for element in list(root.iter()):
@@ -269,8 +277,9 @@ def _header(source: Source, instrument: str) -> str:
         "mutopiacomposer": source.composer or "Traditional",
         "mutopiainstrument": source.instrument or instrument or None,
         "style": source.style,
-        "source": f"music21 corpus, {source.path}"
-        + (f", no. {source.tune}" if source.tune else ""),
+        "source": (
+            f"music21 corpus, {source.path}" + (f", no. {source.tune}" if source.tune else "")
+        ),
     }
     quoted = {
         name: text.replace("\\", "\\\\").replace('"', '\\"')

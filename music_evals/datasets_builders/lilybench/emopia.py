@@ -1,16 +1,17 @@
-"""LilyBench's emotion recognition: clips of piano music by Russell's quadrant, as LilyPond texts made by midi2ly.
+"""LilyBench's emotion recognition: clips of piano music by Russell's quadrant, as LilyPond texts
+made by midi2ly.
 
-Title: EMOPIA: a multi-modal pop piano dataset for emotion recognition and emotion-based music generation (ISMIR 2021)
-Paper: https://arxiv.org/abs/2108.01374; data: Zenodo 10.5281/zenodo.5090631
+Title: EMOPIA: a multi-modal pop piano dataset for emotion recognition and emotion-based music
+generation (ISMIR 2021) Paper: https://arxiv.org/abs/2108.01374; data: Zenodo 10.5281/zenodo.5090631
 Used by: LilyBench (arXiv 2606.08722, section 3.2), 120 rows, 30 per quadrant
 
-Expected layout: MIDI files ``Q<quadrant>_<song>_<number>.mid`` in a folder, or in a folder ``midis`` in it, as in
-EMOPIA; several clips may come from one song.
+Expected layout: MIDI files ``Q<quadrant>_<song>_<number>.mid`` in a folder, or in a folder
+``midis`` in it, as in EMOPIA; several clips may come from one song.
 
-Under ``paper``, texts are the first sixteen bars of midi2ly's, by `paper.split_bars`. The first line names the MIDI
-file, whose name begins with the quadrant, and the music may break off inside a block. The options are shuffled. Under
-``strict``, texts are the music alone, all of it: text events are removed from the MIDI file, and comments from the
-text. No two clips are of one song.
+Under ``paper``, texts are the first sixteen bars of midi2ly's, by `paper.split_bars`. The first
+line names the MIDI file, whose name begins with the quadrant, and the music may break off inside a
+block. The options are shuffled. Under ``strict``, texts are the music alone, all of it: text events
+are removed from the MIDI file, and comments from the text. No two clips are of one song.
 """
 
 import io
@@ -64,7 +65,9 @@ _TEXT_EVENTS: Final = {
 
 
 class Clip(NamedTuple):
-    """A clip of piano music; its id is the name of its file, such as ``Q1_8v0MFBZoco_0``, its quadrant 1 to 4."""
+    """A clip of piano music; its id is the name of its file, such as ``Q1_8v0MFBZoco_0``, its
+    quadrant 1 to 4.
+    """
 
     id: str
     quadrant: int
@@ -85,7 +88,8 @@ def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
     paths = sorted(source.glob("*.mid"))
     if not paths:
         raise DatasetError(
-            f"{folder} has no MIDI files; a folder with files named Q<1-4>_<song>_<number>.mid is needed"
+            f"{folder} has no MIDI files; a folder with files named Q<1-4>_<song>_<number>.mid is "
+            "needed"
         )
     clips: dict[str, Clip] = {}
     left_out: dict[str, str] = {}
@@ -121,7 +125,8 @@ def make_rows(
         clips: clips to choose from.
         seed: decides the choice.
         per_quadrant: rows per quadrant.
-        convert: converts MIDI to LilyPond, in several threads; the first line is a comment that ends in a file's name.
+        convert: converts MIDI to LilyPond, in several threads; the first line is a comment that
+            ends in a file's name.
 
     Returns:
         The rows, and id → reason for the clips that could not be converted.
@@ -162,7 +167,9 @@ def make_rows(
 
 
 def without_text(midi: bytes) -> bytes:
-    """Remove text events, names, lyrics and system-exclusive data from a MIDI file; ValueError if it is not one."""
+    """Remove text events, names, lyrics and system-exclusive data from a MIDI file; ValueError if
+    it is not one.
+    """
     try:
         file = mido.MidiFile(file=io.BytesIO(midi))
         for track in file.tracks:

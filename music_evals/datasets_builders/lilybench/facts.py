@@ -1,8 +1,8 @@
 """Facts in the header of a piece: composer, title, style, instrument, licence, in one form.
 
-Headers are from `music_evals.notation.lilypond.syntax.header.read_header`. The Mutopia Project asks for certain fields
-(``mutopiacomposer``, ``style`` and so on) with words from its own lists, but people write other words too. The table of
-names is ``datasets_builders/names/lilybench.toml``.
+Headers are from `music_evals.notation.lilypond.syntax.header.read_header`. The Mutopia Project asks
+for certain fields (``mutopiacomposer``, ``style`` and so on) with words from its own lists, but
+people write other words too. The table of names is ``datasets_builders/names/lilybench.toml``.
 """
 
 import re
@@ -20,9 +20,13 @@ PERIODS: Final[Mapping[str, range]] = {
     "Romantic": range(1795, 1855),
     "Modern": range(1862, 2000),
 }
-"""Styles that are periods → years in which their composers were born, with gaps between, where it is open to doubt."""
+"""Styles that are periods → years in which their composers were born, with gaps between, where it
+is open to doubt.
+"""
 FORMS: Final = ("Hymn", "Jazz", "March", "Technique")
-"""Styles that are forms, and exclude one another. Songs and folk or popular music do not: a hymn is a song."""
+"""Styles that are forms, and exclude one another. Songs and folk or popular music do not: a hymn is
+a song.
+"""
 
 _NOBODY: Final = frozenset({"Anonymous", "Traditional"})
 _ABOUT_MUSIC: Final = re.compile(
@@ -43,7 +47,8 @@ _OTHER_LIFE: Final = 10  # years between the births of two persons of one name
 _ABBREVIATION: Final = 3  # letters that may stand for a forename
 _REMARK: Final = re.compile(r"\((?:hymntune|hymn tune|alternative typesetting)\)", re.IGNORECASE)
 _KEY: Final = re.compile(
-    r"\b(?i:major|minor|dur|moll|majeur|mineur|maggiore|minore|mayor|menor)\b|\b(?:in|en) [A-H](?:b|#|es|is)?\b|"
+    r"\b(?i:major|minor|dur|moll|majeur|mineur|maggiore|minore|mayor|menor)\b|\b(?:in|en) "
+    r"[A-H](?:b|#|es|is)?\b|"
     r"\b[A-H]-(?i:flat|sharp)\b"
 )
 _ARTICLE_LAST: Final = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)")
@@ -58,7 +63,9 @@ class Composer(NamedTuple):
 
     @property
     def name_and_years(self) -> str:
-        """The name as in headers, such as ``Clara Schumann (1819–1896)``; without years if one is unknown."""
+        """The name as in headers, such as ``Clara Schumann (1819–1896)``; without years if one is
+        unknown.
+        """
         return f"{self.name} ({self.born}–{self.died})" if self.born and self.died else self.name
 
 
@@ -106,12 +113,15 @@ def composer_named(name: str) -> Composer | None:
 
 
 def may_be_one(composer: Composer, other: Composer) -> bool:
-    """Whether two composers may be one person: the longer name contains the other's last name and all its forenames.
+    """Whether two composers may be one person: the longer name contains the other's last name and
+    all its forenames.
 
-    Forenames may be shortened to at most three letters. Births more than ten years apart are of two persons.
+    Forenames may be shortened to at most three letters. Births more than ten years apart are of two
+    persons.
 
     >>> bach = Composer("Johann Sebastian Bach", 1685, 1750)
-    >>> [may_be_one(bach, Composer(name)) for name in ("J. S. Bach", "Joh. Seb. Bach", "J. C. Bach")]
+    >>> [may_be_one(bach, Composer(name)) for name in ("J. S. Bach", "Joh. Seb. Bach",
+    ...     "J. C. Bach")]
     [True, True, False]
     """
     if composer.born and other.born and abs(composer.born - other.born) > _OTHER_LIFE:
@@ -131,10 +141,11 @@ def _agree(word: str, other: str) -> bool:
 def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
     """Return the composer of a piece, or None if that is uncertain.
 
-    The Mutopia Project's code of a composer (``mutopiacomposer``, or the first folder of the piece) decides. It is
-    uncertain if the field ``composer`` names somebody else, or nobody, or has a word such as ``attributed``; with a
-    title such as ``March by Rossini``; and for works that scholars doubt. Without a code, name and years are read from
-    ``composer``. If they may be those of only one composer of the table, it is that one.
+    The Mutopia Project's code of a composer (``mutopiacomposer``, or the first folder of the piece)
+    decides. It is uncertain if the field ``composer`` names somebody else, or nobody, or has a word
+    such as ``attributed``; with a title such as ``March by Rossini``; and for works that scholars
+    doubt. Without a code, name and years are read from ``composer``. If they may be those of only
+    one composer of the table, it is that one.
     """
     names = _names()
     stated = _tidy(header.get("composer", ""))
@@ -167,7 +178,9 @@ def _stated_composer(stated: str) -> Composer | None:
 
 
 def title_of(header: Mapping[str, str]) -> str | None:
-    """Return the title without stray signs and remarks of an archive; ``mutopiatitle`` comes before ``title``."""
+    """Return the title without stray signs and remarks of an archive; ``mutopiatitle`` comes before
+    ``title``.
+    """
     for name in ("mutopiatitle", "title"):
         title = _tidy(_REMARK.sub(" ", header.get(name, ""))).strip("-–— ,;:")
         if match := _ARTICLE_LAST.fullmatch(title):
@@ -182,19 +195,22 @@ def title_of(header: Mapping[str, str]) -> str | None:
 def names_a_key(title: str) -> bool:
     """Whether a title names a key, in English, German, French, Italian or Spanish.
 
-    >>> [names_a_key(title) for title in ("Prelude in C", "Fuga in g-moll", "Waltz in Autumn", "A Dance")]
+    >>> [names_a_key(title) for title in ("Prelude in C", "Fuga in g-moll", "Waltz in Autumn",
+    ...     "A Dance")]
     [True, True, False, False]
     """
     return _KEY.search(title) is not None
 
 
 def title_kind(title: str) -> str | None:
-    """Return the kind of piece that a title names, in English: prelude, fugue, minuet, waltz, étude, song and so on.
+    """Return the kind of piece that a title names, in English: prelude, fugue, minuet, waltz,
+    étude, song and so on.
 
-    If there are several, the last one counts, which is the movement's. Words behind a preposition do not count, and
-    words in brackets count only if no other word names a kind.
+    If there are several, the last one counts, which is the movement's. Words behind a preposition
+    do not count, and words in brackets count only if no other word names a kind.
 
-    >>> [title_kind(title) for title in ("English Suite II: Gigue", "Air, from Suite No. 3", "Für Elise")]
+    >>> [title_kind(title) for title in ("English Suite II: Gigue", "Air, from Suite No. 3",
+    ...     "Für Elise")]
     ['gigue', 'air', None]
     """
     outside = _BRACKETED.sub(" ; ", title)
@@ -214,9 +230,11 @@ def _last_kind(title: str) -> str | None:
 
 
 def are_siblings(title: str, other: str) -> bool:
-    """Whether two titles differ only in numbers, keys and articles, or one contains all words of the other.
+    """Whether two titles differ only in numbers, keys and articles, or one contains all words of
+    the other.
 
-    >>> [are_siblings("Étude No. 4", other) for other in ("Study in C minor, Op. 6/8", "Étude facile", "Valse")]
+    >>> [are_siblings("Étude No. 4", other) for other in ("Study in C minor, Op. 6/8",
+    ...     "Étude facile", "Valse")]
     [True, True, False]
     """
     first, second = _distinctive_words(title), _distinctive_words(other)
@@ -231,7 +249,9 @@ def _distinctive_words(title: str) -> set[str]:
 
 
 def style_of(header: Mapping[str, str]) -> str | None:
-    """Return the style in the Mutopia Project's words (``Popular`` for ``Popular / Dance``); None for other words."""
+    """Return the style in the Mutopia Project's words (``Popular`` for ``Popular / Dance``); None
+    for other words.
+    """
     for name in ("style", "mutopiastyle"):
         if style := _names().styles.get(_fold(_tidy(header.get(name, "")))):
             return style
@@ -251,7 +271,9 @@ def instrument_of(header: Mapping[str, str]) -> str | None:
 
 
 def licence_of(header: Mapping[str, str]) -> str | None:
-    """Return the licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or the header's words, or None."""
+    """Return the licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or the header's
+    words, or None.
+    """
     names = ("license", "licence", "mutopialicense", "copyright", "mutopiacopyright")
     texts = [text for name in names if (text := _tidy(header.get(name, "")))]
     return next(

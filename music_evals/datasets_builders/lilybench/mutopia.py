@@ -5,8 +5,9 @@ Homepage: https://www.mutopiaproject.org
 Source: https://github.com/MutopiaProject/MutopiaProject
 Licence: public domain, CC BY or CC BY-SA, as each piece's header says
 
-Expected layout, in the folder or in a folder ``ftp`` in it: ``COMPOSER/OPUS/PIECE/`` with one ``.ly`` file, or with a
-folder ``PIECE-lys`` if the piece has several files. The opus may be missing or have another level below it.
+Expected layout, in the folder or in a folder ``ftp`` in it: ``COMPOSER/OPUS/PIECE/`` with one
+``.ly`` file, or with a folder ``PIECE-lys`` if the piece has several files. The opus may be missing
+or have another level below it.
 """
 
 import re
@@ -29,7 +30,9 @@ _MAIN: Final = ".ly"
 _SUFFIXES: Final = (_MAIN, ".ily", ".lyi")
 _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
 _MUSIC: Final = re.compile(r"\\(?:score|new|context|relative)\b|<<")
-"""A piece of more than a bare row of notes contains one of these; a cover page or header contains none."""
+"""A piece of more than a bare row of notes contains one of these; a cover page or header contains
+none.
+"""
 _INCLUDE: Final = re.compile(r'\\include\s+"([^"\0]*)"')
 
 
@@ -42,13 +45,14 @@ def read_pieces(
 ) -> tuple[list[Piece], dict[str, str]]:
     """Read the main file of every piece of a checkout, in the current syntax.
 
-    The files that it includes are not read, as in the published code: a piece whose music is in other files is no
-    piece for the strict tasks.
+    The files that it includes are not read, as in the published code: a piece whose music is in
+    other files is no piece for the strict tasks.
 
     Args:
         source: the checkout.
         free_only: leave out pieces whose header states no free licence.
-        convert: brings the text of one file to the current syntax. A file that it cannot convert stays as it is.
+        convert: brings the text of one file to the current syntax. A file that it cannot convert
+            stays as it is.
         on_piece: called with "reading" and the number of pieces after each.
 
     Returns:
@@ -60,7 +64,8 @@ def read_pieces(
     root = source.expanduser()
     if not root.is_dir():
         raise DatasetError(
-            f"{source} is not a folder; a checkout of the Mutopia Project, or its folder ftp, is needed"
+            f"{source} is not a folder; a checkout of the Mutopia Project, or its folder ftp, is "
+            "needed"
         )
     if (root / _FOLDER).is_dir():
         root = root / _FOLDER
@@ -92,7 +97,9 @@ def read_pieces(
 
 
 def find_pieces(root: Path) -> dict[str, list[Path]]:
-    """Return the folders of pieces below a folder, relative to it → their LilyPond files, in order of names."""
+    """Return the folders of pieces below a folder, relative to it → their LilyPond files, in order
+    of names.
+    """
     folders: dict[str, list[Path]] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix in _SUFFIXES and path.is_file():
@@ -105,11 +112,12 @@ def find_pieces(root: Path) -> dict[str, list[Path]]:
 
 
 def main_file(name: str, files: Sequence[Path]) -> Path | None:
-    """Return the main file of a piece, which is its full score if there are parts too; None if there is none.
+    """Return the main file of a piece, which is its full score if there are parts too; None if
+    there is none.
 
-    Candidates are files ``.ly`` with music, or that include others, and that no other file includes. Files nearest to
-    the piece's folder come first; then one named like the piece; then one whose name says that it is a full score; then
-    the longest; then the first by name.
+    Candidates are files ``.ly`` with music, or that include others, and that no other file
+    includes. Files nearest to the piece's folder come first; then one named like the piece; then
+    one whose name says that it is a full score; then the longest; then the first by name.
     """
     if len(scores := [path for path in files if path.suffix == _MAIN]) == 1:
         return scores[0]

@@ -1,31 +1,35 @@
 r"""LilyBench's nine tasks on Mutopia by the published procedure, including its flaws.
 
 Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
-Paper: https://arxiv.org/abs/2606.08722 (section 3.2 and Table 1); code: https://github.com/CSCPadova/lilybench
+Paper: https://arxiv.org/abs/2606.08722 (section 3.2 and Table 1); code:
+https://github.com/CSCPadova/lilybench
 
 The rows are made as by the authors' code, even where it leaks or misleads:
 
-- *Pieces* are those whose header names a composer and a style. The score is the main file after ``convert-ly``. Each
-  task samples from the pieces that it can use, each at most once, so fewer pieces give fewer rows. A piece without the
-  value that is asked for gives no row, nor does a value with fewer than three other values to choose from.
-- *Bars* are the texts ahead of each ``|`` outside of ``\header`` and ``\paper`` blocks without inner braces, of
-  ``\bar "…"`` and of strings. Bars without any character do not count. So the bars of all voices add up, and a ``|``
-  in a comment counts. `bar_sequencing` has bars 1 to 4, `next_bar_prediction` asks for bar 5.
-- *Values* are the first ``\key``, the first ``\time`` and the title of the first header without inner braces. For
-  `metadata_prediction` every ``\key`` or ``\time`` is removed. For `music_captioning` and `composer_recognition` every
-  string is blanked that is set to a name ending in ``title`` or ``composer``. For `genre_recognition` nothing is
-  removed.
-- *Wrong options* are drawn evenly from all values of the corpus, so that rare values are mostly wrong ones. Wrong bars
-  are from the rest of the piece, so options may be alike; the right answer is the first with the right bar's text.
-- *Corruptions* are inserted ahead of a ``|``. The exception is ``invalid_metadata``: it replaces the first ``\key`` and
-  is always said to be in bar 1. Here empty bars do count.
+- *Pieces* are those whose header names a composer and a style. The score is the main file after
+  ``convert-ly``. Each task samples from the pieces that it can use, each at most once, so fewer
+  pieces give fewer rows. A piece without the value that is asked for gives no row, nor does a value
+  with fewer than three other values to choose from.
+- *Bars* are the texts ahead of each ``|`` outside of ``\header`` and ``\paper`` blocks without
+  inner braces, of ``\bar "…"`` and of strings. Bars without any character do not count. So the bars
+  of all voices add up, and a ``|`` in a comment counts. `bar_sequencing` has bars 1 to 4,
+  `next_bar_prediction` asks for bar 5.
+- *Values* are the first ``\key``, the first ``\time`` and the title of the first header without
+  inner braces. For `metadata_prediction` every ``\key`` or ``\time`` is removed. For
+  `music_captioning` and `composer_recognition` every string is blanked that is set to a name ending
+  in ``title`` or ``composer``. For `genre_recognition` nothing is removed.
+- *Wrong options* are drawn evenly from all values of the corpus, so that rare values are mostly
+  wrong ones. Wrong bars are from the rest of the piece, so options may be alike; the right answer
+  is the first with the right bar's text.
+- *Corruptions* are inserted ahead of a ``|``. The exception is ``invalid_metadata``: it replaces
+  the first ``\key`` and is always said to be in bar 1. Here empty bars do count.
 
-The authors' pattern of a block, ``{[^{}]*}``, knows no braces within it. Most headers of Mutopia have a footer in
-braces, so they are not removed: bar 1 then holds the whole header, and `music_captioning` has few pieces with a title
-(31 rows in the paper's Table 3).
+The authors' pattern of a block, ``{[^{}]*}``, knows no braces within it. Most headers of Mutopia
+have a footer in braces, so they are not removed: bar 1 then holds the whole header, and
+`music_captioning` has few pieces with a title (31 rows in the paper's Table 3).
 
-The published draws cannot be repeated. The draws here go by `stable_hash`, so that one piece more or less changes few
-rows.
+The published draws cannot be repeated. The draws here go by `stable_hash`, so that one piece more
+or less changes few rows.
 """
 
 import random
@@ -53,7 +57,8 @@ _WRONG: Final = 3  # wrong options
 _ATTEMPTS: Final = 8  # pieces that are tried for each row with an error
 _MIN_BAR_LINES: Final = 2  # of a text with an inserted error
 
-# No match reaches into the beginning of another, so that all these patterns take linear time on any text.
+# No match reaches into the beginning of another, so that all these patterns take linear time on any
+# text.
 _HEADER: Final = re.compile(r"\\header\s*\{([^{}]*)\}")
 _NO_BAR_LINES: Final = (
     (_HEADER, ""),
@@ -93,10 +98,11 @@ _FOREIGN_TO_OTHERS: Final = "bisis feses"
 def make_rows(
     task: TaskName, pieces: Sequence[Piece], seed: int, sizes: Mapping[TaskName, int] = SIZES
 ) -> list[TaskRow]:
-    """Make at most as many rows of a task as its size, by the published procedure, from the pieces' texts.
+    """Make at most as many rows of a task as its size, by the published procedure, from the pieces'
+    texts.
 
-    The draws of a task do not depend on the other tasks, nor on the order of the pieces. ValueError for
-    `emotion_recognition`.
+    The draws of a task do not depend on the other tasks, nor on the order of the pieces. ValueError
+    for `emotion_recognition`.
     """
     if task not in _MAKERS:
         raise ValueError(f"{task} is not made from pieces of Mutopia; its rows come from EMOPIA")
@@ -118,7 +124,9 @@ def split_bars(text: str) -> list[str]:
 
 
 def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int] | None:
-    """Return a corrupted text and the number of the bar that is called wrong; None if the text cannot be corrupted."""
+    """Return a corrupted text and the number of the bar that is called wrong; None if the text
+    cannot be corrupted.
+    """
     if kind == "invalid_metadata":
         corrupted, count = _KEY.subn(lambda _: _INVALID_KEY, text, count=1)
         return (corrupted, 1) if count else None
@@ -253,7 +261,9 @@ def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> 
 
 
 def _turns(task: TaskName, sample: Sequence[Piece], seed: int) -> Iterator[tuple[Piece, Field]]:
-    """Give each field to as many pieces; by hash and not by place, so that one more piece changes few others."""
+    """Give each field to as many pieces; by hash and not by place, so that one more piece changes
+    few others.
+    """
     remaining = {
         field: len(range(place, len(sample), len(FIELDS))) for place, field in enumerate(FIELDS)
     }

@@ -13,7 +13,8 @@ KINDS: Final[Mapping[str, str]] = {
     "melodic_leap": "a melodic leap",
     "accidental_outside_key": "an accidental that is foreign to the key",
 }
-MAX_CHANGE: Final = 100  # characters of a change that is shown; if more differs, the row was not made from this text
+# characters of a change that is shown; if more differs, the row was not made from this text
+MAX_CHANGE: Final = 100
 
 
 def reasons(
@@ -25,8 +26,8 @@ def reasons(
         task: the task of the rows; only `bar_count` and `error_detection` have explanations.
         protocol: how the rows were made.
         rows: rows of a split of the task.
-        texts: id of the piece → text without the error, from the config ``corpus``; a change is shown only if the text
-            is there.
+        texts: id of the piece → text without the error, from the config ``corpus``; a change is
+            shown only if the text is there.
     """
     if task == "bar_count":
         by_protocol = {

@@ -1,4 +1,5 @@
-"""The rows of LilyBench: the tasks, their sizes and columns, and the pieces that rows are made from.
+"""The rows of LilyBench: the tasks, their sizes and columns, and the pieces that rows are made
+from.
 
 Source: arXiv 2606.08722, section 3.2 and Table 1.
 """
@@ -59,7 +60,9 @@ SIZES: Final[Mapping[TaskName, int]] = {
 
 Field = Literal["key", "metre", "note_length"]
 FIELDS: Final[tuple[Field, ...]] = get_args(Field)
-"""The questions of `metadata_qa` and `metadata_prediction`; the note length is the denominator of the metre."""
+"""The questions of `metadata_qa` and `metadata_prediction`; the note length is the denominator of
+the metre.
+"""
 
 Continuation = Literal["tie", "repeat", "final"]
 CONTINUATIONS: Final[tuple[Continuation, ...]] = get_args(Continuation)
@@ -80,7 +83,9 @@ QUADRANTS: Final = (
     "Q3: low arousal, negative valence",
     "Q4: low arousal, positive valence",
 )
-"""The strict options of `emotion_recognition`, always in this order: Russell's quadrants as EMOPIA numbers them."""
+"""The strict options of `emotion_recognition`, always in this order: Russell's quadrants as EMOPIA
+numbers them.
+"""
 QUADRANT_LABELS: Final = (
     "Q1",
     "Q2",
@@ -93,16 +98,18 @@ PER_QUADRANT: Final = 30
 class TaskRow(TypedDict):
     """A question on a score.
 
-    - `id` is ``TASK.PROTOCOL.PIECE``. If a task asks several questions on a piece, ``.KIND`` and the number of a
-      measure, ``.m12``, follow.
+    - `id` is ``TASK.PROTOCOL.PIECE``. If a task asks several questions on a piece, ``.KIND`` and
+      the number of a measure, ``.m12``, follow.
     - `piece` is the id of the piece in the corpus.
-    - `kind` is a `Field` for the two tasks on metadata, a `Corruption` or `CLEAN` for `error_detection`, a
-      `Continuation` for strict `next_bar_prediction`, else empty.
-    - `score` is the LilyPond text to show: for `next_bar_prediction` the measures ahead, for `bar_sequencing` nothing.
-    - `options` holds four texts to choose from, for `bar_sequencing` the four measures or passages in shuffled order.
-      It is empty for `bar_count` and `error_detection`.
-    - `answer` is a number of measures; the index of an option, 0 to 3; the indices of the options in playing order as
-      four digits; or the numbers of the wrong measures, ascending, separated by spaces, or ``none``.
+    - `kind` is a `Field` for the two tasks on metadata, a `Corruption` or `CLEAN` for
+      `error_detection`, a `Continuation` for strict `next_bar_prediction`, else empty.
+    - `score` is the LilyPond text to show: for `next_bar_prediction` the measures ahead, for
+      `bar_sequencing` nothing.
+    - `options` holds four texts to choose from, for `bar_sequencing` the four measures or passages
+      in shuffled order. It is empty for `bar_count` and `error_detection`.
+    - `answer` is a number of measures; the index of an option, 0 to 3; the indices of the options
+      in playing order as four digits; or the numbers of the wrong measures, ascending, separated by
+      spaces, or ``none``.
     """
 
     id: str
@@ -148,10 +155,10 @@ def stable_hash(*parts: object) -> str:
 class CorpusRow(TypedDict):
     """A piece of the source; unknown facts are null.
 
-    `text` is the piece's main file in the current syntax, and `score` its canonical form; null if strict tasks cannot
-    use the piece. `measures` is counted by LilyPond; it is null if the count
-    is in doubt (`reason` says why). `compiles` means exit status 0; `messages` are LilyPond's. `usable` says whether
-    strict tasks may use the piece, and `reason` why not.
+    `text` is the piece's main file in the current syntax, and `score` its canonical form; null if
+    strict tasks cannot use the piece. `measures` is counted by LilyPond; it is null if the count is
+    in doubt (`reason` says why). `compiles` means exit status 0; `messages` are LilyPond's.
+    `usable` says whether strict tasks may use the piece, and `reason` why not.
     """
 
     id: str
@@ -181,9 +188,11 @@ _ANSWERS: Final[Mapping[str, str]] = {
 def task_features(
     task: TaskName, columns: type = TaskRow, most_options: int = 4, no_kind: bool = False
 ) -> Any:
-    """Declare the columns of a task, and check kind, options and answer of its rows as `TaskRow` describes them.
+    """Declare the columns of a task, and check kind, options and answer of its rows as `TaskRow`
+    describes them.
 
-    A question of order has four options to `most_options`. With `no_kind`, an error need not have a kind.
+    A question of order has four options to `most_options`. With `no_kind`, an error need not have a
+    kind.
     """
     kinds: Sequence[str] = FIELDS if task in ("metadata_qa", "metadata_prediction") else ("",)
     if task == "error_detection":
@@ -239,8 +248,8 @@ BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate,
 class Piece:
     """A piece of the source.
 
-    Its id is a path such as ``BachJS/BWV846/wtk1-prelude1``. `text` is the piece's main file after ``convert-ly``, or
-    as published if that fails. `header` has the fields of `read_header`.
+    Its id is a path such as ``BachJS/BWV846/wtk1-prelude1``. `text` is the piece's main file after
+    ``convert-ly``, or as published if that fails. `header` has the fields of `read_header`.
     """
 
     id: str
@@ -249,9 +258,11 @@ class Piece:
 
 
 def not_measured(pieces: Sequence[str]) -> DatasetError:
-    """Make the error for pieces that LilyPond could not finish because of the machine; no build leaves them out."""
+    """Make the error for pieces that LilyPond could not finish because of the machine; no build
+    leaves them out.
+    """
     named = ", ".join(pieces[:10]) + f" and {len(pieces) - 10} more" * (len(pieces) > 10)
     return DatasetError(
-        f"not measured: {named}; the machine was too busy for LilyPond to come to an end. Run it again: what was "
-        "read is kept"
+        f"not measured: {named}; the machine was too busy for LilyPond to come to an end. Run it "
+        "again: what was read is kept"
     )

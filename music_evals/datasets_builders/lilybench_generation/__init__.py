@@ -1,1 +1,3 @@
-"""LilyBench, generation: prompts, demonstrations, and sets of pieces that what is written is measured against."""
+"""LilyBench, generation: prompts, demonstrations, and sets of pieces that what is written is
+measured against.
+"""

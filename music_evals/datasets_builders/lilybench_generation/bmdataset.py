@@ -2,12 +2,12 @@
 
 Title: BMdataset, a musicologically curated LilyPond dataset
 Homepage: https://github.com/CSCPadova/lilybert
-Source: https://doi.org/10.5281/zenodo.18723290 (files), ``data/labels/labels_v1.json`` of the repository (labels)
-Licence: Apache-2.0 (labels)
+Source: https://doi.org/10.5281/zenodo.18723290 (files), ``data/labels/labels_v1.json`` of the
+repository (labels) Licence: Apache-2.0 (labels)
 
-Expected layout: a folder with ``labels_v1.json`` and the files ``*.ly`` anywhere below it. The keys of the labels are
-works, ``NAME_processed.ly``. A file belongs to a work if its own name, or that of a folder it is in, begins with the
-work's name.
+Expected layout: a folder with ``labels_v1.json`` and the files ``*.ly`` anywhere below it. The keys
+of the labels are works, ``NAME_processed.ly``. A file belongs to a work if its own name, or that of
+a folder it is in, begins with the work's name.
 """
 
 import re
@@ -66,7 +66,9 @@ class Labels(NamedTuple):
 
 
 def read_labels(folder: Path) -> Labels:
-    """Read the labels in a folder of the layout above; DatasetError says what is wrong with them."""
+    """Read the labels in a folder of the layout above; DatasetError says what is wrong with
+    them.
+    """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder; one with BMdataset's {LABELS} is needed")
     paths = sorted(folder.rglob(LABELS))
@@ -89,8 +91,8 @@ def read_scores(
 ) -> tuple[list[Score], dict[str, str]]:
     """Read the works' files, each in the current syntax; files that they include are not read.
 
-    `convert` brings a text to that syntax. Returns the scores by id, and id → reason for the files that were left out.
-    DatasetError if the machine stopped a conversion.
+    `convert` brings a text to that syntax. Returns the scores by id, and id → reason for the files
+    that were left out. DatasetError if the machine stopped a conversion.
     """
     paths = sorted(path for path in folder.rglob(f"*{_ENDING}") if path.is_file())
     scores: list[Score] = []
@@ -108,8 +110,9 @@ def read_scores(
 def read_file_entries(folder: Path, works: Sequence[Work]) -> list[tuple[str, Entry]]:
     """Return the LilyPond files in a folder, by name, as works and entries to draw prompts from.
 
-    A file has composer, period, form and ensemble of the work with the longest name with which its own begins. `part`
-    is the rest of its name, or `FULL`. Nothing else is known of a file that belongs to no work.
+    A file has composer, period, form and ensemble of the work with the longest name with which its
+    own begins. `part` is the rest of its name, or `FULL`. Nothing else is known of a file that
+    belongs to no work.
     """
     descriptions = {work.id: work.entries[0].description for work in works}
     entries: list[tuple[str, Entry]] = []
@@ -124,7 +127,9 @@ def read_file_entries(folder: Path, works: Sequence[Work]) -> list[tuple[str, En
 
 
 def key_name(tonic: object, scale: object) -> str | None:
-    """Return the English name of a key, given by the Italian name of its tonic; None if that is not possible."""
+    """Return the English name of a key, given by the Italian name of its tonic; None if that is not
+    possible.
+    """
     pitch = (
         pitch_of(tonic, "italiano")
         if isinstance(tonic, str) and scale in ("major", "minor")
@@ -136,7 +141,9 @@ def key_name(tonic: object, scale: object) -> str | None:
 
 
 def ensemble(instruments: Sequence[str]) -> str | None:
-    """Return instruments in readable words, each once, in the order of a score; None if there are none."""
+    """Return instruments in readable words, each once, in the order of a score; None if there are
+    none.
+    """
     table = read_table("names/bmdataset.toml")["instruments"]
     words = {label: name for name, labels in table.items() for label in labels}
     order = list(dict.fromkeys(words.values()))

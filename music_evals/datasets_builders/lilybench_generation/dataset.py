@@ -3,10 +3,10 @@
 Paper: https://arxiv.org/abs/2606.08722
 Licence: each piece's own, see the column `licence`; BMdataset's labels are under Apache-2.0
 
-Configs: `prompts` (splits `test`, and `paper` if BMdataset's files are at hand), `demonstrations` (`train` and
-`ablation`), `works` (`full`), and one per set of reference pieces (`reference`): `bmdataset-test` and `mutopia`, or
-`music21-test` and `music21-other`. See `rows`. Configs that the source lacks files for are absent; the provenance lists
-them.
+Configs: `prompts` (splits `test`, and `paper` if BMdataset's files are at hand), `demonstrations`
+(`train` and `ablation`), `works` (`full`), and one per set of reference pieces (`reference`):
+`bmdataset-test` and `mutopia`, or `music21-test` and `music21-other`. See `rows`. Configs that the
+source lacks files for are absent; the provenance lists them.
 """
 
 import hashlib
@@ -90,12 +90,14 @@ def build_bmdataset(
     """Plan the dataset on BMdataset and a checkout of the Mutopia Project, or raise DatasetError.
 
     Args:
-        bmdataset: folder of the labels and, if at hand, the LilyPond files. Without the files there are no prompts
-            drawn from files, no demonstrations of the training split and no set `bmdataset-test`.
+        bmdataset: folder of the labels and, if at hand, the LilyPond files. Without the files there
+            are no prompts drawn from files, no demonstrations of the training split and no set
+            `bmdataset-test`.
         mutopia: the checkout; without it there is no set `mutopia`.
         free_only: leave out pieces of Mutopia whose header states no free licence.
         seed: draws prompts and demonstrations, and splits the works.
-        encoder: embeds the reference pieces: a name on the Hub, or a folder; None for no embeddings.
+        encoder: embeds the reference pieces: a name on the Hub, or a folder; None for no
+            embeddings.
         revision: places and commits of the files, if they are known.
         on_piece: called with "reading" or "measuring" and the number of pieces after each.
     """
@@ -146,7 +148,8 @@ def build_generated(
     encoder: str | None = None,
     on_piece: OnPiece = lambda *_: None,
 ) -> Plan:
-    """Plan the dataset on LilyPond made from scores that come with music21; arguments as for `build_bmdataset`.
+    """Plan the dataset on LilyPond made from scores that come with music21; arguments as for
+    `build_bmdataset`.
 
     `sources` are some of `default_sources`, None for all.
     """
@@ -162,7 +165,9 @@ def build_generated(
 
 
 def write_bmdataset(conversion: Conversion) -> Provenance:
-    """Write the dataset on BMdataset; its labels may be in a folder ``bmdataset``, beside ``mutopia``, a checkout."""
+    """Write the dataset on BMdataset; its labels may be in a folder ``bmdataset``, beside
+    ``mutopia``, a checkout.
+    """
     source = conversion.source.expanduser()
     labels, mutopia = source / "bmdataset", source / "mutopia"
     plan = build_bmdataset(
@@ -175,7 +180,9 @@ def write_bmdataset(conversion: Conversion) -> Provenance:
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
-    """Write a planned dataset as a folder in the layout of the Hub, completely or not at all, or raise DatasetError."""
+    """Write a planned dataset as a folder in the layout of the Hub, completely or not at all, or
+    raise DatasetError.
+    """
     configs: Rows = {
         rows.PROMPTS: plan.prompts,
         rows.DEMONSTRATIONS: plan.demonstrations,
@@ -195,7 +202,9 @@ def measure(
     encoder: Encoder | None = None,
     on_score: Callable[[], None] = lambda: None,
 ) -> list[ReferenceRow]:
-    """Compile, describe and embed pieces: a row per piece, in order; `on_score` is called after each description."""
+    """Compile, describe and embed pieces: a row per piece, in order; `on_score` is called after
+    each description.
+    """
     references: list[ReferenceRow] = []
     compiled = compile_texts(
         (score.text for score in scores), limits=LIMITS, cache=lilypond_cache(), together=True
@@ -241,7 +250,9 @@ def _plan(
     encoder: Encoder | None,
     on_piece: OnPiece,
 ) -> Plan:
-    """Plan the dataset; the scores of `sources` are those of the works, and those of the out-of-domain set."""
+    """Plan the dataset; the scores of `sources` are those of the works, and those of the
+    out-of-domain set.
+    """
     (in_domain, scores), (out_of_domain, other_scores) = sources.items()
     seed = provenance.seed or 0
     texts: dict[str, list[str]] = {work.id: [] for work in all_works}
@@ -254,7 +265,9 @@ def _plan(
     has_enough = len(shown) >= rows.N_DEMONSTRATIONS
     lacking = {
         f"LilyPond files of held-out works, for {in_domain}": not held_out,
-        f"{rows.N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": not has_enough,
+        f"{rows.N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": (
+            not has_enough
+        ),
         f"pieces of another source, for {out_of_domain}": not other_scores,
     }
     try:

@@ -1,7 +1,8 @@
 """The pieces that are shown ahead of a prompt: some of the training split, or three in A minor.
 
-The pieces in A minor are this project's own (``a_minor/``): a minuet for harpsichord, an air for violin and cello and a
-prelude for piano. They are whole pieces of `LINES`, as long as the paper's, which are hand-written in A minor too.
+The pieces in A minor are this project's own (``a_minor/``): a minuet for harpsichord, an air for
+violin and cello and a prelude for piano. They are whole pieces of `LINES`, as long as the paper's,
+which are hand-written in A minor too.
 """
 
 import random
@@ -44,10 +45,11 @@ def draw_demonstrations(
     splits: Mapping[str, WorkSplit],
     seed: int,
 ) -> list[DemonstrationRow]:
-    """Draw `N_DEMONSTRATIONS` pieces of the training split, or fewer if there are no more, each of another work.
+    """Draw `N_DEMONSTRATIONS` pieces of the training split, or fewer if there are no more, each of
+    another work.
 
-    A demonstration compiles to MIDI within the limits of a written piece, and is no longer than `MAX_DEMONSTRATION`.
-    Pieces whose number of lines is nearest to `LINES` come first.
+    A demonstration compiles to MIDI within the limits of a written piece, and is no longer than
+    `MAX_DEMONSTRATION`. Pieces whose number of lines is nearest to `LINES` come first.
     """
     by_id = {work.id: work for work in works}
     candidates = [

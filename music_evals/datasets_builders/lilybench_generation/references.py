@@ -12,7 +12,8 @@ from music_evals.notation.reference_pieces import ReferenceSet
 
 
 def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSet, ...]:
-    """Load reference sets by their names, separated by commas, or all sets with the in-domain one first.
+    """Load reference sets by their names, separated by commas, or all sets with the in-domain one
+    first.
 
     DatasetError if there is no such dataset of this benchmark, or no such set in it.
     """
@@ -24,7 +25,8 @@ def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSe
             missing = provenance.missing_for(name)
             lacks = "; it lacks " + "; ".join(missing) if missing else ""
             raise DatasetError(
-                f"{dataset} has no reference set '{name}'; it has: {', '.join(available) or 'none'}{lacks}"
+                f"{dataset} has no reference set '{name}'; it has: "
+                f"{', '.join(available) or 'none'}{lacks}"
             )
         rows = load_split(dataset, name, REFERENCE_SPLIT, benchmark=BENCHMARK).to_list()
         sets.append(ReferenceSet(name, provenance.made_with.get(ENCODER), tuple(rows)))

@@ -25,16 +25,21 @@ ENCODER: Final = "encoder"  # key of the encoder's identity in `Provenance.made_
 
 PROMPTS: Final = "prompts"
 N_PROMPTS: Final = 1_000
-"""Prompts of a bank. The published figures are of 1,000; the first 200 are the bank that the paper speaks of."""
+"""Prompts of a bank. The published figures are of 1,000; the first 200 are the bank that the paper
+speaks of.
+"""
 PromptSplit = Literal["test", "paper"]
-"""Prompts drawn from the entries of all works; and, as published, from files, if a source has them."""
+"""Prompts drawn from the entries of all works; and, as published, from files, if a source has them.
+"""
 FULL: Final = "full"  # the part of a file that holds a whole piece
 DEMONSTRATIONS: Final = "demonstrations"
 DemonstrationSplit = Literal["train", "ablation"]
 """Demonstrations from works of the training split; and this project's own pieces in A minor."""
 N_DEMONSTRATIONS: Final = 3
 MAX_DEMONSTRATION: Final = 8_000
-"""Characters of a demonstration from the training split: three must leave room in a model's context."""
+"""Characters of a demonstration from the training split: three must leave room in a model's
+context.
+"""
 
 WORKS: Final = "works"
 WorkSplit = Literal["train", "test"]
@@ -44,15 +49,18 @@ MUTOPIA: Final = "mutopia"
 MUSIC21_TEST: Final = "music21-test"
 MUSIC21_OTHER: Final = "music21-other"
 REFERENCES: Final = (BMDATASET_TEST, MUTOPIA, MUSIC21_TEST, MUSIC21_OTHER)
-"""Configs of reference pieces: in-domain and out-of-domain, as published and in the default dataset."""
+"""Configs of reference pieces: in-domain and out-of-domain, as published and in the default
+dataset.
+"""
 REFERENCE_SPLIT: Final = "reference"
 
 
 class Description(TypedDict):
     """The known facts of a piece to write or to show; unknown ones are null.
 
-    `period` is such as ``Late Baroque``, `form` such as ``concerto grosso``, `ensemble` instruments separated by
-    commas, `part` such as ``2: largo``, `key` such as ``B-flat major``, `metre` such as ``3/4``.
+    `period` is such as ``Late Baroque``, `form` such as ``concerto grosso``, `ensemble` instruments
+    separated by commas, `part` such as ``2: largo``, `key` such as ``B-flat major``, `metre` such
+    as ``3/4``.
     """
 
     composer: str | None
@@ -82,21 +90,27 @@ class _WorkPiece(TypedDict):
 
 
 class PromptRow(_Prompt, Description):
-    """A prompt: the description of an entry, which is a movement, or a work without known movements.
+    """A prompt: the description of an entry, which is a movement, or a work without known
+    movements.
 
-    `id` is such as ``prompt-007``, `index` its number from 0. Several prompts may have the same `entry` and `work`. In
-    the split ``paper`` the entry is a file, and `part` the rest of its name behind the work's, or `FULL`.
+    `id` is such as ``prompt-007``, `index` its number from 0. Several prompts may have the same
+    `entry` and `work`. In the split ``paper`` the entry is a file, and `part` the rest of its name
+    behind the work's, or `FULL`.
     """
 
 
 class DemonstrationRow(_WorkPiece, Description):
-    """A piece to show, with the description that a prompt for it would have; its text compiles to MIDI."""
+    """A piece to show, with the description that a prompt for it would have; its text compiles to
+    MIDI.
+    """
 
     text: Text
 
 
 class WorkRow(TypedDict):
-    """A work of the source, and the split that it is in; `movements` is the number of its entries."""
+    """A work of the source, and the split that it is in; `movements` is the number of its
+    entries.
+    """
 
     id: str
     composer: str | None

@@ -1,8 +1,9 @@
 """Works, their entries, the prompts that are drawn from them, and the split of each work.
 
-The works of the offline default are those of named composers among the pieces of `default_pieces`. Its other domain has
-traditional tunes, from collections of the eighteenth and nineteenth century, and works of composers who were born
-before or after `_COMMON_PRACTICE`: tunes alone have no polyphony, and a set without any cannot be compared with.
+The works of the offline default are those of named composers among the pieces of `default_pieces`.
+Its other domain has traditional tunes, from collections of the eighteenth and nineteenth century,
+and works of composers who were born before or after `_COMMON_PRACTICE`: tunes alone have no
+polyphony, and a set without any cannot be compared with.
 """
 
 import hashlib
@@ -34,7 +35,9 @@ TEST_SHARE: Final = 0.2  # share of the works that are held out; the paper state
 
 
 class Entry(NamedTuple):
-    """The source of a prompt; its id is the work's, with the number of the movement if the work has several."""
+    """The source of a prompt; its id is the work's, with the number of the movement if the work has
+    several.
+    """
 
     id: str
     description: Description
@@ -64,7 +67,8 @@ def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> li
 def draw_file_prompts(
     files: Sequence[tuple[str, Entry]], seed: int, count: int = N_PROMPTS
 ) -> list[PromptRow]:
-    """Draw prompts from files, each given as its work and its entry, one by one and with replacement.
+    """Draw prompts from files, each given as its work and its entry, one by one and with
+    replacement.
 
     The paper's files in order and its seed give its own draws.
     """
@@ -77,9 +81,9 @@ def split_works(
 ) -> dict[str, WorkSplit]:
     """Hold out a share of the works: id → split.
 
-    Works that share a name, or whose texts are near-copies (`NEAR_COPY`), are on the same side. The side follows from
-    the seed and the first of their names alone, so it stays the same when other works are added. Transposed music is
-    not recognised as a copy.
+    Works that share a name, or whose texts are near-copies (`NEAR_COPY`), are on the same side. The
+    side follows from the seed and the first of their names alone, so it stays the same when other
+    works are added. Transposed music is not recognised as a copy.
     """
     from scipy.cluster.hierarchy import DisjointSet
 
@@ -152,7 +156,9 @@ class Domains(NamedTuple):
 
 
 def split_domains(pieces: Sequence[Piece]) -> Domains:
-    """Separate the works of the common practice from other pieces; pieces of one title are movements of a work."""
+    """Separate the works of the common practice from other pieces; pieces of one title are
+    movements of a work.
+    """
     composers = {piece.id: facts.composer_of(piece.header, piece.id) for piece in pieces}
 
     def is_work(piece: Piece) -> bool:

@@ -63,10 +63,11 @@ def build_generated(
 def build_own(
     folder: Path, seed: int = DEFAULT_SEED, *, on_score: OnPiece = lambda *_: None
 ) -> Plan:
-    """Compute questions on the scores of a folder: MusicXML, MXL, MIDI, ABC or kern files, at any depth.
+    """Compute questions on the scores of a folder: MusicXML, MXL, MIDI, ABC or kern files, at any
+    depth.
 
-    Every tune of an ABC file is a score. `Plan.left_out` names the scores that cannot be read or do not give
-    twelve questions. DatasetError if none is left.
+    Every tune of an ABC file is a score. `Plan.left_out` names the scores that cannot be read or do
+    not give twelve questions. DatasetError if none is left.
     """
     folder = folder.expanduser()
     if not folder.is_dir():

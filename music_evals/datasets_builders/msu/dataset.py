@@ -1,8 +1,8 @@
 """MSU-Bench: open questions on complete scores, as published or computed on other scores.
 
-Two configs, `scores` and `questions`, are joined by `score_id`. Each has the splits `train`, `validation` and `test`
-(6:2:2 by work). `computed` makes questions on scores in files or in music21's corpus; `published` reads the authors'
-data.
+Two configs, `scores` and `questions`, are joined by `score_id`. Each has the splits `train`,
+`validation` and `test` (6:2:2 by work). `computed` makes questions on scores in files or in
+music21's corpus; `published` reads the authors' data.
 """
 
 import random
@@ -99,7 +99,8 @@ def by_split(rows: Sequence[Row], splits: Mapping[str, Split]) -> dict[Split, li
 def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
     """Assign scores to splits, 6:2:2; scores of one work are in the same split.
 
-    Two scores are of one work if they share title and composer, or the music, directly or through other scores.
+    Two scores are of one work if they share title and composer, or the music, directly or through
+    other scores.
 
     Source: arXiv 2511.20697, section 5.1 (90, 30 and 30 of 150).
     """
@@ -170,7 +171,9 @@ def _generate(out: Path, on_score: OnPiece) -> None:
 
 
 def _convert(conversion: Conversion) -> Provenance:
-    """Write the authors' data, as on the Hub or as spreadsheets, or questions computed on somebody's own scores."""
+    """Write the authors' data, as on the Hub or as spreadsheets, or questions computed on
+    somebody's own scores.
+    """
     from music_evals.datasets_builders.msu import computed, published
 
     folder, on_score = conversion.source.expanduser(), conversion.on_piece

@@ -1,13 +1,14 @@
 """The authors' questions of MSU-Bench: with scores from the Hub, or without scores from GitHub.
 
-- Hub (``Krinos/MSU-Bench``, or a folder with a snapshot of it): the config ``nested`` has a row per score, with
-  song_id, abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has
-  the same questions; it is not read.
-- GitHub (``Congren-Dai/MSU-Bench``): ``msu-bench.xlsx`` has the questions (Link, Level, Question, Answer) and
-  ``metadata.xlsx`` the scores (Composer, Title, Link) without music. Models can only answer from the title.
+- Hub (``Krinos/MSU-Bench``, or a folder with a snapshot of it): the config ``nested`` has a row per
+  score, with song_id, abc_notation, pdf, images, and questions with level, question and answer.
+  ``flat`` has the same questions; it is not read.
+- GitHub (``Congren-Dai/MSU-Bench``): ``msu-bench.xlsx`` has the questions (Link, Level, Question,
+  Answer) and ``metadata.xlsx`` the scores (Composer, Title, Link) without music. Models can only
+  answer from the title.
 
-The answer ``None`` is a string: the score has no such thing. The paper's test set of 30 scores is not published: works
-are assigned to splits from a seed.
+The answer ``None`` is a string: the score has no such thing. The paper's test set of 30 scores is
+not published: works are assigned to splits from a seed.
 """
 
 import hashlib
@@ -106,7 +107,8 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
 
 
 def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
-    """Read the authors' spreadsheets: questions and a list of scores without music; the seed decides the splits.
+    """Read the authors' spreadsheets: questions and a list of scores without music; the seed
+    decides the splits.
 
     DatasetError names the file and row of a missing or malformed value.
     """
@@ -201,7 +203,8 @@ def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, 
     header = tuple(next(rows, ()))
     if header != tuple(columns):
         raise DatasetError(
-            f"{path.name} has the columns {', '.join(map(str, header))}; needed are {', '.join(columns)}"
+            f"{path.name} has the columns {', '.join(map(str, header))}; needed are "
+            f"{', '.join(columns)}"
         )
     for number, row in enumerate(rows, start=2):
         place = f"{path.name}, row {number}"

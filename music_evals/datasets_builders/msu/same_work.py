@@ -23,7 +23,8 @@ def music_of(abc: str) -> str:
 
 
 def name_of(title: str, composer: str) -> str:
-    """Return title and composer in lower case, letters and digits only; empty if the title has none.
+    """Return title and composer in lower case, letters and digits only; empty if the title has
+    none.
 
     >>> name_of("Sonata, Op. 10", "Frédéric  CHOPIN") == name_of("Sonata op.10", "Frederic Chopin")
     True

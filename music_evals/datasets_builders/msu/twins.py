@@ -26,7 +26,8 @@ _FIELD: Final = {"T:": "title", "C:": "composer"}
 def transposed(
     abc: str, questions: Sequence[QuestionRow], types: Sequence[str]
 ) -> tuple[str, list[QuestionRow]]:
-    """Transpose a score and its questions by a major second, in the direction with fewer accidentals.
+    """Transpose a score and its questions by a major second, in the direction with fewer
+    accidentals.
 
     Questions on key signatures, sharps and flats are left out: their answers change.
 

@@ -28,7 +28,9 @@ class Work(NamedTuple):
         return self.name if not self.title else f"music21 corpus: {self.path}"
 
     def load(self) -> "Score":
-        """Read the score and prepare it with `prepare_score`; a file is also read by a second program."""
+        """Read the score and prepare it with `prepare_score`; a file is also read by a second
+        program.
+        """
         if not self.title:
             score, data, kind = read_score_data(Path(self.path), self.tune)
             check_by_second_reader(score, data, kind)

@@ -1,4 +1,5 @@
-"""Piano chords for the chord-quality task: a block chord, then the same chord as an upward arpeggio.
+"""Piano chords for the chord-quality task: a block chord, then the same chord as an upward
+arpeggio.
 
 Nothing is random: root, quality and variant determine a chord, and all chords differ.
 """
@@ -33,7 +34,8 @@ _LENGTH: Final = 86 * _TICKS_PER_SECOND // 10
 # MIDI pitch of the lowest C of a register; roots lie in the octave above it.
 _REGISTERS: Final = (48, 36, 60)
 _VOICINGS: Final = ("close", "root doubled above", "open")
-# Velocities of the block chord and of the first note of the arpeggio, and the change of velocity from note to note.
+# Velocities of the block chord and of the first note of the arpeggio, and the change of velocity
+# from note to note.
 _DYNAMICS: Final = ((80, 76, 1), (64, 60, 2), (96, 92, -1), (72, 84, -2))
 
 N_REGISTERS: Final = len(_REGISTERS)
@@ -42,7 +44,9 @@ N_VARIANTS: Final = N_REGISTERS * len(_VOICINGS) * len(_DYNAMICS)
 
 
 class Chord(NamedTuple):
-    """A chord stimulus; `pitches` are the MIDI pitches of the block chord from the lowest, which is the root."""
+    """A chord stimulus; `pitches` are the MIDI pitches of the block chord from the lowest, which is
+    the root.
+    """
 
     root: str
     quality: Quality
@@ -51,13 +55,15 @@ class Chord(NamedTuple):
 
 
 def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
-    """Compose a chord stimulus: a block chord at 0 s, then from 2.5 s six notes upward that ring until 8.6 s.
+    """Compose a chord stimulus: a block chord at 0 s, then from 2.5 s six notes upward that ring
+    until 8.6 s.
 
     Args:
         root: one of `ROOTS`.
         quality: one of `QUALITIES`.
-        variant: 0 to `N_VARIANTS` - 1. Variants differ in register, voicing of the block chord and dynamics. Variant 0
-            is plain: close position between C3 and Bb4, medium loudness. All variants are in root position.
+        variant: 0 to `N_VARIANTS` - 1. Variants differ in register, voicing of the block chord and
+            dynamics. Variant 0 is plain: close position between C3 and Bb4, medium loudness. All
+            variants are in root position.
 
     Source: MUSE (arXiv 2510.22455), chord-quality task; the times were measured on its recordings.
     """

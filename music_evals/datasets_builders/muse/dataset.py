@@ -1,12 +1,14 @@
 """MUSE: core music perception tasks, as generated stimuli or from the authors' recordings.
 
 Title: Evaluating Multimodal Large Language Models on Core Music Perception Tasks
-Paper: https://arxiv.org/abs/2510.22455 (stimuli: The MUSE Benchmark, https://arxiv.org/abs/2510.19055)
-Licence: generated stimuli have the licence of this project. The recordings are for research and other non-commercial
+Paper: https://arxiv.org/abs/2510.22455 (stimuli: The MUSE Benchmark,
+https://arxiv.org/abs/2510.19055) Licence: generated stimuli have the licence of this project. The
+recordings are for research and other non-commercial
     use; their licence file (``LICENSE_DATA.md``) is part of the dataset.
 
-Three configs, `syncopation`, `transposition` and `chord_quality`, have the splits `test` (scored) and `fewshot` (worked
-examples). `rows` defines the columns, `recordings` builds from the authors' recordings.
+Three configs, `syncopation`, `transposition` and `chord_quality`, have the splits `test` (scored)
+and `fewshot` (worked examples). `rows` defines the columns, `recordings` builds from the authors'
+recordings.
 """
 
 import hashlib
@@ -57,14 +59,16 @@ class Counts:
         most = roots * len(chords.QUALITIES) * chords.N_VARIANTS
         if self.chord_quality > most:
             raise DatasetError(
-                f"chord_quality: {self.chord_quality} test rows asked for; possible are 0 to {most} "
-                f"({roots} roots, {len(chords.QUALITIES)} qualities, {chords.N_VARIANTS} variants)"
+                f"chord_quality: {self.chord_quality} test rows asked for; possible are 0 to {most}"
+                f" ({roots} roots, {len(chords.QUALITIES)} qualities, {chords.N_VARIANTS} variants)"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that was checked and can be written: config → split → functions that make the rows."""
+    """A dataset that was checked and can be written: config → split → functions that make the
+    rows.
+    """
 
     makers: Mapping[str, Mapping[str, Sequence[Maker]]]
     provenance: Provenance
@@ -79,12 +83,13 @@ class Plan:
 def build_generated(
     seed: int = DEFAULT_SEED, counts: Counts | None = None, *, soundfont: Path | None = None
 ) -> Plan:
-    """Compose stimuli from a seed: levels, answers, instruments and kinds of foil are balanced, and all stimuli differ.
+    """Compose stimuli from a seed: levels, answers, instruments and kinds of foil are balanced, and
+    all stimuli differ.
 
-    Stimuli are composed here, so that errors come before any work is lost. They are rendered when the rows are written.
-    The provenance names the libraries and the soundfont: with the same ones, a seed and version give the same bytes. A
-    larger count keeps the first rows. The paper uses all 44 plain chords: another seed changes their order, and with
-    fewer chords their roots.
+    Stimuli are composed here, so that errors come before any work is lost. They are rendered when
+    the rows are written. The provenance names the libraries and the soundfont: with the same ones,
+    a seed and version give the same bytes. A larger count keeps the first rows. The paper uses all
+    44 plain chords: another seed changes their order, and with fewer chords their roots.
 
     Args:
         seed: any integer.
@@ -92,8 +97,8 @@ def build_generated(
         soundfont: SoundFont 2 file; by default `default_soundfont`.
 
     Raises:
-        DatasetError: the soundfont cannot be read, there are not so many stimuli, or they give answers away
-            (`refuse_leaks`).
+        DatasetError: the soundfont cannot be read, there are not so many stimuli, or they give
+            answers away (`refuse_leaks`).
 
     Source: arXiv 2510.22455, sections on tasks and stimuli.
     """
@@ -119,7 +124,9 @@ def build_generated(
 
 @cache
 def _refuse_leaks() -> None:
-    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process, for seconds."""
+    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process,
+    for seconds.
+    """
     # Here, because SciPy takes a second to load.
     from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
 
@@ -145,7 +152,9 @@ def _draw(
     compose: Callable[..., _Stimulus],
     keys_of: Callable[[_Stimulus], set[_Key]],
 ) -> _Stimulus:
-    """Compose a stimulus without any key that was seen; the randomness depends only on seed and name."""
+    """Compose a stimulus without any key that was seen; the randomness depends only on seed and
+    name.
+    """
     for attempt in range(_ATTEMPTS):
         stimulus = compose(rng=random.Random(f"{seed}/{name}/{attempt}"))
         keys = keys_of(stimulus)
@@ -229,7 +238,8 @@ def _chords(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[st
 
     roots = [root for root in chords.ROOTS if root != rows.EXAMPLE_ROOT]
     for index in range(n_test):
-        # All roots in one variant before the next variant; every quality has its own order of roots.
+        # All roots in one variant before the next variant; every quality has its own order of
+        # roots.
         serial, place = divmod(index, len(chords.QUALITIES))
         variant, step = divmod(serial, len(roots))
         quality = chords.QUALITIES[place]
@@ -244,7 +254,9 @@ COMPOSERS: Final[Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[s
     "transposition": _pairs,
     "chord_quality": _chords,
 }
-"""Config → composes rows from a seed, a number of test rows and a soundfont: their splits, and what makes them."""
+"""Config → composes rows from a seed, a number of test rows and a soundfont: their splits, and what
+makes them.
+"""
 
 
 HIDDEN: Final[Mapping[str, Sequence[str]]] = {
@@ -258,7 +270,9 @@ HIDDEN: Final[Mapping[str, Sequence[str]]] = {
         "together",
     )
 }
-"""Config → views of `questions.leaks` that have what is asked: the notes of a chord, and how many they are."""
+"""Config → views of `questions.leaks` that have what is asked: the notes of a chord, and how many
+they are.
+"""
 
 
 def render_clip(performance: Performance, instrument: str, soundfont: Path | None) -> rows.Clip:

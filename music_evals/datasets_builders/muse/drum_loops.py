@@ -1,8 +1,9 @@
 """Drum loops for the syncopation task: hi-hat on every eighth, kick and snare on and off the beat.
 
-A loop has a groove on the beats, off-beat strokes that anticipate or answer it, repetitions of the bar, and a variation
-in the last bar. The number of strokes off the beat is exact. The number of strokes on the beat hardly depends on it:
-next to an off-beat stroke, the stroke on the beat is often left out.
+A loop has a groove on the beats, off-beat strokes that anticipate or answer it, repetitions of the
+bar, and a variation in the last bar. The number of strokes off the beat is exact. The number of
+strokes on the beat hardly depends on it: next to an off-beat stroke, the stroke on the beat is
+often left out.
 """
 
 import itertools
@@ -28,17 +29,20 @@ _STROKE: Final = (
 _WEIGHTS: Final = read_table("names/muse_drum_loops.toml")
 _MOST_PER_BAR: Final = 3
 
-# Of kick and snare, drawn in the same way at every level, so that their number does not give the level away.
+# Of kick and snare, drawn in the same way at every level, so that their number does not give the
+# level away.
 _STROKES_PER_LOOP: Final = (14, 15, 16)
-# Every stroke on the beat makes a groove less likely, by this factor to the power of offbeats / 8. A loop with many
-# off-beats then has few strokes on the beat.
+# Every stroke on the beat makes a groove less likely, by this factor to the power of offbeats / 8.
+# A loop with many off-beats then has few strokes on the beat.
 _THINNING: Final = 0.4
 
 _Bar = dict[int, str]  # position in the bar, 1 to 8 → "K" or "S"
 
 
 class DrumLoop(NamedTuple):
-    """Four bars of 4/4 at 120 quarter notes a minute; slots 1 to 32 of kick and snare, ascending and disjoint."""
+    """Four bars of 4/4 at 120 quarter notes a minute; slots 1 to 32 of kick and snare, ascending
+    and disjoint.
+    """
 
     kick: tuple[int, ...]
     snare: tuple[int, ...]
@@ -51,7 +55,8 @@ class DrumLoop(NamedTuple):
 
 
 def compose_drum_loop(offbeats: int, rng: random.Random, n_strokes: int | None = None) -> DrumLoop:
-    """Compose a drum loop with an exact number of kick and snare onsets off the beat, one of `OFFBEATS`.
+    """Compose a drum loop with an exact number of kick and snare onsets off the beat, one of
+    `OFFBEATS`.
 
     It has `n_strokes` of kick and snare; if not given, 14 to 16.
 
@@ -112,7 +117,8 @@ def _compose_bar(
         ]
         groove = rng.choices(list(grooves), weights)[0]
         beats = {1 + 2 * beat: drum for beat, drum in enumerate(groove) if drum != "-"}
-    # Sometimes drop a kick after beat 1, or add one on a free beat; the snare stays because it carries the groove.
+    # Sometimes drop a kick after beat 1, or add one on a free beat; the snare stays because it
+    # carries the groove.
     for position in (3, 5, 7):
         if beats.get(position) == "K" and rng.random() < 0.3:
             del beats[position]
@@ -152,8 +158,8 @@ def perform_drum_loop(
 ) -> Performance:
     """Play the loop in strict time.
 
-    The hi-hat has a drummer's accents. The loudness of kick and snare does not depend on the beat, because it would
-    tell which strokes are off it.
+    The hi-hat has a drummer's accents. The loudness of kick and snare does not depend on the beat,
+    because it would tell which strokes are off it.
     """
     notes = []
     for slot in range(1, SLOTS + 1):

@@ -1,13 +1,15 @@
 """Checks whether MUSE's recordings sound like their published answers.
 
-A check returns a description of the difference. It returns None if the answer fits, or if the sound is not clear. These
-sounds are clear:
+A check returns a description of the difference. It returns None if the answer fits, or if the sound
+is not clear. These sounds are clear:
 
 - a drum loop where every slot is a kick, a snare or neither (`transcription.drum_strokes`);
 - a chord where the arpeggio has the pitch classes of exactly one chord of the four qualities;
-- two melodies that are alike under one transposition (`_ALIKE`), or under no transposition (`_UNLIKE`).
+- two melodies that are alike under one transposition (`_ALIKE`), or under no transposition
+  (`_UNLIKE`).
 
-These thresholds separate rendered pairs of the same melody from pairs with a single changed interval.
+These thresholds separate rendered pairs of the same melody from pairs with a single changed
+interval.
 """
 
 from collections.abc import Sequence
@@ -59,7 +61,9 @@ def check_loops(first_has_more: bool, wavs: Sequence[bytes]) -> str | None:
 
 
 def check_contour(contour: str, wavs: Sequence[bytes]) -> str | None:
-    """Find the turn of the lowest strong partials of a melody, above a bass; `contour` is one of `CONTOURS`."""
+    """Find the turn of the lowest strong partials of a melody, above a bass; `contour` is one of
+    `CONTOURS`.
+    """
     spectra = melody_spectra(*read_samples(wavs[0]), lowest=_BASS[0])
     lines = [
         _BASS[0] + np.flatnonzero(peaks > 0.6 * peaks.max())[0]
@@ -107,7 +111,9 @@ def check_chord(root: str, quality: str, wavs: Sequence[bytes]) -> str | None:
 
 
 def check_pair(keys: tuple[str, str] | None, wavs: Sequence[bytes]) -> str | None:
-    """Compare two melodies; `keys` are the keys of the same melody by the file names, None for different melodies."""
+    """Compare two melodies; `keys` are the keys of the same melody by the file names, None for
+    different melodies.
+    """
     alignment = align(*(_melody(wav) for wav in wavs))
     if alignment is None:
         return None
@@ -120,7 +126,10 @@ def check_pair(keys: tuple[str, str] | None, wavs: Sequence[bytes]) -> str | Non
     is_clear = is_alike and alignment.likeness - alignment.runner_up >= _CLEAR
     if not is_clear or (first + alignment.semitones - second) % 12 == 0:
         return None
-    return f"named in {keys[0]} and {keys[1]}, the second sounds {alignment.semitones:+} semitones from the first"
+    return (
+        f"named in {keys[0]} and {keys[1]}, the second sounds {alignment.semitones:+} semitones "
+        "from the first"
+    )
 
 
 def _count_offbeats(wav: bytes) -> int | None:

@@ -1,11 +1,13 @@
-"""Pairs of melodies for the transposition task: one melody in two keys, or a melody and a foil in another key.
+"""Pairs of melodies for the transposition task: one melody in two keys, or a melody and a foil in
+another key.
 
-A melody has two or four phrases of two measures: a motif, its return (the same, or a step or a third higher or lower),
-half closes and a final close on the tonic. Pitches are a random walk on the scale with fixed ends of the phrases:
-mostly steps, and leaps that turn back.
+A melody has two or four phrases of two measures: a motif, its return (the same, or a step or a
+third higher or lower), half closes and a final close on the tonic. Pitches are a random walk on the
+scale with fixed ends of the phrases: mostly steps, and leaps that turn back.
 
-A foil has the tempo, metre, instrument, rhythm and number of notes of the other melody, and is as far away as a true
-transposition: only the intervals differ. Either of two different melodies can come first.
+A foil has the tempo, metre, instrument, rhythm and number of notes of the other melody, and is as
+far away as a true transposition: only the intervals differ. Either of two different melodies can
+come first.
 """
 
 import random
@@ -24,7 +26,9 @@ INSTRUMENTS: Final[tuple[Instrument, ...]] = get_args(Instrument)
 FOILS: Final[tuple[Foil, ...]] = get_args(Foil)
 
 RANGES: Final[dict[Instrument, tuple[int, int]]] = {"guitar": (40, 76), "piano": (60, 84)}
-"""Lowest and highest sounding MIDI pitch: the guitar's E2 to E5, and C4 to C6 for a melody on the piano."""
+"""Lowest and highest sounding MIDI pitch: the guitar's E2 to E5, and C4 to C6 for a melody on the
+piano.
+"""
 
 MAX_TRANSPOSITION: Final = 11  # largest distance between the two keys, in semitones
 _PROGRAMS: Final[dict[Instrument, tuple[int, ...]]] = {
@@ -53,7 +57,8 @@ _OPENINGS, _CLOSES = (
     {(int(meter[0]), int(meter[2])): rhythms for meter, rhythms in table.items()}
     for table in read_table("names/muse_rhythms.toml").values()
 )
-# Phrases of a form; phrases with the same letter share their rhythm, and mostly their first measure.
+# Phrases of a form; phrases with the same letter share their rhythm, and mostly their first
+# measure.
 _FORMS: Final = {2: ("AA", "AA", "AB"), 4: ("ABAC", "AABA", "AAAB", "ABAB", "AABC")}
 
 # Degrees are steps of the scale above the tonic, 0 to 6 in its octave.
@@ -64,7 +69,9 @@ _STARTS: Final = (0, 2, 4)
 
 
 class Melody(NamedTuple):
-    """A melody: MIDI pitches, the key as `mido` spells it (``"F#m"``), the tempo in quarter notes a minute."""
+    """A melody: MIDI pitches, the key as `mido` spells it (``"F#m"``), the tempo in quarter notes a
+    minute.
+    """
 
     pitches: tuple[int, ...]
     key: str
@@ -77,7 +84,8 @@ class Melody(NamedTuple):
 class MelodyPair(NamedTuple):
     """Two melodies to compare; `foil` is None if they are the same melody.
 
-    `semitones` is the distance from the first key to the second, upward positive; it is never 0 or an octave.
+    `semitones` is the distance from the first key to the second, upward positive; it is never 0 or
+    an octave.
     """
 
     first: Melody
@@ -101,10 +109,11 @@ class _Plan(NamedTuple):
 
 
 def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
-    """Whether two melodies (MIDI pitches) are the same except for their key, under the most lenient definition.
+    """Whether two melodies (MIDI pitches) are the same except for their key, under the most lenient
+    definition.
 
-    Notes that repeat the previous pitch class are merged, and intervals are taken modulo an octave. A transposition
-    under a stricter definition is also a transposition here.
+    Notes that repeat the previous pitch class are merged, and intervals are taken modulo an octave.
+    A transposition under a stricter definition is also a transposition here.
     """
     intervals = (
         [(b - a) % 12 for a, b in pairwise(pitches) if (b - a) % 12] for pitches in (first, second)
@@ -116,15 +125,17 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
     """Compose two melodies to compare, in different keys of one mode.
 
     Args:
-        foil: how the second melody differs; None for the same melody in another key. ``"other_melody"`` has new
-            pitches. ``"moved_passage"`` has some notes higher or lower: two intervals change their size, not their
-            direction. ``"reordered"`` has the same pitches relative to the key in another order. No foil is a
-            transposition (`is_transposition`). The distance from the first to the last note is the same in both
+        foil: how the second melody differs; None for the same melody in another key.
+            ``"other_melody"`` has new pitches. ``"moved_passage"`` has some notes higher or lower:
+            two intervals change their size, not their direction. ``"reordered"`` has the same
+            pitches relative to the key in another order. No foil is a transposition
+            (`is_transposition`). The distance from the first to the last note is the same in both
             melodies, so that it does not give the foil away.
         instrument: one of `INSTRUMENTS`.
         rng: the source of randomness.
 
-    Source: MUSE (arXiv 2510.22455), transposition task; the foils other than ``"other_melody"`` go beyond it.
+    Source: MUSE (arXiv 2510.22455), transposition task; the foils other than ``"other_melody"`` go
+    beyond it.
     """
     # Drawn first, so that it does not depend on the kind of pair through rejections below.
     semitones = rng.randint(1, MAX_TRANSPOSITION) * rng.choice((-1, 1))
@@ -248,17 +259,21 @@ def _walk(
     ends: Sequence[int],
     rng: random.Random,
 ) -> list[int] | None:
-    """Draw a random walk on the scale for the notes `numbers`: it begins with `start` and closes on one of `ends`.
+    """Draw a random walk on the scale for the notes `numbers`: it begins with `start` and closes on
+    one of `ends`.
 
-    The walk is a Markov chain of second order. A note is drawn in proportion to its own weight times the weight of all
-    continuations to an end (backward weights), so that every walk ends correctly.
+    The walk is a Markov chain of second order. A note is drawn in proportion to its own weight
+    times the weight of all continuations to an end (backward weights), so that every walk ends
+    correctly.
     """
     measure = plan.length // len(plan.measures)
     stressed = [plan.onsets[i] % measure == 0 or plan.durations[i] >= 3 * _EIGHTH for i in numbers]
 
     @cache
     def onward(i: int, degree: int, interval: int) -> float:
-        """Weight of all continuations from note i, which has this degree and was reached by this interval."""
+        """Weight of all continuations from note i, which has this degree and was reached by this
+        interval.
+        """
         if i == len(numbers) - 1:  # a close is mostly reached by step
             return (
                 (3.0 if abs(interval) == 1 else 0.3 if interval == 0 else 1.0)
@@ -295,7 +310,9 @@ def _walk(
 
 @cache
 def _weight(degree: int, step: int, before: int, is_stressed: bool) -> float:
-    """Weight of a note that is `step` scale steps from the last note, which was reached by the interval `before`."""
+    """Weight of a note that is `step` scale steps from the last note, which was reached by the
+    interval `before`.
+    """
     if degree not in _DEGREES:
         return 0.0
     weight = (0.5, 6.0, 1.3, 0.4, 0.2, 0.06)[abs(step)]
@@ -332,7 +349,9 @@ def _to_semitones(degrees: list[int], mode: str) -> list[int]:
 
 
 def _move_passage(pitches: list[int], mode: str, rng: random.Random) -> list[int] | None:
-    """Move some notes in a row within the key, so that the intervals before and after them have another size."""
+    """Move some notes in a row within the key, so that the intervals before and after them have
+    another size.
+    """
     scale = set(_SCALES[mode]) | ({11} if mode != "major" else set())
     variants = []
     for start, end in combinations(range(1, len(pitches)), 2):
@@ -378,7 +397,9 @@ def _perform(
     program: int,
     rng: random.Random,
 ) -> Melody:
-    """Perform a melody, in semitones above the tonic, nearly legato and with the accents of the metre."""
+    """Perform a melody, in semitones above the tonic, nearly legato and with the accents of the
+    metre.
+    """
     key = (_MAJOR_KEYS if mode == "major" else _MINOR_KEYS)[tonic % 12]
     pitches = [tonic + pitch for pitch in pitches]
     measure = plan.length // len(plan.measures)

@@ -7,12 +7,13 @@ The copy (``--source``) has the layout of the authors' repository::
     stimuli/Intermediate/{NoSync,Sync1,Sync2,Sync3,Sync4}_{A..D}.wav, NoSync_E.wav, Sync3_E.wav
     stimuli/M<number>_<key>_<tempo>[_<meter>][_Piano].wav
 
-The examples of rhythms (`NoSync_A` and `Sync3_A`) and of melodies (M11 and M12) are those of the authors' programs,
-which do not use them in trials. The four example chords of the paper are not published; the first four files, on A
-flat, replace them.
+The examples of rhythms (`NoSync_A` and `Sync3_A`) and of melodies (M11 and M12) are those of the
+authors' programs, which do not use them in trials. The four example chords of the paper are not
+published; the first four files, on A flat, replace them.
 
-The answers are the published ones. If a recording sounds different (`listening`), the provenance has an anomaly. The
-columns `key_1` and `key_2` are the sounding keys; ids and paths follow the names of the files.
+The answers are the published ones. If a recording sounds different (`listening`), the provenance
+has an anomaly. The columns `key_1` and `key_2` are the sounding keys; ids and paths follow the
+names of the files.
 """
 
 import hashlib
@@ -48,7 +49,9 @@ _MELODY_NAME: Final = re.compile(
 
 
 class Recorded(NamedTuple):
-    """A row of recordings: its files, and functions of their bytes that make it and check its sound."""
+    """A row of recordings: its files, and functions of their bytes that make it and check its
+    sound.
+    """
 
     config: str
     split: str
@@ -204,17 +207,19 @@ def _recorded_loop(
 
 
 def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
-    """Make the row of two melodies by the names of their files; `ValueError` if these name no melodies."""
+    """Make the row of two melodies by the names of their files; `ValueError` if these name no
+    melodies.
+    """
     first, second = (_MELODY_NAME.fullmatch(stem) for stem in stems)
     if first is None or second is None:
         raise ValueError(
             f"{' or '.join(stems)} does not name a melody, as M9_Em_200_3_4_Piano does"
         )
     named = (_key(first), _key(second))
-    same = (
-        first["number"] == second["number"]
-    )  # files of one number are transpositions of each other
-    name = f"{'same' if same else 'different'}-{first['number']}-{named[0]}-{second['number']}-{named[1]}"
+    # Files of one number are transpositions of each other.
+    same = first["number"] == second["number"]
+    kind = "same" if same else "different"
+    name = f"{kind}-{first['number']}-{named[0]}-{second['number']}-{named[1]}"
     sounding = read_table("names/muse_recordings.toml")["sounding_keys"]
     paths = (f"stimuli/{stems[0]}.wav", f"stimuli/{stems[1]}.wav")
 

@@ -169,7 +169,9 @@ BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate,
 
 
 class Clip(NamedTuple):
-    """A WAV file with its tempo in quarter notes a minute, its metre such as ``3/4``, its instrument and its MIDI."""
+    """A WAV file with its tempo in quarter notes a minute, its metre such as ``3/4``, its
+    instrument and its MIDI.
+    """
 
     wav: bytes
     tempo: float
@@ -253,7 +255,9 @@ def chord_quality_row(
 
 
 def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
-    """Explain the answer of a row in a sentence, for readers of a log; rows of recordings have fewer details."""
+    """Explain the answer of a row in a sentence, for readers of a log; rows of recordings have
+    fewer details.
+    """
     if config == "syncopation":
         if row["kick"] is None:
             return f"the recording is keyed with {row['offbeats']} off-beat hits."
@@ -262,7 +266,10 @@ def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
             f"{name} {_numbers(hit)} (even: {_numbers(n for n in hit if n % 2 == 0)})"
             for name, hit in drums
         ]
-        return f"off-beats are the even slots of a grid of 32 eighth notes. {'; '.join(hits).capitalize()}."
+        return (
+            "off-beats are the even slots of a grid of 32 eighth notes. "
+            f"{'; '.join(hits).capitalize()}."
+        )
     if config == "chord_quality":
         above = _numbers(sorted(INTERVALS[row["quality"]]))
         pitches = f"; its MIDI pitches are {_numbers(row['pitches'])}" if row["pitches"] else ""

@@ -8,7 +8,8 @@ _NEAREST: Final = 9  # stimuli that vote; stimuli at the same distance as the la
 
 
 def share_guessed(stimuli: Sequence[tuple[str, str, int]]) -> float:
-    """Return the share of stimuli (group, answer, size) whose answer others of about the same size give away, 0 to 1.
+    """Return the share of stimuli (group, answer, size) whose answer others of about the same size
+    give away, 0 to 1.
 
     There are at least two groups. A share within three standard errors of chance counts as chance.
     """

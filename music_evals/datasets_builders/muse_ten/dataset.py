@@ -2,11 +2,11 @@
 
 Title: The MUSE Benchmark: Probing Music Perception and Auditory Relational Reasoning in Audio LLMs
 Paper: https://arxiv.org/abs/2510.19055
-Licence: generated stimuli have the licence of this project. The recordings are for research and other non-commercial
-    use; their licence file (``LICENSE_DATA.md``) is part of the dataset.
+Licence: generated stimuli have the licence of this project. The recordings are for research and
+    other non-commercial use; their licence file (``LICENSE_DATA.md``) is part of the dataset.
 
-Every config has the splits `test` (20 rows) and `fewshot` (a worked example of each option). Options of generated rows
-take turns.
+Every config has the splits `test` (20 rows) and `fewshot` (a worked example of each option).
+Options of generated rows take turns.
 """
 
 from collections.abc import Iterator, Mapping
@@ -85,7 +85,9 @@ FEATURES: Final = {
 
 
 def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str, Stimulus]]:
-    """Compose stimuli of a task with their answers; the options take turns, and all stimuli of a split differ."""
+    """Compose stimuli of a task with their answers; the options take turns, and all stimuli of a
+    split differ.
+    """
     form, seen = FORMS[name], set()
     for number in range(count):
         serial, place = divmod(number, len(form.options))
@@ -138,7 +140,9 @@ def build(
 
 @cache
 def _refuse_leaks() -> None:
-    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process, for seconds."""
+    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process,
+    for seconds.
+    """
     # Here, because SciPy takes a second to load.
     from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
 

@@ -1,8 +1,9 @@
 """Rows of The MUSE Benchmark from a copy of the authors' recordings.
 
-The copy (``--source``) has the layout of the authors' repository. ``names/muse_ten_recordings.csv`` lists the trials,
-worked examples (of group A) and answers of the authors' runners. If a recording sounds different (`listening`), the
-provenance has an anomaly. Instruments, metres, modulations and progressions are not checked against the sound.
+The copy (``--source``) has the layout of the authors' repository. ``names/muse_ten_recordings.csv``
+lists the trials, worked examples (of group A) and answers of the authors' runners. If a recording
+sounds different (`listening`), the provenance has an anomaly. Instruments, metres, modulations and
+progressions are not checked against the sound.
 """
 
 import csv
@@ -27,8 +28,9 @@ def build_recordings(
 ) -> Plan:
     """Plan the rows; see `plan_recordings`.
 
-    The provenance also lists trials that come twice, and worked examples that are trials. It has the floors
-    ``commonest``, the share of the commonest answer, and ``bytes``, of answers that equality of the files gives away.
+    The provenance also lists trials that come twice, and worked examples that are trials. It has
+    the floors ``commonest``, the share of the commonest answer, and ``bytes``, of answers that
+    equality of the files gives away.
     """
     recorded = list(recorded_rows())
     plan = plan_recordings(
@@ -41,7 +43,8 @@ def build_recordings(
         splits = {row.split for row in present if (row.config, row.paths) == (name, paths)}
         if count > 1:
             anomalies[
-                f"{name}: {' + '.join(paths)} comes {count} times, in {' and '.join(sorted(splits))}"
+                f"{name}: {' + '.join(paths)} comes {count} times, in "
+                f"{' and '.join(sorted(splits))}"
             ] = 1
     floors = {}
     for name, makers in plan.makers.items():

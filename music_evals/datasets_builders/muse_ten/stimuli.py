@@ -1,7 +1,8 @@
 """Stimuli of the ten tasks, composed so that nothing but the music gives the answer away.
 
-The right option decides what is compared or played. All else is drawn in the same way for every option: instrument,
-tempo, register, number of notes. Two clips of a pair never have the same bytes, because each is performed anew.
+The right option decides what is compared or played. All else is drawn in the same way for every
+option: instrument, tempo, register, number of notes. Two clips of a pair never have the same bytes,
+because each is performed anew.
 
 Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those of its runners.
 """
@@ -20,7 +21,9 @@ VERSION: Final = "1.3.0"
 
 
 class Stimulus(NamedTuple):
-    """One or two clips with their instruments; the kind of stimulus, and why the answer is right."""
+    """One or two clips with their instruments; the kind of stimulus, and why the answer is
+    right.
+    """
 
     clips: Sequence[tuple[Performance, str]]
     variant: str
@@ -28,7 +31,9 @@ class Stimulus(NamedTuple):
 
 
 Compose = Callable[[int, int, Random], Stimulus]
-"""Composes a stimulus: place of the right option, number of the stimulus among those of this option, randomness."""
+"""Composes a stimulus: place of the right option, number of the stimulus among those of this
+option, randomness.
+"""
 
 PROGRAMS: Final[Mapping[str, Sequence[int]]] = {
     "piano": (0, 1),
@@ -71,13 +76,15 @@ _STROKES: Final = 16
 _SNARES: Final = (6, 7)
 _LOUDER: Final = (-6, 6)  # velocity of the low notes, compared with the others
 _GAP: Final = TICKS_PER_BEAT // 16  # silence before the next note
-# Ticks by which a stroke is late. With them all times in beats have three decimals, on the beat and off the beat, so
-# that the length of the MIDI text does not tell where the strokes are.
+# Ticks by which a stroke is late. With them all times in beats have three decimals, on the beat and
+# off the beat, so that the length of the MIDI text does not tell where the strokes are.
 _LATENESS: Final = (1, 2, 3, 4, 6, 7, 8, 9)
 
 
 def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
-    """A melody twice; in one of them, a note is changed to a pitch class that the melody does not have."""
+    """A melody twice; in one of them, a note is changed to a pitch class that the melody does not
+    have.
+    """
     instrument = melodies.INSTRUMENTS[serial % 2]
     melody = melodies.compose_pair(foil=None, instrument=instrument, rng=rng).first
     pitch_classes = {pitch % 12 for pitch in melody.pitches}
@@ -123,7 +130,9 @@ def _contour(place: int, serial: int, rng: Random) -> Stimulus:
 
 
 def _instrument(place: int, serial: int, rng: Random) -> Stimulus:
-    """A melody in the register of an instrument, or drums; number of notes and length are about the same."""
+    """A melody in the register of an instrument, or drums; number of notes and length are about the
+    same.
+    """
     n_notes = rng.randint(12, 20)
     name = [*PROGRAMS, "drums"][place]
     if name == "drums":
@@ -212,7 +221,9 @@ def _meter(place: int, serial: int, rng: Random) -> Stimulus:
 
 
 def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
-    """Two progressions that close on their tonic; the second may be in another key, or borrow a chord."""
+    """Two progressions that close on their tonic; the second may be in another key, or borrow a
+    chord.
+    """
     tonic, shift = rng.randrange(12), 0 if place else _MODULATIONS[serial % len(_MODULATIONS)]
     halves = [[*rng.choice(PROGRESSIONS).split("-"), "I"] for _ in range(2)]
     variant = f"{shift} semitones up" if shift else ("same key", "borrowed chord")[serial % 2]
@@ -222,7 +233,10 @@ def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
         (tonic + key, chord) for half, key in zip(halves, (0, shift), strict=True) for chord in half
     ]
     texts = ["-".join(half) for half in halves]
-    why = f"{texts[0]}, then {texts[1]}{f' {shift} semitones higher' if shift else ' in the same key'}."
+    why = (
+        f"{texts[0]}, then "
+        f"{texts[1]}{f' {shift} semitones higher' if shift else ' in the same key'}."
+    )
     return Stimulus([_play_chords(chords, rng)], variant, why)
 
 
@@ -279,9 +293,11 @@ def _syncopation_pairs(place: int, serial: int, rng: Random) -> Stimulus:
 
 
 def _equal_loop(offbeats: int, rng: Random) -> Performance:
-    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end. The beat is not accented.
+    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end. The beat is not
+    accented.
 
-    Otherwise loops with many strokes off the beat would have fewer snares, and more often end with a stroke.
+    Otherwise loops with many strokes off the beat would have fewer snares, and more often end with
+    a stroke.
     """
     loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
     while len(loop.snare) not in _SNARES or drum_loops.SLOTS in loop.kick + loop.snare:

@@ -1,1 +1,3 @@
-"""Questions composed on this machine: music theory with computed answers, and continuations of real tunes."""
+"""Questions composed on this machine: music theory with computed answers, and continuations of real
+tunes.
+"""

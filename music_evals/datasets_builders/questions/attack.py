@@ -1,15 +1,16 @@
 """Guessers that see no music: how often do they answer a dataset's questions?
 
-A guesser scores each option of a question and takes the highest. Ties share the credit. Some guessers follow a fixed
-rule, such as the longest option. Others count places or words in other questions of the same form: *words* weighs the
-words of the options, and *question's words* pairs them with the words of the question. Questions without options have
-two guessers: the commonest answer of the form, and the answer of the question with the most similar words.
+A guesser scores each option of a question and takes the highest. Ties share the credit. Some
+guessers follow a fixed rule, such as the longest option. Others count places or words in other
+questions of the same form: *words* weighs the words of the options, and *question's words* pairs
+them with the words of the question. Questions without options have two guessers: the commonest
+answer of the form, and the answer of the question with the most similar words.
 
-*letters* reads music: it takes the option that a model of the opening's letters finds likeliest. It is a floor for
-models that read notation, not a blind guesser.
+*letters* reads music: it takes the option that a model of the opening's letters finds likeliest. It
+is a floor for models that read notation, not a blind guesser.
 
-A guesser never learns from the questions that it is tried on. It learns from questions of another seed, or from four
-fifths of a dataset's groups (pieces, works) for the last fifth.
+A guesser never learns from the questions that it is tried on. It learns from questions of another
+seed, or from four fifths of a dataset's groups (pieces, works) for the last fifth.
 """
 
 import math
@@ -80,7 +81,8 @@ def attack(
         guessers: name → guesser for questions with options; default: `GUESSERS`.
 
     Returns:
-        Shares by form, in the order of the questions, then those of `ALL` if there are several forms.
+        Shares by form, in the order of the questions, then those of `ALL` if there are several
+        forms.
     """
     answers = answers_of([*items, *learned])
     earned = earnings(items, learned, guessers)
@@ -105,7 +107,8 @@ def attack(
 def earnings(
     items: Sequence[Item], learned: Sequence[Item] = (), guessers: Mapping[str, Learn] | None = None
 ) -> dict[str, NDArray[np.float64]]:
-    """Return what each guesser earns per question, from 0 to 1, and NaN for questions that it does not answer.
+    """Return what each guesser earns per question, from 0 to 1, and NaN for questions that it does
+    not answer.
 
     The arguments are those of `attack`.
     """
@@ -140,7 +143,9 @@ def earnings(
 
 
 def answers_of(items: Iterable[Item]) -> dict[str, list[str]]:
-    """Return the answers to the open questions of each kind, over all levels and splits: see `vocabularies`."""
+    """Return the answers to the open questions of each kind, over all levels and splits: see
+    `vocabularies`.
+    """
     return vocabularies(
         (item.kind or item.answer_type or item.form, item.answer_type, item.answer)
         for item in items
@@ -149,7 +154,9 @@ def answers_of(items: Iterable[Item]) -> dict[str, list[str]]:
 
 
 def chance_of(item: Item, answers: Mapping[str, Sequence[str]]) -> float:
-    """Return what a random guess earns, from 0 to 1: among the options, or among the answers to the kind."""
+    """Return what a random guess earns, from 0 to 1: among the options, or among the answers to the
+    kind.
+    """
     if item.options:
         return item.options.count(item.answer) / len(item.options)
     return 1 / len(answers[item.kind or item.answer_type or item.form])
@@ -161,7 +168,9 @@ def fold(item: Item) -> int:
 
 
 def best(shares: Iterable[Share]) -> dict[str, Share]:
-    """Return the best guesser of each form. It is chosen in hindsight, so luck lifts it a little above chance."""
+    """Return the best guesser of each form. It is chosen in hindsight, so luck lifts it a little
+    above chance.
+    """
     favourites: dict[str, Share] = {}
     for share in shares:
         favourites[share.form] = max(
@@ -171,13 +180,15 @@ def best(shares: Iterable[Share]) -> dict[str, Share]:
 
 
 def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) -> None:
-    """Raise DatasetError, which calls the questions `name`, if composed questions can be guessed from their options.
+    """Raise DatasetError, which calls the questions `name`, if composed questions can be guessed
+    from their options.
 
-    The guesser of each form is chosen and taught on `learned`, questions of one seed, so that luck does not count
-    against `fresh`, questions of another seed. On all of `fresh` its upper bound (Wilson's, 95%) must lie at most
-    `MARGIN` above chance. Sound questions are refused in one of 70,000 sets of 8,000, and in one of seven sets of
-    2,000. A single form has too few questions for that bound: it is refused if its lower bound, at the confidence
-    `GLARING`, lies above the margin.
+    The guesser of each form is chosen and taught on `learned`, questions of one seed, so that luck
+    does not count against `fresh`, questions of another seed. On all of `fresh` its upper bound
+    (Wilson's, 95%) must lie at most `MARGIN` above chance. Sound questions are refused in one of
+    70,000 sets of 8,000, and in one of seven sets of 2,000. A single form has too few questions for
+    that bound: it is refused if its lower bound, at the confidence `GLARING`, lies above the
+    margin.
     """
     chosen = best(attack(learned, guessers=OPTIONS_ALONE))
     for share in attack(fresh, learned, OPTIONS_ALONE):
@@ -190,9 +201,9 @@ def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) 
         )
         if bound > share.chance + MARGIN:
             raise DatasetError(
-                f"{name} can be guessed: of the form '{share.form}' the guesser '{share.guesser}' gets "
-                f"{share.value:.1%} of {share.n} right, where chance is {share.chance:.0%}; accepted are {MARGIN:.0%} "
-                f"above it"
+                f"{name} can be guessed: of the form '{share.form}' the guesser '{share.guesser}' "
+                f"gets {share.value:.1%} of {share.n} right, where chance is {share.chance:.0%}; "
+                f"accepted are {MARGIN:.0%} above it"
             )
 
 
@@ -219,7 +230,9 @@ def _likenesses(options: tuple[str, ...]) -> list[float]:
 
 
 def _distances_from_median(options: tuple[str, ...]) -> list[float]:
-    """Measure how far the first number of each option is from the median; 0 if an option has no number."""
+    """Measure how far the first number of each option is from the median; 0 if an option has no
+    number.
+    """
     numbers = [float(match[0]) for option in options if (match := _NUMBER.search(option))]
     if len(numbers) < len(options):
         return [0.0] * len(options)
@@ -255,7 +268,8 @@ def _words(terms: Callable[[Item, str], Sequence[str]]) -> Learn:
 
 
 def _own_terms(_: Item, option: str) -> Sequence[str]:
-    # A long option, such as a tune's bars, is right in one question and wrong in others: it would mislead as a word.
+    # A long option, such as a tune's bars, is right in one question and wrong in others: it would
+    # mislead as a word.
     return sorted({*_tokens(option), *([option] if len(option) <= _LONGEST_WORD else [])})
 
 
@@ -293,9 +307,11 @@ def _answer_of_the_most_similar_question(items: Sequence[Item]) -> Guess:
 
 
 def _likeliest_letters(_: Sequence[Item]) -> Guess:
-    """Score options by a trigram model of the opening's letters, as the mean log likelihood of a letter.
+    """Score options by a trigram model of the opening's letters, as the mean log likelihood of a
+    letter.
 
-    Each order is smoothed by the next lower one, with a weight of one observation (MacKay and Peto 1995).
+    Each order is smoothed by the next lower one, with a weight of one observation (MacKay and Peto
+    1995).
     """
 
     def likelihood(opening: str, option: str) -> float:

@@ -1,7 +1,8 @@
 """Records of questions with options, in the layouts that repositories on the Hub have.
 
-The same benchmark is found with other fields: ``instruction`` for the question, ``context`` for the sound, options as
-the text of a list or as ``(A) flute (B) oboe``, the answer with its letter, and further facts as JSON in one field.
+The same benchmark is found with other fields: ``instruction`` for the question, ``context`` for the
+sound, options as the text of a list or as ``(A) flute (B) oboe``, the answer with its letter, and
+further facts as JSON in one field.
 """
 
 import ast
@@ -20,12 +21,14 @@ _OPTION: Final = re.compile(r"\(([A-Z])\)\s")
 
 
 def choice_record(record: Record) -> dict[str, Any]:
-    """Return a record with ``question``, ``choices`` (a list, without letters), ``right`` (place) and its other fields.
+    """Return a record with ``question``, ``choices`` (a list, without letters), ``right`` (place)
+    and its other fields.
 
-    ``right`` is None if the record has no answer, and ``sound`` a part if it holds its own. ValueError if the answer is
-    none of the choices.
+    ``right`` is None if the record has no answer, and ``sound`` a part if it holds its own.
+    ValueError if the answer is none of the choices.
 
-    >>> record = choice_record({"instruction": "Which?", "choices": "(A) lute (B) harp", "answer": "(B) harp"})
+    >>> record = choice_record({"instruction": "Which?", "choices": "(A) lute (B) harp",
+    ...     "answer": "(B) harp"})
     >>> record["question"], record["choices"], record["right"]
     ('Which?', ['lute', 'harp'], 1)
     """
@@ -46,9 +49,11 @@ def choice_record(record: Record) -> dict[str, Any]:
 
 
 def choice_list(value: object) -> Sequence[object]:
-    """Return options as a list: of a list, or of its text in the spelling of JSON or Python, or with letters.
+    """Return options as a list: of a list, or of its text in the spelling of JSON or Python, or
+    with letters.
 
-    >>> choice_list('["lute", "harp"]'), choice_list("['lute', 'harp']"), choice_list("(A) lute (B) harp")
+    >>> choice_list('["lute", "harp"]'), choice_list("['lute', 'harp']"), choice_list(
+    ...     "(A) lute (B) harp")
     (['lute', 'harp'], ['lute', 'harp'], ['lute', 'harp'])
     """
     if isinstance(value, list | tuple):
@@ -87,7 +92,8 @@ def _literal(text: str) -> list[object]:
 
 
 def sound_key(question: str, answer: str) -> str:
-    """Return a name for the sound of a question, by which it is found in another file: its text and right answer.
+    """Return a name for the sound of a question, by which it is found in another file: its text and
+    right answer.
 
     >>> sound_key("Which  drum?", "Bongo.") == sound_key("which drum?", "bongo")
     True
@@ -97,7 +103,9 @@ def sound_key(question: str, answer: str) -> str:
 
 
 def _hub_sound(record: Record) -> tuple[Sequence[str], bytes]:
-    """The names by which a record's sound is asked for: the name of its file, and question and right answer."""
+    """The names by which a record's sound is asked for: the name of its file, and question and
+    right answer.
+    """
     entry = choice_record(record)
     if entry["sound"] is None or entry["right"] is None:
         return (), b""

@@ -1,16 +1,20 @@
 """Floors: the score that a guesser without the music gets, computed when a dataset is built.
 
-The provenance of a dataset has floors by form of question, so that a run on a part of the questions has its own floors:
+The provenance of a dataset has floors by form of question, so that a run on a part of the questions
+has its own floors:
 
 - *chance*: guessing among the options, or among the answers to the questions of the form;
-- *majority*: the best constant. It is the place, the option or the answer that is right most often in the questions of
-  the form on all other groups, at any number of questions. It counts as chance where it earns less;
+- *majority*: the best constant. It is the place, the option or the answer that is right most often
+  in the questions of the form on all other groups, at any number of questions. It counts as chance
+  where it earns less;
 - *blind*: the best guesser of `attack` on other questions; it sees the question and its options;
-- *letters*, where options continue a piece: the option that a trigram model of the opening's letters finds likeliest;
+- *letters*, where options continue a piece: the option that a trigram model of the opening's
+  letters finds likeliest;
 - *bar lines*, where a number is asked of a score: how many of the sign ``|`` the score has.
 
-For *blind* the other questions are those of four fifths of the groups (pieces, works); the last fifth is tested. It
-counts as chance unless it beats chance on the other questions by two standard errors.
+For *blind* the other questions are those of four fifths of the groups (pieces, works); the last
+fifth is tested. It counts as chance unless it beats chance on the other questions by two standard
+errors.
 """
 
 from collections import Counter, defaultdict
@@ -49,10 +53,11 @@ def compute_floors(
     *,
     option_floors: bool = False,
 ) -> Floors:
-    """Compute the floors of a dataset's folder, given its counts of rows by config and split; `further` are added.
+    """Compute the floors of a dataset's folder, given its counts of rows by config and split;
+    `further` are added.
 
-    With `option_floors`, for questions with options, these are added: *shortest* and *longest* option, and *options
-    alone*, the best guesser of those that see nothing but the options.
+    With `option_floors`, for questions with options, these are added: *shortest* and *longest*
+    option, and *options alone*, the best guesser of those that see nothing but the options.
     """
     computed: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for config, splits in counts.items():
@@ -81,7 +86,9 @@ def compute_floors(
 def items_of(
     dataset: str, config: str, rows: Iterable[Mapping[str, Any]], form: str = ""
 ) -> list[Item]:
-    """Return the questions of rows, except those whose answer no guesser can give; forms begin with `form`."""
+    """Return the questions of rows, except those whose answer no guesser can give; forms begin with
+    `form`.
+    """
     benchmark = dataset.partition("-")[0]
     tasks = benchmarks.load(benchmark).tasks if benchmark in benchmarks.names() else {}
     continues = config in tasks and tasks[config].continues
@@ -92,9 +99,11 @@ def items_of(
 
 
 def pools(splits: Iterable[str]) -> list[list[str]]:
-    """Group the splits whose questions together make one set; splits of worked examples are left out.
+    """Group the splits whose questions together make one set; splits of worked examples are left
+    out.
 
-    Splits with other names, such as protocols, share their questions, so each is a group of its own.
+    Splits with other names, such as protocols, share their questions, so each is a group of its
+    own.
 
     >>> pools(["dev", "test"]), pools(["train", "validation", "test"]), pools(["strict", "paper"])
     ([['test']], [['train', 'validation', 'test']], [['strict'], ['paper']])
@@ -134,7 +143,9 @@ def _text_of(item: Item) -> list[Hashable]:
 def _constant(
     items: Sequence[Item], chance: Array, choices: Callable[[Item], list[Hashable]]
 ) -> Array:
-    """What the choice earns that is right most often on other groups; ties share, and nothing learned is chance."""
+    """What the choice earns that is right most often on other groups; ties share, and nothing
+    learned is chance.
+    """
     counts: defaultdict[tuple[str, int], Counter[Hashable]] = defaultdict(Counter)
     by_group: defaultdict[tuple[str, int, str], Counter[Hashable]] = defaultdict(Counter)
     rights: list[Hashable] = []
@@ -156,7 +167,9 @@ def _constant(
 
 
 def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> Array:
-    """For each fold, take the guesser that is the best on the other folds, or chance if no guesser is good enough."""
+    """For each fold, take the guesser that is the best on the other folds, or chance if no guesser
+    is good enough.
+    """
     values = chance.copy()
     folds = np.array([fold(item) for item in items])
     is_open = np.array([not item.options for item in items])

@@ -48,20 +48,23 @@ class Item:
 def form_of(row: Mapping[str, Any]) -> str:
     """Return the form of a question: the values of the columns that name kinds of questions.
 
-    >>> form_of({"language": "en", "subtheme_en": "chords", "answer": "A"}), form_of({"answer": "A"})
+    >>> form_of({"language": "en", "subtheme_en": "chords",
+    ...     "answer": "A"}), form_of({"answer": "A"})
     ('en chords', 'all')
     """
     return " ".join(str(row[name]) for name in _KINDS if row.get(name)) or "all"
 
 
 def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False) -> Item | None:
-    """Read a row of any benchmark; None if its answer is not a single option but, for example, an order of options.
+    """Read a row of any benchmark; None if its answer is not a single option but, for example, an
+    order of options.
 
     Args:
-        row: has `COLUMNS`, of which `id` and either `answer` or `target` are needed. The answer is a text, one of the
-            texts `options`, or the letter or index of an option.
+        row: has `COLUMNS`, of which `id` and either `answer` or `target` are needed. The answer is
+            a text, one of the texts `options`, or the letter or index of an option.
         config: comes first in the name of the form.
-        continues: whether the options continue the music in `score`, or in the question if there is no `score`.
+        continues: whether the options continue the music in `score`, or in the question if there is
+            no `score`.
 
     >>> item = item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": ""}, "keys")
     >>> item.form, item.options, item.answer
@@ -90,13 +93,14 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
 def vocabularies(answers: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
     """Return the answers that a guesser of open questions chooses from, by kind of question.
 
-    For yes/no questions these are Yes and No, for other kinds the different answers to the kind. A rare kind has the
-    answers to all kinds with its type of answer.
+    For yes/no questions these are Yes and No, for other kinds the different answers to the kind. A
+    rare kind has the answers to all kinds with its type of answer.
 
     Args:
         answers: kind, type of answer, and answer of each question.
 
-    >>> vocabularies([("tie", "yes_no", "No"), *[("key", "key", one) for one in "CDCGC"], ("last", "key", "E")])
+    >>> vocabularies([("tie", "yes_no", "No"), *[("key", "key", one) for one in "CDCGC"], ("last",
+    ...     "key", "E")])
     {'tie': ['No', 'Yes'], 'key': ['C', 'D', 'G'], 'last': ['C', 'D', 'E', 'G']}
     """
     entries = list(answers)

@@ -1,12 +1,13 @@
 """Classifiers that see everything but what a question asks: how often do they find its answer?
 
-A stimulus is described by *views*. Views of notes are the program, the velocities, the sizes, the first event and the
-last event. `tests/leaks_audit.py` has views of sound and of texts. None of them has the order of the notes, which most
-questions are about. Two classifiers learn each view: nearest neighbours, and a
-linear model of the values and their squares.
+A stimulus is described by *views*. Views of notes are the program, the velocities, the sizes, the
+first event and the last event. `tests/leaks_audit.py` has views of sound and of texts. None of them
+has the order of the notes, which most questions are about. Two classifiers learn each view: nearest
+neighbours, and a linear model of the values and their squares.
 
-Every stimulus is tried once, in one of five folds, by classifiers that learned from the other folds. *Best* takes the
-view and the classifier that are best on the other folds, so it is not chosen in hindsight.
+Every stimulus is tried once, in one of five folds, by classifiers that learned from the other
+folds. *Best* takes the view and the classifier that are best on the other folds, so it is not
+chosen in hindsight.
 """
 
 import re
@@ -37,13 +38,16 @@ Array = NDArray[np.float64]
 Views = Mapping[str, Sequence[float]]
 """View → its values; the same views with as many values for every stimulus of a task."""
 Classify = Callable[[Array, NDArray[np.int64], Array, int], Array]
-"""Scores classes: known values, their classes, values to classify, number of classes → a row of scores for each."""
+"""Scores classes: known values, their classes, values to classify, number of classes → a row of
+scores for each.
+"""
 
 
 def find_leaks(
     answers: Sequence[str], stimuli: Sequence[Views], options: Sequence[Sequence[str]] | None = None
 ) -> list[Share]:
-    """Return the share of answers that the better classifier finds by each view; last that of the best view.
+    """Return the share of answers that the better classifier finds by each view; last that of the
+    best view.
 
     The guesser of a share is the view; the last one is `BEST`.
 
@@ -86,7 +90,9 @@ def _earned(
     folds: NDArray[np.int64],
     offered: NDArray[np.bool_],
 ) -> Array:
-    """What a classifier earns per stimulus; ties share. Each fold is tried by one that learned from the others."""
+    """What a classifier earns per stimulus; ties share. Each fold is tried by one that learned from
+    the others.
+    """
     earned = np.zeros(len(labels))
     for number in range(_FOLDS):
         tried = folds == number
@@ -100,7 +106,8 @@ def _earned(
 
 
 def refuse_leaks(benchmark: str, task: str, modality: str, shares: Sequence[Share]) -> None:
-    """Raise DatasetError if stimuli give away more than the task declares by ``gives_away``, or more than chance.
+    """Raise DatasetError if stimuli give away more than the task declares by ``gives_away``, or
+    more than chance.
 
     The lower bound of the best view must lie at most `MARGIN` above that.
     """
@@ -109,16 +116,17 @@ def refuse_leaks(benchmark: str, task: str, modality: str, shares: Sequence[Shar
     if best.interval()[0] > floor + MARGIN:
         view = max(views, key=lambda share: share.value).guesser
         raise DatasetError(
-            f"{benchmark}, {task}, {modality}: without what is asked, a classifier finds {best.value:.1%} of the "
-            f"answers to {best.n} stimuli, mostly by the view '{view}'; accepted are {floor + MARGIN:.0%}, or what "
-            f"the task declares by gives_away"
+            f"{benchmark}, {task}, {modality}: without what is asked, a classifier finds "
+            f"{best.value:.1%} of the answers to {best.n} stimuli, mostly by the view '{view}'; "
+            f"accepted are {floor + MARGIN:.0%}, or what the task declares by gives_away"
         )
 
 
 def note_views(clips: Sequence[str], hidden: Sequence[str] = ()) -> Views:
     """Describe one or two MIDI texts, except by the views `hidden`, which have what is asked.
 
-    The views are `program`, `velocities`, `sizes`, `together` (these three), `first event` and `last event`.
+    The views are `program`, `velocities`, `sizes`, `together` (these three), `first event` and
+    `last event`.
     """
     views = joined([_views_of_notes(clip) for clip in clips])
     views["together"] = [*views["program"], *views["velocities"], *views["sizes"]]

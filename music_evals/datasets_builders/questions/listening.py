@@ -1,7 +1,7 @@
 """Questions on short clips that are rendered here: a stand-in for published questions with sound.
 
-Six kinds: tempo, metre, instrument, mode, number of voices, and which of two notes is higher. The right option is drawn
-evenly from the options of a kind, and loudness is drawn without regard to it.
+Six kinds: tempo, metre, instrument, mode, number of voices, and which of two notes is higher. The
+right option is drawn evenly from the options of a kind, and loudness is drawn without regard to it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,9 @@ HIDDEN: Final[Mapping[str, Sequence[str]]] = {
     "mode": ("spectrum",),
     "voices": ("spectrum", "beginning", "end"),
 }
-"""Kind → views of `leaks` that have what is asked: how many strokes sound, the timbre, the notes, their number."""
+"""Kind → views of `leaks` that have what is asked: how many strokes sound, the timbre, the notes,
+their number.
+"""
 SECONDS: Final = 4.0
 TEMPI: Final = (50, 72, 104, 150)
 METRES: Final = (2, 3, 4, 5)
@@ -90,7 +92,8 @@ def _voices(place: int, rng: Random) -> Performance:
 def _higher(place: int, rng: Random) -> Performance:
     first, distance = rng.randint(48, 84), rng.choice([1, 2, 4, 7])
     second = first - distance if place == 0 else first + distance
-    # Each note has a second to sound and a second to fade: otherwise the second one would fade longer.
+    # Each note has a second to sound and a second to fade: otherwise the second one would fade
+    # longer.
     notes = [
         Note(at * 2 * TICKS_PER_BEAT, pitch, TICKS_PER_BEAT, rng.randint(70, 110))
         for at, pitch in enumerate((first, second))

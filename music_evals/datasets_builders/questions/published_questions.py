@@ -1,8 +1,9 @@
 """Published files of questions with sound and pictures: a folder, or a repository on the Hub.
 
-- Records are JSON (a list, or an object whose keys become the field ``id``), JSON Lines, CSV, TSV, or Parquet.
-- Sound and pictures are files beside the records, bytes in a Parquet file as `datasets` stores them, or in a record of
-  another file (`JoinedSound`).
+- Records are JSON (a list, or an object whose keys become the field ``id``), JSON Lines, CSV, TSV,
+  or Parquet.
+- Sound and pictures are files beside the records, bytes in a Parquet file as `datasets` stores
+  them, or in a record of another file (`JoinedSound`).
 - Records and files may be in archives (zip, tar).
 
 A file is found by its path. Its name may stand for the path if no other file has that name.
@@ -105,7 +106,9 @@ class MediaFiles:
 
 
 def _names(path: PurePosixPath) -> set[str]:
-    """The names of a file: in full, without its ending, and what is in brackets at its beginning."""
+    """The names of a file: in full, without its ending, and what is in brackets at its
+    beginning.
+    """
     names = {path.name, path.stem}
     if path.name.startswith("["):
         names.add(path.name[1:].partition("]")[0])
@@ -122,7 +125,8 @@ def read_published(
 ) -> Iterator["PublishedQuestions"]:
     """Read published files, for the time of the block.
 
-    DatasetError if there are no records, a record is not as expected, or files are missing and that is not allowed.
+    DatasetError if there are no records, a record is not as expected, or files are missing and that
+    is not allowed.
     """
     key = hashlib.sha256(str(conversion.source.absolute()).encode()).hexdigest()[:16]
     with locked_folder(cache_folder() / PUBLISHED / f".{key}.unpacked") as unpacked:
@@ -139,7 +143,8 @@ def read_published(
 class PublishedQuestions:
     """The questions of each task in published files, with their sound and pictures.
 
-    A question with a missing or damaged file has `ABSENT` for its files: it can be asked without music.
+    A question with a missing or damaged file has `ABSENT` for its files: it can be asked without
+    music.
     """
 
     def __init__(
@@ -201,8 +206,8 @@ class PublishedQuestions:
         paths = {task: self._first_matching(records.files) for task, records in self._tasks.items()}
         if not any(paths.values()):
             raise DatasetError(
-                f"{self._source} holds no {', '.join(patterns)}; a copy of the published files is needed, or "
-                f"'{PUBLISHED}' to fetch them"
+                f"{self._source} holds no {', '.join(patterns)}; a copy of the published files is "
+                f"needed, or '{PUBLISHED}' to fetch them"
             )
         return {task: group for task, group in paths.items() if group}
 
@@ -229,7 +234,9 @@ class PublishedQuestions:
     # --- media ---
 
     def _collect_media(self) -> None:
-        """Index the files beside the records, and unpack what the questions name from archives and other records."""
+        """Index the files beside the records, and unpack what the questions name from archives and
+        other records.
+        """
         for name, path in self._files.items():
             if path.suffix.lower() in _SUFFIXES:
                 self._media.add(name, path)
@@ -253,7 +260,9 @@ class PublishedQuestions:
             self._join_sound(task, wanted)
 
     def _join_sound(self, task: str, wanted: set[str]) -> None:
-        """Write the sound of other records to files, under the names by which the questions ask for it."""
+        """Write the sound of other records to files, under the names by which the questions ask for
+        it.
+        """
         joined = self._tasks[task].joined
         assert joined
         for path in [path for name, path in self._files.items() if _matches(name, [joined.files])]:

@@ -1,4 +1,6 @@
-"""Four-option questions: a composed question in two languages, and the rows that benchmarks of this kind share."""
+"""Four-option questions: a composed question in two languages, and the rows that benchmarks of this
+kind share.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +45,8 @@ class Question:
             options = self.options(language, 0)
             if len(set(options)) != len(options):
                 raise ValueError(
-                    f"{self.name}: two of the options are the same ({language}): {', '.join(options)}"
+                    f"{self.name}: two of the options are the same ({language}): "
+                    f"{', '.join(options)}"
                 )
 
     def options(self, language: Language, place: int) -> list[str]:
@@ -113,7 +116,8 @@ def write_question_rows(
     overwrite: bool = False,
     **entries: Any,
 ) -> Provenance:
-    """Write question rows as a dataset folder, completely or not at all; DatasetError names a malformed question.
+    """Write question rows as a dataset folder, completely or not at all; DatasetError names a
+    malformed question.
 
     `entries` are further entries of the provenance, such as `seed` or `source_revision`.
     """

@@ -1,8 +1,10 @@
-"""Questions of the common kind: text, sound, pictures and notation in any order, with options or a short answer.
+"""Questions of the common kind: text, sound, pictures and notation in any order, with options or a
+short answer.
 
-A benchmark says how a record of its source becomes a `MediaQuestion`; `question_set` makes its `DatasetSpec` of that.
-A row holds the question as text with a mark where each file is: ``<audio 1>``, ``<image 2>``, ``<abc 1>``, numbered
-within their columns. An option may be such a mark. `published_questions` reads the published files.
+A benchmark says how a record of its source becomes a `MediaQuestion`; `question_set` makes its
+`DatasetSpec` of that. A row holds the question as text with a mark where each file is: ``<audio
+1>``, ``<image 2>``, ``<abc 1>``, numbered within their columns. An option may be such a mark.
+`published_questions` reads the published files.
 """
 
 import re
@@ -30,17 +32,22 @@ from music_evals.datasets_builders.dataset_io import (
 from music_evals.datasets_builders.progress import OnPiece
 
 MARK: Final = re.compile(r"<(audio|image|abc) (\d+)>")
-"""Where a question or an option has a file, or notation: its kind, and its number in the row's column."""
+"""Where a question or an option has a file, or notation: its kind, and its number in the row's
+column.
+"""
 SEED: Final = 1
 """Of composed questions."""
 ABSENT: Final = b"-"
 """The bytes of a file in a row that lacks files."""
 NO_ANSWER: Final = "?"
-"""The answer of a question whose answer is not public; it is asked for a submission and not scored."""
+"""The answer of a question whose answer is not public; it is asked for a submission and not scored.
+"""
 
 
 class MediaQuestionRow(TypedDict):
-    """A question; `answer` is the letter of an option or, without options, a short text; or `NO_ANSWER`."""
+    """A question; `answer` is the letter of an option or, without options, a short text; or
+    `NO_ANSWER`.
+    """
 
     id: str
     question: Text
@@ -67,7 +74,10 @@ def _problem(
     if options and not 2 <= len(options) <= len(ascii_uppercase):
         return f"it has {len(options)} options; accepted are none, and 2 to {len(ascii_uppercase)}"
     if options and answer not in [*ascii_uppercase[: len(options)], NO_ANSWER]:
-        return f"its answer is {answer!r:.40}; accepted is the letter of one of its {len(options)} options"
+        return (
+            f"its answer is {answer!r:.40}; accepted is the letter of one of its {len(options)} "
+            "options"
+        )
     marks = MARK.findall("\n".join([question, *options]))
     columns = {"audio": audio, "image": images, "abc": abc}
     if sorted(marks) != sorted(
@@ -86,8 +96,8 @@ class Part:
 
     Args:
         kind: what it is.
-        content: notation; or of a file its path, names to try in turn, its bytes, or path and bytes as `datasets` has
-            them.
+        content: notation; or of a file its path, names to try in turn, its bytes, or path and bytes
+            as `datasets` has them.
     """
 
     kind: Literal["audio", "image", "abc"]
@@ -98,7 +108,8 @@ class Part:
 class MediaQuestion:
     """A question of a source.
 
-    `right` is the place of the right option; without options the text of the answer; None if it is not public.
+    `right` is the place of the right option; without options the text of the answer; None if it is
+    not public.
     """
 
     id: str
@@ -119,7 +130,8 @@ class MediaQuestion:
         wrong: Sequence[str | Part],
         **groups: Any,
     ) -> "MediaQuestion":
-        """Make a question of a source that names the right option first: always in the same order for an id.
+        """Make a question of a source that names the right option first: always in the same order
+        for an id.
 
         >>> MediaQuestion.mixed("7", ["Which drum?"], "Bongo", ["Djembe", "Taiko"]).options
         ['Bongo', 'Taiko', 'Djembe']
@@ -148,7 +160,9 @@ class JoinedSound:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Where the records of a task are, and how one becomes a question; None for a record of another task."""
+    """Where the records of a task are, and how one becomes a question; None for a record of another
+    task.
+    """
 
     files: Sequence[str]  # patterns of names; the first that any file matches counts
     read: Callable[[Record], MediaQuestion | None]
@@ -162,13 +176,15 @@ Composed = Callable[[int], Iterable[MediaQuestion]]
 def question_set(
     name: str, version: str, tasks: Mapping[str, Records], stand_in: Composed | None = None
 ) -> DatasetSpec:
-    """Describe the dataset of a benchmark: the published records of each task, and questions composed in their place.
+    """Describe the dataset of a benchmark: the published records of each task, and questions
+    composed in their place.
 
     Args:
         name: of the dataset.
         version: of its rows.
         tasks: task → its published records.
-        stand_in: composes the questions of all tasks from a seed, for the default dataset; without it there is none.
+        stand_in: composes the questions of all tasks from a seed, for the default dataset; without
+            it there is none.
     """
     features = dict.fromkeys(tasks, FEATURES)
 
@@ -204,11 +220,13 @@ def question_set(
 
 
 def check_complete(missing: Sequence[str], dataset: str, allow_partial: str) -> None:
-    """Raise DatasetError if files were missing or damaged, which names the parameter that allows it."""
+    """Raise DatasetError if files were missing or damaged, which names the parameter that allows
+    it.
+    """
     if missing:
         raise DatasetError(
-            f"{len(missing)} files of {dataset} are missing or damaged: {list_names(missing)}; complete them, or take "
-            f"the other questions with {allow_partial}"
+            f"{len(missing)} files of {dataset} are missing or damaged: {list_names(missing)}; "
+            f"complete them, or take the other questions with {allow_partial}"
         )
 
 

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from typing import Final
 
 _ABOVE: Final = re.compile(r"(?:所有|全部)?(?:以上|上述)|.*\bthe above\b", re.IGNORECASE)
-_JOINED: Final = r"(?:[Bb]oth |[Ee]ither |[Nn]either )?[{0}](?: ?(?:和|与|或|及|and|or|nor|&) ?[{0}])+(?:都是|均是|皆是)?"
+_JOINED: Final = (
+    r"(?:[Bb]oth |[Ee]ither |[Nn]either )?[{0}](?: ?(?:和|与|或|及|and|or|nor|&) "
+    r"?[{0}])+(?:都是|均是|皆是)?"
+)
 _LETTERS: Final = re.compile(_JOINED.format("A-D"))
 _NOTES: Final = re.compile(_JOINED.format("A-G"))
 
@@ -30,7 +33,8 @@ def rotations(options: Sequence[str]) -> list[list[int]]:
 
 
 def names_letters(options: Sequence[str]) -> bool:
-    """Whether an option refers to other options by their letters, so that the order must not change.
+    """Whether an option refers to other options by their letters, so that the order must not
+    change.
 
     If all options are letters, the letters are names of notes.
 

@@ -1,1 +1,3 @@
-"""Training sets: rows by the composers of the test sets, apart from test rows by work and by content."""
+"""Training sets: rows by the composers of the test sets, apart from test rows by work and by
+content.
+"""

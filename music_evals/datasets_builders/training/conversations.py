@@ -6,8 +6,9 @@ as pages, or both. TRL reads the JSONL files of text as conversational data; for
 the text has `IMAGE` in the place of each, as LLaMA-Factory demands. To keep out scores of the test
 split, `make_training_data` compares ids, titles with composers, and the music itself.
 
-Source: "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1 (splits of 6:2:2 by score, a fixed test
-set that is never trained on) and Appendix I (three settings; long scores are left out of training only).
+Source: "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1 (splits of 6:2:2 by
+score, a fixed test set that is never trained on) and Appendix I (three settings; long scores are
+left out of training only).
 """
 
 import json
@@ -53,8 +54,9 @@ _KEYS: Final[Mapping[str, Callable[[Row], str]]] = {
 Message = dict[str, str]
 """A message: ``role`` (system, user or assistant) and ``content``."""
 Conversation = dict[str, Any]
-"""A line of the JSONL: ``id`` of the question, ``messages``, with the reference answer last, and the paths of
-``images``, if there are any."""
+"""A line of the JSONL: ``id`` of the question, ``messages``, with the reference answer last, and
+the paths of ``images``, if there are any.
+"""
 MakePrompt = Callable[[Row, Row], Sequence[Message]]
 """Makes the messages before the answer from a score's row and a question's row."""
 
@@ -91,8 +93,8 @@ def make_training_data(
         max_characters: length of the longest conversation, without its images.
 
     Raises:
-        DatasetError: the dataset or a split does not exist, another split has a score of the test split, a question is
-            on a score of another split, or no conversation is left in a split.
+        DatasetError: the dataset or a split does not exist, another split has a score of the test
+            split, a question is on a score of another split, or no conversation is left in a split.
     """
     names = ("score_id", "title", "composer", "abc", *columns)
     scores: dict[str, dict[str, dict[str, Any]]] = {}
@@ -149,7 +151,9 @@ def _conversation(
 
 
 def _image_path(page: bytes) -> str:
-    """Where a page lies in the folder: by its checksum, because an id need not be a name of a file."""
+    """Where a page lies in the folder: by its checksum, because an id need not be a name of a
+    file.
+    """
     kind = "jpg" if page.startswith(b"\xff\xd8") else "png"
     return f"{_IMAGES}/{sha256(page).hexdigest()[:32]}.{kind}"
 
@@ -167,7 +171,9 @@ def _refuse_leaks(scores: Collection[Row], held_out: Collection[Row], where: str
 
 
 def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = False) -> None:
-    """Write training data as a folder, completely or not at all; ``finetune.json`` in it records the source."""
+    """Write training data as a folder, completely or not at all; ``finetune.json`` in it records
+    the source.
+    """
     tags = {"role_tag": "role", "content_tag": "content"}
     tags |= {f"{role}_tag": role for role in ("user", "assistant", "system")}
     columns = {"messages": "messages", **({_IMAGES: _IMAGES} if data.images else {})}

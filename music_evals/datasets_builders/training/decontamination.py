@@ -1,14 +1,16 @@
 """Overlap of training rows with test rows, by runs of words and by runs of notes.
 
-Text: runs of 13 words, as GPT-3 was checked (arXiv 2005.14165, appendix C). Case and punctuation do not count, and a
-Chinese character is a word. A shorter text is one run. Music: runs of 8 notes, as pitch intervals and ratios of times
-between onsets (S. Doraisamy and S. Rüger, "A polyphonic music retrieval system using n-grams", ISMIR 2004), so another
-key or tempo makes no difference. Of notes with the same onset the highest counts; for percussion, all do. Stimuli whose
-pattern is the answer, such as a chord or a scale, are compared as a whole and at their own pitch.
+Text: runs of 13 words, as GPT-3 was checked (arXiv 2005.14165, appendix C). Case and punctuation do
+not count, and a Chinese character is a word. A shorter text is one run. Music: runs of 8 notes, as
+pitch intervals and ratios of times between onsets (S. Doraisamy and S. Rüger, "A polyphonic music
+retrieval system using n-grams", ISMIR 2004), so another key or tempo makes no difference. Of notes
+with the same onset the highest counts; for percussion, all do. Stimuli whose pattern is the answer,
+such as a chord or a scale, are compared as a whole and at their own pitch.
 
-Two texts or pieces of music overlap by the share of their common runs in the runs of the shorter one. From 80% on, as
-Llama 2 calls a test item dirty (arXiv 2307.09288, appendix A.6), a training row is dropped. Text is compared only if a
-question has no music, since questions on different music may have the same words.
+Two texts or pieces of music overlap by the share of their common runs in the runs of the shorter
+one. From 80% on, as Llama 2 calls a test item dirty (arXiv 2307.09288, appendix A.6), a training
+row is dropped. Text is compared only if a question has no music, since questions on different music
+may have the same words.
 """
 
 import re
@@ -102,7 +104,9 @@ def note_runs(
 
 
 def _abc_notes(abc: str) -> Iterator[tuple[int, int]]:
-    """Yield the notes of all voices of a tune as written; ValueError or IndexError if it cannot be read."""
+    """Yield the notes of all voices of a tune as written; ValueError or IndexError if it cannot be
+    read.
+    """
     header, voices = split_voices(abc)
     for lines in voices.values():
         fields = {line[0]: line[2:].strip() for line in header if line[1:2] == ":"}
@@ -124,7 +128,9 @@ def _abc_notes(abc: str) -> Iterator[tuple[int, int]]:
 
 
 def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
-    """Return the runs of each clip or tune of a row and, if it has no music, those of its question."""
+    """Return the runs of each clip or tune of a row and, if it has no music, those of its
+    question.
+    """
     music: list[Runs] = []
     for notes in (
         read_note_arrays(row[name]) for name in ("midi", "midi_1", "midi_2") if row.get(name)
@@ -149,13 +155,17 @@ def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
 
 
 def is_reserved(row: object) -> bool:
-    """Return whether a composed question, by its id, or a stimulus, by its runs, is of the half reserved for tests."""
+    """Return whether a composed question, by its id, or a stimulus, by its runs, is of the half
+    reserved for tests.
+    """
     key = row.removesuffix("-en").removesuffix("-zh") if isinstance(row, str) else row
     return bool(sha256(repr(key).encode()).digest()[0] % 2)
 
 
 class TestRows:
-    """Rows of test sets, which training rows must differ from; `record` counts what was checked and dropped."""
+    """Rows of test sets, which training rows must differ from; `record` counts what was checked and
+    dropped.
+    """
 
     __test__ = False  # for pytest
 
@@ -192,8 +202,8 @@ class TestRows:
     ) -> bool:
         """Return whether no text or music of a training row overlaps with a test row.
 
-        Half of all composed questions and stimuli are reserved for tests, by a hash, so that tests of any seed have
-        some that no training set has. Such a row is refused without being counted.
+        Half of all composed questions and stimuli are reserved for tests, by a hash, so that tests
+        of any seed have some that no training set has. Such a row is refused without being counted.
         """
         contents = row_runs(row, config)
         key = row["id"] if "question" in row else sorted(map(repr, contents[0]))
@@ -215,6 +225,8 @@ class TestRows:
 
 
 def lilypond_music(texts: Iterable[str]) -> Iterator[dict[str, bytes]]:
-    """Yield pieces in LilyPond as rows with MIDI, compiled or from the cache; an empty row if LilyPond fails."""
+    """Yield pieces in LilyPond as rows with MIDI, compiled or from the cache; an empty row if
+    LilyPond fails.
+    """
     for run in compile_texts(texts, cache=lilypond_cache(), together=True):
         yield {"midi": run.midi[0]} if run.midi else {}

@@ -1,4 +1,6 @@
-"""Training sets of the benchmarks whose default data is composed: the same composers, apart from the test sets."""
+"""Training sets of the benchmarks whose default data is composed: the same composers, apart from
+the test sets.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,8 +60,8 @@ class Request:
             reason = f" ({error})"
         if answers.total() < count:
             raise DatasetError(
-                f"{config} gives {answers.total()} rows apart from the test sets, not {count}{reason}; "
-                "ask for fewer, or choose tasks with --task"
+                f"{config} gives {answers.total()} rows apart from the test sets, not "
+                f"{count}{reason}; ask for fewer, or choose tasks with --task"
             )
 
 
@@ -75,7 +77,8 @@ def build_training_set(
     overwrite: bool = False,
     prompts: Prompts | None = None,
 ) -> Provenance:
-    """Write a training set as a dataset folder with the split ``train``; the same seed and version give the same bytes.
+    """Write a training set as a dataset folder with the split ``train``; the same seed and version
+    give the same bytes.
 
     Args:
         name: of a dataset in `TRAINING`.
@@ -86,11 +89,13 @@ def build_training_set(
         against: further test sets, dataset argument → its benchmark.
         audio: whether clips are rendered; otherwise the cells of sounds hold `ABSENT`.
         overwrite: whether a dataset folder is replaced.
-        prompts: makes the prompts of a dataset's rows from a folder that holds them as a test split, config → id of a
-            row → messages; they become the column ``prompt``. None for no such column.
+        prompts: makes the prompts of a dataset's rows from a folder that holds them as a test
+            split, config → id of a row → messages; they become the column ``prompt``. None for no
+            such column.
 
     Raises:
-        DatasetError: there is no such training set or task, or the material does not give so many rows.
+        DatasetError: there is no such training set or task, or the material does not give so many
+            rows.
     """
     from datasets import List, Value
 
@@ -102,14 +107,16 @@ def build_training_set(
             "published, stand in for published ones, or name the works they are measured against"
         )
         raise DatasetError(
-            f"{name} has no training set; accepted are {', '.join(TRAINING)}: other questions are {others}"
+            f"{name} has no training set; accepted are {', '.join(TRAINING)}: other questions are "
+            f"{others}"
         )
     compose, test_sets, left_out = TRAINING[name]
     spec = builder(name).BENCHMARK
     configs = [config for config in spec.features if config not in left_out]
     if not {*tasks} <= {*configs}:
         raise DatasetError(
-            f"{name} has no task {', '.join({*tasks} - {*configs})}; accepted are {', '.join(configs)}"
+            f"{name} has no task {', '.join({*tasks} - {*configs})}; accepted are "
+            f"{', '.join(configs)}"
         )
     configs = [config for config in configs if not tasks or config in tasks]
     tests = TestRows()
@@ -227,7 +234,9 @@ def _stimuli(request: Request) -> Mapping[str, Iterable[Row]]:
 
 
 def apart_works(works: Iterable[Any]) -> list[Any]:
-    """Return the works or sources of music21's corpus that no default test set has, by path and by name."""
+    """Return the works or sources of music21's corpus that no default test set has, by path and by
+    name.
+    """
     from music_evals.datasets_builders.lilybench.default_pieces import first_sources
     from music_evals.datasets_builders.msu.same_work import name_of
     from music_evals.datasets_builders.msu.works import first_works
@@ -292,7 +301,8 @@ TRAINING: Final[
         str, tuple[Callable[[Request], Mapping[str, Iterable[Row]]], Sequence[str], Sequence[str]]
     ]
 ] = {
-    # Works give too few genres; clips for emotions are composed by a rule that is not to be learned.
+    # Works give too few genres; clips for emotions are composed by a rule that is not to be
+    # learned.
     "lilybench": (
         _lilybench,
         ("lilybench", "ziqi"),
@@ -304,4 +314,6 @@ TRAINING: Final[
     "musictheorybench": (_musictheorybench, ("musictheorybench", "ziqi"), ()),
     "ziqi": (_ziqi, ("musictheorybench", "ziqi"), ()),
 }
-"""Dataset → what composes its rows, the default test sets that these are compared with, and configs that it lacks."""
+"""Dataset → what composes its rows, the default test sets that these are compared with, and configs
+that it lacks.
+"""

@@ -1,15 +1,18 @@
-"""Questions on traditional tunes that come with music21: which of four continuations belongs to an opening?
+"""Questions on traditional tunes that come with music21: which of four continuations belongs to an
+opening?
 
-One continuation is the tune's own. Three are from the same place of other tunes with the same metre, unit note length,
-kind of rhythm and key signature; each is the right answer to another question. All are four full measures of ABC,
-spelled in the same way. No continuation repeats a measure of the opening.
+One continuation is the tune's own. Three are from the same place of other tunes with the same
+metre, unit note length, kind of rhythm and key signature; each is the right answer to another
+question. All are four full measures of ABC, spelled in the same way. No continuation repeats a
+measure of the opening.
 
-The tunes are read from three folders of music21's corpus on the user's machine: ``ryansMammoth`` (*Ryan's Mammoth
-Collection*, Boston 1883), ``airdsAirs`` (James Aird's *Selection*, Glasgow 1778 to 1801; encoded by Jack Campin) and
-``oneills1850`` (*O'Neill's Music of Ireland*, Chicago 1903). The prints are out of copyright. The encodings state no
-licence; music21's note (``corpus/license.txt``) says that its corpus is distributed "with the permission of the
-encoders" and may carry restrictions on commercial use. ``essenFolksong`` is left out: its note calls the legal status
-unclear and the permission non-commercial.
+The tunes are read from three folders of music21's corpus on the user's machine: ``ryansMammoth``
+(*Ryan's Mammoth Collection*, Boston 1883), ``airdsAirs`` (James Aird's *Selection*, Glasgow 1778 to
+1801; encoded by Jack Campin) and ``oneills1850`` (*O'Neill's Music of Ireland*, Chicago 1903). The
+prints are out of copyright. The encodings state no licence; music21's note (``corpus/license.txt``)
+says that its corpus is distributed "with the permission of the encoders" and may carry restrictions
+on commercial use. ``essenFolksong`` is left out: its note calls the legal status unclear and the
+permission non-commercial.
 """
 
 import random
@@ -58,10 +61,13 @@ OPENINGS: Final = (4, 6, 8)  # full measures of an opening, after any pickup
 CONTINUATION: Final = 4  # full measures of a continuation
 _LEAD_INS: Final[Mapping[Language, str]] = {
     "zh": "下面是一首曲调的开头（ABC 记谱法）。四个选项中，哪一个是它原本的后续？",
-    "en": "This is the opening of a tune in ABC notation. Which of the four continuations belongs to it?",
+    "en": (
+        "This is the opening of a tune in ABC notation. Which of the four continuations belongs "
+        "to it?"
+    ),
 }
-# Two tunes with a larger share of equal eighths, relative to their tonics, count as versions of one tune. Unrelated
-# tunes in one metre and key have about a fifth.
+# Two tunes with a larger share of equal eighths, relative to their tonics, count as versions of one
+# tune. Unrelated tunes in one metre and key have about a fifth.
 _VERSION_SHARE: Final = 0.45
 _DOTTED_SHARE: Final = (
     0.15  # dotted notes: more in strathspeys and hornpipes, fewer in reels and polkas
@@ -142,8 +148,8 @@ class _Cut(NamedTuple):
 def compose_continuations(count: int, seed: int) -> list[Question]:
     """Ask which of four continuations belongs to the opening of a tune; all openings differ.
 
-    Every tune is used once before any tune is cut at another place. There are 4,819 questions on 2,795 tunes of music21
-    10.5.1.
+    Every tune is used once before any tune is cut at another place. There are 4,819 questions on
+    2,795 tunes of music21 10.5.1.
 
     Args:
         count: number of questions; a larger number begins with the questions of a smaller one.
@@ -152,7 +158,8 @@ def compose_continuations(count: int, seed: int) -> list[Question]:
     Raises:
         ValueError: there are not so many questions; the message has their number.
 
-    Source: ZIQI-Eval (arXiv 2406.15885), music generation; the wording and the choice of distractors are our own.
+    Source: ZIQI-Eval (arXiv 2406.15885), music generation; the wording and the choice of
+    distractors are our own.
     """
     if count < 0:
         raise ValueError(f"count is {count}; accepted are 0 or more questions")
@@ -169,7 +176,8 @@ def training_continuations(
 ) -> Iterator[Question]:
     """Yield questions on the tunes whose ABC is accepted; the wrong options are of such tunes too.
 
-    A tune that shares a title with one that is not accepted, or that has one of `titles`, is left out.
+    A tune that shares a title with one that is not accepted, or that has one of `titles`, is left
+    out.
     """
     tunes = {cut.source.name: cut.source for cut in _cuts()}
     refused = {name for name, tune in tunes.items() if not accepts(tune.abc())}
@@ -180,10 +188,11 @@ def training_continuations(
 
 @cache
 def refuse_guessable_continuations() -> None:
-    """Raise DatasetError if the right continuation can be guessed from the options; checked once per process.
+    """Raise DatasetError if the right continuation can be guessed from the options; checked once
+    per process.
 
-    Guessers learn from the questions on a third of the tunes and are tested on the other questions. The seed is fixed:
-    only this code and music21 decide the questions.
+    Guessers learn from the questions on a third of the tunes and are tested on the other questions.
+    The seed is fixed: only this code and music21 decide the questions.
     """
     items = []
     for is_learned in (True, False):
@@ -264,7 +273,8 @@ def _cuts() -> tuple[_Cut, ...]:
     """All cuts that questions use."""
     cuts: list[_Cut] = []
     for cut in (_Cut(source, length) for source in _sources() for length in OPENINGS):
-        # Measures that repeat the opening, or a tie from it, would give the right continuation away.
+        # Measures that repeat the opening, or a tie from it, would give the right continuation
+        # away.
         is_fresh = len(cut.continuation) == CONTINUATION and set(cut.continuation).isdisjoint(
             cut.opening
         )
@@ -340,7 +350,9 @@ def _read(name: str, tune: Tune) -> _Source:
 def _regular_measures(
     tune: Tune, meter: tuple[int, int], unit: Fraction, key: Key
 ) -> tuple[tuple[Event, ...], list[tuple[Event, ...]]]:
-    """The pickup, and the full measures after it that have one voice, in the metre and key of the tune."""
+    """The pickup, and the full measures after it that have one voice, in the metre and key of the
+    tune.
+    """
     header = dict(tune.fields)
     pickup: tuple[Event, ...] = ()
     regular: list[tuple[Event, ...]] = []
@@ -374,7 +386,9 @@ def _regular_measures(
 
 
 def _as_played(measures: Iterable[Measure]) -> Iterator[Measure]:
-    """Leave out endings that lead to a repeat: the rest is the tune played once, without repeats."""
+    """Leave out endings that lead to a repeat: the rest is the tune played once, without
+    repeats.
+    """
     is_skipped = False
     for measure in measures:
         if measure.ending:
@@ -386,6 +400,8 @@ def _as_played(measures: Iterable[Measure]) -> Iterator[Measure]:
 
 
 def _plain_title(title: str) -> str:
-    """A title without article, dance and punctuation, to recognise the tune in another collection."""
+    """A title without article, dance and punctuation, to recognise the tune in another
+    collection.
+    """
     words = re.findall(r"[a-z]+", re.split(r"--|[(\[]", title.lower().replace("'", ""))[0])
     return "".join(word for word in words if word not in ("a", "the"))

@@ -1,10 +1,11 @@
-"""ZIQI-Eval: four-option questions on music, as published or composed on this machine in the same form.
+"""ZIQI-Eval: four-option questions on music, as published or composed on this machine in the same
+form.
 
-The configs `comprehension` (music knowledge) and `generation` (which continuation belongs to the opening of a tune)
-have the splits `test` (scored) and `dev` (five worked examples per theme).
+The configs `comprehension` (music knowledge) and `generation` (which continuation belongs to the
+opening of a tune) have the splits `test` (scored) and `dev` (five worked examples per theme).
 
-The composed questions are NOT ZIQI-Eval: they are theory questions with computed answers, and continuations of tunes
-from music21's corpus. `published` reads the authors' questions.
+The composed questions are NOT ZIQI-Eval: they are theory questions with computed answers, and
+continuations of tunes from music21's corpus. `published` reads the authors' questions.
 """
 
 import random
@@ -50,7 +51,9 @@ EXAMPLES: Final = 5  # rows of `dev` per theme, for five-shot prompts
 
 
 class Row(TypedDict):
-    """A question; `duplicate_of` is the id of the first row with the same question and options, null for that row."""
+    """A question; `duplicate_of` is the id of the first row with the same question and options,
+    null for that row.
+    """
 
     id: str
     question: Text
@@ -71,7 +74,9 @@ FEATURES: Final[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A theme of ZIQI-Eval: the stem of its CSV files, its names, and its sub-themes (Chinese → English name)."""
+    """A theme of ZIQI-Eval: the stem of its CSV files, its names, and its sub-themes (Chinese →
+    English name).
+    """
 
     file: str
     zh: str
@@ -147,7 +152,8 @@ def composed_themes() -> tuple[Composed, ...]:
 def build_generated(
     seed: int = DEFAULT_SEED, *, theory: int = _THEORY, continuation: int = _CONTINUATION
 ) -> Plan:
-    """Compose questions with computed answers, in Chinese and in English with the same order of options.
+    """Compose questions with computed answers, in Chinese and in English with the same order of
+    options.
 
     Args:
         seed: any integer.
@@ -201,7 +207,9 @@ def _plan(seed: int, theory: int, continuation: int) -> Plan:
 def rows_of(
     composed: Composed, questions: Sequence[Question], language: Language, key: str
 ) -> Iterator[Row]:
-    """Yield rows of questions; the right answers are spread evenly over the letters, in both languages alike."""
+    """Yield rows of questions; the right answers are spread evenly over the letters, in both
+    languages alike.
+    """
     drawn = places(len(questions), f"{key}/{composed.name}/letters")
     for question, place in zip(questions, drawn, strict=True):
         yield {
@@ -226,7 +234,8 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
 
 
 def _generate(out: Path, _: OnPiece) -> None:
-    # Without the check for guessable questions, which does not depend on the seed: `build` and the tests run it.
+    # Without the check for guessable questions, which does not depend on the seed: `build` and the
+    # tests run it.
     write(_plan(DEFAULT_SEED, _THEORY, _CONTINUATION), out, overwrite=True)
 
 

@@ -1,11 +1,11 @@
 """The authors' questions of ZIQI-Eval, from a folder of CSV files.
 
-The folder, or a folder ``ZIQI-Eval`` in it, has ``dev/THEME.csv`` and ``test/THEME.csv`` for the eleven themes: UTF-8,
-with the columns id, question, A, B, C, D, answer, subtheme. The same files are on GitHub (``zcli-charlie/ZIQI-Eval``)
-and on the Hub (``MYTH-Lab/ZIQI-Eval``).
+The folder, or a folder ``ZIQI-Eval`` in it, has ``dev/THEME.csv`` and ``test/THEME.csv`` for the
+eleven themes: UTF-8, with the columns id, question, A, B, C, D, answer, subtheme. The same files
+are on GitHub (``zcli-charlie/ZIQI-Eval``) and on the Hub (``MYTH-Lab/ZIQI-Eval``).
 
-White space at the ends of fields is trimmed. A row with the same question and options as an earlier row is marked. All
-other oddities are kept, and counted in the provenance and on the card.
+White space at the ends of fields is trimmed. A row with the same question and options as an earlier
+row is marked. All other oddities are kept, and counted in the provenance and on the card.
 """
 
 import csv
@@ -68,7 +68,8 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
     Args:
         source: the folder.
         skip_bad: leave out malformed rows and count them.
-        revision: origin of the files for the provenance; by default it is known from their checksum.
+        revision: origin of the files for the provenance; by default it is known from their
+            checksum.
 
     Raises:
         DatasetError: files are missing, or a row is malformed.
@@ -87,7 +88,8 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
     ]
     if missing := [str(path.relative_to(folder)) for _, _, path in files if not path.is_file()]:
         raise DatasetError(
-            f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: {list_names(missing)}"
+            f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: "
+            f"{list_names(missing)}"
         )
     report = _Report()
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
@@ -178,7 +180,9 @@ def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Ro
 
 
 def _marked(row: Row, exact: bool, theme: Theme, report: _Report) -> Row:
-    """Mark a row that repeats an earlier row; `exact`: in the same file and with the same white space."""
+    """Mark a row that repeats an earlier row; `exact`: in the same file and with the same white
+    space.
+    """
     earlier = report.first.setdefault((row["question"], *row["options"]), row)
     if earlier is row:
         return row

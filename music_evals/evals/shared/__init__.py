@@ -1,1 +1,3 @@
-"""What tasks of several benchmarks share: parameters, declaration, floors, written scores, prompts on the Hub."""
+"""What tasks of several benchmarks share: parameters, declaration, floors, written scores, prompts
+on the Hub.
+"""

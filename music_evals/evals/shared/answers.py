@@ -1,10 +1,11 @@
-"""The parameter ``answer`` of all tasks with options or typed answers: which values a task takes, and its samples.
+"""The parameter ``answer`` of all tasks with options or typed answers: which values a task takes,
+and its samples.
 
 - ``text``: the prompt asks for a form, and rules read the reply.
-- ``schema``: the request carries a JSON schema of the answer, by Inspect's ``response_schema``; in the object a model
-  that may reason does so first.
-- ``likelihood``: the prompt is one text that ends just ahead of the answer, and one token is generated. The
-  probabilities of the tokens that could begin it are the answer.
+- ``schema``: the request carries a JSON schema of the answer, by Inspect's ``response_schema``; in
+  the object a model that may reason does so first.
+- ``likelihood``: the prompt is one text that ends just ahead of the answer, and one token is
+  generated. The probabilities of the tokens that could begin it are the answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,14 +55,16 @@ def samples_answering(
     for name, value in _WITH_TEXT_ALONE.items():
         if getattr(params, name, "") == value:
             raise ValueError(
-                f"answer={form} is not valid with {name}={value}, whose replies are text; valid is text"
+                f"answer={form} is not valid with {name}={value}, whose replies are text; valid is "
+                "text"
             )
     if form == "schema":
         wording = load_answer_wording()["schema"][language]
         return [ask_for_object(sample, wording, reasons=reasons) for sample in samples]
     if getattr(params, "strategy", "") == "cot":
         raise ValueError(
-            "answer=likelihood leaves no room to reason; with strategy=cot text and schema are valid"
+            "answer=likelihood leaves no room to reason; with strategy=cot text and schema are "
+            "valid"
         )
     return [end_ahead_of_answer(sample) for sample in samples]
 
@@ -108,7 +111,8 @@ def ask_for_object(sample: Sample, wording: Mapping[str, Any], *, reasons: bool)
 def end_ahead_of_answer(sample: Sample) -> Sample:
     """Return a sample with one message, whose text ends where the answer begins.
 
-    Worked examples that were earlier turns become part of the text. A model needs no chat template for such a prompt.
+    Worked examples that were earlier turns become part of the text. A model needs no chat template
+    for such a prompt.
 
     Raises:
         ValueError: the question has no options, or some that begin with the same word.
@@ -121,8 +125,8 @@ def end_ahead_of_answer(sample: Sample) -> Sample:
         )
     if len({answer.split()[0] for answer in answers}) < len(answers):
         raise ValueError(
-            f"answer=likelihood compares first words, and options of {sample.id} begin alike; valid are text, schema, "
-            "and prompts that give the options letters"
+            f"answer=likelihood compares first words, and options of {sample.id} begin alike; valid"
+            " are text, schema, and prompts that give the options letters"
         )
     lead = facts.get("form", "$answer").partition("$answer")[0].strip() or _LEAD
     parts = [part for other in sample.input for part in _shown(other, lead)]
@@ -137,7 +141,9 @@ def end_ahead_of_answer(sample: Sample) -> Sample:
 
 
 def _shown(message: Any, lead: str) -> list[Content]:
-    """The parts of a message; the answer of a worked example stands behind the same words as the one to give."""
+    """The parts of a message; the answer of a worked example stands behind the same words as the
+    one to give.
+    """
     if message.role != "assistant":
         return parts_of(message)
     return [ContentText(text=f"{lead} {message.text.removeprefix(lead).strip()}")]

@@ -1,4 +1,6 @@
-"""Floors of a task: the score that its questions give without the music, from the dataset's provenance."""
+"""Floors of a task: the score that its questions give without the music, from the dataset's
+provenance.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,9 +17,11 @@ Floors = dict[str, dict[str, float]]
 def floors_of(
     origin: Origin, config: str, rows: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> Floors:
-    """Return the floors of questions of a config, by split; none if the dataset lacks the floors of a form.
+    """Return the floors of questions of a config, by split; none if the dataset lacks the floors of
+    a form.
 
-    Measured floors other than chance have Wilson's interval for the effective number of questions behind them.
+    Measured floors other than chance have Wilson's interval for the effective number of questions
+    behind them.
     """
     measured = origin.provenance.floors.get(config, {})
     counts = Counter(

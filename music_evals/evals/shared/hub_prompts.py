@@ -1,10 +1,12 @@
 """Files with which Inspect runs a benchmark from its repository on the Hub, without this package.
 
-The config `prompted` holds the prompts of the tasks, one split per task. ``eval.yaml`` names the solvers and scorers of
-Inspect that go with them. Such a run sends a model the same messages with the same settings as the suite's own task.
-Its scores differ where Inspect's scorers read fewer forms of an answer; ``docs/publishing.md`` lists the differences.
+The config `prompted` holds the prompts of the tasks, one split per task. ``eval.yaml`` names the
+solvers and scorers of Inspect that go with them. Such a run sends a model the same messages with
+the same settings as the suite's own task. Its scores differ where Inspect's scorers read fewer
+forms of an answer; ``docs/publishing.md`` lists the differences.
 
-Source: https://inspect.aisi.org.uk/tasks.html#hugging-face, https://huggingface.co/docs/hub/eval-results
+Source: https://inspect.aisi.org.uk/tasks.html#hugging-face,
+https://huggingface.co/docs/hub/eval-results
 """
 
 import json
@@ -69,14 +71,16 @@ class Prompts(NamedTuple):
 def write_prompts(folder: Path, out: Path) -> Prompts:
     """Write the config `prompted` of a dataset folder, and ``eval.yaml``, to another folder.
 
-    No file is written if no task has prompts of text. DatasetError if `folder` is no dataset folder.
+    No file is written if no task has prompts of text. DatasetError if `folder` is no dataset
+    folder.
     """
     provenance = read_provenance(folder)
     benchmark = benchmarks.load(benchmarks.dataset_facts(provenance.benchmark).benchmark)
     paths: dict[str, Path] = {}
     left_out: dict[str, str] = {}
     entries: list[Entry] = []
-    # Only the first dataset of a benchmark, which has the benchmark's name, has questions that a pattern can score.
+    # Only the first dataset of a benchmark, which has the benchmark's name, has questions that a
+    # pattern can score.
     for task in benchmark.tasks.values() if provenance.benchmark == benchmark.name else ():
         if task.prompted is None:
             continue
@@ -113,7 +117,8 @@ def _eval_yaml(about: benchmarks.Benchmark, title: str, entries: Sequence[Entry]
 
 
 def pattern_of(asks: Mapping[str, Any]) -> str:
-    """Return the regular expression that reads the answer of a reply in its one group, in linear time.
+    """Return the regular expression that reads the answer of a reply in its one group, in linear
+    time.
 
     Args:
         asks: facts of the question, from `music_evals.evals.shared.tasks.question_metadata`.
@@ -176,7 +181,8 @@ def _row(sample: Sample, mark: str) -> PromptRow:
 def _entry(name: str, built: Task, samples: Sequence[Sample]) -> Entry:
     """Return the entry of a task in ``eval.yaml``."""
     asks = question_message(samples[0])[1]
-    # All samples of a task have the same system messages. Their text is a parameter, as braces in a template are names.
+    # All samples of a task have the same system messages. Their text is a parameter, as braces in a
+    # template are names.
     solvers: list[Entry] = [
         {
             "name": "system_message",

@@ -1,4 +1,6 @@
-"""Counts the requests, tokens, sounds and pictures of a task before anything is sent, and shows its prompts."""
+"""Counts the requests, tokens, sounds and pictures of a task before anything is sent, and shows its
+prompts.
+"""
 
 import re
 from itertools import chain
@@ -36,7 +38,9 @@ class Requests(NamedTuple):
     is_least: bool  # whether solver or judges send further requests, depending on the replies
 
     def price(self, per_input: float, per_output: float) -> float | None:
-        """Return the highest price of the texts, from prices per million tokens; None without a limit."""
+        """Return the highest price of the texts, from prices per million tokens; None without a
+        limit.
+        """
         return (
             None
             if self.new_tokens is None
@@ -47,7 +51,8 @@ class Requests(NamedTuple):
 def estimated_tokens(text: str) -> int:
     """Estimate the tokens of a text in English, Chinese or a notation.
 
-    It was fitted to the mean of the tokenizers of GPT-4o and Qwen, and is within 10% of it on the prompts of each task.
+    It was fitted to the mean of the tokenizers of GPT-4o and Qwen, and is within 10% of it on the
+    prompts of each task.
 
     Example:
         >>> estimated_tokens("Which quality has the chord?")
@@ -100,9 +105,11 @@ def requests_of(
 
 
 def reader_requests(task: Task, *, limit: int | None = None, epochs: int = 1) -> Requests:
-    """Count what a model in the role ``reader`` is sent at most: each reply to a question with options, once.
+    """Count what a model in the role ``reader`` is sent at most: each reply to a question with
+    options, once.
 
-    The end of a reply counts as text in Chinese, which has more tokens than any other of its length.
+    The end of a reply counts as text in Chinese, which has more tokens than any other of its
+    length.
     """
     end = estimated_tokens("音" * REPLY_END)
     prompts = [_reading_prompt(sample) for sample in list(task.dataset)[:limit]]
@@ -112,7 +119,9 @@ def reader_requests(task: Task, *, limit: int | None = None, epochs: int = 1) ->
 
 
 def _reading_prompt(sample: Sample) -> str:
-    """The prompt for an empty reply; nothing if the reply to the sample is no free choice of an option."""
+    """The prompt for an empty reply; nothing if the reply to the sample is no free choice of an
+    option.
+    """
     metadata = sample.metadata or {}
     options = metadata.get("options") or sample.choices
     if CHAT in metadata or FORM in metadata or not options:
@@ -122,7 +131,9 @@ def _reading_prompt(sample: Sample) -> str:
 
 
 def prompt(sample: Sample) -> str:
-    """Return what a sample sends as text: the messages under their roles, with sounds and pictures named."""
+    """Return what a sample sends as text: the messages under their roles, with sounds and pictures
+    named.
+    """
     lines: list[str] = []
     for message in messages_of(sample):
         texts = (

@@ -1,4 +1,5 @@
-"""Tasks on written scores, which LilyBench and ABC-Eval have in common: from rows to samples, prompts and scorers.
+"""Tasks on written scores, which LilyBench and ABC-Eval have in common: from rows to samples,
+prompts and scorers.
 
 Their modules have the tasks; a task differs by the dataset and the notation of its rows.
 """
@@ -82,25 +83,30 @@ class ScoreTaskParameters:
     """Parameters of the ten tasks on understanding, of LilyBench and ABC-Eval.
 
     Args:
-        dataset: ``generated`` for a look-alike of the published test (ABC-Eval's has the questions of LilyBench's);
-            ``published`` for that, which is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
-            another item's, of another answer.
-        twin: ``original``; or ``completion`` to show half of the options and ask for the others word for word.
-        protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form
-            asked for; ``paper`` for rows, prompts, readings and figures as published
-            (``music_evals/scorers/readers/written.py`` says how replies are read under both).
-        strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step
-            first; ``logiclm``, for LilyBench and the tasks `WITH_TOOLS` only, to let the model call tools that parse
-            the score.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees; ``likelihood`` for the
-            probabilities of the options, also by models without a chat template. See ``docs/answers.md``.
-        max_score_tokens: the longest score, in tokens estimated as half its characters. Rows with longer scores are
-            left out and counted in the task's metadata; scores are never cut, as that would change the answer.
-        media: number of samples, from the first on, for which the log shows the opening page, of ABC also the sound; or
-            ``all``.
-        prompts: a TOML file with other wording, see ``prompts.toml`` in LilyBench's folder and ABC-Eval's; its table
-            ``paper`` has the wording of that protocol.
+        dataset: ``generated`` for a look-alike of the published test (ABC-Eval's has the questions
+            of LilyBench's); ``published`` for that, which is fetched once; a folder; or
+            ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random
+            music as long, or with another item's, of another answer.
+        twin: ``original``; or ``completion`` to show half of the options and ask for the others
+            word for word.
+        protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in
+            exactly the form asked for; ``paper`` for rows, prompts, readings and figures as
+            published (``music_evals/scorers/readers/written.py`` says how replies are read under
+            both).
+        strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to
+            think step by step first; ``logiclm``, for LilyBench and the tasks `WITH_TOOLS` only, to
+            let the model call tools that parse the score.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
+            ``likelihood`` for the probabilities of the options, also by models without a chat
+            template. See ``docs/answers.md``.
+        max_score_tokens: the longest score, in tokens estimated as half its characters. Rows with
+            longer scores are left out and counted in the task's metadata; scores are never cut, as
+            that would change the answer.
+        media: number of samples, from the first on, for which the log shows the opening page, of
+            ABC also the sound; or ``all``.
+        prompts: a TOML file with other wording, see ``prompts.toml`` in LilyBench's folder and
+            ABC-Eval's; its table ``paper`` has the wording of that protocol.
     """
 
     dataset: str = GENERATED
@@ -122,8 +128,9 @@ def score_task(
     if params.strategy == "logiclm":
         if name not in WITH_TOOLS or notation == "abc":
             raise ValueError(
-                f"strategy='logiclm' is not valid for {name} of {benchmark.name}; valid values are: standalone, cot "
-                f"(tools that parse the score are for {', '.join(WITH_TOOLS)} of lilybench)"
+                f"strategy='logiclm' is not valid for {name} of {benchmark.name}; valid values are:"
+                f" standalone, cot (tools that parse the score are for {', '.join(WITH_TOOLS)} of "
+                "lilybench)"
             )
         check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")
     wording = load_prompts(benchmark.name, params.prompts)
@@ -139,8 +146,8 @@ def score_task(
     fitting = [row for row in rows if longest is None or score_tokens(row) <= longest]
     if not fitting:
         raise ValueError(
-            f"max_score_tokens={longest} leaves no row of {name} in {params.dataset}; its shortest score is "
-            f"estimated at {min(map(score_tokens, rows))} tokens"
+            f"max_score_tokens={longest} leaves no row of {name} in {params.dataset}; its shortest "
+            f"score is estimated at {min(map(score_tokens, rows))} tokens"
         )
     majority = commonest((_shown_kind(name, row), row["answer"]) for row in rows)
     texts = (
@@ -192,7 +199,9 @@ def _texts(
 
 
 def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[TaskRow]) -> Floors:
-    """The dataset's floors; for `error_detection`, whose answers score from 0 to 1, the most common answer's score."""
+    """The dataset's floors; for `error_detection`, whose answers score from 0 to 1, the most common
+    answer's score.
+    """
     if name == "error_detection":
         wrong = [row for row in rows if row["kind"] != CLEAN]
         constant = measures_of(commonest(("", row["answer"]) for row in wrong)[""])
@@ -272,7 +281,8 @@ def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
     """Return a sample's id: the row's id with the part first that differs between rows.
 
     Example:
-        >>> sample_id("error_detection", "strict", "error_detection.strict.bach/bwv101.7.melodic_leap.m4")
+        >>> sample_id("error_detection", "strict",
+        ...     "error_detection.strict.bach/bwv101.7.melodic_leap.m4")
         'bwv101.7.melodic_leap.m4.strict.bach'
     """
     common = f"{name}.{protocol}."
@@ -317,7 +327,9 @@ def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Prot
 
 
 def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: Strategy) -> str:
-    """Word what is asked as published: options are listed as ``0. …``, and shuffled bars are the score."""
+    """Word what is asked as published: options are listed as ``0. …``, and shuffled bars are the
+    score.
+    """
     paper, form = wording["paper"], FORMS[name]
     parts = [
         Template(paper["score"]).substitute(score=_published_music(row, form)),
@@ -338,7 +350,9 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
 
 
 def _published_music(row: TaskRow, form: Kind) -> str:
-    """The score; for a question of order the bars ahead, if there are any, and the shuffled bars."""
+    """The score; for a question of order the bars ahead, if there are any, and the shuffled
+    bars.
+    """
     score = row["score"].strip("\r\n")
     return (
         "\n".join(filter(None, [score, _published_options(row["options"])]))
@@ -352,7 +366,8 @@ def _published_options(options: Sequence[str]) -> str:
 
 
 def listed(options: Sequence[str]) -> str:
-    r"""List options with their indices; if one has several lines, all are indented below their indices.
+    r"""List options with their indices; if one has several lines, all are indented below their
+    indices.
 
     Example:
         >>> print(listed(["G major", "D minor"]))

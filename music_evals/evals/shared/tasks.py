@@ -5,9 +5,9 @@ A task is a function of one argument, a frozen dataclass of its parameters::
     @task
     def syncopation(params: MuseParameters) -> Task: ...
 
-`task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the defaults. It checks the
-arguments against the annotations, and registers the task: as ``muse_syncopation`` in the package, as ``syncopation`` if
-Inspect loads the file ``evals/muse.py``.
+`task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the
+defaults. It checks the arguments against the annotations, and registers the task: as
+``muse_syncopation`` in the package, as ``syncopation`` if Inspect loads the file ``evals/muse.py``.
 """
 
 import dataclasses
@@ -120,14 +120,18 @@ def check_parameters(parameters: Callable[..., P], arguments: Mapping[str, Any])
 
 
 def check_positive(**values: int | None) -> None:
-    """Check that numbers, where there are any, are above 0; a ValueError names the parameter and its value."""
+    """Check that numbers, where there are any, are above 0; a ValueError names the parameter and
+    its value.
+    """
     for name, value in values.items():
         if value is not None and value < 1:
             raise ValueError(f"{name}={value} is not valid; a number above 0 is needed")
 
 
 def check_lilypond(what_for: str) -> None:
-    """Check that LilyPond is installed and can be confined; the ValueError begins with what needs it."""
+    """Check that LilyPond is installed and can be confined; the ValueError begins with what needs
+    it.
+    """
     from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
     from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
@@ -139,12 +143,15 @@ def check_lilypond(what_for: str) -> None:
 
 
 def estimated_tokens(characters: int) -> int:
-    """Estimate the tokens of ABC or LilyPond: one to two characters. No tokenizer is at hand for every model."""
+    """Estimate the tokens of ABC or LilyPond: one to two characters. No tokenizer is at hand for
+    every model.
+    """
     return -(-characters // 2)
 
 
 def question_metadata(benchmark: str, name: str, **facts: Any) -> dict[str, Any]:
-    """Return the metadata of the message that a model is to answer: facts of the question, for the baselines.
+    """Return the metadata of the message that a model is to answer: facts of the question, for the
+    baselines.
 
     `music_evals.baselines.asking` lists the facts; a fact that is None is left out.
     """
@@ -158,7 +165,8 @@ def question_metadata(benchmark: str, name: str, **facts: Any) -> dict[str, Any]
 
 
 def commonest(answers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the commonest answer to each kind of question, from pairs of kind and answer; ties: the first.
+    """Return the commonest answer to each kind of question, from pairs of kind and answer; ties:
+    the first.
 
     Example:
         >>> commonest([("key", "C"), ("key", "G"), ("key", "G"), ("metre", "3/4")])
@@ -175,7 +183,9 @@ def samples_view(
     shown: Sequence[str] = ("sampleStatus", "sampleId", "target", "answer"),
     hidden: Sequence[str] = ("input", "tokens", "duration"),
 ) -> ViewerConfig:
-    """Say how the viewer lists the samples; the input is hidden, because all prompts of a task begin alike."""
+    """Say how the viewer lists the samples; the input is hidden, because all prompts of a task
+    begin alike.
+    """
     columns = [TaskSamplesColumn(id=column) for column in shown]
     columns += [TaskSamplesColumn(id=column, visible=False) for column in hidden]
     view = TaskSamplesView(name=name, columns=columns, multiline=False, compact_scores=True)
@@ -203,7 +213,8 @@ def declared_task(
     own_noise: bool = False,
     reasons: bool = False,
 ) -> Task:
-    """Make a task whose log records what reports need; solver, scorer, config and viewer are those of Inspect's `Task`.
+    """Make a task whose log records what reports need; solver, scorer, config and viewer are those
+    of Inspect's `Task`.
 
     Args:
         params: its parameters, a dataclass.
@@ -212,18 +223,23 @@ def declared_task(
         origin: the data that it runs on.
         samples: the questions.
         metadata: further entries of the log.
-        floors: the score without the music, for the main metric under ``""``, and for ``GROUP/NAME``.
-        is_like: whether the questions only have the benchmark's form; the name of the task then says ``like``.
+        floors: the score without the music, for the main metric under ``""``, and for
+            ``GROUP/NAME``.
+        is_like: whether the questions only have the benchmark's form; the name of the task then
+            says ``like``.
         shuffled: whether the samples are in another order than the dataset's.
-        metric: the main metric, ``SCORER/METRIC``, if it is not the one that the benchmark declares.
+        metric: the main metric, ``SCORER/METRIC``, if it is not the one that the benchmark
+            declares.
         tools: whether the model calls tools.
         constrained: whether the server constrains the model's text.
-        own_noise: whether noise is as long and loud as the clip that it replaces, and not as the median clip.
+        own_noise: whether noise is as long and loud as the clip that it replaces, and not as the
+            median clip.
         reasons: whether the model may reason ahead of its answer.
 
     Raises:
-        ValueError: an id is not unique, the parameter ``stimulus`` needs music that the dataset lacks, the task does
-            not take the value of ``answer``, or the model cannot take such questions.
+        ValueError: an id is not unique, the parameter ``stimulus`` needs music that the dataset
+            lacks, the task does not take the value of ``answer``, or the model cannot take such
+            questions.
     """
     import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
 
@@ -262,8 +278,9 @@ def declared_task(
         name for name, count in Counter(sample.id for sample in samples).items() if count > 1
     ]:
         raise ValueError(f"{origin.dataset} has the id {duplicates[0]} in two of its splits")
+    family = benchmark.removesuffix(f"_{name}") + ("_like" if is_like else "")
     return Task(
-        name=f"{benchmark.removesuffix(f'_{name}')}{'_like' if is_like else ''}_{name}_{origin.label}",
+        name=f"{family}_{name}_{origin.label}",
         dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),
         solver=with_media(solver) if media else solver,
         scorer=scorer,
@@ -291,7 +308,8 @@ def declared_task(
 
 
 def error_limit(samples: int) -> float:
-    """Return the share of samples with errors at which a run of a task stops, as Inspect's `fail_on_error`.
+    """Return the share of samples with errors at which a run of a task stops, as Inspect's
+    `fail_on_error`.
 
     A run goes on with errors in a tenth of its samples, and with four errors in any case; a run
     without any score stops.
@@ -306,7 +324,8 @@ def error_limit(samples: int) -> float:
 
 
 def condition(params: Any) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults, in order, without those of data and media.
+    """Return the parameters that differ from their defaults, in order, without those of data and
+    media.
 
     Example:
         >>> @dataclasses.dataclass

@@ -1,12 +1,16 @@
-r"""Writes canonical LilyPond (`music_evals.notation.lilypond.canonical`) as ABC 2.1: the same measures and notes.
+r"""Writes canonical LilyPond (`music_evals.notation.lilypond.canonical`) as ABC 2.1: the same
+measures and notes.
 
-The ABC says what the LilyPond says and no more: one measure per line without its number, notes, rests, ties, tuplets,
-grace notes, clefs, keys and metres. Section numbers are those of https://abcnotation.com/wiki/abc:standard:v2.1.
+The ABC says what the LilyPond says and no more: one measure per line without its number, notes,
+rests, ties, tuplets, grace notes, clefs, keys and metres. Section numbers are those of
+https://abcnotation.com/wiki/abc:standard:v2.1.
 
-- A note has an accidental if the key does not imply its alteration, or if its step had an accidental earlier in the
-  measure, or in a note before the measure that has a tie. Without a key (``K:none``) every altered note has one.
-- A word that is no LilyPond becomes a word that is no ABC. A wrong mode is written backwards, because ABC reads only
-  three letters of a mode (3.1.14). A wrong note has ``@`` ahead, which is reserved (8.1).
+- A note has an accidental if the key does not imply its alteration, or if its step had an
+  accidental earlier in the measure, or in a note before the measure that has a tie. Without a key
+  (``K:none``) every altered note has one.
+- A word that is no LilyPond becomes a word that is no ABC. A wrong mode is written backwards,
+  because ABC reads only three letters of a mode (3.1.14). A wrong note has ``@`` ahead, which is
+  reserved (8.1).
 - What is masked in LilyPond, ``\key ?`` or ``\time ?``, is ``K:?`` or ``M:?``.
 """
 
@@ -39,7 +43,8 @@ _MOST: Final = 9  # notes of a tuplet, in one digit
 
 
 def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:
-    r"""Write a canonical score, or single measures of one, as ABC; ValueError if ABC cannot express it.
+    r"""Write a canonical score, or single measures of one, as ABC; ValueError if ABC cannot express
+    it.
 
     Args:
         text: the score or measures, also with one wrong word, or with masked keys or metres.
@@ -109,7 +114,8 @@ def _alterations(key: str) -> dict[str, int]:
 def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
     """The measures of a voice; the key and metre of its beginning are written elsewhere."""
     implied = _alterations(key)
-    tied = ""  # the last note, if a tie follows, whether or not the tie ends at a note of the same pitch
+    # the last note, if a tie follows, whether or not the tie ends at a note of the same pitch
+    tied = ""
     for measure in voice:
         texts: list[str] = []
         altered = {letter.upper() for letter in re.findall(r"[\^_=]([A-Ga-g])", tied)}
@@ -146,7 +152,8 @@ def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
 def _tuplets(words: Sequence[Word]) -> dict[int, tuple[str, Fraction]]:
     """Index of a word in a tuplet → ``(p:q:r`` ahead of it (4.13), and the factor of its length.
 
-    ABC has no tuplet of more than nine notes in the time of others: such notes have fractions as lengths.
+    ABC has no tuplet of more than nine notes in the time of others: such notes have fractions as
+    lengths.
     """
     factors: dict[int, tuple[Fraction, int]] = {}  # with the number of the tuplet
     tuplet = 0

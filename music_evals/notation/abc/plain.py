@@ -1,14 +1,16 @@
 """ABC in the subset that music21 reads completely, by the rules of ABC 2.1.
 
-https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are its own. Tokens are those of `tunes`. What
-cannot be written for music21 is a `ValueError` that names it. Written against music21 10.5, which
+https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are its own. Tokens are those
+of `tunes`. What cannot be written for music21 is a `ValueError` that names it. Written against
+music21 10.5, which
 
 - ends an accidental at the next note, and never applies one to a chord (11.3),
 - ignores inline fields, invisible rests and rests of whole measures,
 - takes every return to a voice for another part,
 - transposes notes in a bass clef, and keeps the last key and unit of a voice for the next voice,
 - takes a third ending for a chord, and a letter that marks a decoration for a note,
-- counts grace notes as notes of a tuplet, and leaves out a broken rhythm with a sign between its notes,
+- counts grace notes as notes of a tuplet, and leaves out a broken rhythm with a sign between its
+  notes,
 - loses an ``E`` before ``::``,
 - leaves out ties of chords, which `parse_plain` adds.
 """
@@ -50,11 +52,12 @@ _Signs = dict[str, str]  # accidentals of notes
 
 
 def split_voices(abc: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Split a tune into its header and the lines of its voices, without voice definitions and comments.
+    """Split a tune into its header and the lines of its voices, without voice definitions and
+    comments.
 
     Returns:
-        The lines of the header, and the lines of each voice by its name, in the order of the music. A tune without
-        ``V:`` has one voice without a name.
+        The lines of the header, and the lines of each voice by its name, in the order of the music.
+        A tune without ``V:`` has one voice without a name.
     """
     header: list[str] = []
     voices: dict[str, list[str]] = {}
@@ -80,11 +83,12 @@ def split_voices(abc: str) -> tuple[list[str], dict[str, list[str]]]:
 def plain_abc(abc: str) -> str:
     r"""Write a tune so that music21 reads all of it, with voices named 1, 2 … and without slurs.
 
-    Every note has the accidental that holds for it, by ``%%propagate-accidentals`` or else in all octaves to the end
-    of the measure.
+    Every note has the accidental that holds for it, by ``%%propagate-accidentals`` or else in all
+    octaves to the end of the measure.
 
     Raises:
-        ValueError: the tune has what music21 cannot read, such as voice overlays; the message names it.
+        ValueError: the tune has what music21 cannot read, such as voice overlays; the message names
+            it.
 
     Example:
         >>> print(plain_abc("X:1\nM:3/4\nL:1/4\nK:C\n^F>F x [M:2/4] Z ::"), end="")
@@ -138,7 +142,9 @@ def parse_plain(plain: str) -> Any:
 
 
 def _tied_notes(music: str) -> list[str]:
-    """For each note and chord that no grace note is: which notes of it are tied, by ``1`` and ``0``."""
+    """For each note and chord that no grace note is: which notes of it are tied, by ``1`` and
+    ``0``.
+    """
     tied: list[str] = []
     for kind, token in body_tokens(music):
         if kind in ("note", "chord"):
@@ -186,7 +192,9 @@ def plain_field(line: str) -> str:
 
 
 def _measure_length(field: str) -> Fraction | None:
-    """The length of a measure in whole notes by a field M, also of ``C`` and ``2+3/8``; None in free metre."""
+    """The length of a measure in whole notes by a field M, also of ``C`` and ``2+3/8``; None in
+    free metre.
+    """
     if field[2:].strip() in ("C", "C|"):
         return Fraction(1)
     *above, below = [0, *map(int, re.findall(r"[1-9][0-9]*", field))]

@@ -1,7 +1,8 @@
 """ABC a major second higher or lower, with lengths, bars, signs and words unchanged.
 
-Every letter moves by one step and the key by two fifths: a note without an accidental follows the new key, and an
-accidental is converted. Chord symbols move too, and so do pitches, keys and chords that words name.
+Every letter moves by one step and the key by two fifths: a note without an accidental follows the
+new key, and an accidental is converted. Chord symbols move too, and so do pitches, keys and chords
+that words name.
 """
 
 import re
@@ -49,7 +50,9 @@ _ALTERED: Final = {
 
 
 def direction_of(abc: str) -> Direction:
-    """Return the direction with fewer accidentals for a tune; ValueError if its first key cannot be read."""
+    """Return the direction with fewer accidentals for a tune; ValueError if its first key cannot be
+    read.
+    """
     key = re.search(r"^K:[ \t]*([A-G][#b]? ?[A-Za-z]*(?![a-z]*=))?", abc, re.MULTILINE)
     if key is None or key[1] is None:
         raise ValueError("the tune names no key that can be read")
@@ -83,7 +86,8 @@ def transpose_abc(abc: str, direction: Direction) -> str:
 
 
 def transpose_names(text: str, direction: Direction) -> str:
-    """Move all pitches, keys and chords that a text names; for text with other words use `transpose_signed`.
+    """Move all pitches, keys and chords that a text names; for text with other words use
+    `transpose_signed`.
 
     Example:
         >>> transpose_names("F♯4, Bb minor, G", 1), transpose_names("C4", -1)
@@ -93,7 +97,8 @@ def transpose_names(text: str, direction: Direction) -> str:
 
 
 def transpose_signed(text: str, direction: Direction) -> str:
-    """Move the pitches, keys and chords of a sentence: letters with an accidental, an octave or a quality.
+    """Move the pitches, keys and chords of a sentence: letters with an accidental, an octave or a
+    quality.
 
     Example:
         >>> transpose_signed("Is A in a chord of B♭ major, or is A4?", 1)

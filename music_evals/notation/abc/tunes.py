@@ -1,9 +1,11 @@
-"""ABC notation as text: the tunes of a file, the measures of a tune, the notes of a measure, and their plain spelling.
+"""ABC notation as text: the tunes of a file, the measures of a tune, the notes of a measure, and
+their plain spelling.
 
 The module covers the part of ABC 2.1 that collections of traditional tunes use
-(https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are its own), in time linear in the text. Grace
-notes, decorations, annotations, chord symbols and slurs are skipped. Voice overlays and macros are not accepted. Text
-that cannot be read is a `ValueError` that quotes the place. Durations and unit note lengths are in whole notes.
+(https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are its own), in time linear
+in the text. Grace notes, decorations, annotations, chord symbols and slurs are skipped. Voice
+overlays and macros are not accepted. Text that cannot be read is a `ValueError` that quotes the
+place. Durations and unit note lengths are in whole notes.
 """
 
 import re
@@ -42,8 +44,8 @@ _UNIT: Final = re.compile(r"1/(1|2|4|8|16|32|64)|1")
 
 _NOTE: Final = r"(?:\^\^?|__?|=)?[A-Ga-g][,']{0,5}"
 _LENGTH: Final = r"(?:[0-9]{0,4}/[0-9]{1,4}|[0-9]{0,3}/{0,6})"
-# Each alternative matches or fails within its own line, and reading ends where all of them fail. So no part of a text
-# is scanned repeatedly.
+# Each alternative matches or fails within its own line, and reading ends where all of them fail. So
+# no part of a text is scanned repeatedly.
 _TOKEN: Final = re.compile(
     "|".join(
         f"(?P<{kind}>{pattern})"
@@ -77,7 +79,9 @@ _IN_CHORD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Tune:
-    """A tune: names and values of its header fields in order, X to K, and the lines after them without comments."""
+    """A tune: names and values of its header fields in order, X to K, and the lines after them
+    without comments.
+    """
 
     fields: tuple[tuple[str, str], ...]
     body: str
@@ -92,7 +96,8 @@ class Measure:
     """The music between two bar lines, as written."""
 
     text: str
-    bar: str  # the bar line at its end, without the number of an ending; empty if the tune ends without one
+    # the bar line at its end, without the number of an ending; empty if the tune ends without one
+    bar: str
     ending: str = ""  # number of the variant ending that starts here, such as "1" or "1,3"
     fields: tuple[tuple[str, str], ...] = ()  # information fields since the last bar line
 
@@ -118,10 +123,11 @@ class Event:
 
 
 def split_tunes(text: str) -> list[Tune]:
-    """Split an ABC file into its tunes, from an X field to an empty line, the next X field or the end (2.2).
+    """Split an ABC file into its tunes, from an X field to an empty line, the next X field or the
+    end (2.2).
 
-    Text outside of tunes is left out, and so is a tune without a K field. ValueError for a text longer than
-    `MAX_CHARACTERS`.
+    Text outside of tunes is left out, and so is a tune without a K field. ValueError for a text
+    longer than `MAX_CHARACTERS`.
     """
     _check_length(text)
     tunes: list[Tune] = []
@@ -153,9 +159,11 @@ def split_tunes(text: str) -> list[Tune]:
 
 
 def split_measures(body: str) -> Iterator[Measure]:
-    """Split the body of a tune at its bar lines (4.8), in written order; ValueError where it is no ABC.
+    """Split the body of a tune at its bar lines (4.8), in written order; ValueError where it is no
+    ABC.
 
-    A bar line without music before it is merged into the previous one; a bar line at the very start is dropped.
+    A bar line without music before it is merged into the previous one; a bar line at the very start
+    is dropped.
 
     Example:
         >>> for measure in split_measures('|: "G"G2 B2 |1 A4 :|2 G4 |]'):
@@ -193,7 +201,9 @@ def split_measures(body: str) -> Iterator[Measure]:
 
 
 def parse_meter(value: str) -> tuple[int, int]:
-    """Read an M field (3.1.6): beats of a measure and their note value; ValueError also for free metre."""
+    """Read an M field (3.1.6): beats of a measure and their note value; ValueError also for free
+    metre.
+    """
     match = _METER.fullmatch({"C": "4/4", "C|": "2/2"}.get(value, value))
     if match is None:
         raise ValueError(
@@ -208,19 +218,23 @@ def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
         return Fraction(1, 16) if Fraction(*meter) < Fraction(3, 4) else Fraction(1, 8)
     if _UNIT.fullmatch(value) is None:
         raise ValueError(
-            f"unit note length {_shown(value)} is not accepted; accepted are 1, 1/2, 1/4 and so on to 1/64"
+            f"unit note length {_shown(value)} is not accepted; accepted are 1, 1/2, 1/4 and so on "
+            "to 1/64"
         )
     return Fraction(value)
 
 
 def parse_key(value: str) -> Key:
-    """Read a K field, tonic and mode, abbreviated or not (3.1.14); ValueError for bagpipes, accidentals and clefs."""
+    """Read a K field, tonic and mode, abbreviated or not (3.1.14); ValueError for bagpipes,
+    accidentals and clefs.
+    """
     match = _KEY.fullmatch(value)
     word = match[3].lower() if match is not None else "?"
     mode = _MODE_NAMES.get(word[:3])
     if match is None or mode is None:
         raise ValueError(
-            f"key {_shown(value)} is not accepted; accepted are a tonic and a mode, such as Em or A Dorian"
+            f"key {_shown(value)} is not accepted; accepted are a tonic and a mode, such as Em or A"
+            " Dorian"
         )
     tonic = FIFTHS.index(match[1]) - 1 + {"": 0, "#": 7, "b": -7}[match[2]]  # fifths above C
     sharps = tonic + MODES[mode]
@@ -261,7 +275,8 @@ def read_measure(
         if kind == "tuplet":
             if lacking:
                 raise ValueError(
-                    f"tuplet {token} starts within another; accepted are tuplets one after the other"
+                    f"tuplet {token} starts within another; accepted are tuplets one after the "
+                    "other"
                 )
             mark, ratio, lacking = _tuplet(token, meter)
             start = mark
@@ -308,10 +323,11 @@ def total_duration(events: Sequence[Event]) -> Fraction:
 
 
 def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fraction(0)) -> str:
-    """Spell the events of a measure as plain music: notes, chords, rests, ties and tuplets, a space before every beat.
+    """Spell the events of a measure as plain music: notes, chords, rests, ties and tuplets, a space
+    before every beat.
 
-    Slurs, decorations, fingerings, beams and signs of broken rhythm are left out. `start` is the onset of the first
-    event in the measure, in whole notes.
+    Slurs, decorations, fingerings, beams and signs of broken rhythm are left out. `start` is the
+    onset of the first event in the measure, in whole notes.
 
     Example:
         >>> events = read_measure('u"4"(A>B) .c"D7"d', Fraction(1, 8), (2, 4))
@@ -338,7 +354,9 @@ def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fra
 
 
 def body_tokens(body: str) -> Iterator[tuple[str, str]]:
-    """Yield kind and text of the tokens of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
+    """Yield kind and text of the tokens of a tune's body; a field, inline or on its own line, as
+    ``M:6/8``.
+    """
     _check_length(body)
     for line in body.split("\n"):
         bare = _COMMENT.sub("", line)
@@ -351,7 +369,9 @@ def body_tokens(body: str) -> Iterator[tuple[str, str]]:
 
 
 def tokens(music: str) -> Iterator[tuple[str, str]]:
-    """Yield kind and text of the tokens of music without comments and field lines; ValueError where it is no ABC."""
+    """Yield kind and text of the tokens of music without comments and field lines; ValueError where
+    it is no ABC.
+    """
     _check_length(music)
     place = 0
     while place < len(music):
@@ -373,7 +393,9 @@ def _event(
     sharps: int,
     altered: dict[str, int],
 ) -> Event:
-    """Read a note, chord or rest, with its duration in unit notes; `altered` holds the accidentals so far."""
+    """Read a note, chord or rest, with its duration in unit notes; `altered` holds the accidentals
+    so far.
+    """
     if kind == "measures":
         return Event((), Fraction(*meter) * int(token[1:] or 1) / unit, "z")
     if kind == "rest":
@@ -410,7 +432,9 @@ def _pitch(note: str, sharps: int, altered: dict[str, int]) -> int:
 
 
 def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
-    """Canonical mark, ratio of played to written length, and number of notes, of ``(p:q:r`` (4.13)."""
+    """Canonical mark, ratio of played to written length, and number of notes, of ``(p:q:r``
+    (4.13).
+    """
     numbers = [int(number) if number else 0 for number in token[1:].split(":")]
     notes = numbers[0]
     usual = {2: 3, 3: 2, 4: 3, 6: 2, 8: 3}.get(
@@ -475,7 +499,9 @@ def staff_layout(voices: Sequence[str]) -> str:
 
 
 def key_alterations(sharps: int) -> dict[str, int]:
-    """Return the alterations of the letters that a key with so many sharps alters; flats are negative."""
+    """Return the alterations of the letters that a key with so many sharps alters; flats are
+    negative.
+    """
     return (
         dict.fromkeys(FIFTHS[:sharps], 1)
         if sharps > 0

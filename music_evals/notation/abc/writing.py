@@ -1,13 +1,18 @@
-"""Writes a score as ABC text: voice by voice, with one numbered measure per line, also if a bar line divides it.
+"""Writes a score as ABC text: voice by voice, with one numbered measure per line, also if a bar
+line divides it.
 
-The text is ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are from it). Where ABC 2.1
-cannot express something, or where readers differ, the text is written so that all readers find the same notes:
+The text is ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are from
+it). Where ABC 2.1 cannot express something, or where readers differ, the text is written so that
+all readers find the same notes:
 
-- Every altered note of a measure has its accidental. After an alteration, its step has an accidental to the end of the
-  measure, a natural too (4.2 and 11.3 leave open how far accidentals reach). The same holds after a tie.
-- A second voice on a staff is a voice of its own, ``V:1b`` beside ``V:1``; ``%%score`` joins them to one staff. music21
-  and verovio do not read overlays with ``&`` (7.4). Where such a voice is silent it has invisible rests, ``x``.
-- Clefs with an octave sign are written without it, and notes at their sounding pitch (4.6 leaves open who transposes).
+- Every altered note of a measure has its accidental. After an alteration, its step has an
+  accidental to the end of the measure, a natural too (4.2 and 11.3 leave open how far accidentals
+  reach). The same holds after a tie.
+- A second voice on a staff is a voice of its own, ``V:1b`` beside ``V:1``; ``%%score`` joins them
+  to one staff. music21 and verovio do not read overlays with ``&`` (7.4). Where such a voice is
+  silent it has invisible rests, ``x``.
+- Clefs with an octave sign are written without it, and notes at their sounding pitch (4.6 leaves
+  open who transposes).
 - Lyrics are left out.
 """
 
@@ -31,7 +36,9 @@ if TYPE_CHECKING:
     from music21.stream import Score
 
 _IMPRECISION: Final = Fraction(1, 96)
-"""Rounding errors of onsets and lengths, in quarter notes: files that count ticks have 0.167 and 0.166 for a sixth."""
+"""Rounding errors of onsets and lengths, in quarter notes: files that count ticks have 0.167 and
+0.166 for a sixth.
+"""
 
 _ACCIDENTALS: Final = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
 _UNITS: Final = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
@@ -63,7 +70,8 @@ _CHANGES: Final = (
 _DYNAMICS: Final = frozenset(
     ("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz")
 )
-# Classes of music21 by name, subclasses first. The decorations are from 4.14, but marcato is from ABC 2.2.
+# Classes of music21 by name, subclasses first. The decorations are from 4.14, but marcato is from
+# ABC 2.2.
 _DECORATIONS: Final = {
     **{
         "Staccatissimo": "!wedge!",
@@ -91,7 +99,9 @@ _DECORATIONS: Final = {
 
 @dataclass(slots=True)
 class _Item:
-    """A note, chord or rest with its grace notes; grace notes at the end of a measure have no element."""
+    """A note, chord or rest with its grace notes; grace notes at the end of a measure have no
+    element.
+    """
 
     onset: Fraction
     duration: Fraction
@@ -129,7 +139,8 @@ def score_to_abc(score: "Score") -> str:
         [_read_bar(measure) for measure in part.getElementsByClass("Measure")]
         for part in score.parts
     ]
-    # A measure is as long as it is in the part where it is longest, so that the voices stay together.
+    # A measure is as long as it is in the part where it is longest, so that the voices stay
+    # together.
     for column in zip(*parts, strict=False):
         for bar in column:
             bar.length = max(other.length for other in column)
@@ -168,7 +179,8 @@ def score_to_abc(score: "Score") -> str:
         name = "" if part.partName == NO_NAME else _quoted("", part.partName or "")
         for layer, voice in enumerate(_voices(number, bars)):
             lines.append(
-                f"V:{voice} {_first_clef(bars[0].measure)}{f' nm={name}' if name and not layer else ''}"
+                f"V:{voice} "
+                f"{_first_clef(bars[0].measure)}{f' nm={name}' if name and not layer else ''}"
             )
             # The first voice of a part has its tempi.
             texts = (marks, {} if layer else tempi, endings)
@@ -193,7 +205,9 @@ def _fraction(value: Any) -> Fraction:
 
 
 def _notated_length(element: Any) -> Fraction:
-    """Return the length of a note or rest in quarter notes: the notated length if it agrees up to rounding."""
+    """Return the length of a note or rest in quarter notes: the notated length if it agrees up to
+    rounding.
+    """
     length = _fraction(element.quarterLength)
     if tuplets := element.duration.tuplets:
         notated = _fraction(element.duration.quarterLengthNoTuplets)
@@ -267,7 +281,9 @@ def _read_bar(measure: Any) -> _Bar:
 
 
 def _key(signature: Any) -> tuple[int, str]:
-    """The sharps of a signature and its key as ABC names it (3.1.14); C for a signature that no key has."""
+    """The sharps of a signature and its key as ABC names it (3.1.14); C for a signature that no key
+    has.
+    """
     sharps = signature.sharps
     if sharps is None or abs(sharps) > 7 or getattr(signature, "isNonTraditional", False):
         return 0, "C"
@@ -285,7 +301,9 @@ def _first_clef(measure: Any) -> str:
 
 
 def _tempi(score: Any) -> tuple[str, dict[int, str]]:
-    """The tempo at the start, and later ones by the identity of their marks; a repeated mark counts once."""
+    """The tempo at the start, and later ones by the identity of their marks; a repeated mark counts
+    once.
+    """
     first = ""
     later: dict[int, str] = {}
     seen: set[tuple[Any, str]] = set()
@@ -325,7 +343,9 @@ def _endings(score: Any) -> dict[int, str]:
 
 
 def _layout(score: Any, parts: list[list[_Bar]]) -> str:
-    """The value of %%score (11.1): voices of a staff in parentheses, staves of an instrument in braces."""
+    """The value of %%score (11.1): voices of a staff in parentheses, staves of an instrument in
+    braces.
+    """
     staves = [staff_layout(_voices(number, bars)) for number, bars in enumerate(parts, 1)]
     positions = {id(part): index for index, part in enumerate(score.parts)}
     for group in score.getElementsByClass("StaffGroup"):
@@ -379,7 +399,9 @@ def _marks(part: Any, bars: list[_Bar]) -> _Marks:
 
 
 def _mark_texts(bar: _Bar, marks: _Marks) -> None:
-    """Put dynamics, directions and chord symbols at the first note or rest of the staff that is not earlier."""
+    """Put dynamics, directions and chord symbols at the first note or rest of the staff that is not
+    earlier.
+    """
     items = [item for layer in bar.layers[:1] for item in layer if item.element is not None]
     if not items:
         return
@@ -419,7 +441,9 @@ class _Writer:
     )  # such steps of the last note or chord, if a tie follows
 
     def measure(self, bar: _Bar, layer: int, index: int, is_last: bool) -> str:
-        """Write a measure of a layer with its bar line; `index` is its position in the part, from 0."""
+        """Write a measure of a layer with its bar line; `index` is its position in the part, from
+        0.
+        """
         # A tie can lead to another voice: the next note of the step is not tied.
         self._altered = self._altered | self._tied if bar.measure.numberSuffix else self._tied
         changes = [
@@ -557,10 +581,11 @@ def _is_tied(note: Any) -> bool:
 
 
 def _tuplets(items: list[_Item]) -> dict[int, tuple[str, Fraction]]:
-    """Index of an item in a tuplet → text before it, of the form ``(p:q:r`` (4.13), and the factor of its length.
+    """Index of an item in a tuplet → text before it, of the form ``(p:q:r`` (4.13), and the factor
+    of its length.
 
-    A group ends where its notes fill a plain note value. Nested tuplets, and tuplets of more than nine notes, cannot be
-    written so: their lengths are fractions.
+    A group ends where its notes fill a plain note value. Nested tuplets, and tuplets of more than
+    nine notes, cannot be written so: their lengths are fractions.
     """
     tuplets: dict[int, tuple[str, Fraction]] = {}
     start = 0
@@ -593,7 +618,9 @@ def _ratio(item: _Item) -> tuple[int, int] | None:
 
 
 def _goes_on(items: list[_Item], index: int) -> bool:
-    """Whether the bracket of the score goes on although a plain value is filled, as by three notes of six."""
+    """Whether the bracket of the score goes on although a plain value is filled, as by three notes
+    of six.
+    """
     if items[index].tuplets[0].type in ("stop", "startStop") or index + 1 == len(items):
         return False
     following = items[index + 1].tuplets

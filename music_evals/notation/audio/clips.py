@@ -1,4 +1,6 @@
-"""Clips of sound as a server takes them: checked by decoding, in WAV or MP3, bounded in length and sample rate."""
+"""Clips of sound as a server takes them: checked by decoding, in WAV or MP3, bounded in length and
+sample rate.
+"""
 
 import io
 from collections.abc import Iterator
@@ -42,10 +44,11 @@ def check_clip(data: bytes) -> None:
 
 
 def sendable_clip(data: bytes, seconds: float) -> Clip:
-    """Return a clip as it can be sent: the same bytes if they are WAV or MP3, short enough, and at most `MAX_RATE`.
+    """Return a clip as it can be sent: the same bytes if they are WAV or MP3, short enough, and at
+    most `MAX_RATE`.
 
-    Otherwise the clip becomes 16-bit WAV with the same channels: its first seconds, resampled only above `MAX_RATE`.
-    ValueError if the file cannot be decoded.
+    Otherwise the clip becomes 16-bit WAV with the same channels: its first seconds, resampled only
+    above `MAX_RATE`. ValueError if the file cannot be decoded.
     """
     import numpy as np
     import soundfile

@@ -1,6 +1,7 @@
 """MIDI rendered to audio.
 
-The same MIDI gives the same bytes of audio: in any process, after any earlier calls, with any number of threads.
+The same MIDI gives the same bytes of audio: in any process, after any earlier calls, with any
+number of threads.
 """
 
 import io
@@ -33,18 +34,18 @@ def render_wav(
 ) -> bytes:
     """Render a MIDI file with a SoundFont: 44.1 kHz, mono, 16-bit PCM WAV.
 
-    The sound is scaled to a root mean square of `LOUDNESS` before any padding, or to a peak of `PEAK` where that is
-    softer. The published MUSE recordings are about as loud.
+    The sound is scaled to a root mean square of `LOUDNESS` before any padding, or to a peak of
+    `PEAK` where that is softer. The published MUSE recordings are about as loud.
 
     Args:
         midi: the file.
-        seconds: exact length, to the nearest sample. Longer sound is cut with a short fade-out; shorter sound is padded
-            with silence. None ends with the sound.
+        seconds: exact length, to the nearest sample. Longer sound is cut with a short fade-out;
+            shorter sound is padded with silence. None ends with the sound.
         soundfont: a SoundFont 2 file; None takes `default_soundfont`.
 
     Raises:
-        ValueError: the MIDI cannot be read, has no notes or is too long; `seconds` is out of range; or the SoundFont
-            cannot be read.
+        ValueError: the MIDI cannot be read, has no notes or is too long; `seconds` is out of range;
+            or the SoundFont cannot be read.
         FileNotFoundError: there is no such SoundFont.
     """
     if seconds is not None and not 0 < seconds <= MAX_SECONDS:
@@ -68,7 +69,8 @@ def render_wav(
 
 
 def render_mp3(midi: bytes) -> bytes:
-    """Render a MIDI file to its end for people to listen to: mono MP3 at 22.05 kHz, about 2.5 kB per second.
+    """Render a MIDI file to its end for people to listen to: mono MP3 at 22.05 kHz, about 2.5 kB
+    per second.
 
     Errors are those of `render_wav`.
     """
@@ -114,7 +116,8 @@ def _mix(midi: bytes, soundfont: Path, length: int | None) -> Samples:
         ]
     if not sounds:
         raise ValueError(
-            "MIDI holds no notes that the SoundFont can play within the time; there is nothing to render"
+            "MIDI holds no notes that the SoundFont can play within the time; there is nothing to "
+            "render"
         )
     end = max(onset + len(sound) for onset, sound in sounds)
     mix = np.zeros(end, dtype=np.float32)

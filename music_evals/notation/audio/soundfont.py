@@ -1,12 +1,13 @@
 """A sampler for single notes of a SoundFont 2 file, in NumPy.
 
-No library that installs with pip alone plays SoundFonts correctly. FluidSynth and the bindings of TinySoundFont need
-system libraries. The synthesizer of symusic (0.5.8) ignores velocities, root keys and tuning: its middle C on a piano
-sounds 20 semitones high with the default SoundFont.
+No library that installs with pip alone plays SoundFonts correctly. FluidSynth and the bindings of
+TinySoundFont need system libraries. The synthesizer of symusic (0.5.8) ignores velocities, root
+keys and tuning: its middle C on a piano sounds 20 semitones high with the default SoundFont.
 
-The sampler implements what General MIDI instruments need of SoundFont 2.04: key and velocity zones, tuning, loops,
-attenuation, the volume envelope, and the low-pass filter with its envelope. It leaves out LFOs, pitch envelopes,
-exclusive classes, modulators, reverb, chorus, stereo and MIDI controllers.
+The sampler implements what General MIDI instruments need of SoundFont 2.04: key and velocity zones,
+tuning, loops, attenuation, the volume envelope, and the low-pass filter with its envelope. It
+leaves out LFOs, pitch envelopes, exclusive classes, modulators, reverb, chorus, stereo and MIDI
+controllers.
 """
 
 import importlib.util
@@ -26,30 +27,36 @@ Samples = npt.NDArray[np.float32]  # a mono signal, shape (n,), full scale being
 
 _Signal = npt.NDArray[np.floating[Any]]
 
-# Voices are computed in whole blocks: a short voice then equals the beginning of a long one to the last bit.
+# Voices are computed in whole blocks: a short voice then equals the beginning of a long one to the
+# last bit.
 _BLOCK: Final = 1 << 14
 _SILENCE_DB: Final = 100.0  # the range over which SoundFont envelopes run
 _FINAL_DB: Final = 70.0  # a released voice ends this far below its level
 
 
 def default_soundfont() -> Path:
-    """Find the SoundFont that ships inside the `pretty_midi` package (TimGM6mb, General MIDI, 6 MB)."""
+    """Find the SoundFont that ships inside the `pretty_midi` package (TimGM6mb, General MIDI, 6
+    MB).
+    """
     spec = importlib.util.find_spec("pretty_midi")  # much faster than importing it
     path = Path(spec.origin).with_name("TimGM6mb.sf2") if spec and spec.origin else None
     if path is None or not path.is_file():
         raise FileNotFoundError(
-            "the default SoundFont TimGM6mb.sf2 is not in the pretty_midi package;"
-            " run `pip install --force-reinstall pretty_midi`, or name a .sf2 file as soundfont"
+            "the default SoundFont TimGM6mb.sf2 is not in the pretty_midi package; "
+            "run `pip install --force-reinstall pretty_midi`, or name a .sf2 file as soundfont"
         )
     return path
 
 
 def play_note(zone: "Zone", pitch: int, velocity: int, pressed: int, limit: int) -> Samples:
-    """Play a note whose key is down for `pressed` samples, with its release; at most `limit` samples in all."""
+    """Play a note whose key is down for `pressed` samples, with its release; at most `limit`
+    samples in all.
+    """
     # The release falls by 100 dB in the release time, evenly in dB.
     tail = max(1, round(_FINAL_DB / _SILENCE_DB * _seconds(zone.generator(38)) * SAMPLE_RATE))
     wanted = min(pressed + tail, limit)
-    # Rounded up to a power of two and at least 1.5 s, so that notes of similar length share one voice.
+    # Rounded up to a power of two and at least 1.5 s, so that notes of similar length share one
+    # voice.
     blocks = max(4, 1 << (-(-wanted // _BLOCK) - 1).bit_length())
     voice = _voice(zone, pitch, blocks)[:wanted]
     # SoundFont 2.04, section 8.4.1: a concave curve of velocity, which is 40 dB per decade.
@@ -66,7 +73,9 @@ def _release(tail: int) -> Samples:
 
 @lru_cache(maxsize=160)
 def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
-    """The sound of a key that is held, with filter and volume envelope, before velocity and release."""
+    """The sound of a key that is held, with filter and volume envelope, before velocity and
+    release.
+    """
     size = blocks * _BLOCK
     semitones = (
         (pitch - zone.root) * zone.generator(56) / 100 + zone.generator(51) + zone.tuning / 100
@@ -80,10 +89,12 @@ def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
     sources, loop = _filtered(zone, step)
     sound, *dark = _interpolate(sources, size, step, loop)
     if dark:
-        # The filter moves with the modulation envelope. A cross-fade between its extremes is close and much faster.
+        # The filter moves with the modulation envelope. A cross-fade between its extremes is close
+        # and much faster.
         sound += (1 - _envelope(zone, time, pitch)) * (dark[0] - sound)
     decibels = _envelope_decibels(zone, time, pitch) + np.float32(0.04 * zone.generator(48))
-    # Processors differ in the last digit of exp and log10. In double precision that digit is rounded away.
+    # Processors differ in the last digit of exp and log10. In double precision that digit is
+    # rounded away.
     sound *= np.exp(decibels.astype(np.float64) * (-np.log(10) / 20)).astype(np.float32)
     return np.ascontiguousarray(sound, dtype=np.float32)
 
@@ -91,7 +102,9 @@ def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
 def _interpolate(
     sources: list[_Signal], size: int, step: float, loop: tuple[int, int] | None
 ) -> list[_Signal]:
-    """Resample signals of one length at every `step`, repeating their loop; cubic Hermite interpolation."""
+    """Resample signals of one length at every `step`, repeating their loop; cubic Hermite
+    interpolation.
+    """
     position = np.arange(size) * step
     index = position.astype(np.intp)
     fraction = (position - index).astype(np.float32)
@@ -104,7 +117,8 @@ def _interpolate(
         index[beyond:] = end + 1
     results: list[_Signal] = []
     for source in sources:
-        # Coefficients are computed once per source sample. The signal is zero before its start and after its end.
+        # Coefficients are computed once per source sample. The signal is zero before its start and
+        # after its end.
         points = np.concatenate([np.zeros(1), source, np.zeros(4)]).astype(np.float32)
         a, b, c, d = points[:-3], points[1:-2], points[2:-1], points[3:]
         slope, next_slope = (c - a) / 2, (d - b) / 2
@@ -118,7 +132,9 @@ def _interpolate(
 
 
 def _filtered(zone: "Zone", step: float) -> tuple[list[_Signal], tuple[int, int] | None]:
-    """The sample, low-pass filtered as at the peak and (if different) as at rest of the envelope; and its loop."""
+    """The sample, low-pass filtered as at the peak and (if different) as at rest of the envelope;
+    and its loop.
+    """
     source, loop = zone.samples.astype(np.float64) / 32768, zone.loop
     if loop is not None:
         start, end = loop
@@ -150,7 +166,9 @@ def _seconds(timecents: int) -> float:
 
 
 def _envelope_times(zone: "Zone", first: int, pitch: int) -> tuple[float, float, float, float]:
-    """Delay, attack, hold and decay in seconds of the envelope whose generators start at `first`."""
+    """Delay, attack, hold and decay in seconds of the envelope whose generators start at
+    `first`.
+    """
     by_key = 60 - pitch
     hold = zone.generator(first + 2) + by_key * zone.generator(first + 6)
     decay = zone.generator(first + 3) + by_key * zone.generator(first + 7)
@@ -197,7 +215,9 @@ _FULL_RANGE: Final = (0, 127)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Zone:
-    """A sample and how it is played for a range of keys and velocities; compared by identity, as a cache's key."""
+    """A sample and how it is played for a range of keys and velocities; compared by identity, as a
+    cache's key.
+    """
 
     keys: tuple[int, int]
     velocities: tuple[int, int]
@@ -222,9 +242,11 @@ class Zone:
 
 @lru_cache(maxsize=256)
 def instrument(soundfont: Path, program: int, is_drum: bool) -> tuple[Zone, ...]:
-    """Load the zones of a General MIDI program of a SoundFont 2 file; program 0 if the file lacks the program.
+    """Load the zones of a General MIDI program of a SoundFont 2 file; program 0 if the file lacks
+    the program.
 
-    FileNotFoundError if there is no such file; ValueError if it is no SoundFont, or lacks program 0 as well.
+    FileNotFoundError if there is no such file; ValueError if it is no SoundFont, or lacks program 0
+    as well.
     """
     bank = _load(soundfont)
     place = (128 if is_drum else 0, program)
@@ -232,7 +254,8 @@ def instrument(soundfont: Path, program: int, is_drum: bool) -> tuple[Zone, ...]
         place = (place[0], 0)
     if place not in bank.presets:
         raise ValueError(
-            f"SoundFont {soundfont} has no program {program}{' for drums' if is_drum else ''}, nor program 0"
+            f"SoundFont {soundfont} has no program {program}{' for drums' if is_drum else ''}, nor "
+            "program 0"
         )
     return bank.zones(bank.presets[place])
 
@@ -300,7 +323,9 @@ class _Bank:
         return tuple(zones)
 
     def _levels(self, level: bytes, first: int, last: int, target: int) -> list[dict[int, int]]:
-        """Generators of the zones `first` to `last` that name a `target`; a first zone without one has defaults."""
+        """Generators of the zones `first` to `last` that name a `target`; a first zone without one
+        has defaults.
+        """
         common: dict[int, int] = {}
         levels = []
         bags, generators = self._bags[level], self._generators[level]
@@ -347,7 +372,9 @@ def _records(data: bytes, layout: str) -> list[tuple[Any, ...]]:
 
 
 def _overlap(*ranges: int | None) -> tuple[int, int]:
-    """The overlap of ranges that are packed as low and high byte; a missing range is the full one."""
+    """The overlap of ranges that are packed as low and high byte; a missing range is the full
+    one.
+    """
     pairs = [
         _FULL_RANGE if packed is None else (packed & 0xFF, packed >> 8 & 0xFF) for packed in ranges
     ]

@@ -1,7 +1,9 @@
-"""Transcription of simple recordings: strokes of a drum loop, single notes, and the distance between two melodies.
+"""Transcription of simple recordings: strokes of a drum loop, single notes, and the distance
+between two melodies.
 
-For audio of one instrument without noise, as tests of perception use it. Samples are mono with full scale 1, times are
-in seconds, pitches are MIDI integers. The constants below were set on rendered stimuli, whose notes are known.
+For audio of one instrument without noise, as tests of perception use it. Samples are mono with full
+scale 1, times are in seconds, pitches are MIDI integers. The constants below were set on rendered
+stimuli, whose notes are known.
 """
 
 import io
@@ -37,7 +39,9 @@ _SPAN: Final = 5  # spectra that `Alignment.weakest` averages, a quarter of a se
 
 
 class Alignment(NamedTuple):
-    """The transposition that makes two melodies most alike; likeness is a cosine of spectra, 0 to 1."""
+    """The transposition that makes two melodies most alike; likeness is a cosine of spectra, 0 to
+    1.
+    """
 
     semitones: int  # from the first to the second, upward positive
     likeness: float  # of the complete melodies
@@ -89,7 +93,9 @@ def drum_strokes(
 
 
 def struck_pitch(samples: Samples, rate: int, onset: float) -> int:
-    """Find the pitch of the note that begins at `onset` while others may still sound; its octave may be wrong."""
+    """Find the pitch of the note that begins at `onset` while others may still sound; its octave
+    may be wrong.
+    """
     from scipy import signal
 
     start, gap = round(onset * rate), round(0.01 * rate)
@@ -115,7 +121,8 @@ def struck_pitch(samples: Samples, rate: int, onset: float) -> int:
 
 
 def melody_spectra(samples: Samples, rate: int, lowest: int = _LOWEST) -> Samples:
-    """Spectra of a melody from its first note on, shape (semitones, times): only peaks, on a compressed scale.
+    """Spectra of a melody from its first note on, shape (semitones, times): only peaks, on a
+    compressed scale.
 
     `lowest` is the lowest semitone.
     """
@@ -138,7 +145,8 @@ def melody_spectra(samples: Samples, rate: int, lowest: int = _LOWEST) -> Sample
 def align(first: Samples, second: Samples) -> Alignment | None:
     """Compare two melodies' spectra at every transposition; None if they share less than a second.
 
-    Both begin with their first note, and the tempo is kept. The end of the longer melody is left out.
+    Both begin with their first note, and the tempo is kept. The end of the longer melody is left
+    out.
     """
     n_times = min(first.shape[1], second.shape[1])
     threshold = np.log1p(100 * _LOUD)

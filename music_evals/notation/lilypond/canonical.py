@@ -1,17 +1,22 @@
-r"""Writes the music of a score in one canonical form, so that nothing of how a person typeset it is left.
+r"""Writes the music of a score in one canonical form, so that nothing of how a person typeset it is
+left.
 
-`write_score` writes LilyPond's own reading of a text (`structure`): notes, chords, ties, grace notes, rests, tuplets,
-keys, metres and the pickup. Everything else is dropped: words, lyrics, dynamics, articulation, tempo, repeat signs,
-instruments, layout, names. The form is always the same:
+`write_score` writes LilyPond's own reading of a text (`structure`): notes, chords, ties, grace
+notes, rests, tuplets, keys, metres and the pickup. Everything else is dropped: words, lyrics,
+dynamics, articulation, tempo, repeat signs, instruments, layout, names. The form is always the
+same:
 
 - Octaves are absolute, note names Dutch, and every note has its duration.
-- A staff has one voice, or several between ``<<``, ``\\`` and ``>>``. A voice is reused as soon as it is free.
-- A measure of a voice is one line, which ends with a bar check. A note that crosses a bar line is tied.
+- A staff has one voice, or several between ``<<``, ``\\`` and ``>>``. A voice is reused as soon as
+  it is free.
+- A measure of a voice is one line, which ends with a bar check. A note that crosses a bar line is
+  tied.
 - Every staff has a clef by the middle of its range, treble or bass.
 - Rests fill the first voice of a staff, and skips fill its other voices.
 
-`same_music` compares two readings: the written text has the same music if LilyPond reads it as equal. `read_measures`
-reads the text back without LilyPond, measure by measure, also where it was corrupted.
+`same_music` compares two readings: the written text has the same music if LilyPond reads it as
+equal. `read_measures` reads the text back without LilyPond, measure by measure, also where it was
+corrupted.
 """
 
 import re
@@ -39,9 +44,15 @@ _DURATIONS: Final = sorted(
 _BEAT: Final = Fraction(1, 4)
 _MAX_VOICES: Final = 8  # of a staff
 _WORD: Final = re.compile(
-    r"""\\clef[ ]"(?P<clef>[^"]*)" | \\key[ ](?P<tonic>\S+)[ ]\\(?P<mode>\S+) | \\time[ ](?P<metre>\d+/\d+)
-    | \\partial[ ]\S+ | \\tuplet[ ](?P<below>\d+)/(?P<above>\d+)[ ]\{ | (?P<grace>\\grace)[ ]\{ | (?P<close>\})
-    | (?:<(?P<chord>[^<>]*)>|(?P<name>[^\W\d_]+)(?P<octave>[',]*))(?P<duration>\d+\.*)(?P<tie>~?)(?=\s|$)
+    r"""\\clef[ ]"(?P<clef>[^"]*)"
+    | \\key[ ](?P<tonic>\S+)[ ]\\(?P<mode>\S+)
+    | \\time[ ](?P<metre>\d+/\d+)
+    | \\partial[ ]\S+
+    | \\tuplet[ ](?P<below>\d+)/(?P<above>\d+)[ ]\{
+    | (?P<grace>\\grace)[ ]\{
+    | (?P<close>\})
+    | (?:<(?P<chord>[^<>]*)>|(?P<name>[^\W\d_]+)(?P<octave>[',]*))
+      (?P<duration>\d+\.*)(?P<tie>~?)(?=\s|$)
     | (?P<unknown>\S+)""",
     re.VERBOSE,
 )
@@ -92,7 +103,8 @@ def write_score(structure: Structure) -> str:
 
     Example:
         >>> from music_evals.notation.lilypond.structure import read_structure
-        >>> source = r"\relative { \key f \major \time 3/4 \partial 4 c'4-. | << { a'2 } \\ { f4 g } >> a4 | }"
+        >>> signatures = r"\key f \major \time 3/4 \partial 4"
+        >>> source = rf"\relative {{ {signatures} c'4-. | << {{ a'2 }} \\ {{ f4 g }} >> a4 | }}"
         >>> print(write_score(read_structure(source)), end="")
         \new Staff <<
           {
@@ -143,7 +155,9 @@ def measures_of(structure: Structure) -> list[Measure]:
 
 
 def same_music(structure: Structure, other: Structure) -> bool:
-    """Whether two readings have the same number of measures, metres, pickup and sounding notes, staff by staff."""
+    """Whether two readings have the same number of measures, metres, pickup and sounding notes,
+    staff by staff.
+    """
     return _facts(structure) == _facts(other)
 
 
@@ -153,7 +167,9 @@ def _facts(structure: Structure) -> tuple[object, ...]:
 
 
 def sounding_notes(structure: Structure) -> set[tuple[object, ...]]:
-    """Return the notes as staff, pitch, onset, end and whether it is a grace note; tied notes are one note."""
+    """Return the notes as staff, pitch, onset, end and whether it is a grace note; tied notes are
+    one note.
+    """
     staves = sorted({event.staff for event in structure.events if event.kind == "note"})
     notes: set[tuple[object, ...]] = set()
     open_ties: dict[
@@ -178,7 +194,9 @@ def sounding_notes(structure: Structure) -> set[tuple[object, ...]]:
 
 
 class Word(NamedTuple):
-    """A word of a measure: a chord, note, rest, key, clef or metre, or one that no canonical text has (`unknown`)."""
+    """A word of a measure: a chord, note, rest, key, clef or metre, or one that no canonical text
+    has (`unknown`).
+    """
 
     kind: str  # note, rest, grace, key, clef, metre, other or unknown
     match: re.Match[str]  # in the whole text
@@ -207,8 +225,10 @@ def read_measures(text: str) -> list[MeasureText]:
     r"""Read the measures of a canonical text, voice by voice.
 
     Example:
-        >>> [measure] = read_measures("\\new Staff {\n  \\clef \"bass\" c4 \\tuplet 3/2 { d8 e8 f8 }\n}\n")
-        >>> measure.number, measure.length, [word.match[0] for word in measure.words if word.kind == "note"]
+        >>> [measure] = read_measures(
+        ...     "\\new Staff {\n  \\clef \"bass\" c4 \\tuplet 3/2 { d8 e8 f8 }\n}\n")
+        >>> measure.number, measure.length, [word.match[
+        ...     0] for word in measure.words if word.kind == "note"]
         (1, Fraction(1, 2), ['c4', 'd8', 'e8', 'f8'])
     """
     first_number = 0 if "\\partial " in text else 1
@@ -279,7 +299,9 @@ def _staff(structure: Structure, measures: Sequence[Measure], staff: int) -> str
 
 
 def _voices(notes: Sequence[Event]) -> list[_Voice]:
-    """Divide the notes of a staff among as few voices as it needs; a voice of the source stays together if it can."""
+    """Divide the notes of a staff among as few voices as it needs; a voice of the source stays
+    together if it can.
+    """
     voices: list[_Voice] = []
     last: dict[int, _Voice] = {}  # voice of the source → written voice of its latest chord
     for chord in _chords([note for note in notes if not note.grace]):
@@ -313,7 +335,8 @@ def _chords(notes: Sequence[Event]) -> list[_Chord]:
     """The chords of notes by time; grace notes stay in the order of the score."""
     groups: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     for number, note in enumerate(notes):
-        # Grace notes at one moment follow one another; those of a chord are written at one place in the source.
+        # Grace notes at one moment follow one another; those of a chord are written at one place in
+        # the source.
         place = (note.measure, note.position) if not note.grace else number
         groups[note.moment, note.voice, note.duration, place].append(note)
     chords = []
@@ -345,7 +368,9 @@ def _changes(keys: Sequence[Key]) -> dict[Fraction, str]:
 def _lines(
     voice: _Voice, measures: Sequence[Measure], keys: dict[Fraction, str], clef: str
 ) -> Iterator[str]:
-    """The measures of a voice; the first voice of a staff, which has a clef, also has keys and metres."""
+    """The measures of a voice; the first voice of a staff, which has a clef, also has keys and
+    metres.
+    """
     metre = ""
     for number, measure in enumerate(measures):
         commands = [f'\\clef "{clef}"'] if clef and not number else []
@@ -355,7 +380,7 @@ def _lines(
             metre = measure.metre.name
             commands.append(f"\\time {metre}")
         if clef and measure.number == 0:
-            (written, *more) = _written(measure.end - measure.start)
+            written, *more = _written(measure.end - measure.start)
             length = f"1*{measure.end - measure.start}" if more or written[1] != 1 else written[0]
             commands.append(f"\\partial {length}")
         inner = {
@@ -418,7 +443,7 @@ def _grace_words(graces: Sequence[_Chord]) -> list[str]:
         return []
     words = []
     for chord in graces:
-        ((duration, factor), *more) = _written(chord.duration)
+        (duration, factor), *more = _written(chord.duration)
         if more or factor != 1:
             raise ValueError("a grace note has a duration that cannot be written")
         words.append(chord.text + duration)
@@ -426,7 +451,9 @@ def _grace_words(graces: Sequence[_Chord]) -> list[str]:
 
 
 def _pieces(voice: _Voice, measure: Measure, keys: dict[Fraction, str]) -> Iterator[_Piece]:
-    """The chords and gaps of a measure, cut at bar lines, at changes of key, and gaps also at grace notes and beats."""
+    """The chords and gaps of a measure, cut at bar lines, at changes of key, and gaps also at grace
+    notes and beats.
+    """
     now = measure.start
     chords = [
         chord for chord in voice.chords if chord.moment < measure.end and chord.end > measure.start
@@ -466,7 +493,9 @@ def _length(duration: str) -> Fraction:
 
 
 def _written(duration: Fraction) -> Iterator[tuple[str, Fraction]]:
-    """Durations as LilyPond writes them, with the factors of their tuplets, that make up a duration."""
+    """Durations as LilyPond writes them, with the factors of their tuplets, that make up a
+    duration.
+    """
     odd = duration.denominator
     while odd % 2 == 0:
         odd //= 2

@@ -1,12 +1,12 @@
 """Compiles LilyPond texts: the MIDI that LilyPond makes of each, and its messages.
 
-Every text runs in the sandbox, in a process of its own, on all cores. By default LilyPond makes only MIDI
-(`settings/midi.ly`), which saves engraving, most of the work. MIDI and exit status stay the same (byte by byte for 200
-pieces of Mutopia). The one exception: an error of a text's own Scheme in engraving goes unnoticed. ``settings=""``
-engraves too.
+Every text runs in the sandbox, in a process of its own, on all cores. By default LilyPond makes
+only MIDI (`settings/midi.ly`), which saves engraving, most of the work. MIDI and exit status stay
+the same (byte by byte for 200 pieces of Mutopia). The one exception: an error of a text's own
+Scheme in engraving goes unnoticed. ``settings=""`` engraves too.
 
-The package ``lilypond`` contains LilyPond itself: ``pip install 'music-evals[lilypond]'``. Functions raise
-`LilyPondError` if it is not installed, and `SandboxError` if it cannot be confined.
+The package ``lilypond`` contains LilyPond itself: ``pip install 'music-evals[lilypond]'``.
+Functions raise `LilyPondError` if it is not installed, and `SandboxError` if it cannot be confined.
 """
 
 import hashlib
@@ -49,8 +49,8 @@ _TOGETHER_BYTES: Final = 200_000  # size of these texts together
 _RANDOM: Final = 8  # random bytes with which the name of each of them begins
 _START: Final = 2 * _RANDOM  # hexadecimal digits
 
-# Code that could affect other texts in the same LilyPond process: names of files, and Scheme other than literals,
-# names and three harmless calls.
+# Code that could affect other texts in the same LilyPond process: names of files, and Scheme other
+# than literals, names and three harmless calls.
 _CALL: Final = (
     r"""\((?:ly:make-moment|set-global-staff-size|set-default-paper-size)[\w\s'"./+-]*\)"""
 )
@@ -62,7 +62,8 @@ _PROGRAM: Final = re.compile(
 )
 _FAILED: Final = re.compile(r'fatal error: failed files: "(?P<names>[^\n"]*)"\n?\Z')
 
-# The sandbox has no /proc, so LilyPond's garbage collector finds the stack in another way, and prints this.
+# The sandbox has no /proc, so LilyPond's garbage collector finds the stack in another way, and
+# prints this.
 _NOISE: Final = "GC Warning: pthread_getattr_np or pthread_attr_getstack failed for main thread\n"
 _OUT_OF_MEMORY: Final = re.compile(
     r"out of memory|bad_alloc|cannot allocate|dynamic memory|too many heap sections", re.IGNORECASE
@@ -125,13 +126,17 @@ class Compiled:
 
 
 def stop_reason(stopped: str, limits: Limits) -> str:
-    """Return why a program was stopped within its limits, in one line; `stopped` is that of `Compiled` or `Ended`."""
+    """Return why a program was stopped within its limits, in one line; `stopped` is that of
+    `Compiled` or `Ended`.
+    """
     output, scratch = format_size(limits.output_bytes), format_size(limits.scratch_bytes)
     reasons = {
         "time": f"stopped after {limits.seconds} s of CPU time",
         "slow": f"takes longer than {limits.seconds} s",
         "broken": "ended the sandbox that it ran in",
-        "clock": f"did not end in {limits.patience * limits.seconds} s, of which LilyPond got too few",
+        "clock": (
+            f"did not end in {limits.patience * limits.seconds} s, of which LilyPond got too few"
+        ),
         "output": f"stopped: more than {output} of messages or {scratch} of files",
         "input": f"not started: a text of more than {format_size(max_input_bytes(limits))}",
     }
@@ -143,11 +148,12 @@ class Running(TypedDict, total=False):
 
     limits: Limits | None  # what a text may use up; default `Limits()`
     workers: int | None  # number of texts at a time; default is one per core
-    # A folder for results. A result is taken from there if the same LilyPond compiled the same text with the same
-    # options. Results that were stopped for their time are not kept.
+    # A folder for results. A result is taken from there if the same LilyPond compiled the same text
+    # with the same options. Results that were stopped for their time are not kept.
     cache: Path | None
-    # Whether one LilyPond process may compile several texts, which saves most of the work on short texts. Only texts
-    # without programs are compiled together, within the limits of one text; if that fails, each is compiled alone.
+    # Whether one LilyPond process may compile several texts, which saves most of the work on short
+    # texts. Only texts without programs are compiled together, within the limits of one text; if
+    # that fails, each is compiled alone.
     together: bool
 
 
@@ -163,8 +169,9 @@ class Compiling(Running, total=False):
 def compile_texts(texts: Iterable[str], **options: Unpack[Compiling]) -> Iterator[Compiled]:
     """Compile LilyPond texts, several at a time, and yield the results in order.
 
-    A text may include only LilyPond's own files. Texts are taken from the iterable as needed. If `ELSEWHERE` is set,
-    the work is done there; LilyPond must be installed there too, and started work is finished even if the caller ends.
+    A text may include only LilyPond's own files. Texts are taken from the iterable as needed. If
+    `ELSEWHERE` is set, the work is done there; LilyPond must be installed there too, and started
+    work is finished even if the caller ends.
     """
     settings = options.get("settings")
     elsewhere = ELSEWHERE.get()
@@ -265,7 +272,8 @@ class _Job:
 
     def run_group(self, contents: Mapping[int, bytes]) -> dict[int, Compiled]:
         """Compile texts by one LilyPond process; empty if the results cannot be told apart."""
-        # LilyPond reads the settings ahead of each text, so that its messages on a text begin with the mark.
+        # LilyPond reads the settings ahead of each text, so that its messages on a text begin with
+        # the mark.
         mark = secrets.token_hex(16)
         show = f'(format port "~a~a\\n" "{mark[:16]}" "{mark[16:]}") (force-output port)'
         settings = f"{self.settings}\n#(let ((port (current-error-port))) {show})\n"
@@ -363,7 +371,9 @@ def lilypond_folder() -> Path:
 
 
 def max_input_bytes(limits: Limits) -> int:
-    """Return the largest size of a text; half of the scratch folder is reserved for LilyPond's output."""
+    """Return the largest size of a text; half of the scratch folder is reserved for LilyPond's
+    output.
+    """
     return min(limits.file_bytes, limits.scratch_bytes // 2)
 
 

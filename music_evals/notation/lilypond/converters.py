@@ -21,7 +21,9 @@ _LIMITS: Final = Limits(seconds=60, output_bytes=16 << 20)
 
 
 class ConversionError(ValueError):
-    """A converter failed on a text or file; `is_measured` is False if that is the machine's doing, not the text's."""
+    """A converter failed on a text or file; `is_measured` is False if that is the machine's doing,
+    not the text's.
+    """
 
     def __init__(self, message: str, *, is_measured: bool = True) -> None:
         super().__init__(message)
@@ -36,7 +38,8 @@ def midi_to_lilypond(midi: bytes) -> str:
 
 
 def musicxml_to_lilypond(musicxml: str, *, limits: Limits = _LIMITS) -> str:
-    """Convert MusicXML to LilyPond code with relative pitches by musicxml2ly; ConversionError if it fails.
+    """Convert MusicXML to LilyPond code with relative pitches by musicxml2ly; ConversionError if it
+    fails.
 
     The sandbox is needed because musicxml2ly evaluates some of its input as Python.
     """
@@ -45,7 +48,8 @@ def musicxml_to_lilypond(musicxml: str, *, limits: Limits = _LIMITS) -> str:
 
 
 def modernise(text: str) -> str:
-    """Bring LilyPond code to today's syntax by convert-ly; ConversionError if it fails, as without any version.
+    """Bring LilyPond code to today's syntax by convert-ly; ConversionError if it fails, as without
+    any version.
 
     `lilypond_cache` keeps the result.
     """
@@ -66,7 +70,9 @@ def _convert(
     result: str | None = None,
     limits: Limits = _LIMITS,
 ) -> str:
-    """Run a converter on a file with the name of the last argument; the text is in the file `result`, or printed."""
+    """Run a converter on a file with the name of the last argument; the text is in the file
+    `result`, or printed.
+    """
     if len(content) > max_input_bytes(limits):
         raise ConversionError(f"{tool} {stop_reason('input', limits)}")
     root = lilypond_folder()
@@ -94,10 +100,11 @@ def _convert(
 
 @cached
 def _bytecode(python: str, script: str, folder: Path) -> Path:
-    """Have Python write the bytecode of a converter's modules to a folder, if it can be written; return its real path.
+    """Have Python write the bytecode of a converter's modules to a folder, if it can be written;
+    return its real path.
 
-    The bytecode in the package is useless: an installation dates the sources anew. Python would then compile them at
-    each start, which takes four times as long as all other work.
+    The bytecode in the package is useless: an installation dates the sources anew. Python would
+    then compile them at each start, which takes four times as long as all other work.
     """
     folder = folder.resolve()
     # This needs no sandbox, since no input is read.

@@ -1,12 +1,14 @@
 """Near-copies: how much of a piece other pieces already contain.
 
-Conventions: a piece is its LilyPond text, and only its music counts. A word is the name of a note with its duration
-(``cis4.``), or a whole chord. Rests are left out, since all music has long ones. Octave marks are left out, so that
-relative and absolute octaves compare equal. Comments, headers, strings, markups and lyrics in braces, layout,
-articulation and white space make no difference, nor do the language of note names and whether a
-repeated duration is written. A share is that of the distinct runs of `RUN` words, and lies between 0 and 1.
+Conventions: a piece is its LilyPond text, and only its music counts. A word is the name of a note
+with its duration (``cis4.``), or a whole chord. Rests are left out, since all music has long ones.
+Octave marks are left out, so that relative and absolute octaves compare equal. Comments, headers,
+strings, markups and lyrics in braces, layout, articulation and white space make no difference, nor
+do the language of note names and whether a repeated duration is written. A share is that of the
+distinct runs of `RUN` words, and lies between 0 and 1.
 
-A copy in another key, in other note values, or with its voices in another order bar by bar is not recognised.
+A copy in another key, in other note values, or with its voices in another order bar by bar is not
+recognised.
 """
 
 import re
@@ -32,9 +34,11 @@ RUN: Final = 8  # words in a row that are compared
 NEAR_COPY: Final = 0.5
 """Share from which on a piece is called a near-copy.
 
-Among 807 pieces of the Mutopia Project, 17 reach it: 16 are the same music in another version or edition, one is a
-canon on the same bass. Pieces of different music share 0.15 at most. By scales and repeated notes, 2 of 2,401 excerpts
-of 40 notes reach 0.5 by accident, and 4 of 2,280 excerpts of 24 notes."""
+Among 807 pieces of the Mutopia Project, 17 reach it: 16 are the same music in another version or
+edition, one is a canon on the same bass. Pieces of different music share 0.15 at most. By scales
+and repeated notes, 2 of 2,401 excerpts of 40 notes reach 0.5 by accident, and 4 of 2,280 excerpts
+of 24 notes.
+"""
 MAX_WORDS: Final = 50_000  # words of a text that are read
 LEAST_RUNS: Final = 16  # a text with fewer distinct runs is too short or too uniform to compare
 SKETCH: Final = 256  # hashes of a text that stand for it in a log
@@ -73,7 +77,9 @@ _Hashes = npt.NDArray[np.int64]
 
 
 def music_words(text: str) -> Iterator[str]:
-    """Yield the notes and chords of a text in the order of writing, with Dutch names, no octaves and all durations."""
+    """Yield the notes and chords of a text in the order of writing, with Dutch names, no octaves
+    and all durations.
+    """
     tokens = tokenize(text)
     names = _dutch_names(DEFAULT)
     duration = "4"
@@ -127,17 +133,20 @@ def _dutch_names(language: str) -> Mapping[str, str]:
 
 
 class Nearest(NamedTuple):
-    """The indexed piece that contains most of a text, and the share of the text's distinct runs that it contains."""
+    """The indexed piece that contains most of a text, and the share of the text's distinct runs
+    that it contains.
+    """
 
     id: str
     share: float
 
 
 class CopyIndex:
-    """An index of pieces, id → LilyPond text, of which a text may be a copy; the first `MAX_WORDS` words count.
+    """An index of pieces, id → LilyPond text, of which a text may be a copy; the first `MAX_WORDS`
+    words count.
 
-    Source: the share is the containment of A. Z. Broder, "On the resemblance and containment of documents" (SEQUENCES
-        1997), on runs of `RUN` words.
+    Source: the share is the containment of A. Z. Broder, "On the resemblance and containment of
+        documents" (SEQUENCES 1997), on runs of `RUN` words.
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
@@ -160,14 +169,17 @@ class CopyIndex:
         )
 
     def shares(self, text: str) -> dict[str, float]:
-        """Return id → share of a text that the piece contains; empty if it has too few runs, see `LEAST_RUNS`."""
+        """Return id → share of a text that the piece contains; empty if it has too few runs, see
+        `LEAST_RUNS`.
+        """
         runs = _runs(text)
         if len(runs) < LEAST_RUNS:
             return {}
         return dict(zip(self._ids, (self._common(runs) / len(runs)).tolist(), strict=True))
 
     def most_contained(self, text: str) -> Nearest | None:
-        """Return the first of the pieces of which a text contains most; its share is that of the piece.
+        """Return the first of the pieces of which a text contains most; its share is that of the
+        piece.
 
         Music that is added to a copy does not lower it. None if every piece has too few runs.
         """
@@ -188,7 +200,8 @@ class CopyIndex:
 
 
 def sketch(text: str) -> list[int]:
-    """Return the smallest hashes of a text's runs, in order; of a text with too few runs the hash of all its music.
+    """Return the smallest hashes of a text's runs, in order; of a text with too few runs the hash
+    of all its music.
 
     Example:
         >>> sketch("{ c'4 d' }") == sketch("{ c''4 d''4 } % again")
@@ -205,7 +218,8 @@ def contained(text: Sequence[int], other: Sequence[int]) -> float:
 
     The hashes of the one that lie within the range of the other's sketch are a random sample of it.
 
-    Source: A. Z. Broder, "On the resemblance and containment of documents" (SEQUENCES 1997), section 3.
+    Source: A. Z. Broder, "On the resemblance and containment of documents" (SEQUENCES 1997),
+    section 3.
 
     Example:
         >>> contained([2, 5, 7], [2, 3, 7]), contained([2, 5], [])

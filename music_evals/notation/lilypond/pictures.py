@@ -1,7 +1,8 @@
 """Pictures of the first system, or the first few systems, of a text's first score.
 
-LilyPond draws them in the sandbox, in a run of its own (`settings/first_system.ly`), so they do not change what a text
-compiles to. The picture file comes from an untrusted program and is checked before it is decoded.
+LilyPond draws them in the sandbox, in a run of its own (`settings/first_system.ly`), so they do not
+change what a text compiles to. The picture file comes from an untrusted program and is checked
+before it is decoded.
 """
 
 import io
@@ -28,15 +29,18 @@ class PictureError(ValueError):
 
 
 def first_system(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
-    """Engrave the first system of a text's first score; arguments, result and errors as for `opening`."""
+    """Engrave the first system of a text's first score; arguments, result and errors as for
+    `opening`.
+    """
     return _engrave(text, 12, 0, limits, cache)
 
 
 def opening(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
     """Engrave about a page of a text's first score, at most its first 64 whole notes.
 
-    Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide. A staff is about 27 pixels high.
-    PictureError says why there is none: LilyPond draws nothing, fails, or makes a file that is no such picture.
+    Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide. A staff is about 27
+    pixels high. PictureError says why there is none: LilyPond draws nothing, fails, or makes a file
+    that is no such picture.
     """
     return _engrave(text, 64, _PAGE, limits, cache)
 
@@ -56,7 +60,9 @@ def _engrave(
 
 
 def _reduce(png: bytes) -> bytes | None:
-    """Crop LilyPond's picture to its ink and reduce its size and colours; None if it is empty, too large or no PNG."""
+    """Crop LilyPond's picture to its ink and reduce its size and colours; None if it is empty, too
+    large or no PNG.
+    """
     from PIL import Image, ImageOps
 
     if len(png) > _MAX_BYTES:

@@ -12,7 +12,9 @@ class SourceError(ValueError):
 
 
 def decode(data: bytes) -> str:
-    """Return the text of a file in UTF-8, UTF-16, Windows-1252 or Latin-1, with line feeds and no byte-order mark."""
+    """Return the text of a file in UTF-8, UTF-16, Windows-1252 or Latin-1, with line feeds and no
+    byte-order mark.
+    """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         text = data.decode("utf-16", errors="replace")
     else:
@@ -24,7 +26,9 @@ def decode(data: bytes) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a LilyPond file, decoded; SourceError if it cannot be read or is larger than `MAX_BYTES`."""
+    """Return the text of a LilyPond file, decoded; SourceError if it cannot be read or is larger
+    than `MAX_BYTES`.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)

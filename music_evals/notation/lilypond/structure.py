@@ -1,13 +1,15 @@
-"""The music of a LilyPond text as LilyPond itself understands it: measures, keys, metres, and the time of each note.
+"""The music of a LilyPond text as LilyPond itself understands it: measures, keys, metres, and the
+time of each note.
 
-LilyPond interprets the score with listeners instead of engravers (`settings/structure.ly`). So its own timing numbers
-the measures, and no `|` is counted: bar checks may be missing or wrong, there may be any number of voices, and
-variables and repeats are resolved.
+LilyPond interprets the score with listeners instead of engravers (`settings/structure.ly`). So its
+own timing numbers the measures, and no `|` is counted: bar checks may be missing or wrong, there
+may be any number of voices, and variables and repeats are resolved.
 
-Moments, positions and durations are in whole notes. Alterations are in semitones (1 is a sharp), steps from 0 = C to
-6 = B. Staves and voices are numbered from 1 in the order in which they first sound. Measures are numbered as LilyPond
-does: the first complete measure is 1. A pickup is measure 0 here (LilyPond gives it the number 1 and a negative
-position). Repeats count once, as written; each alternative ending counts.
+Moments, positions and durations are in whole notes. Alterations are in semitones (1 is a sharp),
+steps from 0 = C to 6 = B. Staves and voices are numbered from 1 in the order in which they first
+sound. Measures are numbered as LilyPond does: the first complete measure is 1. A pickup is measure
+0 here (LilyPond gives it the number 1 and a negative position). Repeats count once, as written;
+each alternative ending counts.
 """
 
 from bisect import bisect_right
@@ -43,7 +45,9 @@ _KINDS: Final = get_args(Kind)
 
 
 class StructureError(LilyPondError):
-    """LilyPond read no score in a text; `is_measured` is False if that is the machine's doing, not the text's."""
+    """LilyPond read no score in a text; `is_measured` is False if that is the machine's doing, not
+    the text's.
+    """
 
     def __init__(self, message: str, *, is_measured: bool = True) -> None:
         super().__init__(message)
@@ -70,7 +74,9 @@ class Key:
 
     @property
     def name(self) -> str | None:
-        """A name such as ``B-flat major``; None if the scale has no name or the tonic is a microtone."""
+        """A name such as ``B-flat major``; None if the scale has no name or the tonic is a
+        microtone.
+        """
         sign = _KEY_SIGNS.get(self.alteration)
         return (
             None if self.mode is None or sign is None else f"{_STEPS[self.step]}{sign} {self.mode}"
@@ -116,12 +122,15 @@ class Event:
 
     @property
     def degree(self) -> int | None:
-        """The height of a note in steps of the staff from middle C; None for rests, skips and drums."""
+        """The height of a note in steps of the staff from middle C; None for rests, skips and
+        drums.
+        """
         return None if self.step is None else self.step + 7 * self.octave
 
     @property
     def name(self) -> str:
-        """LilyPond's Dutch name of a note, with its octave, such as ``fis''``; ``r`` for a rest, ``s`` for a skip.
+        """LilyPond's Dutch name of a note, with its octave, such as ``fis''``; ``r`` for a rest,
+        ``s`` for a skip.
 
         It is ``x`` for drums, and for pitches without a name.
         """
@@ -152,7 +161,8 @@ class Structure:
 
 
 def read_structure(text: str, **options: Unpack[Running]) -> Structure:
-    r"""Have LilyPond interpret a text, in the sandbox, and return its first score with layout, or its first score.
+    r"""Have LilyPond interpret a text, in the sandbox, and return its first score with layout, or
+    its first score.
 
     StructureError if LilyPond found no score, or was stopped before it had read one.
 
@@ -172,7 +182,9 @@ def read_structure(text: str, **options: Unpack[Running]) -> Structure:
 def read_structures(
     texts: Iterable[str], **options: Unpack[Running]
 ) -> Iterator[Structure | StructureError]:
-    """Read several texts at a time, as `read_structure` does; the result of a text that cannot be read is its error."""
+    """Read several texts at a time, as `read_structure` does; the result of a text that cannot be
+    read is its error.
+    """
     results = compile_texts(
         texts, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **options
     )
@@ -195,7 +207,9 @@ _Table = list[
     list[str]
 ]  # lines of LilyPond's output on a score, split into fields; see `settings/structure.ly`
 _Clock = dict[tuple[Fraction, bool], tuple[int, Fraction]]
-"""Moment and whether it is of grace notes → bar number and position in the bar, both as LilyPond counts."""
+"""Moment and whether it is of grace notes → bar number and position in the bar, both as LilyPond
+counts.
+"""
 
 
 def _interpret(compiled: Compiled) -> Structure:
@@ -257,8 +271,9 @@ def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
     problems = {
         "it has unmeasured music": any(line[0] == "timing" and line[3] == "0" for line in table),
         "it has an incomplete measure inside": not _is_regular(table, clock),
-        "it numbers its measures otherwise": bars[0] != 1
-        or any(later < bar for bar, later in pairwise(bars)),
+        "it numbers its measures otherwise": (
+            bars[0] != 1 or any(later < bar for bar, later in pairwise(bars))
+        ),
         f"it holds {scores} scores": scores > 1,
     }
     return tuple(problem for problem, is_present in problems.items() if is_present)
@@ -282,7 +297,9 @@ def _is_regular(table: _Table, clock: _Clock) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Makes metres, keys and events of the fields of a table's lines, behind the kind of the line."""
+    """Makes metres, keys and events of the fields of a table's lines, behind the kind of the
+    line.
+    """
 
     clock: _Clock
     ties: set[tuple[str, ...]]  # voice, moment and grace of the notes from which a tie goes on

@@ -1,9 +1,11 @@
-r"""A piece that a model wrote: takes the LilyPond code out of its reply, completes it and compiles it.
+r"""A piece that a model wrote: takes the LilyPond code out of its reply, completes it and compiles
+it.
 
-There are two protocols. ``paper`` does as the benchmark's authors do. The code is the inside of the first block between
-two fences, or else the reply without a line that opens a fence, or else the whole reply. ``\version "2.24.4"`` and
-``\language "nederlands"``, each on a line of its own, are put ahead of code in which these words do not occur. A piece
-counts as compiled if LilyPond ends with status 0 within 15 seconds and leaves a MIDI file, whatever is in it.
+There are two protocols. ``paper`` does as the benchmark's authors do. The code is the inside of the
+first block between two fences, or else the reply without a line that opens a fence, or else the
+whole reply. ``\version "2.24.4"`` and ``\language "nederlands"``, each on a line of its own, are
+put ahead of code in which these words do not occur. A piece counts as compiled if LilyPond ends
+with status 0 within 15 seconds and leaves a MIDI file, whatever is in it.
 
 ``strict`` takes the piece by `code_blocks`, and puts the two commands into the first line. The MIDI
 file must be readable and hold a note. A ``\score`` without ``\midi`` fails under both protocols. If
@@ -59,7 +61,9 @@ class Written:
 
 
 def compile_reply(reply: str, protocol: Protocol = "strict") -> Written:
-    """Take the LilyPond code out of a reply and compile it in the sandbox, by the protocol as above."""
+    """Take the LilyPond code out of a reply and compile it in the sandbox, by the protocol as
+    above.
+    """
     extracted = published_code(reply) if protocol == "paper" else extract_code(reply)
     code = published_text(extracted) if protocol == "paper" else extracted
     if not extracted.strip():
@@ -84,7 +88,8 @@ def compile_reply(reply: str, protocol: Protocol = "strict") -> Written:
 
 
 def why_not(compiled: Compiled) -> str | None:
-    r"""Return why a text does not count as compiled under ``strict``, in one line; None if it counts.
+    r"""Return why a text does not count as compiled under ``strict``, in one line; None if it
+    counts.
 
     Example:
         >>> why_not(Compiled(0, None, "", midi=(b"MThd",)))
@@ -111,12 +116,14 @@ def why_not(compiled: Compiled) -> str | None:
 def published_code(reply: str) -> str:
     """Return the code of a reply as the published code reads it; cut to `MAX_CHARACTERS`.
 
-    The block begins after the first three backticks with nothing but a tag behind them in their line, and ends at the
-    next three that begin a line. If nothing closes it, the code is the reply without the first line that is only such
-    an opening, and without the blank lines ahead of it. White space at both ends is dropped.
+    The block begins after the first three backticks with nothing but a tag behind them in their
+    line, and ends at the next three that begin a line. If nothing closes it, the code is the reply
+    without the first line that is only such an opening, and without the blank lines ahead of it.
+    White space at both ends is dropped.
 
     Example:
-        >>> published_code("Here it is: ```lilypond\\n{ c4 }\\n```\\nEnjoy."), published_code("{ c4 }\\n```\\nEnjoy.")
+        >>> published_code("Here it is: ```lilypond\\n{ c4 }\\n```\\nEnjoy."), published_code(
+        ...     "{ c4 }\\n```\\nEnjoy.")
         ('{ c4 }', '{ c4 }\\nEnjoy.')
     """
     reply = reply[:MAX_CHARACTERS].strip()
@@ -135,7 +142,8 @@ def published_code(reply: str) -> str:
 
 
 def published_text(code: str) -> str:
-    r"""Return the text that the authors compile and embed: the lines that the code lacks, and the code, stripped.
+    r"""Return the text that the authors compile and embed: the lines that the code lacks, and the
+    code, stripped.
 
     Example:
         >>> published_text(r"{ c4 } % \version")

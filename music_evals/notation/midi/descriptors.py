@@ -1,26 +1,32 @@
-"""MusPy's three descriptors of a piece, from its MIDI: polyphony rate, groove consistency, scale consistency.
+"""MusPy's three descriptors of a piece, from its MIDI: polyphony rate, groove consistency, scale
+consistency.
 
-- The polyphony rate is the share of time steps at which more than two pitches sound (MusPy's threshold is 2).
-- The groove consistency is 1 minus the mean Hamming distance between neighbouring measures. A measure is represented by
-  the steps at which notes start. As in MusPy, one more measure begins where the piece ends.
+- The polyphony rate is the share of time steps at which more than two pitches sound (MusPy's
+  threshold is 2).
+- The groove consistency is 1 minus the mean Hamming distance between neighbouring measures. A
+  measure is represented by the steps at which notes start. As in MusPy, one more measure begins
+  where the piece ends.
 - The scale consistency is the largest share of notes that fit one major or natural minor scale.
 
-All three are from 0 to 1. Percussion counts only for the groove consistency. A piece without notes has no values. The
-values equal MusPy's to the bit; MusPy fills a table of all ticks and pitches, here only the notes cost time.
+All three are from 0 to 1. Percussion counts only for the groove consistency. A piece without notes
+has no values. The values equal MusPy's to the bit; MusPy fills a table of all ticks and pitches,
+here only the notes cost time.
 
 There are two protocols:
 
 ``paper``
-    MusPy's values for the ticks of the file, with a quarter note as the measure, as published. LilyPond writes 384
-    ticks per quarter note, and few of them have an onset; so the groove consistency is near 1 for any music.
+    MusPy's values for the ticks of the file, with a quarter note as the measure, as published.
+    LilyPond writes 384 ticks per quarter note, and few of them have an onset; so the groove
+    consistency is near 1 for any music.
 ``strict``
-    Notes are first moved to the nearest of `STEPS` steps per quarter note (halves upwards), and last at least a step.
-    Measures have the length of the time signature (default: 4/4). Measures are compared only within a stretch of one
-    metre, without a last measure that is cut short. The values of the stretches are averaged, weighted by their pairs
-    of neighbours. A stretch begins with a full measure, because MIDI does not mark a pickup.
+    Notes are first moved to the nearest of `STEPS` steps per quarter note (halves upwards), and
+    last at least a step. Measures have the length of the time signature (default: 4/4). Measures
+    are compared only within a stretch of one metre, without a last measure that is cut short. The
+    values of the stretches are averaged, weighted by their pairs of neighbours. A stretch begins
+    with a full measure, because MIDI does not mark a pickup.
 
-Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), generation metrics; Dong et al., "MusPy: A
-toolkit for symbolic music generation" (ISMIR 2020), and its `muspy.metrics`.
+Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), generation metrics; Dong
+et al., "MusPy: A toolkit for symbolic music generation" (ISMIR 2020), and its `muspy.metrics`.
 """
 
 from collections.abc import Mapping
@@ -107,7 +113,8 @@ def _polyphony_rate(notes: NoteArrays) -> float | None:
         return None
     pitched = ~notes.drum
     order = np.lexsort((notes.onset[pitched], notes.pitch[pitched]))
-    # The time axes of all pitches are laid end to end, so that overlapping notes can be joined for all at once.
+    # The time axes of all pitches are laid end to end, so that overlapping notes can be joined for
+    # all at once.
     shift = notes.pitch[pitched][order] * (notes.length + 1)
     start = notes.onset[pitched][order] + shift
     reached = np.maximum.accumulate(notes.end[pitched][order] + shift)
@@ -122,7 +129,8 @@ def _polyphony_rate(notes: NoteArrays) -> float | None:
 
 
 def _stretches(notes: NoteArrays) -> tuple[Integers, Integers]:
-    """The steps at which stretches of one metre begin, the first at 0, and the steps of a measure in each stretch.
+    """The steps at which stretches of one metre begin, the first at 0, and the steps of a measure
+    in each stretch.
 
     A metre that is finer than the steps, or impossible, has 0 steps and no measures.
     """
@@ -154,7 +162,8 @@ def _groove_consistency(notes: NoteArrays, starts: Integers, measures: Integers)
     measure = (onsets - starts[stretch]) // steps[stretch]
     inside = (pairs[stretch] > 0) & (measure < counts[stretch])
     onsets, stretch, measure = onsets[inside], stretch[inside], measure[inside]
-    # An onset is a difference from the measure before and from the next, unless that has one at the same place.
+    # An onset is a difference from the measure before and from the next, unless that has one at the
+    # same place.
     neighbours = (measure > 0).astype(np.int64) + (measure < pairs[stretch])
     repeated = (measure < pairs[stretch]) & np.isin(onsets + steps[stretch], onsets)
     distances = np.bincount(stretch, neighbours - 2 * repeated, len(starts))

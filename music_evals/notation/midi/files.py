@@ -1,15 +1,18 @@
 """Standard MIDI files, and the MIDI text that is put before a language model.
 
-`write_midi` writes a file and `midi_to_text` turns it into text, both with `mido`. `parse_midi_text` reads the text.
+`write_midi` writes a file and `midi_to_text` turns it into text, both with `mido`.
+`parse_midi_text` reads the text.
 
-The text format is stable. Its first line is ``ticks_per_beat=480``; each further line is one event::
+The text format is stable. Its first line is ``ticks_per_beat=480``; each further line is one
+event::
 
     tick=240 beat=0.5 note_on channel=9 note=42 velocity=80
 
-A line has the time in ticks from the start, the same time in quarter notes (at most three decimals), and the event as
-`mido` spells it. All tracks are merged. Simultaneous events come in this order: tempo and signatures, other channel
-messages, note ends, note starts. Text events, track names and system-exclusive data are left out: they are not music,
-and a title can give away the answer to a question about the file.
+A line has the time in ticks from the start, the same time in quarter notes (at most three
+decimals), and the event as `mido` spells it. All tracks are merged. Simultaneous events come in
+this order: tempo and signatures, other channel messages, note ends, note starts. Text events, track
+names and system-exclusive data are left out: they are not music, and a title can give away the
+answer to a question about the file.
 """
 
 import io
@@ -29,7 +32,8 @@ _META_FIELDS: Final = {
     "key_signature": ("key",),
 }
 _LINE: Final = re.compile(
-    r"tick=(\d{1,9}) beat=\d{1,9}(?:\.\d{1,3})? (?:note_(on|off) channel=(\d{1,2}) note=(\d{1,3}) velocity=(\d{1,3})"
+    r"tick=(\d{1,9}) beat=\d{1,9}(?:\.\d{1,3})? (?:note_(on|off) channel=(\d{1,2}) note=(\d{1,3}) "
+    r"velocity=(\d{1,3})"
     r"|set_tempo tempo=([1-9]\d{0,7})|(?!note_|set_tempo)[a-z_]+(?: [a-z]+=[A-Za-z0-9#-]{1,9})*)",
     re.ASCII,
 )
@@ -52,10 +56,11 @@ class MidiFile:
 
 
 def write_midi(performance: Performance) -> bytes:
-    """Write a performance as a standard MIDI file of format 0; the order of the notes does not change the bytes.
+    """Write a performance as a standard MIDI file of format 0; the order of the notes does not
+    change the bytes.
 
-    The file holds tempo, time signature, key signature (if the performance has a key), program and notes, and no text.
-    Percussion is on channel 9, counted from 0, everything else on channel 0.
+    The file holds tempo, time signature, key signature (if the performance has a key), program and
+    notes, and no text. Percussion is on channel 9, counted from 0, everything else on channel 0.
 
     Raises:
         ValueError: MIDI cannot hold a value, or two notes of one pitch overlap.
@@ -95,7 +100,8 @@ def midi_to_text(data: bytes) -> str:
 
     MidiError if the bytes are no MIDI file of format 0 or 1, or if its time base is SMPTE.
 
-    Source: MUSE (arXiv 2510.22455), MIDI modality: the performance as text made from the MIDI with `mido`.
+    Source: MUSE (arXiv 2510.22455), MIDI modality: the performance as text made from the MIDI with
+    `mido`.
     """
     midi = open_midi(data)
     lines: list[tuple[tuple[int, int, int, int], str]] = []
@@ -133,10 +139,11 @@ def midi_to_text(data: bytes) -> str:
 
 
 def parse_midi_text(text: str) -> MidiFile:
-    """Read the notes of text from `midi_to_text`; any other text is a ValueError that names the line.
+    """Read the notes of text from `midi_to_text`; any other text is a ValueError that names the
+    line.
 
-    An end closes the oldest open note of its channel and pitch. Ends without a note, and notes without an end, are left
-    out, as symusic does.
+    An end closes the oldest open note of its channel and pitch. Ends without a note, and notes
+    without an end, are left out, as symusic does.
     """
     head, *lines = text.removesuffix("\n").split("\n")
     resolution = re.fullmatch(r"ticks_per_beat=([1-9]\d{0,4})", head, re.ASCII)
@@ -178,19 +185,23 @@ def _check(performance: Performance) -> int:
             )
         if note.onset < ends.get(note.pitch, 0):
             raise ValueError(
-                f"{note} starts while its pitch still sounds; MIDI holds one note of a pitch at a time"
+                f"{note} starts while its pitch still sounds; MIDI holds one note of a pitch at a "
+                "time"
             )
         ends[note.pitch] = note.onset + note.duration
     end = max(ends.values(), default=0)
     if performance.length is not None and performance.length < end:
         raise ValueError(
-            f"length {performance.length} is shorter than the notes; accepted are {end} ticks or more"
+            f"length {performance.length} is shorter than the notes; accepted are {end} ticks or "
+            "more"
         )
     return end if performance.length is None else performance.length
 
 
 def _beat(tick: int, ticks_per_beat: int) -> str:
-    """Ticks as quarter notes with at most three decimals, rounded half up, trailing zeros trimmed."""
+    """Ticks as quarter notes with at most three decimals, rounded half up, trailing zeros
+    trimmed.
+    """
     thousandths = (2000 * tick + ticks_per_beat) // (2 * ticks_per_beat)
     quarters, rest = divmod(thousandths, 1000)
     return f"{quarters}.{rest:03d}".rstrip("0").rstrip(".")

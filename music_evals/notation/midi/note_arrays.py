@@ -1,12 +1,13 @@
 """The notes of a MIDI file as arrays; safe on untrusted bytes.
 
 LilyPond text can hold a program, and a program can write anything into a file that is called MIDI.
-mido, which reads the file, is pure Python: no file can make it read foreign memory. Notes, controllers,
-programs, tempo, metre, key and names of tracks are taken, and all other events are left out.
+mido, which reads the file, is pure Python: no file can make it read foreign memory. Notes,
+controllers, programs, tempo, metre, key and names of tracks are taken, and all other events are
+left out.
 
-Notes are paired as MusPy pairs them (Dong et al., ISMIR 2020; ``muspy.read_midi``): an end closes the oldest open note
-of its channel and pitch. A note that is still open at the end of its track closes there. An end without a start is
-ignored. Percussion is channel 9, counted from 0.
+Notes are paired as MusPy pairs them (Dong et al., ISMIR 2020; ``muspy.read_midi``): an end closes
+the oldest open note of its channel and pitch. A note that is still open at the end of its track
+closes there. An end without a start is ignored. Percussion is channel 9, counted from 0.
 """
 
 import io
@@ -20,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_BYTES: Final = 1_000_000
-"""Largest file that is read by default; the longest pieces of the Mutopia Project have some 70,000 bytes."""
+"""Largest file that is read by default; the longest pieces of the Mutopia Project have some 70,000
+bytes.
+"""
 
 PERCUSSION_CHANNEL: Final = 9
 DEFAULT_TEMPO: Final = (
@@ -47,7 +50,9 @@ KEYS: Final = (
         "A#m",
     ),
 )
-"""The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to seven sharps."""
+"""The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to
+seven sharps.
+"""
 
 _MAX_TICKS: Final = 1 << 40
 # mido reads a number of variable length up to its end, in time quadratic in its bytes; text of an
@@ -75,15 +80,19 @@ class NoteArrays:
     drum: NDArray[np.bool_]
     endless: int  # notes that are still open at the end of their track
     length: int  # ticks to the last end of a note, or to a later controller
-    metres: Integers  # (metres, 3): tick, numerator and exponent of 2 in the denominator, in the order of the file
+    # (metres, 3): tick, numerator and exponent of 2 in the denominator, in the order of the file
+    metres: Integers
     tempos: (
         Integers  # (tempos, 2): tick and microseconds per quarter note, in the order of the file
     )
-    keys: Integers  # (keys, 2): tick and sharps (flats: below 0), by tick; at a tick, that of the first track
+    # (keys, 2): tick and sharps (flats: below 0), by tick; at a tick, that of the first track
+    keys: Integers
     names: tuple[str, ...]  # of the tracks; empty where the file has none
 
     def seconds(self, ticks: Integers) -> NDArray[np.float64]:
-        """Convert ticks to seconds from the start, by the tempos of the file (default: 120 per minute)."""
+        """Convert ticks to seconds from the start, by the tempos of the file (default: 120 per
+        minute).
+        """
         tempos = np.concatenate(
             [[[0, DEFAULT_TEMPO]], self.tempos[np.argsort(self.tempos[:, 0], kind="stable")]]
         )

@@ -1,7 +1,7 @@
 """A performance: notes with a tempo, a metre and an instrument, independent of any file format.
 
-Times are integer ticks, `TICKS_PER_BEAT` to the quarter note. Pitches are MIDI integers (60 = middle C). Velocities run
-from 1 to 127. The tempo is in quarter notes per minute.
+Times are integer ticks, `TICKS_PER_BEAT` to the quarter note. Pitches are MIDI integers (60 =
+middle C). Velocities run from 1 to 127. The tempo is in quarter notes per minute.
 """
 
 from dataclasses import dataclass

@@ -20,7 +20,8 @@ _WHITE, _MEASURE, _OCTAVE, _NAME = (
     (210, 210, 210),
     (110, 110, 110),
 )
-_TRACKS: Final = (  # colours that people with colour vision deficiency can tell apart (Okabe and Ito, 2008)
+# colours that people with colour vision deficiency can tell apart (Okabe and Ito, 2008)
+_TRACKS: Final = (
     *((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)),
     *((230, 159, 0), (86, 180, 233), (0, 0, 0), (150, 140, 20)),
 )
@@ -29,9 +30,9 @@ _TRACKS: Final = (  # colours that people with colour vision deficiency can tell
 def piano_roll(midi: bytes) -> bytes | None:
     """Draw the notes of a MIDI file as a PNG of at most `MAX_WIDTH` × `MAX_HEIGHT` pixels.
 
-    A line marks every C, with its name (C4 is MIDI's 60). Another marks every measure of the first metre, unless
-    measures are too close together. Tracks are coloured in the order of the file; the ninth has the colour of the
-    first. None if the file has no notes or cannot be read.
+    A line marks every C, with its name (C4 is MIDI's 60). Another marks every measure of the first
+    metre, unless measures are too close together. Tracks are coloured in the order of the file; the
+    ninth has the colour of the first. None if the file has no notes or cannot be read.
     """
     try:
         notes = read_note_arrays(midi)

@@ -78,7 +78,9 @@ def read_midi_score(data: bytes, max_notes: int, max_measures: int) -> "Score":
 
 
 def _check_size(arrays: NoteArrays, max_notes: int, max_quarters: int) -> None:
-    """Refuse files without notes, or with more notes, a longer time or finer metres than a score may have."""
+    """Refuse files without notes, or with more notes, a longer time or finer metres than a score
+    may have.
+    """
     count, quarters = len(arrays.onset), arrays.length / arrays.resolution
     if not 0 < count <= max_notes:
         raise ScoreError(

@@ -1,7 +1,9 @@
-"""The notes of a score by onset and pitch, to compare a score with what another program reads of it.
+"""The notes of a score by onset and pitch, to compare a score with what another program reads of
+it.
 
-Two notes are the same if onset, pitch and duration agree to 1/96 of a quarter note, with ties joined. The duration is
-not compared where a pitch sounds in two voices of a part at once. Grace notes are left out.
+Two notes are the same if onset, pitch and duration agree to 1/96 of a quarter note, with ties
+joined. The duration is not compared where a pitch sounds in two voices of a part at once. Grace
+notes are left out.
 """
 
 from collections import defaultdict
@@ -31,8 +33,8 @@ def align_measures(score: "Score") -> tuple[list[int], bool]:
     """Move the measures of a score so that those of all parts begin together.
 
     Returns:
-        The onsets of the measures in 1/96 of a quarter note, and whether the score is regular: its first measure has
-        the number 1, and all measures are as long as their metre.
+        The onsets of the measures in 1/96 of a quarter note, and whether the score is regular: its
+        first measure has the number 1, and all measures are as long as their metre.
     """
     starts, is_regular, now = [], True, Fraction(0)
     metre = None
@@ -80,7 +82,9 @@ def written_notes(parts: Iterable[Any], starts: Sequence[int]) -> Notes:
 
 
 def measure_notes(measure: Any) -> Iterator[tuple[int, int, Any]]:
-    """Yield the notes of a measure of music21, with onset in the measure and duration; grace notes last 0."""
+    """Yield the notes of a measure of music21, with onset in the measure and duration; grace notes
+    last 0.
+    """
     for element in measure.recurse().notes:
         if "Harmony" in element.classes:
             continue
@@ -96,7 +100,9 @@ def has_tie(note: Any) -> bool:
 
 
 def _join_ties(written: list[tuple[int, int, int, bool]]) -> Iterator[tuple[int, int, int | None]]:
-    """Onset, pitch and duration of the notes of a part; the duration of overlapping notes is None."""
+    """Onset, pitch and duration of the notes of a part; the duration of overlapping notes is
+    None.
+    """
     sounding: dict[int, list[list[Any]]] = defaultdict(
         list
     )  # pitch → onset, end, is tied, has a certain duration

@@ -1,7 +1,8 @@
 """Numbers the measures of a score as an engraver does.
 
-A pickup is measure 0. A measure that a repeat sign or a double bar divides is one measure, although files have its
-pieces one by one: the further pieces get the number of the first one and a letter (4, 4a), and pages leave it out.
+A pickup is measure 0. A measure that a repeat sign or a double bar divides is one measure, although
+files have its pieces one by one: the further pieces get the number of the first one and a letter
+(4, 4a), and pages leave it out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,10 +36,10 @@ class _Column(NamedTuple):
 def number_measures(score: Any) -> None:
     """Number the measures of a score of music21 whose parts have equally many measures.
 
-    The numbers of the source are kept if they are consecutive. Otherwise the first measure is 1, or 0 if it is a
-    pickup. Pieces belong to one measure if they are not longer than a measure together and the source does not number
-    the second piece, or if they are exactly as long and a repeat sign or a double bar divides them. A plain bar line
-    between pieces is hidden.
+    The numbers of the source are kept if they are consecutive. Otherwise the first measure is 1, or
+    0 if it is a pickup. Pieces belong to one measure if they are not longer than a measure together
+    and the source does not number the second piece, or if they are exactly as long and a repeat
+    sign or a double bar divides them. A plain bar line between pieces is hidden.
     """
     from music21.bar import Barline
     from music21.stream.enums import ShowNumber

@@ -1,8 +1,9 @@
 """A score as page images: engraved by verovio, drawn by resvg.
 
-The pages need no fonts of the system. verovio has the signs of music, and lays out text by the widths of Times. Text is
-drawn in STIX General, whose letters have these widths, and in DejaVu Serif where STIX lacks a letter. Both fonts come
-with matplotlib. Letters that neither font has are not drawn, and `shown_text` leaves them out.
+The pages need no fonts of the system. verovio has the signs of music, and lays out text by the
+widths of Times. Text is drawn in STIX General, whose letters have these widths, and in DejaVu Serif
+where STIX lacks a letter. Both fonts come with matplotlib. Letters that neither font has are not
+drawn, and `shown_text` leaves them out.
 """
 
 import re
@@ -16,8 +17,8 @@ from xml.etree import ElementTree
 from music_evals.notation.extras import require
 from music_evals.notation.scores.preparing import NO_NAME, ScoreError
 
-# A staff is then about 29 pixels high, so that accidentals and ledger lines are legible. The width stays below the
-# 1,568 pixels to which several models scale images down.
+# A staff is then about 29 pixels high, so that accidentals and ledger lines are legible. The width
+# stays below the 1,568 pixels to which several models scale images down.
 _WIDTH: Final = 1400
 _SCALE: Final = 60  # percent of verovio's own size
 
@@ -40,8 +41,9 @@ _TEXT_SIGNS: Final = {
 def engrave_pages(musicxml: str) -> list[bytes]:
     """Engrave a score as PNG pages on white: A4, cut off below the last system.
 
-    The first page has the title and the composer. Every system has the number of its first measure, unless that is 1.
-    The same score gives the same bytes with the same versions of verovio and resvg.
+    The first page has the title and the composer. Every system has the number of its first measure,
+    unless that is 1. The same score gives the same bytes with the same versions of verovio and
+    resvg.
 
     Args:
         musicxml: the score.
@@ -137,7 +139,9 @@ def _letters() -> frozenset[int]:
 
 
 def _add_credits(musicxml: str) -> str:
-    """Leave out made-up names of parts, and add credits if there are none: verovio engraves only the title itself."""
+    """Leave out made-up names of parts, and add credits if there are none: verovio engraves only
+    the title itself.
+    """
     try:
         root = ElementTree.fromstring(musicxml)
     except ElementTree.ParseError as error:
@@ -167,8 +171,9 @@ def _add_credits(musicxml: str) -> str:
 def _for_resvg(svg: str) -> str:
     """Replace elements that resvg draws wrongly or has no font for.
 
-    resvg shifts text that contains a ``<title>``, a tool tip. verovio has its font for signs of music within text, such
-    as the note before a tempo, only in a form for browsers: text signs replace them.
+    resvg shifts text that contains a ``<title>``, a tool tip. verovio has its font for signs of
+    music within text, such as the note before a tempo, only in a form for browsers: text signs
+    replace them.
     """
     svg = re.sub(r"<title[^>]*>[^<]*</title>", "", svg)
     svg = re.sub(

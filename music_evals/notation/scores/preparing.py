@@ -28,7 +28,8 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
     - The measures of all parts have the same numbers, those of print: see `numbering`.
     - Parts that end early are filled with rests.
     - A note that no single note value can show is split into tied notes.
-    - Page layout is dropped, and so are notes that are not printed, such as those that play a trill.
+    - Page layout is dropped, and so are notes that are not printed, such as those that play a
+      trill.
     - Title and composer are in the metadata, empty where unknown.
 
     Repeats are not expanded. Pitches stay as written, also those of transposing instruments.
@@ -43,7 +44,8 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
     Example:
         >>> from music21 import converter
         >>> tune = converter.parse("tinyNotation: 3/4 g4 c'2. d'4 e' f'")
-        >>> [measure.number for measure in prepare_score(tune).parts[0].getElementsByClass("Measure")]
+        >>> [measure.number for measure in prepare_score(tune).parts[0].getElementsByClass(
+        ...     "Measure")]
         [1, 2, 3]
     """
     import copy
@@ -102,8 +104,8 @@ def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:
 
     Args:
         score: from `prepare_score`.
-        in_place: add rests and the marks of tuplets to `score`; this avoids a copy. Beams and signs of accidentals are
-            then written only where the score has them.
+        in_place: add rests and the marks of tuplets to `score`; this avoids a copy. Beams and signs
+            of accidentals are then written only where the score has them.
 
     Raises:
         ScoreError: music21 cannot write it.
@@ -126,7 +128,9 @@ def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:
 
 
 def _complete_measures(score: Any) -> None:
-    """Fill measures with rests that are not printed, and mark the beginnings and ends of tuplets."""
+    """Fill measures with rests that are not printed, and mark the beginnings and ends of
+    tuplets.
+    """
     from music21.stream.makeNotation import makeTupletBrackets
 
     score.makeRests(

@@ -1,7 +1,8 @@
 """Reads score files of all common formats.
 
-Files come from users and from the web, so they are checked before music21 reads them. A damaged or hostile file, such
-as an archive that unpacks to gigabytes, is a `ScoreError` that names the file. Checks take no more time than reading.
+Files come from users and from the web, so they are checked before music21 reads them. A damaged or
+hostile file, such as an archive that unpacks to gigabytes, is a `ScoreError` that names the file.
+Checks take no more time than reading.
 """
 
 import io
@@ -53,18 +54,21 @@ _ABSURD_KERN: Final = (
 
 
 def read_score(path: Path, tune: int = 0) -> "Score":
-    """Read a score file, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score uniform.
+    """Read a score file, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score
+    uniform.
 
     An ABC file may hold several tunes: `tune` is the place of the tune to read, from 1.
 
-    ScoreError if the file is missing, too large, damaged, hostile or of another format, or if it holds several pieces
-    or no notes.
+    ScoreError if the file is missing, too large, damaged, hostile or of another format, or if it
+    holds several pieces or no notes.
     """
     return read_score_data(path, tune)[0]
 
 
 def read_score_data(path: Path, tune: int = 0) -> tuple["Score", bytes, str]:
-    """Read a score as `read_score` does; also return the contents of the file or of the tune, and their format."""
+    """Read a score as `read_score` does; also return the contents of the file or of the tune, and
+    their format.
+    """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ScoreError(f"{path}: {suffix or 'no suffix'} is no score format; {_ACCEPTED}")
@@ -89,7 +93,9 @@ def read_score_data(path: Path, tune: int = 0) -> tuple["Score", bytes, str]:
 
 
 def parse_musicxml(text: str) -> "Score":
-    """Read untrusted MusicXML and prepare the score; errors are those of `read_score` and `prepare_score`."""
+    """Read untrusted MusicXML and prepare the score; errors are those of `read_score` and
+    `prepare_score`.
+    """
     return prepare_score(_parse(_check_musicxml(text.encode()), "musicxml"), in_place=True)
 
 
@@ -138,7 +144,9 @@ def _parse(content: Any, kind: str) -> "Score":
 
 
 def _mend_kern(score: Any) -> None:
-    """Undo what music21 does at the ends of kern: an empty measure at the end, and 1 as the first number."""
+    """Undo what music21 does at the ends of kern: an empty measure at the end, and 1 as the first
+    number.
+    """
     rows = [list(part.getElementsByClass("Measure")) for part in score.parts]
     if all(row and not row[-1].recurse().notesAndRests for row in rows):
         for part, row in zip(score.parts, rows, strict=True):
@@ -162,7 +170,8 @@ def _check_measures(counts: list[int]) -> None:
         raise ScoreError(f"{longest:,} measures; a part may have {MAX_MEASURES:,}")
     if longest * parts > MAX_NOTES:  # parts that end early are filled up
         raise ScoreError(
-            f"{parts:,} parts of {longest:,} measures; a score may have {MAX_NOTES:,} measures in all"
+            f"{parts:,} parts of {longest:,} measures; a score may have {MAX_NOTES:,} measures "
+            "in all"
         )
 
 
@@ -229,7 +238,9 @@ def _check_musicxml(data: bytes) -> str:
 
 
 def _add_defaults(part: Any) -> None:
-    """Write out two defaults: music21 gives a note without a staff to all staves, and knows no default of divisions."""
+    """Write out two defaults: music21 gives a note without a staff to all staves, and knows no
+    default of divisions.
+    """
     from xml.etree.ElementTree import SubElement
 
     if any((staves.text or "1").strip() != "1" for staves in part.iter("staves")):
@@ -244,7 +255,9 @@ def _add_defaults(part: Any) -> None:
 
 
 def _join_chords(measure: Any) -> None:
-    """Move what stands between the notes of a chord behind it: music21 would end the chord there."""
+    """Move what stands between the notes of a chord behind it: music21 would end the chord
+    there.
+    """
     ordered: list[Any] = []
     place = 0  # behind the last note
     for element in measure:
@@ -259,7 +272,9 @@ def _join_chords(measure: Any) -> None:
 
 
 def _write_out_last_forward(measure: Any) -> None:
-    """Make a rest that is not printed of a ``<forward>`` at the end of a measure: music21 would shorten the measure."""
+    """Make a rest that is not printed of a ``<forward>`` at the end of a measure: music21 would
+    shorten the measure.
+    """
     now, end, last = 0.0, 0.0, None
     for element in measure:
         duration = float(element.findtext("duration") or 0)
@@ -325,7 +340,9 @@ def count_tunes(path: Path) -> int:
 
 
 def _tune(data: bytes, place: int) -> bytes:
-    """A tune of an ABC file, up to an empty line, with the directives at the head of the file (2.2)."""
+    """A tune of an ABC file, up to an empty line, with the directives at the head of the file
+    (2.2).
+    """
     head, *tunes = _TUNE.split(data)
     directives = re.findall(rb"^(?:%|I:).*\n", head, re.MULTILINE)
     return b"".join(directives) + b"X:" + re.split(rb"\n[ \t\r]*\n", tunes[place - 1])[0]

@@ -1,7 +1,7 @@
 """A score in every form in which a model can be given it, read back by another program.
 
-Each rendering is written from the MusicXML of the score. A second program reads it, to check that it has the same notes
-(`note_places` says when notes are the same):
+Each rendering is written from the MusicXML of the score. A second program reads it, to check that
+it has the same notes (`note_places` says when notes are the same):
 
 | rendering | written by | read by |
 |---|---|---|
@@ -13,9 +13,9 @@ Each rendering is written from the MusicXML of the score. A second program reads
 | ``pages`` | verovio, resvg | verovio, by its MIDI |
 | ``audio`` | the MIDI and a SoundFont | `midi.note_arrays`, from the MIDI |
 
-Programs differ in how they play grace notes, ornaments and articulations: ``midi`` and ``audio`` leave them out.
-Pitches are as written, for transposing instruments too, so that an answer is the same in every rendering. Repeats are
-not played.
+Programs differ in how they play grace notes, ornaments and articulations: ``midi`` and ``audio``
+leave them out. Pitches are as written, for transposing instruments too, so that an answer is the
+same in every rendering. Repeats are not played.
 """
 
 import base64
@@ -78,7 +78,8 @@ class Rendered(TypedDict):
     text: str  # empty for pages and sound
     files: list[bytes]  # pages as PNG, or sound as MP3
     words: str  # text that a model can read: all of `text`, or the text on the first page
-    is_regular: bool  # whether the first measure has the number 1 and all measures are as long as their metre
+    # whether the first measure has the number 1 and all measures are as long as their metre
+    is_regular: bool
     problem: str  # empty if the rendering was read back with the same notes
 
 
@@ -94,8 +95,8 @@ def render(
     Args:
         scores: MusicXML.
         rendering: the form.
-        announce: called with the number of scores that are not in the cache, if any. Its context gives a function that
-            is called after each of these scores.
+        announce: called with the number of scores that are not in the cache, if any. Its context
+            gives a function that is called after each of these scores.
 
     Raises:
         MissingLibraryError, LilyPondError, SandboxError: a program is not installed or cannot run.
@@ -246,7 +247,9 @@ def _midi(musicxml: str) -> bytes:
 
 
 def _one_at_a_time(track: mido.MidiTrack, channel: int, ticks_per_beat: int) -> mido.MidiTrack:
-    """Put a track on a channel, with ticks of `TICKS_PER_BEAT`; a note ends where its pitch begins again."""
+    """Put a track on a channel, with ticks of `TICKS_PER_BEAT`; a note ends where its pitch begins
+    again.
+    """
     written = mido.MidiTrack()
     sounding: Counter[int] = Counter()
     began: dict[int, int] = {}
@@ -285,7 +288,9 @@ def _kern(musicxml: str) -> str:
 
 
 def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
-    """Write a score as LilyPond, with measures that begin at `starts`: musicxml2ly goes by the last voice's end."""
+    """Write a score as LilyPond, with measures that begin at `starts`: musicxml2ly goes by the last
+    voice's end.
+    """
     from defusedxml.ElementTree import fromstring
 
     root = fromstring(musicxml)
@@ -321,7 +326,8 @@ def _parse(text: str, kind: str) -> "Score":
 
 def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:
     header, voices = split_voices(abc)
-    # music21 makes measures only for voices with several bar lines. Without metres it measures by the bar lines.
+    # music21 makes measures only for voices with several bar lines. Without metres it measures by
+    # the bar lines.
     longer = [
         line for name, lines in voices.items() for line in (f"V:{name}", *lines, "z | z | z |")
     ]

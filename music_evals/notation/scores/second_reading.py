@@ -1,12 +1,14 @@
-"""Checks the score that music21 read from a file against what a second program reads from the same file.
+"""Checks the score that music21 read from a file against what a second program reads from the same
+file.
 
 | file | second reader | what is compared |
 |---|---|---|
-| MusicXML, kern | partitura | measures with their numbers, notes, grace notes, key signatures, metres |
+| MusicXML, kern | partitura | numbered measures, notes, grace notes, key signatures, metres |
 | ABC | `abc.tunes` | notes of each voice in order |
 
-Notes are the same if measure, onset, pitch and duration agree to 1/96 of a quarter note, with ties joined. Metres such
-as 3/8+2/8 and keys of unusual accidentals are not compared: partitura does not read them.
+Notes are the same if measure, onset, pitch and duration agree to 1/96 of a quarter note, with ties
+joined. Metres such as 3/8+2/8 and keys of unusual accidentals are not compared: partitura does not
+read them.
 """
 
 import io
@@ -79,7 +81,8 @@ class _Contents:
 
 
 def check_by_second_reader(score: "Score", data: bytes, kind: str) -> None:
-    """Check a score against a second reading of its file; files of other kinds than those above pass.
+    """Check a score against a second reading of its file; files of other kinds than those above
+    pass.
 
     Args:
         score: from `read_score`.
@@ -114,9 +117,10 @@ def compare_notes(
         ScoreError: the notes differ; it names the first measure that differs, and both readings.
 
     Example:
-        >>> compare_notes([ReadNote(0, 0, "C4", 96)], [ReadNote(0, 0, "C#4", 96)], ["7"], "partitura")
+        >>> compare_notes([ReadNote(0, 0, "C4", 96)], [ReadNote(0, 0, "C#4", 96)], ["7"],
+        ...     "partitura")
         Traceback (most recent call last):
-        music_evals.notation.scores.preparing.ScoreError: measure 7: music21 reads C4 for 1, partitura reads C#4 for 1
+        music_evals.notation.scores.preparing.ScoreError: measure 7: music21 reads C4 for 1, ...
     """
     first, second = Counter(score_notes), Counter(second_notes)
     # Sorted by measure and onset.
@@ -167,7 +171,9 @@ def _compare(first: _Contents, second: _Contents, reader: str) -> None:
 
 
 def _join_ties(contents: _Contents, tied: Set[ReadNote]) -> Iterator[ReadNote]:
-    """Join tied notes, where it is certain which notes: not where two of `tied` lead to the same pitch."""
+    """Join tied notes, where it is certain which notes: not where two of `tied` lead to the same
+    pitch.
+    """
     beginnings = Counter(note[:3] for note in contents.notes if note.duration)
 
     def following(note: ReadNote) -> _Place:
@@ -349,7 +355,9 @@ def _music21_events(part: Any) -> Iterator[_AbcEvent]:
 
 
 def _abc_contents(events: Iterable[_AbcEvent], starts: Sequence[int]) -> _Contents:
-    """The notes of events, which follow each other; music21 divides notes at the end of a measure by ties."""
+    """The notes of events, which follow each other; music21 divides notes at the end of a measure
+    by ties.
+    """
     contents = _Contents([str(number) for number in range(1, len(starts) + 1)])
     now, was_tied = Fraction(0), False
     for pitches, duration, is_tied in events:

@@ -1,4 +1,6 @@
-"""The table of ABC-Eval beside LilyBench: the same skills in two notations, paired where the questions are the same."""
+"""The table of ABC-Eval beside LilyBench: the same skills in two notations, paired where the
+questions are the same.
+"""
 
 from itertools import product
 from typing import Final
@@ -20,7 +22,9 @@ _LABELS: Final = ("Task", "Model", "Condition", "Data")
 
 
 def tables(records: Records) -> list[Table]:
-    """Make the table of scores in LilyPond and in ABC, by skill; strict rows on the same data are paired."""
+    """Make the table of scores in LilyPond and in ABC, by skill; strict rows on the same data are
+    paired.
+    """
     runs = [
         run
         for run in paired_runs(records)

@@ -1,4 +1,6 @@
-"""What the tables of all benchmarks share: the columns that name a run, notes on runs, and three tables."""
+"""What the tables of all benchmarks share: the columns that name a run, notes on runs, and three
+tables.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -31,8 +33,8 @@ THIRD_PARTY: Final = "third_party"
 LABELS: Final = ("Model", "Source", "Condition", "Data")
 """Headings of the columns that name a run, or a row of a paper."""
 NOT_PUBLISHED: Final = (
-    "† Not the paper's test, and not to be compared with its figures: other data, another protocol or condition, or a "
-    "part of the items, as the row says."
+    "† Not the paper's test, and not to be compared with its figures: other data, another protocol "
+    "or condition, or a part of the items, as the row says."
 )
 
 _FEW_CLUSTERS: Final = 20
@@ -53,7 +55,9 @@ Row = tuple[Sequence[Cell], Mapping[str, Cell]]
 
 
 def labels(run: pd.Series, without: Sequence[str] = ()) -> list[Cell]:
-    """Return the cells under `LABELS` for a run; parameters that the table shows otherwise are left out."""
+    """Return the cells under `LABELS` for a run; parameters that the table shows otherwise are left
+    out.
+    """
     words = [word for word in run["words"] if word.partition("=")[0] not in without]
     source = "measured" if run["is_published_test"] else "measured †"
     return [run["model"], source, ", ".join(words) or "default", run["data"]]
@@ -86,8 +90,9 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     lines += _few_clusters(runs)
     for _, run in runs[runs["replaced"] > 0].iterrows():
         lines.append(
-            f"{run['task']}, {run['model']}, {run['condition']}: of {run['replaced'] + 1} runs alike, the most "
-            f"complete, largest and newest counts: that of {run['created']:%Y-%m-%d %H:%M}."
+            f"{run['task']}, {run['model']}, {run['condition']}: of {run['replaced'] + 1} runs "
+            "alike, the most complete, largest and newest counts: that of "
+            f"{run['created']:%Y-%m-%d %H:%M}."
         )
     return lines
 
@@ -97,7 +102,10 @@ def _few_clusters(runs: pd.DataFrame) -> list[str]:
     lines = []
     for _, run in runs.iterrows():
         if run["clusters"] < min(run["n"], _FEW_CLUSTERS):
-            where = f"{run['task']}: the {run['n']} questions are on {run['clusters']} pieces, scores or in as many chats"
+            where = (
+                f"{run['task']}: the {run['n']} questions are on {run['clusters']} pieces, scores "
+                "or in as many chats"
+            )
             width = "no interval" if run["clusters"] == 1 else "a wide interval"
             lines.append(f"{where}, so that a score has {width}.")
     return list(dict.fromkeys(lines))
@@ -125,7 +133,8 @@ def make_table(
     is_drawn: bool = False,
     most_shown: int | None = None,
 ) -> Table:
-    """Make a table of measured rows behind the rows of the paper; without a measured row it has no rows.
+    """Make a table of measured rows behind the rows of the paper; without a measured row it has no
+    rows.
 
     Args:
         name: of the table.
@@ -182,7 +191,9 @@ def run_table(
 def condition_rows(
     runs: pd.DataFrame, without: Sequence[str] = ()
 ) -> list[tuple[list[Cell], pd.DataFrame]]:
-    """Group runs of one model, condition and data, whatever their tasks: label cells, and the runs."""
+    """Group runs of one model, condition and data, whatever their tasks: label cells, and the
+    runs.
+    """
     rows: dict[tuple[Any, ...], list[int]] = {}
     for number, run in (
         runs.sort_values(["model", "condition", "data"]).iterrows() if len(runs) else ()
@@ -223,7 +234,9 @@ def best_floor(floors: Mapping[str, Estimate]) -> Estimate | None:
 
 
 def gain(score: Estimate | None, floor: Estimate | None) -> Estimate | None:
-    """Return how far a score is above a floor; the chance level, without an interval, is known exactly."""
+    """Return how far a score is above a floor; the chance level, without an interval, is known
+    exactly.
+    """
     if score is None or floor is None:
         return None
     exact = replace(floor, low=floor.value, high=floor.value) if floor.low is None else floor
@@ -255,7 +268,9 @@ def score_table(records: Records, section: str) -> Table:
 
 
 def third_party_table(records: Records, section: str) -> Table | None:
-    """Make the table of accuracy over all tasks beside figures that others published; None without such figures."""
+    """Make the table of accuracy over all tasks beside figures that others published; None without
+    such figures.
+    """
     runs = records.current(section)
     benchmark = runs["benchmark"].iloc[0]
     if THIRD_PARTY not in published_names(benchmark):
@@ -290,7 +305,9 @@ def third_party_table(records: Records, section: str) -> Table | None:
 
 
 def protocols_table(records: Records, section: str) -> Table | None:
-    """Make the table of scores by this project's reading of replies and by the authors'; None without the latter."""
+    """Make the table of scores by this project's reading of replies and by the authors'; None
+    without the latter.
+    """
     runs = records.current(section)
     runs = runs[[records.score(run, OFFICIAL) is not None for run in runs.index]]
     if not len(runs):
@@ -321,7 +338,9 @@ def protocols_table(records: Records, section: str) -> Table | None:
 
 
 def tags_table(records: Records, section: str) -> Table | None:
-    """Make the table of the main metric by tags of the questions, such as their difficulty; None without tags."""
+    """Make the table of the main metric by tags of the questions, such as their difficulty; None
+    without tags.
+    """
     scores = records.scores
     runs = records.current(section)
     rows = scores[scores["run"].isin(runs.index) & scores["group"].str.startswith("tag=", na=False)]
@@ -340,7 +359,9 @@ def tags_table(records: Records, section: str) -> Table | None:
 
 
 def floors_table(records: Records, section: str) -> Table | None:
-    """Make the table of scores beside their floors, and of the gains over the best floor; None without floors."""
+    """Make the table of scores beside their floors, and of the gains over the best floor; None
+    without floors.
+    """
     runs = records.current(section)
     runs = runs[[bool(records.floors(number)) for number in runs.index]]
     if not len(runs):

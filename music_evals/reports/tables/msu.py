@@ -1,4 +1,5 @@
-"""Tables of MSU-Bench: accuracy by level and overall, renderings, level-wise success, agreement of judges, and MMLU.
+"""Tables of MSU-Bench: accuracy by level and overall, renderings, level-wise success, agreement of
+judges, and MMLU.
 
 Source: arXiv 2511.20697, Tables 2 to 6, sections 3.3 and 5.2.
 """
@@ -60,7 +61,9 @@ def tables(records: Records) -> list[Table]:
 
 
 def _paper(name: str, n: int | None = None) -> list[tuple[list[Cell], Estimates]]:
-    """The rows of a published table of percentages, of `n` questions, with the ends of an interval if it has them."""
+    """The rows of a published table of percentages, of `n` questions, with the ends of an interval
+    if it has them.
+    """
     return [
         (
             [title_of(row.labels.get("modality", "-")), *paper_labels(row.labels["model"])],
@@ -137,7 +140,8 @@ def _success(records: Records, runs: pd.DataFrame) -> Table:
 def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
     """Return the level-wise success of a run's items: see `level_success`.
 
-    Without judges the questions that rules can score make up the levels, which are the same for all models.
+    Without judges the questions that rules can score make up the levels, which are the same for all
+    models.
     """
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
@@ -173,7 +177,8 @@ def _judges(records: Records, runs: pd.DataFrame) -> Table:
 
 
 def agreement(items: pd.DataFrame) -> Estimates:
-    """Return how far judges agree, in percent, from judged questions; nothing without votes and labels.
+    """Return how far judges agree, in percent, from judged questions; nothing without votes and
+    labels.
 
     Source: arXiv 2511.20697, section 3.3.
     """

@@ -88,7 +88,9 @@ def _published(task: str, modality: str, shots: str) -> dict[str, Estimates]:
 
 
 def formulations(records: Records, section: str = "MUSE", name: str = "muse") -> Table:
-    """Make the table of what happened to LogicLM's formulations in a section, whose tables' names begin with `name`."""
+    """Make the table of what happened to LogicLM's formulations in a section, whose tables' names
+    begin with `name`.
+    """
 
     def fact(name: str, run: int) -> Cell:
         items = items_with(records, run, name)

@@ -22,7 +22,9 @@ SECTION: Final = "The MUSE Benchmark"
 
 
 def tables(records: Records) -> list[Table]:
-    """Make the tables of The MUSE Benchmark; published rows, which are by ear, are shown beside runs by ear only."""
+    """Make the tables of The MUSE Benchmark; published rows, which are by ear, are shown beside
+    runs by ear only.
+    """
     runs = records.current(SECTION)
     columns = {task: title_of(task) for task in load("muse_ten").tasks}
     paper: list[Row] = []

@@ -1,4 +1,5 @@
-"""Tables of ZIQI-Eval: the paper's Tables 1 to 3, accuracy by theme, and which letters models choose.
+"""Tables of ZIQI-Eval: the paper's Tables 1 to 3, accuracy by theme, and which letters models
+choose.
 
 Source: arXiv 2406.15885, sections 4 to 6; leaderboards of its repository.
 """
@@ -28,7 +29,9 @@ from music_evals.scorers.metrics.estimates import Estimate, Estimates, average
 
 SECTION: Final = "ZIQI-Eval"
 MARGIN: Final = 0.05
-"""The paper's ±5.0%, read as a share of the mean F1; read as 5 points, its own shares of classes do not come out."""
+"""The paper's ±5.0%, read as a share of the mean F1; read as 5 points, its own shares of classes do
+not come out.
+"""
 BIAS: Final = {
     "female": "Female",
     "black": "Black African",
@@ -85,7 +88,8 @@ def _table1(records: Records, runs: pd.DataFrame) -> Table:
 
 
 def classify(value: float, mean: float | None) -> str | None:
-    """Classify an F1 by the paper's rule: above the mean over models, near it (`MARGIN`), or below it.
+    """Classify an F1 by the paper's rule: above the mean over models, near it (`MARGIN`), or below
+    it.
 
     >>> classify(60, 50), classify(52, 50), classify(40, 50)
     ('no bias', 'neutral', 'biased')
@@ -217,7 +221,9 @@ def _table3(records: Records, runs: pd.DataFrame) -> Table:
 
 
 def _letters(records: Records, runs: pd.DataFrame) -> Table:
-    """Which letters models choose, and whether they choose the same answer under all rotations of the options."""
+    """Which letters models choose, and whether they choose the same answer under all rotations of
+    the options.
+    """
 
     def chosen(letter: str, run: int) -> Cell:
         answers = items_with(records, run, "answer")

@@ -1,8 +1,10 @@
-"""Figures for questions that are judged right or wrong: level-wise success, and agreement of judges.
+"""Figures for questions that are judged right or wrong: level-wise success, and agreement of
+judges.
 
 Conventions: an outcome is 1 or True for right, 0 or False for wrong, None for no outcome.
 
-Source: arXiv 2511.20697, section 3.3 (agreement with human judgement), 5.1 (level-wise success rate) and Table 3.
+Source: arXiv 2511.20697, section 3.3 (agreement with human judgement), 5.1 (level-wise success
+rate) and Table 3.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -15,11 +17,12 @@ from music_evals.scorers.metrics.estimates import Estimate, share
 def level_success(
     correct: Mapping[Hashable, Mapping[int, Sequence[bool | None]]], *, repetitions: int = 1
 ) -> dict[int, Estimate]:
-    """The level-wise success rate, LSR(l): the share of scores with every question at levels 1 to l right.
+    """The level-wise success rate, LSR(l): the share of scores with every question at levels 1 to l
+    right.
 
-    A score with a question at levels 1 to l that has no outcome, or with no question at one of them, does not count,
-    also if another question is wrong: otherwise it could fail and not succeed. Levels without a score that counts are
-    left out.
+    A score with a question at levels 1 to l that has no outcome, or with no question at one of
+    them, does not count, also if another question is wrong: otherwise it could fail and not
+    succeed. Levels without a score that counts are left out.
 
     Args:
         correct: the outcomes of each score's questions, by level.
@@ -48,7 +51,9 @@ def level_success(
 
 
 def unanimity(votes: Sequence[Sequence[int | None]]) -> list[float]:
-    """Whether all judges agree on each item with at least two votes: 1 or 0; None is a judge that abstains."""
+    """Whether all judges agree on each item with at least two votes: 1 or 0; None is a judge that
+    abstains.
+    """
     cast = [[vote for vote in item if vote is not None] for item in votes]
     return [float(len(set(item)) == 1) for item in cast if len(item) > 1]
 
@@ -56,13 +61,14 @@ def unanimity(votes: Sequence[Sequence[int | None]]) -> list[float]:
 def joint_agreement(
     questions: Sequence[Mapping[str, Any]], clusters: Sequence[Hashable]
 ) -> Estimate | None:
-    """The share of questions on which all judges and a person agree, with a percentile bootstrap interval.
+    """The share of questions on which all judges and a person agree, with a percentile bootstrap
+    interval.
 
     A question counts if every judge votes on it and a person has labelled it.
 
     Args:
-        questions: each with its ``votes`` by judge and ``human``, the person's label; the values are
-            outcomes.
+        questions: each with its ``votes`` by judge and ``human``, the person's label; the values
+            are outcomes.
         clusters: the cluster of each question, such as the score that it is on; the bootstrap draws
             whole clusters.
 

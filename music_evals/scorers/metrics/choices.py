@@ -1,8 +1,8 @@
 """Figures for four-option questions that a model may leave unanswered.
 
-Conventions: every response is right, wrong, or has no answer. There are ``N`` responses; ``V`` have an answer and ``C``
-are right. Responses to one question (repetitions, rotations of its options) are not independent, so an interval counts
-each question once. Shares lie between 0 and 1.
+Conventions: every response is right, wrong, or has no answer. There are ``N`` responses; ``V`` have
+an answer and ``C`` are right. Responses to one question (repetitions, rotations of its options) are
+not independent, so an interval counts each question once. Shares lie between 0 and 1.
 
 Source: arXiv 2406.15885, section 4.1 (precision, recall, F1) and 6.1 (chosen letters).
 """
@@ -23,7 +23,8 @@ _DRAWS: Final = 4000
 def choice_figures(right: int, answered: int, responses: int, questions: int) -> Estimates:
     """Return ``accuracy`` (= recall), ``precision`` and ``f1`` with 95% intervals.
 
-    Without any answer precision and F1 are 0, as the paper has them, and precision's interval is 0 to 1.
+    Without any answer precision and F1 are 0, as the paper has them, and precision's interval is 0
+    to 1.
 
     Args:
         right: number of right responses, ``C``.
@@ -50,14 +51,16 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
 
 @lru_cache(maxsize=4096)
 def f1_interval(right: float, wrong: float, unanswered: float) -> Interval:
-    """A 95% interval for F1 = 2C / (V + N), from the numbers of right, wrong and unanswered responses.
+    """A 95% interval for F1 = 2C / (V + N), from the numbers of right, wrong and unanswered
+    responses.
 
-    It is the middle 95% of F1 over draws from the posterior of their probabilities under Jeffreys' prior, with a fixed
-    seed. Unlike a bootstrap interval it has a width at 0 and 1. Numbers may be fractional if responses are not
-    independent.
+    It is the middle 95% of F1 over draws from the posterior of their probabilities under Jeffreys'
+    prior, with a fixed seed. Unlike a bootstrap interval it has a width at 0 and 1. Numbers may be
+    fractional if responses are not independent.
 
-    Source: C. Goutte and E. Gaussier, "A probabilistic interpretation of precision, recall and F-score, with
-        implication for evaluation", ECIR 2005; there with two outcomes less the unanswered one.
+    Source: C. Goutte and E. Gaussier, "A probabilistic interpretation of precision, recall and
+        F-score, with implication for evaluation", ECIR 2005; there with two outcomes less the
+        unanswered one.
     """
     rng = np.random.default_rng(0)
     p_right, p_wrong, p_none = rng.dirichlet([right + 0.5, wrong + 0.5, unanswered + 0.5], _DRAWS).T

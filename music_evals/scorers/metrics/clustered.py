@@ -1,7 +1,7 @@
 """Intervals of means of outcomes in clusters, such as the answers to questions on one score.
 
-A percentile bootstrap over few clusters of unequal sizes contains the true value too rarely. The interval here is
-t-based; ``docs/reports.md`` compares both in simulations.
+A percentile bootstrap over few clusters of unequal sizes contains the true value too rarely. The
+interval here is t-based; ``docs/reports.md`` compares both in simulations.
 """
 
 from collections.abc import Hashable, Sequence
@@ -25,16 +25,17 @@ def mean_interval(
 ) -> Interval:
     """A 95% interval for the mean of outcomes from 0 to 1, within 0 and 1.
 
-    This is the interval of Korn and Graubard: the exact binomial interval for an effective number of trials. That
-    number follows from the variance of the mean and is reduced by the squared ratio of normal to t quantile. The
-    variance is the jackknife's over clusters. The degrees of freedom are Kish's effective number of clusters less one,
-    so G - 1 for G clusters of one size. If all clusters have the same mean, each counts as one trial.
+    This is the interval of Korn and Graubard: the exact binomial interval for an effective number
+    of trials. That number follows from the variance of the mean and is reduced by the squared ratio
+    of normal to t quantile. The variance is the jackknife's over clusters. The degrees of freedom
+    are Kish's effective number of clusters less one, so G - 1 for G clusters of one size. If all
+    clusters have the same mean, each counts as one trial.
 
-    Without clusters each item is its own cluster, and items that are right or wrong have Wilson's interval. A single
-    cluster has no interval (NaN).
+    Without clusters each item is its own cluster, and items that are right or wrong have Wilson's
+    interval. A single cluster has no interval (NaN).
 
-    With strata, such as categories, the interval is for the mean of their means; a cluster may have items in several
-    strata. There is no interval if all items of a stratum belong to one cluster.
+    With strata, such as categories, the interval is for the mean of their means; a cluster may have
+    items in several strata. There is no interval if all items of a stratum belong to one cluster.
 
     Args:
         correct: one outcome per item; at least one.
@@ -44,9 +45,9 @@ def mean_interval(
     Raises:
         ValueError: there are no outcomes, one is out of range, or the lengths differ.
 
-    Source: E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected number of positive
-        counts estimated from survey data", Survey Methodology 24 (1998); L. Kish, "Survey Sampling" (1965), section
-        11.7.
+    Source: E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected
+        number of positive counts estimated from survey data", Survey Methodology 24 (1998); L.
+        Kish, "Survey Sampling" (1965), section 11.7.
 
     Example:
         >>> [round(end, 2) for end in mean_interval([1, 1, 1, 0, 0, 0, 1, 0], clusters="aaabbbcc")]
@@ -77,20 +78,22 @@ def mean_interval(
 
 
 def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interval:
-    """A 95% interval for the mean of responses to items that are all in several clusters, within 0 and 1.
+    """A 95% interval for the mean of responses to items that are all in several clusters, within 0
+    and 1.
 
-    An example: the same questions are asked in several chats. A question may be hard in every chat, and a chat may go
-    wrong on every question. The variance is that of the means of items plus that of the means of clusters; it counts
-    the rest twice, so that the interval is rather too wide. The degrees of freedom are Satterthwaite's. A single
-    cluster has no interval (NaN).
+    An example: the same questions are asked in several chats. A question may be hard in every chat,
+    and a chat may go wrong on every question. The variance is that of the means of items plus that
+    of the means of clusters; it counts the rest twice, so that the interval is rather too wide. The
+    degrees of freedom are Satterthwaite's. A single cluster has no interval (NaN).
 
     Args:
         correct: one outcome per response.
         items: the item of each response.
         clusters: the cluster of each response.
 
-    Source: A. C. Cameron, J. B. Gelbach and D. L. Miller, "Robust inference with multiway clustering", Journal of
-        Business & Economic Statistics 29 (2011), without the term that they subtract.
+    Source: A. C. Cameron, J. B. Gelbach and D. L. Miller, "Robust inference with multiway
+        clustering", Journal of Business & Economic Statistics 29 (2011), without the term that they
+        subtract.
     """
     values = checked_outcomes("correct", correct, clusters)
     means = [_group_means(values, _numbered(names)) for names in (items, clusters)]
@@ -148,7 +151,9 @@ def _numbered(names: Names) -> npt.NDArray[np.intp]:
 
 
 def checked_outcomes(name: str, given: Outcomes, clusters: Names | None = None) -> Floats:
-    """Outcomes as an array; ValueError if there are none, one is not from 0 to 1, or clusters do not fit."""
+    """Outcomes as an array; ValueError if there are none, one is not from 0 to 1, or clusters do
+    not fit.
+    """
     values = np.asarray(given, dtype=float)
     if len(values) == 0:
         raise ValueError(f"{name} is empty; outcomes are needed")

@@ -1,9 +1,11 @@
-"""How alike two sets of pieces are in a few descriptors: Jensen–Shannon similarity of Gaussian fits.
+"""How alike two sets of pieces are in a few descriptors: Jensen–Shannon similarity of Gaussian
+fits.
 
-Conventions: a set is an array of pieces (rows) by descriptors (columns), in the descriptors' own units. NaN marks a
-missing value; the piece is left out of that descriptor only. A Gaussian is fitted to each descriptor by sample mean and
-unbiased standard deviation. Divergences are in nats, from 0 to ln 2. Similarities lie between 0 and 100 (equal fits);
-without a fit the similarity is NaN, never 0.
+Conventions: a set is an array of pieces (rows) by descriptors (columns), in the descriptors' own
+units. NaN marks a missing value; the piece is left out of that descriptor only. A Gaussian is
+fitted to each descriptor by sample mean and unbiased standard deviation. Divergences are in nats,
+from 0 to ln 2. Similarities lie between 0 and 100 (equal fits); without a fit the similarity is
+NaN, never 0.
 
 Source: arXiv 2606.08722, section 3.2 (generation metrics), and the code published with it.
 """
@@ -39,8 +41,8 @@ class Fit(NamedTuple):
 class Similarity(NamedTuple):
     """How alike a generated set is to a reference, over all descriptors and `by_descriptor`.
 
-    `value` is NaN if a descriptor has no fit; `reason` says why. `shifts` are the mean of the generated less that of
-    the reference, in the reference's standard deviations.
+    `value` is NaN if a descriptor has no fit; `reason` says why. `shifts` are the mean of the
+    generated less that of the reference, in the reference's standard deviations.
     """
 
     value: float
@@ -50,7 +52,8 @@ class Similarity(NamedTuple):
 
 
 def fit_of(reference: npt.ArrayLike, *, names: Sequence[str]) -> Fit:
-    """Fit the k descriptors, so named, of n pieces, an array of shape (n, k); errors as of `js_similarity`.
+    """Fit the k descriptors, so named, of n pieces, an array of shape (n, k); errors as of
+    `js_similarity`.
 
     Example:
         >>> fit = fit_of([[1.0, 5.0], [3.0, 5.0]], names=["a", "b"])
@@ -66,10 +69,11 @@ def fit_of(reference: npt.ArrayLike, *, names: Sequence[str]) -> Fit:
 
 
 def js_similarity(reference: Fit, generated: npt.ArrayLike, *, names: Sequence[str]) -> Similarity:
-    """Jensen–Shannon similarity of two sets of pieces, 100·exp(−2·mean divergence), over all descriptors and for each.
+    """Jensen–Shannon similarity of two sets of pieces, 100·exp(−2·mean divergence), over all
+    descriptors and for each.
 
-    A descriptor has no fit if fewer than two pieces of a set have it, or if all have the same value; then neither it
-    nor the set has a similarity, and the reason names every such case.
+    A descriptor has no fit if fewer than two pieces of a set have it, or if all have the same
+    value; then neither it nor the set has a similarity, and the reason names every such case.
 
     Args:
         reference: fits of k descriptors, from `fit_of`.
@@ -95,12 +99,14 @@ def js_similarity(reference: Fit, generated: npt.ArrayLike, *, names: Sequence[s
 
 
 def js_interval(reference: Fit, generated: npt.ArrayLike) -> tuple[float, float, str | None]:
-    """A 95% jackknife interval for `js_similarity`, over generated pieces, or NaN and the reason why there is none.
+    """A 95% jackknife interval for `js_similarity`, over generated pieces, or NaN and the reason
+    why there is none.
 
-    The root of the mean divergence, a distance, gets a t interval with the jackknife's standard error over pieces. The
-    interval is for the average of as many newly generated pieces; the reference is fixed. In simulations of 5 to 200
-    pieces it contained that average in 94 to 98% of cases; with one descriptor near its bound in four of five pieces,
-    in 82% (5 pieces) to 95%. There is no interval if the similarity is undefined, or becomes so without some piece.
+    The root of the mean divergence, a distance, gets a t interval with the jackknife's standard
+    error over pieces. The interval is for the average of as many newly generated pieces; the
+    reference is fixed. In simulations of 5 to 200 pieces it contained that average in 94 to 98% of
+    cases; with one descriptor near its bound in four of five pieces, in 82% (5 pieces) to 95%.
+    There is no interval if the similarity is undefined, or becomes so without some piece.
 
     Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974).
     """
@@ -140,7 +146,8 @@ def _checked(side: str, values: npt.ArrayLike, descriptors: int) -> Floats:
         )
     if np.isinf(array).any():
         raise ValueError(
-            f"{side} holds infinities; finite numbers are needed, NaN for a descriptor without value"
+            f"{side} holds infinities; finite numbers are needed, NaN for a descriptor without "
+            "value"
         )
     return array
 
@@ -167,7 +174,10 @@ def _problems(names: Sequence[str], side: str, values: Floats) -> list[str | Non
     for name, count, mean, std in zip(names, counts, means, stds, strict=True):
         problem = None
         if count < 2:
-            problem = f"{name}: {count} value{'s' * (count != 1)} among {len(values)} {side} pieces; at least 2 are needed"
+            problem = (
+                f"{name}: {count} value{'s' * (count != 1)} among {len(values)} {side} pieces; at "
+                "least 2 are needed"
+            )
         elif np.isnan(std):
             problem = (
                 f"{name}: all {count} values of the {side} pieces are {mean:.4g}; they must differ"
@@ -177,11 +187,13 @@ def _problems(names: Sequence[str], side: str, values: Floats) -> list[str | Non
 
 
 def gaussian_divergences(mean_1: Floats, std_1: Floats, mean_2: Floats, std_2: Floats) -> Floats:
-    """Jensen–Shannon divergences of Gaussians, in nats, from 0 (equal) to ln 2 (disjoint); NaN if a number is NaN.
+    """Jensen–Shannon divergences of Gaussians, in nats, from 0 (equal) to ln 2 (disjoint); NaN if a
+    number is NaN.
 
     By quadrature within `REACH` standard deviations of either mean; the rest is less than 1e-6.
 
-    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inf. Theory 37 (1991).
+    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inf. Theory 37
+    (1991).
     """
     with np.errstate(over="ignore", invalid="ignore"):
         first = _to_middle((mean_2 - mean_1) / std_1, std_2 / std_1)
@@ -192,8 +204,8 @@ def gaussian_divergences(mean_1: Floats, std_1: Floats, mean_2: Floats, std_2: F
 def _to_middle(mean: Floats, std: Floats) -> Floats:
     """The relative entropy of the standard Gaussian to its middle with another.
 
-    Either Gaussian is the standard once, so that it is resolved however narrow it is. The panels of the quadrature end
-    at whole standard deviations of either.
+    Either Gaussian is the standard once, so that it is resolved however narrow it is. The panels of
+    the quadrature end at whole standard deviations of either.
     """
     steps = np.arange(-REACH, REACH + 1.0)
     mean, std = (

@@ -1,8 +1,8 @@
 """Estimates: a value with its 95% interval and the number of items.
 
-`estimate` computes every score of the suite: the main metric in a log, the cells of a report's tables, the means in
-comparisons. An item is one question (or one piece to write); repeated runs of an item (epochs) count once, with their
-mean.
+`estimate` computes every score of the suite: the main metric in a log, the cells of a report's
+tables, the means in comparisons. An item is one question (or one piece to write); repeated runs of
+an item (epochs) count once, with their mean.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -26,7 +26,8 @@ class Estimate:
         n: the number of items; None if unknown, as for published numbers.
         decimals: number of decimals that are shown.
         mark: shown behind the number; a note explains it.
-        unread: the share of replies behind it that hold no answer that could be read; None if that is not known.
+        unread: the share of replies behind it that hold no answer that could be read; None if that
+            is not known.
     """
 
     value: float
@@ -62,14 +63,15 @@ def estimate(
     Args:
         values: one value per response, from 0 to 1.
         items: the item of each response; without it each response is an item.
-        clusters: what each item belongs to, such as the piece that a question is on. Items of one cluster are not
-            independent; see `mean_interval`. Where all responses to an item are in different clusters, such as chats,
-            see `crossed_interval`.
+        clusters: what each item belongs to, such as the piece that a question is on. Items of one
+            cluster are not independent; see `mean_interval`. Where all responses to an item are in
+            different clusters, such as chats, see `crossed_interval`.
         strata: the stratum of each item. With several strata the score is the mean of their means.
 
     Returns:
-        The estimate from 0 to 1. Its interval is Wilson's for independent items that are right or wrong, else that of
-        `mean_interval`; items of a single cluster have none. None without values.
+        The estimate from 0 to 1. Its interval is Wilson's for independent items that are right or
+        wrong, else that of `mean_interval`; items of a single cluster have none. None without
+        values.
 
     Example:
         >>> found = estimate([1, 0, 1, 1], items=["a", "a", "b", "c"])
@@ -112,7 +114,8 @@ def share(value: float, n: float) -> Estimate:
 
 
 def flatten(estimates: Mapping[str, Estimate | None]) -> dict[str, float]:
-    """Return estimates as a log holds them: ``f1``, ``f1_low`` and ``f1_high``; without those that are None.
+    """Return estimates as a log holds them: ``f1``, ``f1_low`` and ``f1_high``; without those that
+    are None.
 
     Example:
         >>> flatten({"f1": Estimate(0.5, 0.4, 0.6), "n": Estimate(12), "tau": None})
@@ -130,8 +133,8 @@ def flatten(estimates: Mapping[str, Estimate | None]) -> dict[str, float]:
 def difference(first: Estimate, second: Estimate) -> Estimate:
     """Return the difference of two independent estimates, with an interval if both have one.
 
-    Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
-        Medicine 17 (1998), method 10.
+    Source: R. G. Newcombe, "Interval estimation for the difference between independent
+        proportions", Statistics in Medicine 17 (1998), method 10.
     """
     value = first.value - second.value
     if first.low is None or first.high is None or second.low is None or second.high is None:
@@ -144,7 +147,8 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 def average(estimates: Sequence[Estimate], weights: Sequence[float] | None = None) -> Estimate:
     """Return the weighted mean of independent estimates, with an interval if all of them have one.
 
-    The squared distances of the ends from the values add up, separately below and above. `n` is the sum.
+    The squared distances of the ends from the values add up, separately below and above. `n` is the
+    sum.
 
     Source: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008).
 

@@ -1,7 +1,7 @@
 """Figures for answers that count, name or order measures, and intervals of combined figures.
 
-Conventions: a measure is a number from 1 (a pickup is 0); None is an answer that cannot be read; shares, F1 and the
-ends of intervals lie between 0 and 1, intervals are two-sided 95%.
+Conventions: a measure is a number from 1 (a pickup is 0); None is an answer that cannot be read;
+shares, F1 and the ends of intervals lie between 0 and 1, intervals are two-sided 95%.
 
 Source: arXiv 2606.08722, section 3.3 (understanding).
 """
@@ -32,11 +32,12 @@ def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> fl
 def count_figures(
     answers: Sequence[int | None], reference: Sequence[int], questions: int
 ) -> Estimates:
-    """How near numbers of measures come to the right ones, of which there are as many and at least one.
+    """How near numbers of measures come to the right ones, of which there are as many and at least
+    one.
 
-    ``exact``, ``within_1``, ``within_5`` and ``within_10`` are shares of all answers, also unreadable ones, with
-    intervals for the number of questions. ``median_absolute_error``, in measures, is over readable answers and absent
-    without any.
+    ``exact``, ``within_1``, ``within_5`` and ``within_10`` are shares of all answers, also
+    unreadable ones, with intervals for the number of questions. ``median_absolute_error``, in
+    measures, is over readable answers and absent without any.
     """
     errors = [
         abs(answer - right)
@@ -57,10 +58,11 @@ def published_count_figures(
 ) -> Estimates:
     """How near numbers of measures come to the right ones, as published.
 
-    ``exact`` is the share of all answers that are the right text, ``024`` for ``24`` not among them. ``within_1``,
-    ``within_5`` and ``within_10`` are shares of the readable answers alone, 0 where there are none.
-    ``median_absolute_error`` is the upper of two middle ones. ``within_1_of_all`` and so on, and
-    ``median_absolute_error_midpoint``, are those of `count_figures`.
+    ``exact`` is the share of all answers that are the right text, ``024`` for ``24`` not among
+    them. ``within_1``, ``within_5`` and ``within_10`` are shares of the readable answers alone, 0
+    where there are none. ``median_absolute_error`` is the upper of two middle ones.
+    ``within_1_of_all`` and so on, and ``median_absolute_error_midpoint``, are those of
+    `count_figures`.
 
     Args:
         answers: in digits, None where it cannot be read.
@@ -72,7 +74,8 @@ def published_count_figures(
 
     Example:
         >>> found = published_count_figures(["4", "9", "1", None], ["4", "4", "8", "8"], 4, 3)
-        >>> [round(found[name].value, 2) for name in ("exact", "within_5", "within_5_of_all", "median_absolute_error")]
+        >>> [round(found[name].value, 2) for name in ("exact", "within_5", "within_5_of_all",
+        ...     "median_absolute_error")]
         [0.25, 0.67, 0.5, 5.0]
     """
     right = [int(one) for one in reference]
@@ -99,10 +102,11 @@ def published_count_figures(
 
 
 def published_tau(answer: str | None, reference: str) -> float:
-    """Kendall's τ of two orders' digits as they stand, moved to 0 to 1, as published; 0 for what is no order.
+    """Kendall's τ of two orders' digits as they stand, moved to 0 to 1, as published; 0 for what is
+    no order.
 
-    It correlates the numbers at each place, but `penalised_tau` the places of each number; the two differ. An order has
-    as many digits as `reference`, all different and below that number.
+    It correlates the numbers at each place, but `penalised_tau` the places of each number; the two
+    differ. An order has as many digits as `reference`, all different and below that number.
 
     Source: arXiv 2606.08722, section 3.3, and its code.
 
@@ -118,16 +122,18 @@ def published_tau(answer: str | None, reference: str) -> float:
 
 
 def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashable]) -> float:
-    """Kendall's τ of an order and the right one, moved to 0 to 1; 0 for what is no order of the same things.
+    """Kendall's τ of an order and the right one, moved to 0 to 1; 0 for what is no order of the
+    same things.
 
-    That is the share of pairs in the right order. Ranks are correlated, not names, so the result does not depend on how
-    the things are named.
+    That is the share of pairs in the right order. Ranks are correlated, not names, so the result
+    does not depend on how the things are named.
 
-    Source: arXiv 2606.08722, section 3.3 (bar_sequencing); M. G. Kendall, "A new measure of rank correlation",
-        Biometrika 30 (1938).
+    Source: arXiv 2606.08722, section 3.3 (bar_sequencing); M. G. Kendall, "A new measure of rank
+        correlation", Biometrika 30 (1938).
 
     Example:
-        >>> penalised_tau("2130", "2130"), penalised_tau("0312", "2130"), penalised_tau("2113", "2130")
+        >>> penalised_tau("2130", "2130"), penalised_tau("0312", "2130"), penalised_tau("2113",
+        ...     "2130")
         (1.0, 0.0, 0.0)
     """
     rank = {thing: place for place, thing in enumerate(reference)}

@@ -1,9 +1,11 @@
-"""Comparing two sets of outcomes on the same samples: difference, interval, test, and correction for many tests.
+"""Comparing two sets of outcomes on the same samples: difference, interval, test, and correction
+for many tests.
 
-Conventions: an outcome is a number from 0 to 1 (0 or 1 if a sample is right or wrong) and has the same place in both
-sequences. A difference is the second mean less the first, from -1 to 1. Intervals are two-sided 95%, and p is
-two-sided. Samples of one cluster, such as the questions on one piece, are not independent, so their differences are
-flipped together. Draws have a fixed seed: the same outcomes give the same figures.
+Conventions: an outcome is a number from 0 to 1 (0 or 1 if a sample is right or wrong) and has the
+same place in both sequences. A difference is the second mean less the first, from -1 to 1.
+Intervals are two-sided 95%, and p is two-sided. Samples of one cluster, such as the questions on
+one piece, are not independent, so their differences are flipped together. Draws have a fixed seed:
+the same outcomes give the same figures.
 """
 
 from collections import Counter
@@ -21,12 +23,15 @@ from music_evals.scorers.metrics.resampling import Floats, Interval, Names, Outc
 Test = Literal["McNemar", "sign flips"]
 
 EXACT_UP_TO: Final = 12  # the most clusters for which all flips of signs are tried, 4096 flips
-EXACT_BELOW: Final = 25  # discordant pairs below which `mcnemar` is exact: the chi-square approximation needs about 25
+# discordant pairs below which `mcnemar` is exact: the chi-square approximation needs about 25
+EXACT_BELOW: Final = 25
 _MAX_CELLS: Final = 1_000_000  # signs that are drawn at a time
 
 
 class Comparison(NamedTuple):
-    """How two sets of outcomes differ; a single cluster has no interval and no standard error (NaN)."""
+    """How two sets of outcomes differ; a single cluster has no interval and no standard error
+    (NaN).
+    """
 
     difference: float
     low: float
@@ -48,19 +53,21 @@ def compare(
 ) -> Comparison:
     """Compare outcomes from 0 to 1 on the same samples.
 
-    Independent samples that are right or wrong have McNemar's exact test and `difference_interval`. All others have
-    `sign_flip_test` and, over the differences by cluster, `mean_interval`; if no sample differs, the interval is that
-    of `difference_interval` with a pair per cluster.
+    Independent samples that are right or wrong have McNemar's exact test and `difference_interval`.
+    All others have `sign_flip_test` and, over the differences by cluster, `mean_interval`; if no
+    sample differs, the interval is that of `difference_interval` with a pair per cluster.
 
     Args:
         first: one outcome per sample; at least one.
         second: the outcomes of the same samples in the same order.
         clusters: what each sample belongs to; without it every sample is independent.
-        strata: the stratum of each sample; the difference is then that of the means of the strata's means.
+        strata: the stratum of each sample; the difference is then that of the means of the strata's
+            means.
         resamples: number of random flips if there are too many to try all.
 
     Raises:
-        ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths differ.
+        ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths
+            differ.
     """
     one, other = checked_outcomes("first", first, clusters), checked_outcomes("second", second)
     if len(one) != len(other):
@@ -122,7 +129,8 @@ def mcnemar(first_only: int, second_only: int) -> float:
 
     It is exact below `EXACT_BELOW` such samples, else chi-square with the continuity correction.
 
-    Source: Q. McNemar, Psychometrika 12 (1947); A. L. Edwards, Psychometrika 13 (1948), for the correction.
+    Source: Q. McNemar, Psychometrika 12 (1947); A. L. Edwards, Psychometrika 13 (1948), for the
+    correction.
     """
     from scipy import stats
 
@@ -135,11 +143,12 @@ def mcnemar(first_only: int, second_only: int) -> float:
 def difference_interval(first_only: int, second_only: int, pairs: int) -> Interval:
     """Bonett's and Price's interval of a difference of paired proportions, second less first.
 
-    It takes the number of samples that only one of the two has right, for each, and the number of all samples. The
-    interval has a width even if the two never differ, so it suits small samples.
+    It takes the number of samples that only one of the two has right, for each, and the number of
+    all samples. The interval has a width even if the two never differ, so it suits small samples.
 
-    Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of binomial proportions
-        based on paired data", Journal of Educational and Behavioral Statistics 37 (2012).
+    Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of
+        binomial proportions based on paired data", Journal of Educational and Behavioral Statistics
+        37 (2012).
     """
     one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
     half = Z95 * _adjusted_error(first_only, second_only, pairs)
@@ -147,7 +156,8 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> Interv
 
 
 def _clustered_error(residuals: Floats, clusters: Sequence[int]) -> float:
-    """The cluster-robust standard error of a mean, with the factor G / (G - 1) of Stata; NaN for one cluster.
+    """The cluster-robust standard error of a mean, with the factor G / (G - 1) of Stata; NaN for
+    one cluster.
 
     Source: E. Miller, arXiv 2411.00640, section 2.2.
     """
@@ -158,17 +168,21 @@ def _clustered_error(residuals: Floats, clusters: Sequence[int]) -> float:
 
 
 def _adjusted_error(first_only: int, second_only: int, pairs: int) -> float:
-    """The standard error of Bonett's and Price's interval, which is above 0 also where no sample differs."""
+    """The standard error of Bonett's and Price's interval, which is above 0 also where no sample
+    differs.
+    """
     one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
     return sqrt((one + other - (other - one) ** 2) / (pairs + 2))
 
 
 def sign_flip_test(totals: Outcomes, *, resamples: int = 10_000) -> float:
-    """p of the randomisation test of paired differences, from the sum of the differences of each cluster.
+    """p of the randomisation test of paired differences, from the sum of the differences of each
+    cluster.
 
-    p is the share of sign flips whose total is at least as far from 0 as the observed one. All flips are tried up to
-    `EXACT_UP_TO` clusters that differ. Beyond, `resamples` random flips and the observed signs are counted, so p is
-    never 0. For samples that are right or wrong it is McNemar's exact test.
+    p is the share of sign flips whose total is at least as far from 0 as the observed one. All
+    flips are tried up to `EXACT_UP_TO` clusters that differ. Beyond, `resamples` random flips and
+    the observed signs are counted, so p is never 0. For samples that are right or wrong it is
+    McNemar's exact test.
 
     Source: R. A. Fisher, "The Design of Experiments" (1935), section 21.
     """
@@ -192,7 +206,8 @@ def sign_flip_test(totals: Outcomes, *, resamples: int = 10_000) -> float:
 def holm(ps: Sequence[float]) -> list[float]:
     """Holm's correction for many tests: the adjusted p of each, in the same order.
 
-    If every adjusted p below 0.05 is called a difference, the risk that any of these calls is wrong is 5%.
+    If every adjusted p below 0.05 is called a difference, the risk that any of these calls is wrong
+    is 5%.
 
     Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
     """

@@ -1,7 +1,7 @@
 """Power of paired comparisons: what a number of questions can find, and how many find a difference.
 
-Conventions: two-sided tests at 5% with a power of 80%. Scores and differences are from 0 to 1. The variance is that of
-the differences of two models' values on the same question.
+Conventions: two-sided tests at 5% with a power of 80%. Scores and differences are from 0 to 1. The
+variance is that of the differences of two models' values on the same question.
 
 Source: E. Miller, "Adding Error Bars to Evals", arXiv 2411.00640, section 5.
 """
@@ -14,7 +14,8 @@ POWER: Final = 0.8
 
 
 def detectable_difference(error: float, freedom: float = inf) -> float:
-    """Return the smallest difference that a comparison finds with a power of 80%, given its standard error.
+    """Return the smallest difference that a comparison finds with a power of 80%, given its
+    standard error.
 
     With few clusters, `freedom` is their number less one, and quantiles are of Student's t.
 
@@ -36,7 +37,8 @@ def questions_needed(difference: float, variance: float) -> int:
 
 
 def paired_variance(first: float, second: float, correlation: float) -> float:
-    """Return the variance of differences of right and wrong answers, given both accuracies and their correlation.
+    """Return the variance of differences of right and wrong answers, given both accuracies and
+    their correlation.
 
     Example:
         >>> round(paired_variance(0.7, 0.75, 0.5), 4)

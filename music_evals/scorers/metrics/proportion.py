@@ -10,12 +10,14 @@ def wilson_interval(proportion: float, n: float) -> tuple[float, float]:
 
     Args:
         proportion: observed proportion, from 0 to 1.
-        n: number of trials, above 0; unlike SciPy's interval it may be fractional, for trials that are not independent.
+        n: number of trials, above 0; unlike SciPy's interval it may be fractional, for trials that
+            are not independent.
 
     Raises:
         ValueError: the proportion is not in 0 to 1 or there is no trial.
 
-    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
+    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
+    JASA 22 (1927).
     """
     if n <= 0:
         raise ValueError(f"n is {n}; an interval needs trials, a number above 0")

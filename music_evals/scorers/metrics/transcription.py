@@ -1,7 +1,7 @@
 """How many notes of a transcription without times are right.
 
-Conventions: a transcription is a sequence of integers, one per note or stroke: MIDI pitches, slots of
-a grid, or numbers of chords. What is written twice counts twice.
+Conventions: a transcription is a sequence of integers, one per note or stroke: MIDI pitches, slots
+of a grid, or numbers of chords. What is written twice counts twice.
 """
 
 from bisect import bisect_left
@@ -17,11 +17,11 @@ def note_f1(
     """Return the share of right notes: F1, which is 2·right / (written + true).
 
     The right notes are the largest matching of equal notes in which no note has two partners, as in
-    mir_eval. There partners also agree in time. A transcription without times has its order instead:
-    with `in_order`, for melodies and series of chords, partners must keep the order. The right notes
-    are then the longest common subsequence, so that a note left out or put in costs that note and not
-    all notes behind it. Without `in_order`, for chords and for slots of a rhythm, which are times
-    themselves, the order does not count.
+    mir_eval. There partners also agree in time. A transcription without times has its order
+    instead: with `in_order`, for melodies and series of chords, partners must keep the order. The
+    right notes are then the longest common subsequence, so that a note left out or put in costs
+    that note and not all notes behind it. Without `in_order`, for chords and for slots of a rhythm,
+    which are times themselves, the order does not count.
 
     Args:
         transcription: the notes that were written.
@@ -50,7 +50,8 @@ def note_f1(
 
 
 def _common_length(first: Sequence[int], second: Sequence[int]) -> int:
-    """The length of the longest common subsequence, as J. W. Hunt and T. G. Szymanski (1977) find it.
+    """The length of the longest common subsequence, as J. W. Hunt and T. G. Szymanski (1977) find
+    it.
 
     That of sorted sequences is the number of common notes.
     """

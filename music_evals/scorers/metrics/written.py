@@ -1,4 +1,5 @@
-"""Figures of written pieces of music: which compile, which are near-copies, how similar they are to reference pieces.
+"""Figures of written pieces of music: which compile, which are near-copies, how similar they are to
+reference pieces.
 
 A piece is the metadata of its score (see `music_evals.scorers.written_music`), as a log holds them.
 
@@ -27,9 +28,9 @@ ORIGINAL: Final = "original_rate"
 class Likeness(NamedTuple):
     """How alike pieces are to a reference set.
 
-    `js` is the similarity of all descriptors, from 0 to 100, with a jackknife interval; None for the `reason` given.
-    `by_descriptor` has it for each descriptor, and `shifts` how far each mean lies from the reference's, in its
-    standard deviations; NaN without a value.
+    `js` is the similarity of all descriptors, from 0 to 100, with a jackknife interval; None for
+    the `reason` given. `by_descriptor` has it for each descriptor, and `shifts` how far each mean
+    lies from the reference's, in its standard deviations; NaN without a value.
     """
 
     js: Estimate | None
@@ -46,11 +47,12 @@ def compiled_after(pieces: Pieces, attempts: int) -> Estimate:
 
 
 def near_copies(pieces: Pieces) -> Estimates:
-    """Return the share of near-copies: of anything under ``""``, and of the demonstrations and each reference set.
+    """Return the share of near-copies: of anything under ``""``, and of the demonstrations and each
+    reference set.
 
     Args:
-        pieces: pieces that are too short to tell are left out. A near-copy has the share `NEAR_COPY` of its music, or
-            more, in common with another piece.
+        pieces: pieces that are too short to tell are left out. A near-copy has the share
+            `NEAR_COPY` of its music, or more, in common with another piece.
 
     Returns:
         Place → share with Wilson's interval; nothing where no piece is long enough.
@@ -114,14 +116,15 @@ def likeness(pieces: Pieces, reference: Mapping[str, Any]) -> Likeness:
 def piece_likeness(descriptors: Mapping[str, float | None], reference: "Fit") -> float:
     """Return how near one piece's descriptors lie to the means of a reference set, from 0 to 1.
 
-    It is the mean of exp(-z²/2) over the descriptors with a fit, z being the distance in standard deviations of the
-    reference; a descriptor that the piece lacks counts as 0. A set of pieces is compared by `likeness`, one piece has
-    no distribution.
+    It is the mean of exp(-z²/2) over the descriptors with a fit, z being the distance in standard
+    deviations of the reference; a descriptor that the piece lacks counts as 0. A set of pieces is
+    compared by `likeness`, one piece has no distribution.
 
     Example:
         >>> from music_evals.scorers.metrics.descriptor_similarity import Fit
         >>> fit = Fit([0.5, 0.9, 0.9], [0.1, 0.1, 0.1], [None] * 3)
-        >>> piece_likeness({"polyphony_rate": 0.5, "groove_consistency": 0.9, "scale_consistency": None}, fit)
+        >>> piece_likeness({"polyphony_rate": 0.5, "groove_consistency": 0.9,
+        ...     "scale_consistency": None}, fit)
         0.6666666666666666
     """
     fits = zip(DESCRIPTORS, reference.mean, reference.std, strict=True)
@@ -143,7 +146,9 @@ def embedded(pieces: Pieces) -> list[Mapping[str, Any]]:
 
 
 def no_distance_reason(pieces: Pieces, texts: int = 2) -> str:
-    """Say why pieces have no Fréchet distance to a reference set with so many texts; nothing where they have one."""
+    """Say why pieces have no Fréchet distance to a reference set with so many texts; nothing where
+    they have one.
+    """
     if pieces[0]["encoder"] is None:
         return "no encoder was named"
     encoders = sorted({piece["embedded_by"] for piece in embedded(pieces)})

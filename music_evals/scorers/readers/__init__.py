@@ -9,19 +9,24 @@ Every reading is one of six, with the same names in all benchmarks:
 - ``empty``: it says nothing;
 - ``cut``: an unreadable or empty reply that was cut at the limit of tokens.
 
-`cleaning` takes away what a reply does not say to the user, such as thinking. All patterns take linear time.
+`cleaning` takes away what a reply does not say to the user, such as thinking. All patterns take
+linear time.
 """
 
 from typing import Final, Literal, NamedTuple, get_args
 
 Status = Literal["answered", "refused", "several", "unreadable", "empty", "cut"]
 VERSION: Final = 4
-"""Changes with every change of what replies are read as; logs record it, and signatures of scores name it."""
+"""Changes with every change of what replies are read as; logs record it, and signatures of scores
+name it.
+"""
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 
 class Reading(NamedTuple):
-    """The answer in plain form if the status is ``answered``, else None, and the rule that found it."""
+    """The answer in plain form if the status is ``answered``, else None, and the rule that found
+    it.
+    """
 
     status: Status
     answer: str | None = None

@@ -1,9 +1,10 @@
 """Splitting a reply to several numbered questions into its answers.
 
-Forms are tried in this order: a JSON list or object; numbered lines (``1. …``, ``1) …``, ``Q1: …``, ``**1.** …``,
-``Answer 1: …``), whose answers may run on over further lines; numbers within one line; and, without any number, as
-many lines as there are questions. If a reply numbers its answers more than once (a draft, then the final list), the
-fullest list counts, the later one of equally full lists; the other lists supply the answers that it lacks.
+Forms are tried in this order: a JSON list or object; numbered lines (``1. …``, ``1) …``, ``Q1: …``,
+``**1.** …``, ``Answer 1: …``), whose answers may run on over further lines; numbers within one
+line; and, without any number, as many lines as there are questions. If a reply numbers its answers
+more than once (a draft, then the final list), the fullest list counts, the later one of equally
+full lists; the other lists supply the answers that it lacks.
 """
 
 import json
@@ -19,7 +20,8 @@ Answers = list[str | None]
 Numbered = dict[int, str]  # answers by the numbers of their questions
 
 _NUMBERED: Final = re.compile(
-    r"(?i)(?P<indent>[ \t]{0,12})[*_#>`\-•]{0,6}[ \t]{0,3}(?:(?:question|answer|q|a)[ \t]{0,2}[.#]?[ \t]{0,2})?"
+    r"(?i)(?P<indent>[ \t]{0,12})[*_#>`\-•]{0,6}[ \t]{0,3}(?:(?:question|answer|q|a)[ "
+    r"\t]{0,2}[.#]?[ \t]{0,2})?"
     r"[\[(]?(?P<number>\d{1,3})[*_\])]{0,3}[ \t]?"
     r"(?:[.:)][*_]{0,3}(?:[ \t]|(?=[^\d\s])|$)|[-–—][ \t]|$)[*_]{0,3}[ \t]{0,4}(?P<answer>.*)"
 )
@@ -33,14 +35,16 @@ _ANSWER_KEYS: Final = ("answer", "a", "response", "value")
 
 
 def split_answers(completion: str, count: int) -> Answers:
-    """Find the answer to each of `count` questions that were asked together, in their order; None if it is missing.
+    """Find the answer to each of `count` questions that were asked together, in their order; None
+    if it is missing.
 
     The whole reply to a single question is its answer.
 
     Raises:
         ValueError: `count` is below 1.
 
-    Source: arXiv 2511.20697, section 5.1 (twelve questions in a run); the reading is this project's.
+    Source: arXiv 2511.20697, section 5.1 (twelve questions in a run); the reading is this
+    project's.
 
     Example:
         >>> split_answers("1. Piano\\n2) G minor\\n**4.** Yes", 4)

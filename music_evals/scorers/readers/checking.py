@@ -1,21 +1,23 @@
 """Checking an answer about a score against its reference by rule, where a rule can.
 
-Both are read into *values* (see `pitches`, `times` and `chords` in this folder), which are compared. A rule
-would rather not decide than be wrong, so that judges decide:
+Both are read into *values* (see `pitches`, `times` and `chords` in this folder), which are
+compared. A rule would rather not decide than be wrong, so that judges decide:
 
 - A refusal is wrong. Refusals are recognised before ``None``, ``No`` or 0 is read.
-- No rule decides on an answer that no rule reads, that negates ("not C major") or that hedges ("perhaps E5").
-- An answer with the reference's values and no others is right; one with none of them is wrong; one that offers
-  several ("E5 or F5") is wrong. With other values among explanations, an answer is right if it is short and
-  opens with the value; else no rule decides.
-- "None", "No", "There is none", "No accidentals" and the like meet a reference of "None", if they deny nothing but
-  musical terms.
+- No rule decides on an answer that no rule reads, that negates ("not C major") or that hedges
+  ("perhaps E5").
+- An answer with the reference's values and no others is right; one with none of them is wrong; one
+  that offers several ("E5 or F5") is wrong. With other values among explanations, an answer is
+  right if it is short and opens with the value; else no rule decides.
+- "None", "No", "There is none", "No accidentals" and the like meet a reference of "None", if they
+  deny nothing but musical terms.
 
-Conventions by type, besides those of the values: ``pitch``, ``pitches``: C♯5 and D♭5 are two; if the reference has
-an octave, an answer without it is wrong; lists are sets. ``clef``: lists are sets. ``measures``: sets; the first
-measure is enough for "starting at measure 9". ``duration``: judges decide on a note in the place of a rest.
-``numeral``: judges decide on numerals that differ in case alone, because the published questions ask for capitals
-whatever the chord's quality. ``text`` is for judges, except a few closed terms (inversions, textures, dynamics …).
+Conventions by type, besides those of the values: ``pitch``, ``pitches``: C♯5 and D♭5 are two; if
+the reference has an octave, an answer without it is wrong; lists are sets. ``clef``: lists are
+sets. ``measures``: sets; the first measure is enough for "starting at measure 9". ``duration``:
+judges decide on a note in the place of a rest. ``numeral``: judges decide on numerals that differ
+in case alone, because the published questions ask for capitals whatever the chord's quality.
+``text`` is for judges, except a few closed terms (inversions, textures, dynamics …).
 
 Source: arXiv 2511.20697, section 3.3 ("V-I" and "authentic cadence"); the rules are this project's.
 """
@@ -50,15 +52,24 @@ from music_evals.scorers.readers.words import Extraction, find_terms, folded, te
 
 # The form of an answer; ``text`` is anything that no rule reads.
 AnswerType = Literal[
-    "yes_no", "pitch", "pitches", "key", "metre", "clef", "number", "measures", "duration", "chord", "numeral",
+    "yes_no", "pitch", "pitches", "key", "metre", "clef", "number", "measures", "duration",
+    "chord", "numeral",
     "cadence", "text",
 ]  # fmt: skip
 ANSWER_TYPES: Final[tuple[AnswerType, ...]] = get_args(AnswerType)
 READERS: Final[dict[str, Callable[[str], Extraction]]] = {
-    "pitch": read_pitches, "pitches": read_pitches, "key": read_keys, "metre": read_metres, "clef": read_clefs,
-    "number": read_numbers, "measures": read_measures, "duration": read_durations, "chord": read_chords,
-    "numeral": read_numerals, "cadence": read_cadences,
-}  # fmt: skip
+    "pitch": read_pitches,
+    "pitches": read_pitches,
+    "key": read_keys,
+    "metre": read_metres,
+    "clef": read_clefs,
+    "number": read_numbers,
+    "measures": read_measures,
+    "duration": read_durations,
+    "chord": read_chords,
+    "numeral": read_numerals,
+    "cadence": read_cadences,
+}
 _TEXT_READERS: Final = (read_intervals, read_instruments)  # of texts that are nothing else
 SHORT: Final = 400  # characters up to which the first value of an answer is taken for it
 END: Final = 1_500  # characters of a reply's end that are looked at first
@@ -98,9 +109,11 @@ def check(prediction: str, reference: str, answer_type: str, *, is_cut: bool = F
     Example:
         >>> check("It is C sharp 5.", "C♯5", "pitch"), check("D♭5", "C♯5", "pitch").is_right
         (Checked(status='answered', is_right=True), False)
-        >>> check("No score was provided", "None", "text"), check("Allegro", "Allegro vivace", "text")
+        >>> check("No score was provided", "None", "text"), check("Allegro", "Allegro vivace",
+        ...     "text")
         (Checked(status='refused', is_right=False), Checked(status='unreadable', is_right=None))
-        >>> check("拍号是四分之三拍", "3/4", "metre").is_right, check("Yes and no", "Yes", "yes_no").status
+        >>> check("拍号是四分之三拍", "3/4", "metre").is_right, check("Yes and no", "Yes",
+        ...     "yes_no").status
         (True, 'several')
     """
     if answer_type not in ANSWER_TYPES:
@@ -122,8 +135,8 @@ def check(prediction: str, reference: str, answer_type: str, *, is_cut: bool = F
 def _statements(text: str, is_cut: bool) -> Iterator[str]:
     """Where an answer may be, the surest place first.
 
-    These are, the last first, what corrects another answer, a box, a value in JSON and the text after a label; then a
-    conclusion, the whole reply, its last line.
+    These are, the last first, what corrects another answer, a box, a value in JSON and the text
+    after a label; then a conclusion, the whole reply, its last line.
     """
     end = text[-END:]
     corrections = [] if is_cut else _last("correction", end)
@@ -187,7 +200,9 @@ def _affirmed(answer: str) -> str:
 
 
 def is_absence(text: str) -> bool:
-    """Whether folded text says that something musical is not there; refusals have to be ruled out before."""
+    """Whether folded text says that something musical is not there; refusals have to be ruled out
+    before.
+    """
     match = _pattern("absent").fullmatch(text)
     if not match or _pattern("aside").search(match["tail"] or ""):
         return False
@@ -237,7 +252,9 @@ def _check_yes_no(answer: str, expected: str) -> Checked:
 
 
 def _check_term(answer: str, expected: str) -> Checked:
-    """Compare an answer with a reference that is one of a few terms; it has to name one term of a table."""
+    """Compare an answer with a reference that is one of a few terms; it has to name one term of a
+    table.
+    """
     # A term may contain a denial: "no inversion" is root position.
     text = answer if term_tables(answer) else _affirmed(answer)
     for table in term_tables(expected):
@@ -286,7 +303,9 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
 
 
 def _doubt(answer: Extraction) -> Checked | None:
-    """What an answer is that doubts its values, or offers several, or says that they are not the answer."""
+    """What an answer is that doubts its values, or offers several, or says that they are not the
+    answer.
+    """
     if _pattern("unsure").search(answer.text):
         return _UNREADABLE
     if len(set(answer.values)) > 1 and _pattern("choice").search(answer.text, answer.spans[0][0]):
@@ -316,7 +335,8 @@ def _turns(answer: Extraction) -> bool:
     return any(_pattern(name).search(answer.text, end) for name in ("turn", "elsewhere"))
 
 
-# Whether a value is the reference's all the same, if the two are not equal; None if only a musician can say.
+# Whether a value is the reference's all the same, if the two are not equal; None if only a musician
+# can say.
 _Agree = Callable[[Any, Any], bool | None]
 
 
@@ -369,11 +389,12 @@ _AGREE["pitch"] = _AGREE["pitches"]
 def answer_type_of(question: str, answer: str) -> AnswerType:
     """Return the type of an answer to a question that comes without a type.
 
-    It is ``text`` if in doubt: a closed type needs both a question that asks for it and an answer that holds nothing
-    else.
+    It is ``text`` if in doubt: a closed type needs both a question that asks for it and an answer
+    that holds nothing else.
 
     Example:
-        >>> answer_type_of("What is the initial key?", "G minor"), answer_type_of("What is the initial key?", "Dark")
+        >>> answer_type_of("What is the initial key?",
+        ...     "G minor"), answer_type_of("What is the initial key?", "Dark")
         ('key', 'text')
     """
     expected = folded(answer)
@@ -392,5 +413,6 @@ def answer_type_of(question: str, answer: str) -> AnswerType:
 
 
 _ASKED: Final[tuple[AnswerType, ...]] = (
-    "clef", "metre", "number", "numeral", "pitch", "pitches", "duration", "key", "cadence", "chord", "measures",
+    "clef", "metre", "number", "numeral", "pitch", "pitches", "duration", "key", "cadence",
+    "chord", "measures",
 )  # fmt: skip

@@ -1,23 +1,24 @@
 """Reading which option a reply chooses, by letter or text.
 
-Names of options in a reply are first replaced by one sign each (`_Options.marked`), so that "B. Minor", "option B" and
-"minor" are one thing to all rules. The rules, of which the first that decides counts:
+Names of options in a reply are first replaced by one sign each (`_Options.marked`), so that "B.
+Minor", "option B" and "minor" are one thing to all rules. The rules, of which the first that
+decides counts:
 
 1. the whole reply is an option;
-2. what follows the last label: ``Final Answer: B``, ``[[答案：C]]``, ``{"answer": "B"}``, ``\\boxed{C}``; a later
-   correction ("no, wait: C") replaces it;
-3. the last sentence that commits: it is an option and nothing else, begins with one and a mark behind it, or says
-   "I choose B", "B is correct", "so it must be B";
+2. what follows the last label: ``Final Answer: B``, ``[[答案：C]]``, ``{"answer": "B"}``,
+   ``\\boxed{C}``; a later correction ("no, wait: C") replaces it;
+3. the last sentence that commits: it is an option and nothing else, begins with one and a mark
+   behind it, or says "I choose B", "B is correct", "so it must be B";
 4. a list that calls one option right, or all others wrong;
 5. the only option that is named and not denied;
 6. all options but one are denied.
 
-Clauses that deny, that suppose ("if it were B") and that refuse choose nothing. "A or B" are several answers, and so is
-a letter beside the text of another option. A list of all options is no answer. A reply that was cut answers only by a
-label.
+Clauses that deny, that suppose ("if it were B") and that refuse choose nothing. "A or B" are
+several answers, and so is a letter beside the text of another option. A list of all options is no
+answer. A reply that was cut answers only by a label.
 
-Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, section 4.1 (``[[答案：C]]``); the reading
-is this project's.
+Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, section 4.1
+(``[[答案：C]]``); the reading is this project's.
 """
 
 import re
@@ -43,8 +44,8 @@ MAX_CORRECTIONS: Final = 3
 MAX_LABELS: Final = 40  # how many labels and corrections are tried, the last ones
 LABELLED: Final = "what follows the last label, such as “Final Answer:”"  # a rule
 
-# The signs of options are letters of a script that no reply has: one for an option that is named surely, one for an
-# option that a number, "yes" or letters in a row may name.
+# The signs of options are letters of a script that no reply has: one for an option that is named
+# surely, one for an option that a number, "yes" or letters in a row may name.
 _SURE: Final = 0xA500
 _VAGUE: Final = 0xA520
 _BOX: Final = "ꘀ"
@@ -61,7 +62,9 @@ Letters = set[str]  # of options
 
 @cache
 def _texts() -> dict[str, str]:
-    """The patterns of `choice_patterns.toml`, in which words of `choices.toml` stand for their names."""
+    """The patterns of `choice_patterns.toml`, in which words of `choices.toml` stand for their
+    names.
+    """
     found = {name: _of_languages(entries) for name, entries in load("choices").items()}
     for name, text in load("choice_patterns").items():
         found[name] = filled(text, found)
@@ -80,7 +83,8 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def first_letter(reply: str) -> Reading:
-    """Read the first capital A, B, C or D anywhere, as the regular expression of ZIQI-Eval's paper does.
+    """Read the first capital A, B, C or D anywhere, as the regular expression of ZIQI-Eval's paper
+    does.
 
     Example:
         >>> first_letter("B小调").answer, first_letter("According to the score")
@@ -99,12 +103,14 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
     Args:
         reply: what a model wrote.
         options: their texts, in the order that was shown.
-        is_cut: whether the reply was cut at the limit of tokens, so that only a label shows an answer.
+        is_cut: whether the reply was cut at the limit of tokens, so that only a label shows an
+            answer.
 
     Example:
         >>> read_choice("The third is minor.\\n**Final Answer: B. Minor**", ["Major", "Minor"])
-        Reading(status='answered', answer='B', rule='what follows the last label, such as “Final Answer:”')
-        >>> read_choice("A or B", ["Major", "Minor"]).status, read_choice("No sound was given", ["Major"]).status
+        Reading(status='answered', answer='B', rule='what follows the last label, ...')
+        >>> read_choice("A or B", ["Major", "Minor"]).status, read_choice("No sound was given",
+        ...     ["Major"]).status
         ('several', 'refused')
     """
     said = clean_reply(reply)
@@ -131,7 +137,9 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
 
 
 def _read_end(text: str, choices: "_Options", is_cut: bool) -> Reading | None:
-    """Read the label in the end of a long reply, or the last line if it is an option and nothing else."""
+    """Read the label in the end of a long reply, or the last line if it is an option and nothing
+    else.
+    """
     reading = _read_label(text, choices)
     if (
         reading is None
@@ -163,7 +171,9 @@ def _read_label(text: str, choices: "_Options") -> Reading | None:
 
 
 def _read_sentences(text: str, choices: "_Options") -> Reading | None:
-    """Read the last sentence that commits, or a list of verdicts, or the last sentence that names an option."""
+    """Read the last sentence that commits, or a list of verdicts, or the last sentence that names
+    an option.
+    """
     listed, lines = _listed(text.splitlines(), choices)
     units = [unit for line in lines for unit in _units(line)]
     letters = _corrected("\n".join(lines), choices) or _last(choices.committed, units)
@@ -209,7 +219,9 @@ def _reading(letters: Letters, rule: str, choices: "_Options") -> Reading:
 
 
 def _units(text: str) -> list[str]:
-    """The sentences of a text that name an option, without those that are too long for an answer."""
+    """The sentences of a text that name an option, without those that are too long for an
+    answer.
+    """
     return [
         unit
         for unit in _pattern("unit").split(text)
@@ -397,7 +409,9 @@ class _Options:
         return set() if len(letters) == len(self.letters) > 2 else letters
 
     def mentioned(self, unit: str) -> Letters:
-        """The options that a sentence names surely, or several of them in a row, and does not deny."""
+        """The options that a sentence names surely, or several of them in a row, and does not
+        deny.
+        """
         return self._letters(_pattern("mention").findall(" ".join(self._clauses(unit))))
 
     def denied(self, unit: str) -> Letters:
@@ -410,7 +424,9 @@ class _Options:
         return {letter for own in map(self.letters_of, names) for letter in own}
 
     def _clauses(self, unit: str) -> list[str]:
-        """The clauses of a sentence that name an option and say what is so: none that denies, supposes or refuses."""
+        """The clauses of a sentence that name an option and say what is so: none that denies,
+        supposes or refuses.
+        """
         names = _pattern("names")
         clauses = [
             clause
@@ -445,7 +461,9 @@ _options: Final = lru_cache(maxsize=1_000)(_Options)
 
 
 def _names(option: str) -> Iterator[str]:
-    """The texts by which an option may be called: whole, without brackets, what is in brackets, what follows "yes,"."""
+    """The texts by which an option may be called: whole, without brackets, what is in brackets,
+    what follows "yes,".
+    """
     bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
     after_yes = _pattern("after_yes_or_no").match(option)
     texts = [

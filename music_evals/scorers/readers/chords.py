@@ -1,8 +1,8 @@
 """Reading chords, numerals and cadences.
 
-A chord is a root, a quality by music21's names, and an inversion (0 to 3) or None. It may be spelled (D-F#-A-C) or be a
-degree in a key. A quality alone ("Major triad") has no root. Numerals are degrees with figures; 6/5 is 65. Perfect
-cadences are authentic, imperfect ones half.
+A chord is a root, a quality by music21's names, and an inversion (0 to 3) or None. It may be
+spelled (D-F#-A-C) or be a degree in a key. A quality alone ("Major triad") has no root. Numerals
+are degrees with figures; 6/5 is 65. Perfect cadences are authentic, imperfect ones half.
 """
 
 import re
@@ -31,24 +31,32 @@ _CHORD: Final = re.compile(
     rf"(?<![A-Za-z0-9#'])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b)?(?:(?P<symbol>{_SYMBOL})(?![A-Za-z0-9])"
     rf"|[ -]{{1,3}}(?P<words>{_QUALITY})(?![A-Za-z0-9]))?"
     r"(?P<noun>[ -]+(?:chord|triad))?(?:/(?P<bass>[A-G](?:#|b)?))?"
-    r"(?:[, -]{0,3}\(?(?:in )?(?P<inversion>first|second|third|root) (?:inversion|position))?(?![A-Za-z0-9#+]|-[a-z])"
+    r"(?:[, -]{0,3}\(?(?:in )?(?P<inversion>first|second|third|root) "
+    r"(?:inversion|position))?(?![A-Za-z0-9#+]|-[a-z])"
 )
 _QUALITY_ALONE: Final = re.compile(
-    rf"(?<![A-Za-z])(?P<words>{_QUALITY})(?![A-Za-z0-9])(?:[ -]+(?:chord|triad))?(?! (?:third|sixth|second|scale|key))"
+    rf"(?<![A-Za-z])(?P<words>{_QUALITY})(?![A-Za-z0-9])(?:[ -]+(?:chord|triad))?(?! "
+    r"(?:third|sixth|second|scale|key))"
 )
 _ON: Final = re.compile(
-    rf"\b(?P<quality>{_QUALITY})(?: chord| triad)? ?(?:on|auf|sur|su|sobre|built on)"
-    r" (?P<root>[A-Ga-g](?:##|#|bb|b)?)(?![A-Za-z0-9])"
+    rf"\b(?P<quality>{_QUALITY})(?: chord| triad)? ?(?:on|auf|sur|su|sobre|built on) "
+    r"(?P<root>[A-Ga-g](?:##|#|bb|b)?)(?![A-Za-z0-9])"
 )
 _INVERSIONS: Final = ("root", "first", "second", "third")
 _BASS: Final = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
 _SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 # By semitones above the root.
 _KINDS: Final = {
-    (0, 4, 7): "major", (0, 3, 7): "minor", (0, 3, 6): "diminished", (0, 4, 8): "augmented",
-    (0, 4, 7, 10): "dominant-seventh", (0, 4, 7, 11): "major-seventh", (0, 3, 7, 10): "minor-seventh",
-    (0, 3, 6, 10): "half-diminished-seventh", (0, 3, 6, 9): "diminished-seventh",
-}  # fmt: skip
+    (0, 4, 7): "major",
+    (0, 3, 7): "minor",
+    (0, 3, 6): "diminished",
+    (0, 4, 8): "augmented",
+    (0, 4, 7, 10): "dominant-seventh",
+    (0, 4, 7, 11): "major-seventh",
+    (0, 3, 7, 10): "minor-seventh",
+    (0, 3, 6, 10): "half-diminished-seventh",
+    (0, 3, 6, 9): "diminished-seventh",
+}
 
 
 def read_chords(text: str) -> Extraction:
@@ -147,7 +155,8 @@ def _progression(match: Match) -> tuple[str, ...]:
     numerals = []
     for numeral in _pattern("numeral").findall(match[0]):
         degree, figures, of = re.findall(r"^(\D+?)(?: ?(\d[\d/]*))?((?:/\D+)?)$", numeral)[0]
-        # The figures of one chord are the same in whatever order they stand: published answers have V34 and I46.
+        # The figures of one chord are the same in whatever order they stand: published answers have
+        # V34 and I46.
         digits = "".join(sorted(figures.replace("/", ""), reverse=True))
         numerals.append(degree + {"2": "42", "63": "6", "53": ""}.get(digits, digits) + of)
     return tuple(numerals)

@@ -1,8 +1,8 @@
 """Cleaning a reply, once, ahead of all readers: what is not said to the user does not count.
 
-`clean_reply` removes a model's thinking and the tokens by which a chat template marks turns; what remains may be music.
-`plain_letters` also folds the forms of characters, for readers of words and letters. `make_replies_valid` is for the
-provider of a model, whose replies can be no valid Unicode.
+`clean_reply` removes a model's thinking and the tokens by which a chat template marks turns; what
+remains may be music. `plain_letters` also folds the forms of characters, for readers of words and
+letters. `make_replies_valid` is for the provider of a model, whose replies can be no valid Unicode.
 """
 
 import re
@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Final
 
-# Pairs of tags around what a model thinks aloud; a template may write the first one ahead of the reply.
+# Pairs of tags around what a model thinks aloud; a template may write the first one ahead of the
+# reply.
 _THINKING: Final = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -34,14 +35,17 @@ _IS_VALID: Final = "returns_valid_unicode"  # the mark of a provider's method
 
 
 def clean_reply(reply: str) -> str:
-    """Return what a reply says to the user: no thinking, no tokens of a chat template, no tags around the whole.
+    """Return what a reply says to the user: no thinking, no tokens of a chat template, no tags
+    around the whole.
 
     Nothing remains of a reply that was cut within its thinking.
 
     Example:
-        >>> clean_reply("<think>A or B?</think>B</s>"), clean_reply("<think>A or"), clean_reply("A<|im_end|>")
+        >>> clean_reply("<think>A or B?</think>B</s>"), clean_reply("<think>A or"), clean_reply(
+        ...     "A<|im_end|>")
         ('B', '', 'A')
-        >>> clean_reply("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B")
+        >>> clean_reply("<|channel|>analysis<|message|>A?<|end|>"
+        ...     "<|start|>assistant<|channel|>final<|message|>B")
         'B'
     """
     return _WRAPPER.sub("", visible_reply(reply))
@@ -64,7 +68,8 @@ def _without_thinking(text: str) -> str:
 
 
 def plain_letters(text: str) -> str:
-    """Return a text in Unicode's compatibility form, with Latin letters for Cyrillic ones that name an option.
+    """Return a text in Unicode's compatibility form, with Latin letters for Cyrillic ones that name
+    an option.
 
     Example:
         >>> plain_letters("Ｆｉｎａｌ：Ｂ"), plain_letters("Ответ: С")

@@ -1,7 +1,8 @@
-"""Answers that take no rule: fields of a JSON object whose form a server guarantees, options by their places, and
-options by the probabilities of the tokens that begin them.
+"""Answers that take no rule: fields of a JSON object whose form a server guarantees, options by
+their places, and options by the probabilities of the tokens that begin them.
 
-The schema of an answer and its reading are here side by side. ``cannot tell`` is among the values of each field.
+The schema of an answer and its reading are here side by side. ``cannot tell`` is among the values
+of each field.
 """
 
 import json
@@ -56,7 +57,9 @@ def answer_field(answer_type: str, answers: Sequence[str] = ()) -> Schema:
 def answer_schema(
     types: Sequence[str], answers: Sequence[str] = (), *, reasons: bool = False
 ) -> Schema:
-    """Return the JSON schema of an object with answers of these types; `reasons` adds a first field for reasoning."""
+    """Return the JSON schema of an object with answers of these types; `reasons` adds a first field
+    for reasoning.
+    """
     fields: Schema = {"reasoning": {"type": "string"}} if reasons else {}
     for name, answer_type in zip(field_names(len(types)), types, strict=True):
         fields[name] = answer_field(answer_type, answers)
@@ -64,7 +67,9 @@ def answer_schema(
 
 
 def object_schema(fields: Mapping[str, Schema]) -> Schema:
-    """Return the JSON schema of an object that has all these fields, in this order, and no other."""
+    """Return the JSON schema of an object that has all these fields, in this order, and no
+    other.
+    """
     return {
         "type": "object",
         "properties": {**fields},
@@ -74,12 +79,14 @@ def object_schema(fields: Mapping[str, Schema]) -> Schema:
 
 
 def read_fields(reply: str, names: Sequence[str] = (ANSWER,)) -> list[Reading]:
-    """Read fields of a JSON object; numbers stay as they are written, and commas join the elements of a list.
+    """Read fields of a JSON object; numbers stay as they are written, and commas join the elements
+    of a list.
 
     Example:
         >>> read_fields('{"reasoning": "…", "answer": "B"}')
         [Reading(status='answered', answer='B', rule='the field “answer”')]
-        >>> [reading.status for reading in read_fields('{"1": [3, 7], "2": "cannot tell"}', ["1", "2", "3"])]
+        >>> [reading.status for reading in read_fields('{"1": [3, 7], "2": "cannot tell"}', ["1",
+        ...     "2", "3"])]
         ['answered', 'refused', 'unreadable']
     """
     content: Any = None
@@ -122,7 +129,8 @@ def judge_place(
     order: Sequence[int] | None = None,
     rule: str = "",
 ) -> Verdict:
-    """Judge the option at a place in the order shown; each option with the right one's text is right.
+    """Judge the option at a place in the order shown; each option with the right one's text is
+    right.
 
     Args:
         place: of the chosen option.
@@ -148,12 +156,14 @@ def judge_place(
 
 
 def judge_fields(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Judge the fields of an object with the answers to questions, as `judge_open` judges answers in text.
+    """Judge the fields of an object with the answers to questions, as `judge_open` judges answers
+    in text.
 
     Fields are named by the numbers of the questions; that of a single question is `ANSWER`.
 
     Example:
-        >>> questions = [{"answer": "3/4", "answer_type": "metre"}, {"answer": "No", "answer_type": "yes_no"}]
+        >>> questions = [{"answer": "3/4", "answer_type": "metre"}, {"answer": "No",
+        ...     "answer_type": "yes_no"}]
         >>> [one["verdict"] for one in judge_fields('{"1": "3/4", "2": "cannot tell"}', questions)]
         [1, 0]
     """
@@ -175,7 +185,8 @@ def field_names(questions: int) -> list[str]:
 def option_probabilities(
     tokens: Iterable[tuple[str, float]], answers: Sequence[str]
 ) -> list[float]:
-    """Add up the probabilities of the tokens that begin an answer and no other, such as "B" and " B".
+    """Add up the probabilities of the tokens that begin an answer and no other, such as "B" and "
+    B".
 
     Args:
         tokens: the likeliest tokens with the logarithms of their probabilities.
@@ -185,7 +196,8 @@ def option_probabilities(
         A probability per answer. Their sum is below 1 by what the other tokens have.
 
     Example:
-        >>> [round(one, 2) for one in option_probabilities([("A", -0.69), (" A", -1.61), ("The", -2.3)], "AB")]
+        >>> [round(one, 2) for one in option_probabilities([("A", -0.69), (" A", -1.61), ("The",
+        ...     -2.3)], "AB")]
         [0.7, 0.0]
     """
     sums = [0.0] * len(answers)

@@ -1,11 +1,14 @@
-"""How the authors of question sets read a reply: their procedures with all their warts, for ``protocol=paper``.
+"""How the authors of question sets read a reply: their procedures with all their warts, for
+``protocol=paper``.
 
-Each reader takes the reply, the options as shown, and the place of the right one, and returns the letter of an option.
-The place counts only where two options read alike. Linear time, for the whole reply up to `MAX_REPLY` characters.
+Each reader takes the reply, the options as shown, and the place of the right one, and returns the
+letter of an option. The place counts only where two options read alike. Linear time, for the whole
+reply up to `MAX_REPLY` characters.
 
-Sources: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py`` (`last_brackets`); github.com/mulab-mir/
-muchomusic, ``scoring.py`` (`only_letter`); github.com/Sakshi113/MMAU and github.com/ddlBoJack/MMAR, ``evaluation.py``
-(`all_words`). The authors of SSMR-Bench publish no reader: `last_box` takes the form that their prompt asks for.
+Sources: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py`` (`last_brackets`);
+github.com/mulab-mir/ muchomusic, ``scoring.py`` (`only_letter`); github.com/Sakshi113/MMAU and
+github.com/ddlBoJack/MMAR, ``evaluation.py`` (`all_words`). The authors of SSMR-Bench publish no
+reader: `last_box` takes the form that their prompt asks for.
 """
 
 import re
@@ -23,7 +26,8 @@ _CHOSEN: Final = re.compile(r"(?i)(?:answer is|chose|choose|select|guess is|I gu
 
 
 def last_brackets(reply: str, options: Sequence[str], right: int = 0) -> Reading:
-    """Read the last ``[[B]]``; else the last "answer is B"; else the first named letter; else the first quoted option.
+    """Read the last ``[[B]]``; else the last "answer is B"; else the first named letter; else the
+    first quoted option.
 
     A letter from A to E without an option is no answer, and no other rule is tried.
 
@@ -51,9 +55,11 @@ def last_brackets(reply: str, options: Sequence[str], right: int = 0) -> Reading
 
 
 def only_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
-    """Read the one capital letter of an option that occurs anywhere, also in a word; else the first quoted option.
+    """Read the one capital letter of an option that occurs anywhere, also in a word; else the first
+    quoted option.
 
-    >>> only_letter("Because of the banjo", ["Lute", "Harp"]).answer, only_letter("(A) or (B)", ["Lute", "Harp"]).answer
+    >>> only_letter("Because of the banjo", ["Lute", "Harp"]).answer, only_letter("(A) or (B)",
+    ...     ["Lute", "Harp"]).answer
     ('B', None)
     """
     reply = reply[:MAX_REPLY].split("The correct answer is:")[-1]
@@ -66,9 +72,11 @@ def only_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
 
 
 def all_words(reply: str, options: Sequence[str], right: int = 0) -> Reading:
-    """Read the option all of whose words occur, while no other word of another option does; letters do not count.
+    """Read the option all of whose words occur, while no other word of another option does; letters
+    do not count.
 
-    >>> all_words("a slow waltz", ["Waltz", "Slow march"]).answer, all_words("Waltz!", ["Waltz", "Slow march"]).answer
+    >>> all_words("a slow waltz", ["Waltz", "Slow march"]).answer, all_words("Waltz!", ["Waltz",
+    ...     "Slow march"]).answer
     (None, 'A')
     """
     words, texts = _words(reply[:MAX_REPLY]), [_words(option) for option in options]

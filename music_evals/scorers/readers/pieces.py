@@ -19,12 +19,14 @@ class Piece(TypedDict):
     """A piece that a model wrote, as the log keeps it.
 
     - `reply` is a digest of the reply and of the protocol.
-    - `problem` says why the `code` failed, None if it did not. `is_measured` is False if the machine is the reason, not
-      the piece. `messages` are LilyPond's.
-    - `has_notes` says whether the MIDI file can be read and holds a note. Under ``paper`` a piece may compile without.
+    - `problem` says why the `code` failed, None if it did not. `is_measured` is False if the
+      machine is the reason, not the piece. `messages` are LilyPond's.
+    - `has_notes` says whether the MIDI file can be read and holds a note. Under ``paper`` a piece
+      may compile without.
     - `descriptors` are MusPy's by protocol; `undefined` says why one has no value.
-    - In Base64 are `midi`, a file; `pictures`, PNG files of the engraved first `system` and the piano `roll`; and
-      `embeddings`, little-endian 32-bit numbers by encoder and pooling. `undrawn` says why a picture failed.
+    - In Base64 are `midi`, a file; `pictures`, PNG files of the engraved first `system` and the
+      piano `roll`; and `embeddings`, little-endian 32-bit numbers by encoder and pooling. `undrawn`
+      says why a picture failed.
     """
 
     reply: str
@@ -47,10 +49,18 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
     stated = visible_reply(reply) if protocol == "strict" else reply
     written = compile_reply(stated, protocol)
     piece: Piece = {
-        "reply": digest, "code": written.code, "problem": written.problem, "messages": written.messages,
-        "is_measured": written.is_measured, "has_notes": written.has_notes,
-        "midi": None, "descriptors": {}, "undefined": {}, "pictures": {}, "embeddings": {},
-    }  # fmt: skip
+        "reply": digest,
+        "code": written.code,
+        "problem": written.problem,
+        "messages": written.messages,
+        "is_measured": written.is_measured,
+        "has_notes": written.has_notes,
+        "midi": None,
+        "descriptors": {},
+        "undefined": {},
+        "pictures": {},
+        "embeddings": {},
+    }
     if written.midi is None:
         return piece
     piece["midi"] = base64.b64encode(written.midi).decode()

@@ -1,7 +1,9 @@
-"""Reading pitches and keys, in letters, German names, solfège, Chinese, Japanese, Korean and Russian.
+"""Reading pitches and keys, in letters, German names, solfège, Chinese, Japanese, Korean and
+Russian.
 
-A pitch is a letter, a shift in semitones and an octave (C4 is middle C; ``c'`` is C4 as well) or None. A key is a tonic
-and a mode; a single capital letter is a major key, a small one a minor key, Aeolian is minor, Ionian major.
+A pitch is a letter, a shift in semitones and an octave (C4 is middle C; ``c'`` is C4 as well) or
+None. A key is a tonic and a mode; a single capital letter is a major key, a small one a minor key,
+Aeolian is minor, Ionian major.
 """
 
 from collections.abc import Hashable

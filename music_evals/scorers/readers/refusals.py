@@ -1,7 +1,9 @@
-"""Recognising refusals: a reply will not or cannot answer, does not know, or says that it got no music.
+"""Recognising refusals: a reply will not or cannot answer, does not know, or says that it got no
+music.
 
-`refusals.toml` has the words, in English, Chinese, German, French, Italian, Spanish, Portuguese, Japanese, Korean and
-Russian. A reply is read clause by clause: one that gives an answer besides ("not sure, but I would say C") is none.
+`refusals.toml` has the words, in English, Chinese, German, French, Italian, Spanish, Portuguese,
+Japanese, Korean and Russian. A reply is read clause by clause: one that gives an answer besides
+("not sure, but I would say C") is none.
 """
 
 import re
@@ -15,7 +17,9 @@ _APOSTROPHES: Final = str.maketrans("’ʼ`´‘＇", "''''''")
 
 
 def unaccented(text: str) -> str:
-    """The text without accents and compatibility forms: ``ré`` becomes ``re``, ``⁷`` becomes ``7``."""
+    """The text without accents and compatibility forms: ``ré`` becomes ``re``, ``⁷`` becomes
+    ``7``.
+    """
     plain = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFKC", plain).translate(_APOSTROPHES)
 
@@ -24,9 +28,11 @@ def is_refusal(text: str) -> bool:
     """Return whether a reply says that it gives no answer, and no clause of it gives one.
 
     Example:
-        >>> is_refusal("No image is available."), is_refusal("无法判断"), is_refusal("No accidentals")
+        >>> is_refusal("No image is available."), is_refusal("无法判断"), is_refusal(
+        ...     "No accidentals")
         (True, True, False)
-        >>> is_refusal("I'm not sure, but I would say C."), is_refusal("I'm sorry, but I cannot say.")
+        >>> is_refusal("I'm not sure, but I would say C."), is_refusal(
+        ...     "I'm sorry, but I cannot say.")
         (False, True)
     """
     ends = text if len(text) <= 2 * END else f"{text[:END]}\n{text[-END:]}"

@@ -1,7 +1,7 @@
 """Patterns and words that are kept as data, in the TOML files beside the readers.
 
-A file of patterns has, by name, lists of regular expressions, one of which has to match, in any case but for `_CASED`.
-``{name}`` stands for the pattern of that name ahead in the file.
+A file of patterns has, by name, lists of regular expressions, one of which has to match, in any
+case but for `_CASED`. ``{name}`` stands for the pattern of that name ahead in the file.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Reading metres, clefs, numbers, measures and durations.
 
-4/4 is common time, 2/2 cut time. Treble is the clef G2, bass F4, alto C3, tenor C4. Measures are 1-based. A
-duration is a value in whole notes with dots, in a triplet or not, of a note or a rest."""
+4/4 is common time, 2/2 cut time. Treble is the clef G2, bass F4, alto C3, tenor C4. Measures are
+1-based. A duration is a value in whole notes with dots, in a triplet or not, of a note or a rest.
+"""
 
 import re
 from collections.abc import Hashable
@@ -33,7 +34,8 @@ def read_metres(text: str) -> Extraction:
 
 
 _CLEFS: Final = {
-    "octave treble": "G2-8", "treble": "G2", "bass": "F4", "alto": "C3", "tenor": "C4", "mezzo-soprano": "C2",
+    "octave treble": "G2-8", "treble": "G2", "bass": "F4", "alto": "C3", "tenor": "C4",
+    "mezzo-soprano": "C2",
     "soprano": "C1", "baritone": "F3", "percussion": "percussion",
 }  # fmt: skip
 _CLEF: Final = re.compile(rf"(?i)({'|'.join(_CLEFS)}) clef(?:[ -]clefs?)?")
@@ -50,7 +52,9 @@ _ROMAN_ALONE: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "
 
 
 def read_numbers(text: str) -> Extraction:
-    """Each number, as a fraction; one that counts measures or places only if the text says nothing else."""
+    """Each number, as a fraction; one that counts measures or places only if the text says nothing
+    else.
+    """
     if (alone := text.strip(" .")) in _ROMAN_ALONE:
         return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
     text = rewritten(text, "numbers")
@@ -101,19 +105,24 @@ def _measures(text: str) -> frozenset[int] | None:
 
 
 _NOTE_VALUES: Final = {
-    "longa": "4", "double whole": "2", "whole": "1", "half": "1/2", "quarter": "1/4", "eighth": "1/8",
+    "longa": "4", "double whole": "2", "whole": "1", "half": "1/2", "quarter": "1/4",
+    "eighth": "1/8",
     "sixteenth": "1/16", "thirty-second": "1/32", "sixty-fourth": "1/64",
 }  # fmt: skip
 _DURATION: Final = re.compile(
     r"(?i)(?P<dots>(?<![a-z])(?:double[ -]|triple[ -])?dotted[ -])?(?<![A-Za-z0-9])(?<!undotted )"
     rf"(?P<name>{'|'.join(sorted(_NOTE_VALUES, key=len, reverse=True))})s?"
     r"(?:[ -](?P<noun>note|rest)s?)?(?P<triplet>[ -]triplets?)?(?![A-Za-z0-9])"
-    r"(?![ -](?:notes?|rests?|measures?|bars?|piece|tones?|steps?|movement|section|passage|cadence|a beat|of an?)\b)"
+    r"(?![ "
+    r"-](?:notes?|rests?|measures?|bars?|piece|tones?|steps?|movement|section|passage|cadence|a "
+    r"beat|of an?)\b)"
 )
 
 
 def read_durations(text: str) -> Extraction:
-    """Value in whole notes, number of dots, whether in a triplet, and ``note``, ``rest`` or None."""
+    """Value in whole notes, number of dots, whether in a triplet, and ``note``, ``rest`` or
+    None.
+    """
     # British names are values alone: "quaver rest" is an eighth rest, "quaver" may be either.
     has_note = re.search(r"\bnotes?\b|音符|note\b", text, re.IGNORECASE) is not None
     text = rewritten(translated(rewritten(text, "durations"), "duration"), "durations")

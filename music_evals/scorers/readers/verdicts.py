@@ -1,7 +1,8 @@
-"""Verdicts: what a reply answers, and what the answer is worth. Inspect's scorers and the rewards call these functions.
+"""Verdicts: what a reply answers, and what the answer is worth. Inspect's scorers and the rewards
+call these functions.
 
-A value is 1 for the right answer and 0 for any other reply, except for orders and sets of measures, which may be right
-in part.
+A value is 1 for the right answer and 0 for any other reply, except for orders and sets of measures,
+which may be right in part.
 """
 
 import re
@@ -49,7 +50,8 @@ def judge_answer(
 ) -> Verdict:
     """Judge the final answer of a reply; `right` is a letter, or an option that is a sentence.
 
-    `is_cut` says that the reply was cut at the limit of tokens, so that only a label shows an answer.
+    `is_cut` says that the reply was cut at the limit of tokens, so that only a label shows an
+    answer.
 
     Example:
         >>> judge_answer("Final Answer: B", ["Major", "Minor"], "B").value
@@ -71,19 +73,23 @@ def judge_option(
     plain: Callable[[str], str] = str,
     is_cut: bool = False,
 ) -> Verdict:
-    """Judge the option that a reply chooses by letter or text; each option with the right one's text is right.
+    """Judge the option that a reply chooses by letter or text; each option with the right one's
+    text is right.
 
     Args:
         reply: what a model wrote.
         options: in the order of the dataset.
         right: letter of the right option.
         order: the places of the options as they were shown.
-        official: a reader of the benchmark's authors, by its name in `official.READERS`, instead of `read_choice`.
+        official: a reader of the benchmark's authors, by its name in `official.READERS`, instead of
+            `read_choice`.
         plain: what two texts are compared by.
-        is_cut: whether the reply was cut at the limit of tokens, so that only a label shows an answer.
+        is_cut: whether the reply was cut at the limit of tokens, so that only a label shows an
+            answer.
 
     Example:
-        >>> judge_option("C", ["Lute", "Harp", "Lute"], "A").value, judge_option("lute", ["Lute", "Harp"], "A").value
+        >>> judge_option("C", ["Lute", "Harp", "Lute"], "A").value, judge_option("lute", ["Lute",
+        ...     "Harp"], "A").value
         (1.0, 1.0)
     """
     order = order or [*range(len(options))]
@@ -93,7 +99,8 @@ def judge_option(
     else:
         reading = read_choice(reply, shown, is_cut=is_cut)
         if reading.answer is None and shown.count(options[place]) > 1:
-            # A text that stands twice names no letter; without its copies it is that of the right option.
+            # A text that stands twice names no letter; without its copies it is that of the right
+            # option.
             copies = {at for at in order if options[at] == options[place] and at != place}
             others = ["" if at in copies else options[at] for at in order]
             reading = read_choice(reply, others, is_cut=is_cut)
@@ -106,10 +113,12 @@ def judge_option(
 
 
 def judge_short(reply: str, right: str) -> Verdict:
-    """Judge a short answer: what follows the last "Answer:", or a reply of one line; case does not count.
+    """Judge a short answer: what follows the last "Answer:", or a reply of one line; case does not
+    count.
 
     Example:
-        >>> judge_short("I hear three beats.\\nFinal Answer: 3/4", "3/4").value, judge_short("waltz", "Waltz").value
+        >>> judge_short("I hear three beats.\\nFinal Answer: 3/4",
+        ...     "3/4").value, judge_short("waltz", "Waltz").value
         (1.0, 1.0)
     """
     reply = clean_reply(reply)[-_MAX_SHORT:]
@@ -138,13 +147,16 @@ def judge_written(
     reasoned: bool = False,
     joined: bool = False,
 ) -> Verdict:
-    """Judge an answer about a written score: a number or index is right or wrong, an order or measures also in part.
+    """Judge an answer about a written score: a number or index is right or wrong, an order or
+    measures also in part.
 
-    An order is worth Kendall's penalised τ; measures are worth their F1, and 0 without an answer, except that ``paper``
-    takes no answer for "none". `joined` measures are read digit by digit, see `read_measures`.
+    An order is worth Kendall's penalised τ; measures are worth their F1, and 0 without an answer,
+    except that ``paper`` takes no answer for "none". `joined` measures are read digit by digit, see
+    `read_measures`.
 
     Example:
-        >>> judge_written("order", "2031", "2013").value, judge_written("measures", "4 7", "4").value
+        >>> judge_written("order", "2031", "2013").value, judge_written("measures", "4 7",
+        ...     "4").value
         (0.8333333333333333, 0.6666666666666666)
     """
     if kind == "measures":
@@ -174,8 +186,10 @@ def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[
     """Judge the answers in a reply to questions with ``answer`` and ``answer_type``, by rule.
 
     Returns:
-        An entry per question: its ``prediction``, ``reading``, what the ``rule`` says of it (None if no rule decides),
-        and whether a rule reads the reference (``readable``). Only then an answer counts; what no rule reads is wrong.
+        An entry per question: its ``prediction``, ``reading``, what the ``rule`` says of it (None
+            if no rule decides),
+        and whether a rule reads the reference (``readable``). Only then an answer counts; what no
+        rule reads is wrong.
     """
     # Imported here because its patterns take long to compile.
     from music_evals.scorers.readers.checking import Checked, check

@@ -1,4 +1,6 @@
-"""Reading a judge's vote, 1 (the same) or 0, from a reply that may reason first: the last line with a vote decides."""
+"""Reading a judge's vote, 1 (the same) or 0, from a reply that may reason first: the last line with
+a vote decides.
+"""
 
 import unicodedata
 from functools import partial
@@ -15,7 +17,8 @@ def read_vote(reply: str) -> int | None:
     """Read 1 or 0; None where the reply gives neither, or both.
 
     Example:
-        >>> read_vote("Another octave, so it is not the same.\\n**0**"), read_vote("0 or 1"), read_vote("Score: 1")
+        >>> read_vote("Another octave, so it is not the same.\\n**0**"), read_vote(
+        ...     "0 or 1"), read_vote("Score: 1")
         (0, None, 1)
     """
     text = unicodedata.normalize("NFKC", clean_reply(reply)[-_MAX:])[-2 * _MAX :]

@@ -1,7 +1,7 @@
 """Words for musical values: plain text, terms in several languages in one, numbers in words.
 
-`terms.toml` holds musical words and what they are called in English, `phrases.toml` the phrases around them, and
-`rewrites.toml` replacements that are made before values are read.
+`terms.toml` holds musical words and what they are called in English, `phrases.toml` the phrases
+around them, and `rewrites.toml` replacements that are made before values are read.
 """
 
 import re
@@ -78,7 +78,9 @@ def extract(text: str, found: re.Pattern[str], value_of: Callable[[Match], Hasha
 
 
 def folded(text: str, *, numbers: bool = False) -> str:
-    """The text with plain signs, without accents, emphasis and questions; with `numbers` in digits where in words."""
+    """The text with plain signs, without accents, emphasis and questions; with `numbers` in digits
+    where in words.
+    """
     # What no encoding can write, half of a surrogate pair, fails in the reader of numbers.
     text = re.sub("[\ud800-\udfff]", "\ufffd", text[:MAX_CHARACTERS])
     strokes = re.sub("(?<=[a-hs])[¹²³]", lambda match: match[0].translate(_SIGNS), text)
@@ -148,7 +150,9 @@ _READ_AS_VALUES: Final = (
 
 
 def term_tables(text: str) -> list[str]:
-    """The tables of closed terms that have the text as a term: an inversion, a texture, a dynamic, …"""
+    """The tables of closed terms that have the text as a term: an inversion, a texture, a dynamic,
+    …
+    """
     plain = re.sub(r"^(?:with|the) | ?\([^()]*\)$|[ .;]+$", "", text, flags=re.IGNORECASE)
     tables = [table for table in TERMS if table not in _READ_AS_VALUES]
     return [

@@ -1,22 +1,27 @@
-"""Reading the answers to questions on a written score: a number, an option's index, an order, or some measures.
+"""Reading the answers to questions on a written score: a number, an option's index, an order, or
+some measures.
 
 Two readings, by protocol:
 
-- ``strict``: the reply says the answer and nothing else, in the form that was asked for or in another plain one. White
-  space, a label ``Answer:`` ahead, Markdown's ``*``, ``_`` and backticks around it, and one full stop behind it do not
-  count. The forms are: a number in digits; one of the indices 0 to 3; four digits that name each of the indices 0 to 3
-  once; the numbers of measures with single spaces between them, or ``none``. Plain besides are units (``24 measures``),
-  brackets, ``\\boxed{}``, commas, arrows, an option's text behind its index, "no errors", and a number in words.
-- ``paper``: the reading of the authors' code. An index is the first character 0 to 3, also of ``10``; a number of
-  measures is the first run of digits; an order and the wrong measures are the longest run (the first of equally long
-  runs), so that ``3 7 12`` reads as ``12``, against the paper's own form. Leading zeros stay: ``024`` is not ``24``. A
-  reply without digits names no measure.
+- ``strict``: the reply says the answer and nothing else, in the form that was asked for or in
+  another plain one. White space, a label ``Answer:`` ahead, Markdown's ``*``, ``_`` and backticks
+  around it, and one full stop behind it do not count. The forms are: a number in digits; one of the
+  indices 0 to 3; four digits that name each of the indices 0 to 3 once; the numbers of measures
+  with single spaces between them, or ``none``. Plain besides are units (``24 measures``), brackets,
+  ``\\boxed{}``, commas, arrows, an option's text behind its index, "no errors", and a number in
+  words.
+- ``paper``: the reading of the authors' code. An index is the first character 0 to 3, also of
+  ``10``; a number of measures is the first run of digits; an order and the wrong measures are the
+  longest run (the first of equally long runs), so that ``3 7 12`` reads as ``12``, against the
+  paper's own form. Leading zeros stay: ``024`` is not ``24``. A reply without digits names no
+  measure.
 
-If a model was to reason first (`reasoned`), both read only the text after the last ``Answer:`` that begins a line, or
-the whole reply if no line begins so. ``strict`` ignores thinking ahead of ``</think>``; ``paper`` reads it.
+If a model was to reason first (`reasoned`), both read only the text after the last ``Answer:`` that
+begins a line, or the whole reply if no line begins so. ``strict`` ignores thinking ahead of
+``</think>``; ``paper`` reads it.
 
-Source: arXiv 2606.08722, section 3.2 and Table 1 (forms), and its code (https://github.com/CSCPadova/lilybench); the
-strict reading is this project's.
+Source: arXiv 2606.08722, section 3.2 and Table 1 (forms), and its code
+(https://github.com/CSCPadova/lilybench); the strict reading is this project's.
 """
 
 import re
@@ -46,7 +51,8 @@ _pattern: Final = partial(pattern, "written")
 
 
 class Answer(NamedTuple):
-    """The answer in plain form (``12``, ``2``, ``3102``, ``4 7`` or ``none``), and the rule that found it.
+    """The answer in plain form (``12``, ``2``, ``3102``, ``4 7`` or ``none``), and the rule that
+    found it.
 
     `in_form` says whether the reply has the form that the strict reading requires.
     """
@@ -67,13 +73,15 @@ def read_answer(
 ) -> Answer:
     """Read an answer of a kind.
 
-    A number is in digits, without leading zeros by the strict reading; an index is a digit, 0 to 3; an order has four
-    digits, and by the paper's reading may be none, such as ``0012`` or ``7``. Measures: see `read_measures`.
+    A number is in digits, without leading zeros by the strict reading; an index is a digit, 0 to 3;
+    an order has four digits, and by the paper's reading may be none, such as ``0012`` or ``7``.
+    Measures: see `read_measures`.
 
     Example:
         >>> read_answer("number", "024"), read_answer("number", "24 or 25").status
         (Answer(status='answered', text='24', in_form=True, rule='the whole reply'), 'several')
-        >>> read_answer("number", "About 024 measures.", "paper").text, read_answer("index", "2: G major").text
+        >>> read_answer("number", "About 024 measures.", "paper").text, read_answer("index",
+        ...     "2: G major").text
         ('024', '2')
         >>> read_answer("order", "2031").text, read_answer("order", "It is 2011.", "paper").text
         ('2031', '2011')
@@ -110,13 +118,15 @@ def read_measures(
     joined: bool = False,
     is_cut: bool = False,
 ) -> Answer:
-    """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns them as integers.
+    """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns
+    them as integers.
 
-    The paper's reading has one number at most. If measures are `joined`, as in ``2510``, each of its digits is a
-    measure, and 10 is one.
+    The paper's reading has one number at most. If measures are `joined`, as in ``2510``, each of
+    its digits is a measure, and 10 is one.
 
     Example:
-        >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 15", "paper").text
+        >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 15",
+        ...     "paper").text
         ('4 7', 'none', '15')
     """
     answer = read_answer("measures", reply, protocol, reasoned=reasoned, is_cut=is_cut)
@@ -129,7 +139,8 @@ def read_measures(
 def read_all_measures(
     reply: str, *, reasoned: bool = False, joined: bool = False
 ) -> frozenset[int]:
-    """Read every number in a reply, or every digit if measures are joined, as a measure; see `read_measures`.
+    """Read every number in a reply, or every digit if measures are joined, as a measure; see
+    `read_measures`.
 
     Example:
         >>> sorted(read_all_measures("<think>4?</think>Bars 3 and 15."))
@@ -140,7 +151,9 @@ def read_all_measures(
 
 
 def measures_of(answer: str) -> frozenset[int]:
-    """Return the measures that an answer of `read_measures`, or a right answer, names; ValueError for another text."""
+    """Return the measures that an answer of `read_measures`, or a right answer, names; ValueError
+    for another text.
+    """
     try:
         return frozenset(int(number) for number in answer.split(" ") if answer != NONE)
     except ValueError:
@@ -164,7 +177,9 @@ def _status(stated: str, bare: str) -> Status:
 
 
 def _strict(text: str, kind: Kind, is_cut: bool) -> str | None:
-    """The answer behind the last label; without a label, of the whole reply, its first line or its conclusion."""
+    """The answer behind the last label; without a label, of the whole reply, its first line or its
+    conclusion.
+    """
     lines = _lines(text)
     labels = [number for number, line in enumerate(lines) if _pattern("label").match(line)]
     is_first = bool(lines) and _is_in_form(lines[0], kind)
@@ -202,7 +217,9 @@ def _first(lines: list[str], kind: Kind) -> str | None:
 
 
 def _plain(line: str, kind: Kind) -> str | None:
-    """The answer that a line says in a plain form, or in a sentence that names one and does not doubt it."""
+    """The answer that a line says in a plain form, or in a sentence that names one and does not
+    doubt it.
+    """
     text = line[:MAX_LINE]
     if kind == "number" and not re.search(r"\d", text):
         text = in_digits(text)
@@ -232,7 +249,9 @@ def _listed(span: Match) -> str:
 
 
 def _bare(stated: str, reasoned: bool) -> str:
-    """The answer without what does not count around it; nothing where it is too long for an answer."""
+    """The answer without what does not count around it; nothing where it is too long for an
+    answer.
+    """
     text = stated.strip(_AROUND)
     if len(text) > MAX_REPLY:
         return ""

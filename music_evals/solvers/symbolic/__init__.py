@@ -1,1 +1,3 @@
-"""Deterministic music solvers, and the symbolic lines that a model writes for them. Knows nothing of Inspect."""
+"""Deterministic music solvers, and the symbolic lines that a model writes for them. Knows nothing
+of Inspect.
+"""

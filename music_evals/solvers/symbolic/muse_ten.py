@@ -1,7 +1,8 @@
 """Deterministic solvers for eight of the ten tasks of The MUSE Benchmark, in the manner of `music`.
 
-The authors asked without solvers, so the forms of the transcriptions are this project's. A key modulation and an
-instrument are heard as wholes: a transcription of them would be the answer itself, and they have no solver.
+The authors asked without solvers, so the forms of the transcriptions are this project's. A key
+modulation and an instrument are heard as wholes: a transcription of them would be the answer
+itself, and they have no solver.
 """
 
 from collections import Counter
@@ -58,7 +59,8 @@ def compare_lists(lists: Lists, answers: Sequence[str]) -> Decision:
 
 
 def name_contour(lists: Lists) -> Decision:
-    """Name the contour of a list of pitches with at most one turning point; repeated notes do not matter.
+    """Name the contour of a list of pitches with at most one turning point; repeated notes do not
+    matter.
 
     Example:
         >>> name_contour([[60, 64, 67, 64, 60]])
@@ -70,16 +72,19 @@ def name_contour(lists: Lists) -> Decision:
     if not rises or turns > 1:
         return Decision(
             None,
-            f"The pitches turn {turns} times."
-            if rises
-            else "The list has no two pitches that differ.",
+            (
+                f"The pitches turn {turns} times."
+                if rises
+                else "The list has no two pitches that differ."
+            ),
         )
     letter, shape = _SHAPES[rises[0], rises[-1]]
     return Decision(letter, f"The melody {shape}.")
 
 
 def group_beats(lists: Lists) -> Decision:
-    """Find the commonest distance between stressed beats; undecided if it is no option, or two are equally common.
+    """Find the commonest distance between stressed beats; undecided if it is no option, or two are
+    equally common.
 
     Example:
         >>> group_beats([[1, 4, 7, 10, 14]])
@@ -97,10 +102,12 @@ def group_beats(lists: Lists) -> Decision:
 
 
 def compare_progressions(lists: Lists) -> Decision:
-    """Decide whether two series of chords are the same but for their key: 0 to 11 is C to B major, 12 to 23 minor.
+    """Decide whether two series of chords are the same but for their key: 0 to 11 is C to B major,
+    12 to 23 minor.
 
     Example:
-        >>> compare_progressions([[0, 21, 5, 7], [2, 23, 7, 9]]).answer  # I, vi, IV, V in C and in D
+        >>> compare_progressions([[0, 21, 5, 7], [2, 23, 7,
+        ...     9]]).answer  # I, vi, IV, V in C and in D
         'A'
     """
     if not all(lists):
@@ -114,7 +121,9 @@ def compare_progressions(lists: Lists) -> Decision:
 
 
 def classify_triad(lists: Lists) -> Decision:
-    """Tell a major from a minor triad, as `music.classify_chord` does; undecided for all other chords."""
+    """Tell a major from a minor triad, as `music.classify_chord` does; undecided for all other
+    chords.
+    """
     decision = CHORD_QUALITY.decide(lists)
     return (
         decision
@@ -124,7 +133,8 @@ def classify_triad(lists: Lists) -> Decision:
 
 
 def compare_off_beats(lists: Lists) -> Decision:
-    """Decide which of two lists of slots has more on even slots, as in `music.count_off_beats`; undecided if equal.
+    """Decide which of two lists of slots has more on even slots, as in `music.count_off_beats`;
+    undecided if equal.
 
     Example:
         >>> compare_off_beats([[1, 3, 5], [1, 4, 6]])
@@ -140,7 +150,9 @@ def _strokes_of(clip: MidiFile) -> list[int]:
 
 
 def _accents_of(clip: MidiFile) -> list[int]:
-    """The 1-based beats of the notes that are lower than the middle between the lowest and the highest."""
+    """The 1-based beats of the notes that are lower than the middle between the lowest and the
+    highest.
+    """
     pitches = [note.pitch for note in clip.notes]
     middle = (max(pitches) + min(pitches)) / 2
     return [
@@ -149,7 +161,9 @@ def _accents_of(clip: MidiFile) -> list[int]:
 
 
 def _chords_of(clip: MidiFile) -> list[int]:
-    """The triads, numbered as for `compare_progressions`: in root position, with notes that end together."""
+    """The triads, numbered as for `compare_progressions`: in root position, with notes that end
+    together.
+    """
     chords = []
     for _, notes in groupby(clip.notes, key=lambda note: note.onset + note.duration):
         pitches = sorted(note.pitch for note in notes)

@@ -1,7 +1,8 @@
-"""The three deterministic solvers of MUSE: off-beats of a rhythm, transposition of melodies, quality of a chord.
+"""The three deterministic solvers of MUSE: off-beats of a rhythm, transposition of melodies,
+quality of a chord.
 
-Each takes the integers of a formulation and returns a :class:`Decision`. With it stand the true transcription of a MIDI
-file, and a formulation for each answer.
+Each takes the integers of a formulation and returns a :class:`Decision`. With it stand the true
+transcription of a MIDI file, and a formulation for each answer.
 
 Source: arXiv 2510.22455, Appendix C.
 """
@@ -37,7 +38,9 @@ QUALITIES: Mapping[str, tuple[str, frozenset[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The option that the integers determine, None if there is none, and the finding that a model reads."""
+    """The option that the integers determine, None if there is none, and the finding that a model
+    reads.
+    """
 
     answer: str | None
     result: str
@@ -57,7 +60,8 @@ class SymbolicSolver:
     examples: Mapping[str, Lists]
 
     def solve(self, text: str, identifiers: Sequence[str]) -> Decision:
-        """Read a formulation with a line for each identifier, and decide; FormulationError if it is no valid one.
+        """Read a formulation with a line for each identifier, and decide; FormulationError if it is
+        no valid one.
 
         Example:
             >>> CHORD_QUALITY.solve("chord(Excerpt1, [57, 60, 64])", ["Excerpt1"]).answer
@@ -67,7 +71,8 @@ class SymbolicSolver:
 
 
 def count_off_beats(lists: Lists) -> Decision:
-    """Count onsets on the even slots of the 32-slot grid of eighth notes; undecided for a count that is no level.
+    """Count onsets on the even slots of the 32-slot grid of eighth notes; undecided for a count
+    that is no level.
 
     Slots are 1-based. A slot that is listed twice (kick and snare together) counts twice.
 
@@ -79,7 +84,10 @@ def count_off_beats(lists: Lists) -> Decision:
     if not slots:
         return Decision(None, "The list of onsets is empty, so nothing can be counted.")
     count = sum(slot % 2 == 0 for slot in slots)
-    result = f"{count} kick or snare {'onset falls on an off-beat' if count == 1 else 'onsets fall on off-beats'}."
+    result = (
+        f"{count} kick or snare "
+        f"{'onset falls on an off-beat' if count == 1 else 'onsets fall on off-beats'}."
+    )
     if count not in LEVELS:
         return Decision(
             None,
@@ -89,7 +97,8 @@ def count_off_beats(lists: Lists) -> Decision:
 
 
 def compare_intervals(lists: Lists) -> Decision:
-    """Decide whether two lists of MIDI pitches are transpositions of each other; undecided if one is empty.
+    """Decide whether two lists of MIDI pitches are transpositions of each other; undecided if one
+    is empty.
 
     Example:
         >>> compare_intervals([[60, 62, 64], [65, 67, 69]]).answer
@@ -104,7 +113,8 @@ def compare_intervals(lists: Lists) -> Decision:
 
 
 def classify_chord(lists: Lists) -> Decision:
-    """Name the quality of a chord, one list of MIDI pitches in any order, over whichever root fits, if any.
+    """Name the quality of a chord, one list of MIDI pitches in any order, over whichever root fits,
+    if any.
 
     Example:
         >>> classify_chord([[60, 64, 67, 70]])

@@ -1,13 +1,17 @@
 """The symbolic lines that a model writes for a deterministic solver, and their strict validation.
 
-A formulation is one or more lines ``functor(identifier, [n1, n2, ...])``, or calls of a tool with the functor's name.
-Any other text is refused with one of three kinds of error, which say what to repair:
+A formulation is one or more lines ``functor(identifier, [n1, n2, ...])``, or calls of a tool with
+the functor's name. Any other text is refused with one of three kinds of error, which say what to
+repair:
 
-- *parse*: the text is not made of such lines (commentary, code fences, broken brackets, no integers);
-- *structural*: the lines are well formed but not the required ones (number, functor, identifier, length);
+- *parse*: the text is not made of such lines (commentary, code fences, broken brackets, no
+  integers);
+- *structural*: the lines are well formed but not the required ones (number, functor, identifier,
+  length);
 - *domain*: an integer lies outside the allowed range.
 
-Source: "Evaluating Multimodal Large Language Models on Core Music Perception Tasks" (arXiv 2510.22455), Appendix C.
+Source: "Evaluating Multimodal Large Language Models on Core Music Perception Tasks" (arXiv
+2510.22455), Appendix C.
 """
 
 import re
@@ -21,7 +25,8 @@ ErrorKind = Literal["parse", "structural", "domain"]
 
 MAX_CHARACTERS = 20_000  # a longer text is refused unread; valid formulations are far shorter
 
-# Each part is delimited by a character that the part itself excludes, so that matching takes linear time.
+# Each part is delimited by a character that the part itself excludes, so that matching takes linear
+# time.
 _LINE = re.compile(r"([A-Za-z_]+)[ \t]*\(([^,()\[\]]+),[ \t]*\[([^\[\]()]*)\][ \t]*\)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
@@ -36,10 +41,11 @@ class FormulationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The form of a formulation: the first word of its lines, the range of the integers, and the longest list.
+    """The form of a formulation: the first word of its lines, the range of the integers, and the
+    longest list.
 
-    The word is also the name of the tool that can be called instead; `listed` is the name of its list.
-    `in_order` says whether the order of the integers counts.
+    The word is also the name of the tool that can be called instead; `listed` is the name of its
+    list. `in_order` says whether the order of the integers counts.
     """
 
     functor: str
@@ -82,9 +88,9 @@ class Schema:
     ) -> str:
         """Write tool calls as lines, in the order of the identifiers.
 
-        A call is the tool's name with its arguments, or with the reason why these cannot be read. FormulationError is
-        *parse* if there is no call or arguments are no text and list of integers, *structural* if tool, number of calls
-        or identifiers are wrong.
+        A call is the tool's name with its arguments, or with the reason why these cannot be read.
+        FormulationError is *parse* if there is no call or arguments are no text and list of
+        integers, *structural* if tool, number of calls or identifiers are wrong.
         """
         if not calls:
             raise FormulationError("parse", f"the tool {self.functor} was not called")
@@ -102,7 +108,10 @@ class Schema:
             raise FormulationError("structural", message)
         _check_count("call", len(calls), len(identifiers))
         if set(lists) != set(identifiers):
-            message = f"identifiers {_shown(', '.join(lists))} found, one call for each of {identifiers} required"
+            message = (
+                f"identifiers {_shown(', '.join(lists))} found, one call for each of {identifiers} "
+                "required"
+            )
             raise FormulationError("structural", message)
         try:
             return self.write(identifiers, [lists[identifier] for identifier in identifiers])
@@ -126,10 +135,11 @@ class Schema:
             )
 
     def parse(self, text: str, identifiers: Sequence[str]) -> list[list[int]]:
-        """Read one list of integers, which may be empty, for each of the identifiers in their order.
+        """Read one list of integers, which may be empty, for each of the identifiers in their
+        order.
 
-        Only white space around lines and empty lines are ignored. FormulationError has the kind of the first error
-        (parse before structural before domain).
+        Only white space around lines and empty lines are ignored. FormulationError has the kind of
+        the first error (parse before structural before domain).
 
         Example:
             >>> Schema("rhythm", 1, 32, 64).parse("rhythm(Excerpt1, [1, 4, 9])", ["Excerpt1"])
@@ -157,9 +167,13 @@ class Schema:
             if message:
                 raise FormulationError("structural", message)
         for number in (number for *_, numbers in lines for number in numbers):
-            # The length is checked first: turning a very long run of digits into an integer is not linear.
+            # The length is checked first: turning a very long run of digits into an integer is not
+            # linear.
             if len(number) > 6 or not self.lowest <= int(number) <= self.highest:
-                message = f"{_shown(number)} lies outside the allowed range {self.lowest} to {self.highest}"
+                message = (
+                    f"{_shown(number)} lies outside the allowed range {self.lowest} to "
+                    f"{self.highest}"
+                )
                 raise FormulationError("domain", message)
         return [[int(number) for number in numbers] for *_, numbers in lines]
 
@@ -180,14 +194,16 @@ class Schema:
         return functor, identifier.strip(), numbers
 
     def pattern(self, identifiers: Sequence[str]) -> str:
-        """A regular expression for exactly the valid, non-empty formulations, to constrain decoding with.
+        """A regular expression for exactly the valid, non-empty formulations, to constrain decoding
+        with.
 
         It has no look-around or back-references, as grammar-constrained decoders accept.
         """
         # Longest first: a matcher that takes the first alternative then still reads "12" as twelve.
         number = f"({'|'.join(map(str, range(self.highest, self.lowest - 1, -1)))})"
         return "\n".join(
-            rf"{self.functor}\({re.escape(identifier)}, \[{number}(, {number}){{0,{self.longest - 1}}}\]\)"
+            rf"{self.functor}\({re.escape(identifier)}, \[{number}(, "
+            rf"{number}){{0,{self.longest - 1}}}\]\)"
             for identifier in identifiers
         )
 

@@ -1,4 +1,6 @@
-"""ABC-Eval's data: the authors' rows with their flaws, strict rows that a second reader confirms, licences."""
+"""ABC-Eval's data: the authors' rows with their flaws, strict rows that a second reader confirms,
+licences.
+"""
 
 import json
 from collections import Counter

@@ -41,7 +41,9 @@ def letters(path: Path) -> set[str]:
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Do work in a process of its own, and return its exit code: 0, 1 after an error, or a negative signal."""
+    """Do work in a process of its own, and return its exit code: 0, 1 after an error, or a negative
+    signal.
+    """
     child = os.fork()
     if child == 0:
         code = 1
@@ -85,7 +87,9 @@ def test_a_kill_between_the_renamings_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
-    """No file may grow beyond 10 kB, which a process learns by the same kind of error as of a full disk."""
+    """No file may grow beyond 10 kB, which a process learns by the same kind of error as of a full
+    disk.
+    """
     path = tmp_path / "out"
     write(path, "a")
 

@@ -1,4 +1,6 @@
-"""What may be published: the licences as their owners state them, and pieces with licences of their own."""
+"""What may be published: the licences as their owners state them, and pieces with licences of their
+own.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,9 @@ def check(
     configs: dict[str, list[str | None]],
     **more: Any,
 ) -> str:
-    """Write configs of rows that hold an id and a licence, and return the label of the terms, or the refusal."""
+    """Write configs of rows that hold an id and a licence, and return the label of the terms, or
+    the refusal.
+    """
     rows = {
         name: {"full": [{"id": f"piece{n}", "licence": piece} for n, piece in enumerate(licences)]}
         for name, licences in configs.items()
@@ -102,8 +106,11 @@ def test_recordings_are_published_with_their_licence(tmp_path: Path) -> None:
             "lilybench",
             "mutopia",
             {"corpus": ["Public Domain", "© 1999 A. Typesetter", None, "CC BY-NC 4.0"]},
-            "3 of 4 pieces in corpus have no licence, or a licence other than public domain, CC BY and CC BY-SA: "
-            "piece1 (© 1999 A. Typesetter), piece2 (none), piece3 (CC BY-NC 4.0); build with --free-only",
+            (
+                "3 of 4 pieces in corpus have no licence, or a licence other than public domain, CC"
+                " BY and CC BY-SA: piece1 (© 1999 A. Typesetter), piece2 (none), piece3 (CC BY-NC "
+                "4.0); build with --free-only"
+            ),
         ),
         (
             "lilybench",

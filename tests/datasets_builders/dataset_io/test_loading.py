@@ -1,4 +1,6 @@
-"""Dataset folders of a small benchmark of letters: written, loaded back, and refused with clear errors."""
+"""Dataset folders of a small benchmark of letters: written, loaded back, and refused with clear
+errors.
+"""
 
 import io
 import json

@@ -1,4 +1,6 @@
-"""Fetching published data when something is wrong: one clear line, nothing half-written, and a repeat that heals."""
+"""Fetching published data when something is wrong: one clear line, nothing half-written, and a
+repeat that heals.
+"""
 
 import errno
 import shutil
@@ -128,8 +130,8 @@ def test_a_damaged_cache_of_the_hub_is_named_and_a_repeat_heals(
     data[100] ^= 1
     blob.write_bytes(data)
     assert (
-        "test-00000-of-00001.parquet in the Hub's cache on this machine was damaged and has been removed"
-        in refused("mmau")
+        "test-00000-of-00001.parquet in the Hub's cache on this machine was damaged and has been "
+        "removed" in refused("mmau")
     )
     assert rows("mmau") == {"music": {"test": 3}}
 

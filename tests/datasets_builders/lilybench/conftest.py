@@ -1,4 +1,6 @@
-"""Small pieces of many composers, keys and metres: those of the golden record, and as many made of them."""
+"""Small pieces of many composers, keys and metres: those of the golden record, and as many made of
+them.
+"""
 
 import re
 from collections.abc import Mapping

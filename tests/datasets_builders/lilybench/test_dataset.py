@@ -14,7 +14,10 @@ from music_evals.datasets_builders.lilybench.strict.survey import survey
 from music_evals.notation.lilypond.compiler import Compiled
 from tests.datasets_builders.lilybench.conftest import write_files
 
-BROKEN = '\\version "2.24.0" \\header { title = "Broken" } \\score { { c\'4 d\' \\nonsense } \\layout { } }'
+BROKEN = (
+    '\\version "2.24.0" \\header { title = "Broken" } \\score { { c\'4 d\' \\nonsense } \\layout '
+    "{ } }"
+)
 
 
 def test_too_few_pieces_are_named_before_anything_is_written(

@@ -85,7 +85,8 @@ def test_measures_and_notes_are_those_of_music21(converted: dict[str, Piece]) ->
         )
         count = sum(event.kind == "note" and not event.grace for event in read.events)
         assert expected * 29 / 30 <= count <= expected
-    # The chorale as it is printed (BWV 66, no. 6): nine measures and two eighths ahead of them, in F-sharp minor.
+    # The chorale as it is printed (BWV 66, no. 6): nine measures and two eighths ahead of them, in
+    # F-sharp minor.
     bach = readings[0]
     assert isinstance(bach, Structure)
     assert (bach.measures, bach.pickup, {key.name for key in bach.keys}) == (
@@ -120,7 +121,9 @@ def test_the_header_has_the_facts_and_nothing_of_the_converter_is_left(
 
 
 def test_keys_without_a_mode_have_that_of_the_others() -> None:
-    """As in Chopin's mazurka in C-sharp minor, whose file says ``minor`` in the second of two signatures."""
+    """As in Chopin's mazurka in C-sharp minor, whose file says ``minor`` in the second of two
+    signatures.
+    """
     measures = [
         stream.Measure([sign]) for sign in (key.KeySignature(4), key.Key("c#"), key.KeySignature(0))
     ]

@@ -1,4 +1,6 @@
-"""Clips by quadrant: a folder of EMOPIA-like files, its rows under both protocols, and the composed stand-in."""
+"""Clips by quadrant: a folder of EMOPIA-like files, its rows under both protocols, and the composed
+stand-in.
+"""
 
 import io
 import re
@@ -38,7 +40,9 @@ def with_text(midi: bytes) -> bytes:
 
 
 def converted(midi: bytes) -> str:
-    """What midi2ly writes around the music, in short: a comment that names the file, and texts of the file."""
+    """What midi2ly writes around the music, in short: a comment that names the file, and texts of
+    the file.
+    """
     file = mido.MidiFile(file=io.BytesIO(midi))
     texts = [
         getattr(event, "name", getattr(event, "text", ""))
@@ -194,7 +198,9 @@ def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
 
 
 def test_arousal_is_heard_in_speed_density_and_register_and_valence_in_the_mode() -> None:
-    """Each differs between the halves on average, and overlaps, so that none of them decides alone."""
+    """Each differs between the halves on average, and overlaps, so that none of them decides
+    alone.
+    """
     read = {clip.id: read_notes(clip.midi) for clip in compose_clips(seed=1, per_quadrant=30)}
     for high, low in ((1, 4), (2, 3)):
         for measured in (

@@ -1,4 +1,6 @@
-"""LilyBench's generation part: works and prompts of labels, the split, demonstrations, and the dataset of all that."""
+"""LilyBench's generation part: works and prompts of labels, the split, demonstrations, and the
+dataset of all that.
+"""
 
 import hashlib
 import json
@@ -240,7 +242,10 @@ def test_own_demonstrations_are_sound_music_in_a_minor() -> None:
 
 def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
     def piece(name: str, title: str, composer: str) -> Piece:
-        text = f'\\version "2.24.0"\n\\header {{ title = "{title}" composer = "{composer}" style = "Classical" }}\n'
+        text = (
+            f'\\version "2.24.0"\n\\header {{ title = "{title}" composer = "{composer}" style = '
+            '"Classical" }\n'
+        )
         text += "\\score { { \\key d \\minor \\time 3/8 d'8 e' f' } \\layout { } \\midi { } }\n"
         return Piece(name, text, read_header(text))
 
@@ -280,7 +285,9 @@ def encoder(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece]) -> str
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece], encoder: str) -> str:
-    """Eight works of a tune each, of which the even ones have labels of a movement, and four pieces of Mutopia."""
+    """Eight works of a tune each, of which the even ones have labels of a movement, and four pieces
+    of Mutopia.
+    """
     folder = tmp_path_factory.mktemp("written")
     movement = {"1: largo": {"key": "do", "scale": "major", "tempo": "4 = 60", "time": "4/4"}}
     labels, files = {}, {}

@@ -1,4 +1,6 @@
-"""Pieces of a Mutopia checkout: which folders are pieces, which file stands for each, and what is left out."""
+"""Pieces of a Mutopia checkout: which folders are pieces, which file stands for each, and what is
+left out.
+"""
 
 import tomllib
 from pathlib import Path

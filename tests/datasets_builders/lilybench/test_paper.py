@@ -26,7 +26,9 @@ STYLES = ("Baroque", "Classical", "Folk", "Jazz", "March")
 
 
 def text(number: int) -> str:
-    """One piece of two voices; it says its title twice, and has nine bars, one of them of a comment."""
+    """One piece of two voices; it says its title twice, and has nine bars, one of them of a
+    comment.
+    """
     return rf"""\version "2.18.2" % made by hand | on paper
 \header {{
   title = "Tune No. {number}" mutopiatitle = "Tune No. {number}" subtitle = "a | b"

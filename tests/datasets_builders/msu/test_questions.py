@@ -105,7 +105,9 @@ def test_answers_by_hand(readings: dict[str, Reading]) -> None:
 
 
 def test_chords_and_numerals_agree_with_music21(readings: dict[str, Reading]) -> None:
-    """Chord names are worked out here by interval; music21 has names of its own for the same sets."""
+    """Chord names are worked out here by interval; music21 has names of its own for the same
+    sets.
+    """
     shapes = ("Major Triad", "Minor Triad", "Diminished Triad", "Augmented Triad")
     shapes += ("Dominant Seventh", "Diminished Seventh", "Half-Diminished Seventh")
     qualities = {

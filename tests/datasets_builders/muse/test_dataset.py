@@ -211,7 +211,8 @@ def test_complete_copy_builds_all_trials(complete: Path, tmp_path: Path) -> None
         "stimuli/Intermediate/NoSync_A.wav", "stimuli/Intermediate/Sync3_A.wav"
     }  # fmt: skip
     assert [row["source"].replace("stimuli/", "") for row in data["transposition"]["fewshot"]] == [
-        "M11_CMaj_180_Piano.wav + M11_EMaj_180_Piano.wav", "M11_EMaj_180_Piano.wav + M12_FMaj_155_Piano.wav"
+        "M11_CMaj_180_Piano.wav + M11_EMaj_180_Piano.wav",
+        "M11_EMaj_180_Piano.wav + M12_FMaj_155_Piano.wav"
     ]  # fmt: skip
     assert Counter(row["target"] for row in data["syncopation"]["test"]) == dict.fromkeys(
         "ABCDE", 4
@@ -286,7 +287,8 @@ def test_every_wanted_file_is_published_and_every_published_trial_is_wanted() ->
     }
     joined = {tuple(f"stimuli/{stem}.wav" for stem in Path(path).stem.split("__")) for path in published
               if path.startswith("stimuli/combined/M") and "Odd" not in path}  # fmt: skip
-    # The same recording twice and the same melody out of tune belong to other tasks; a pair may be joined either way.
+    # The same recording twice and the same melody out of tune belong to other tasks; a pair may be
+    # joined either way.
     assert {frozenset(pair) for pair in pairs} == {
         frozenset(pair) for pair in joined if len(set(pair)) == 2
     }

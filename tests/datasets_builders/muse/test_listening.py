@@ -85,7 +85,9 @@ def test_nothing_is_said_of_silence_or_of_next_to_nothing(seconds: float, rate: 
 
 @needs_recordings
 def test_recordings_sound_as_librosa_heard_them() -> None:
-    """Off-beats by librosa's onset strength below 400 Hz, and distances of keys by its pitch tracker (yin)."""
+    """Off-beats by librosa's onset strength below 400 Hz, and distances of keys by its pitch
+    tracker (yin).
+    """
     sounding = read_table("names/muse_recordings.toml")["sounding_keys"]
     assert sounding["M2_Abm_155_3_4"] == "Dbm"  # four semitones below Fm
     loops, distances = {}, {}

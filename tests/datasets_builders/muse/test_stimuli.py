@@ -90,7 +90,8 @@ def check_kind(pair: MelodyPair) -> None:
     if pair.foil is None:
         assert list(second) == moved
         return
-    # No reading makes a foil a transposition. The readings are spelled out here, apart from the code under test.
+    # No reading makes a foil a transposition. The readings are spelled out here, apart from the
+    # code under test.
     a, b = _intervals(first), _intervals(second)
     assert a != b
     assert [i % 12 for i in a] != [i % 12 for i in b]

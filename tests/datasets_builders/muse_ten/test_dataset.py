@@ -1,4 +1,6 @@
-"""Rows of the ten tasks: balanced, different, reproducible, and with answers that only the music gives away."""
+"""Rows of the ten tasks: balanced, different, reproducible, and with answers that only the music
+gives away.
+"""
 
 from collections import Counter
 from itertools import pairwise
@@ -54,7 +56,9 @@ def test_floors_are_chance(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_duration_gives_no_answer_away(name: str) -> None:
-    """Tenths of a second of a clip or, for pairs, between the clips, as the other sizes are tried."""
+    """Tenths of a second of a clip or, for pairs, between the clips, as the other sizes are
+    tried.
+    """
     stimuli = []
     for number, (target, stimulus) in enumerate(
         compose(5, name, "floor", 40 * len(FORMS[name].options))

@@ -1,4 +1,6 @@
-"""The sound of the stimuli against librosa, which shares no code with the renderer: 20 items a task."""
+"""The sound of the stimuli against librosa, which shares no code with the renderer: 20 items a
+task.
+"""
 
 import io
 from collections.abc import Callable
@@ -65,7 +67,9 @@ def contour(row: Row) -> int:
 
 
 def instrument(row: Row) -> int:
-    """Drums are noise, basses dark, steel strings bright; struck strings are less pure than plucked nylon."""
+    """Drums are noise, basses dark, steel strings bright; struck strings are less pure than plucked
+    nylon.
+    """
     samples = sound(row)
     flatness = librosa.feature.spectral_flatness(y=samples).mean()
     centroid = librosa.feature.spectral_centroid(y=samples, sr=RATE).mean()
@@ -146,7 +150,9 @@ def progression(row: Row) -> int:
 
 
 def transposition_pairs(row: Row) -> int:
-    """Whether the distance between the pitch tracks changes for longer than an onset, octaves aside."""
+    """Whether the distance between the pitch tracks changes for longer than an onset, octaves
+    aside.
+    """
     first, second = (pitches(sound(row, suffix), 70) for suffix in ("_1", "_2"))
     size = min(len(first), len(second))
     distance = second[:size] - first[:size]

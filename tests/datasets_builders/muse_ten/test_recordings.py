@@ -1,4 +1,6 @@
-"""Rows of the recordings, from copies with a short tone in the place of each file, and the checks of their sound."""
+"""Rows of the recordings, from copies with a short tone in the place of each file, and the checks
+of their sound.
+"""
 
 import io
 from collections import Counter

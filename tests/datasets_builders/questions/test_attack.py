@@ -79,7 +79,8 @@ def test_planted_leaks_are_found_by_form() -> None:
 def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not() -> None:
     learned, fresh = exchangeable(600, 4), exchangeable(2000, 5)
     refuse_guessable("syllables", learned, fresh)
-    # One question in ten has the longest option as its answer: 32% for the guesser that takes the longest.
+    # One question in ten has the longest option as its answer: 32% for the guesser that takes the
+    # longest.
     spoilt = [
         longest([item])[0] if number % 10 == 0 else item for number, item in enumerate(learned)
     ]

@@ -1,4 +1,6 @@
-"""The leak test: it finds planted leaks by their view, finds nothing in noise, and agrees with scikit-learn."""
+"""The leak test: it finds planted leaks by their view, finds nothing in noise, and agrees with
+scikit-learn.
+"""
 
 from dataclasses import replace
 from random import Random

@@ -1,4 +1,6 @@
-"""Published files: sound by its path, records of each kind, archives; and what is missing for one task alone."""
+"""Published files: sound by its path, records of each kind, archives; and what is missing for one
+task alone.
+"""
 
 import csv
 import io

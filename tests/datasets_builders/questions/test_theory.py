@@ -1,4 +1,6 @@
-"""The theory questions: right by the book, evenly spread, and the same whenever they are composed again."""
+"""The theory questions: right by the book, evenly spread, and the same whenever they are composed
+again.
+"""
 
 import tomllib
 from collections import Counter, defaultdict

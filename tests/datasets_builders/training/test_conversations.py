@@ -43,7 +43,9 @@ def question_on(score_id: str, number: int) -> QuestionRow:
 
 
 def write_source(out: Path, **extra: list[Any]) -> str:
-    """Write a dataset with two scores per split and two questions per score; extra scores by split."""
+    """Write a dataset with two scores per split and two questions per score; extra scores by
+    split.
+    """
     scores = {split: [tune(split, 0), tune(split, 1), *extra.get(split, [])] for split in TUNES}
     questions = {
         split: [question_on(row["score_id"], number) for row in rows for number in range(2)]

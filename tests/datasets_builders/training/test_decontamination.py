@@ -1,4 +1,6 @@
-"""Overlap of rows: planted copies are found, whatever their key, order or case, and other rows are not dropped."""
+"""Overlap of rows: planted copies are found, whatever their key, order or case, and other rows are
+not dropped.
+"""
 
 from typing import Any
 
@@ -9,7 +11,10 @@ from music_evals.notation.midi.files import write_midi
 from music_evals.notation.midi.performance import Note, Performance
 
 Row = dict[str, Any]
-LONG = "How many eighth notes last as long as these values in a row: dotted quarter note, dotted half note, half note?"
+LONG = (
+    "How many eighth notes last as long as these values in a row: dotted quarter note, dotted half "
+    "note, half note?"
+)
 MELODY = (0, 2, 4, 5, 4, 2, 7, 5, 4, 0, 2, -1, 0, 4, 7, 9)  # semitones
 
 

@@ -1,4 +1,6 @@
-"""Training sets: the columns of test rows, the same bytes again, and apart from test sets by content and by work."""
+"""Training sets: the columns of test rows, the same bytes again, and apart from test sets by
+content and by work.
+"""
 
 import json
 from pathlib import Path

@@ -25,7 +25,9 @@ def questions() -> list[Question]:
 
 
 def parts(question: Question) -> tuple[dict[str, str], list[str], list[list[str]]]:
-    """Header, measures of the opening with its pickup, and measures of the options, the right one first."""
+    """Header, measures of the opening with its pickup, and measures of the options, the right one
+    first.
+    """
     lines = question.text["en"].split("\n")
     assert lines[1] == ""
     assert lines[2] == "X:1"
@@ -70,9 +72,11 @@ def test_measures_are_whole_and_equally_many(questions: list[Question]) -> None:
 
 
 def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
-    """music21's tokens of the file, which share no code with our reader, begin with the opening and the right option.
+    """music21's tokens of the file, which share no code with our reader, begin with the opening and
+    the right option.
 
-    Tunes with first and second endings are passed over: there the file's order is not that of playing.
+    Tunes with first and second endings are passed over: there the file's order is not that of
+    playing.
     """
     from music21 import abcFormat, corpus
 
@@ -98,7 +102,8 @@ def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
         if re.search(r"[|\[][1-9]", text):
             continue
         handler = abcFormat.ABCHandler()
-        # It loses the note after a fermata that is written as H, and takes an E before a colon for a field.
+        # It loses the note after a fermata that is written as H, and takes an E before a colon for
+        # a field.
         handler.process(
             re.sub(r"H(?=[A-Ga-g])|(?<=\w)(?=:[:|])", " ", re.split(r"\n\s*\n", text)[0])
         )

@@ -1,4 +1,6 @@
-"""Canonical LilyPond as ABC: by hand, by a second reader of ABC, and where ABC has nothing to say it with."""
+"""Canonical LilyPond as ABC: by hand, by a second reader of ABC, and where ABC has nothing to say
+it with.
+"""
 
 from fractions import Fraction
 

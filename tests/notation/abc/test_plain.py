@@ -30,7 +30,8 @@ PRINTED = {
         ),
         *([4, 60, 4], [4, 64, 4], [4, 67, 4], [8, 62, 4]),
     ],
-    # Both voices have the same notes at the beginning and in the last measures; a piano plays them once.
+    # Both voices have the same notes at the beginning and in the last measures; a piano plays them
+    # once.
     "voice L": [
         *([0, 60, 1], [1, 62, 1], [2, 64, 1], [3, 65, 1], [4, 60, 4], [8, 65, 4]),
         *([0, 60, 4], [4, 60, 4], [8, 65, 4]),

@@ -76,8 +76,9 @@ def test_endings_and_fields_stay_with_their_measure() -> None:
 
 def test_tunes_of_a_file() -> None:
     text = (
-        "% a book\nC:nobody\n\nX:1\nT:First % of all\nT:Second title\nM:6/8\nK:G\nGAB |\\\nc3 |]\n% end\n\n"
-        "free text | A\n\nX:2\r\nM:C|\r\nK:Am\r\nA4 |\r\nX:3\nT:no key\n\nX:4\nK:D\nw:la la\nd4"
+        "% a book\nC:nobody\n\nX:1\nT:First % of all\nT:Second title\nM:6/8\nK:G\nGAB |\\\nc3 |]\n%"
+        " end\n\nfree text | A\n\nX:2\r\nM:C|\r\nK:Am\r\nA4 |\r\nX:3\nT:no key\n\nX:4\nK:D\nw:la "
+        "la\nd4"
     )
     tunes = split_tunes(text)
     assert [tune.values("X") for tune in tunes] == [("1",), ("2",), ("4",)]

@@ -36,7 +36,8 @@ def test_a_study_by_hand() -> None:
     )
 
 
-# verovio 6.4 reads the same notes in these bytes; it misreads tuplets of mixed lengths, of which the mazurka has some.
+# verovio 6.4 reads the same notes in these bytes; it misreads tuplets of mixed lengths, of which
+# the mazurka has some.
 SAMPLE = {
     "bwv66.6": "3355f875",
     "chopin/mazurka06-2.krn": "832bd77e",

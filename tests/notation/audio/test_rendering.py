@@ -1,4 +1,6 @@
-"""Rendered audio: pitches, level, exact length, the same bytes everywhere; and the description of WAV files."""
+"""Rendered audio: pitches, level, exact length, the same bytes everywhere; and the description of
+WAV files.
+"""
 
 import io
 import os

@@ -1,4 +1,6 @@
-"""The canonical form: what is written of each construct, and that LilyPond reads the same music in it."""
+"""The canonical form: what is written of each construct, and that LilyPond reads the same music in
+it.
+"""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""LilyPond on harmless texts: its MIDI and messages, the same without engraving and in one process, and the cache."""
+"""LilyPond on harmless texts: its MIDI and messages, the same without engraving and in one process,
+and the cache.
+"""
 
 import io
 import tomllib

@@ -1,4 +1,6 @@
-"""LilyPond's own reading of scores: measures, keys, metres, voices, and the place of each note in the text."""
+"""LilyPond's own reading of scores: measures, keys, metres, voices, and the place of each note in
+the text.
+"""
 
 import tomllib
 from fractions import Fraction

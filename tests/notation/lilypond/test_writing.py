@@ -1,4 +1,6 @@
-"""Code in replies: fences as models write them, and additions to the code, as LilyPond itself judges them."""
+"""Code in replies: fences as models write them, and additions to the code, as LilyPond itself
+judges them.
+"""
 
 import io
 import json
@@ -37,7 +39,9 @@ def test_a_block_is_the_code(reply: str, code: str) -> None:
 
 
 def test_the_papers_reading_is_the_published_one() -> None:
-    """Fences of all kinds, nested, unclosed and missing, with prose around, against `tests/oracles/data`."""
+    """Fences of all kinds, nested, unclosed and missing, with prose around, against
+    `tests/oracles/data`.
+    """
     path = Path(__file__).parents[2] / "oracles" / "data" / "lilybench_generation.json"
     pairs = dict(json.loads(path.read_text("utf-8"))["final_texts"])
     texts = {reply: published_text(published_code(reply)) for reply in pairs}

@@ -1,4 +1,6 @@
-"""The descriptors: values worked out by hand, MusPy's own on any notes, and MIDI of which nothing can be told."""
+"""The descriptors: values worked out by hand, MusPy's own on any notes, and MIDI of which nothing
+can be told.
+"""
 
 import io
 import math
@@ -28,7 +30,9 @@ def piece(
     channel: int = 0,
     resolution: int = QUARTER,
 ) -> bytes:
-    """Write onset, duration and pitch of notes, and tick, numerator and denominator of metres, as MIDI."""
+    """Write onset, duration and pitch of notes, and tick, numerator and denominator of metres, as
+    MIDI.
+    """
     events: list[tuple[int, int, Any]] = [
         (tick, 0, mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator))
         for tick, numerator, denominator in metres
@@ -70,9 +74,11 @@ def test_values_by_hand() -> None:
         assert described.values["polyphony_rate"] == 1 / 4
         assert described.values["scale_consistency"] == 1
         assert not described.reasons
-    # Measures start notes at {0, 48} and {0}, and the third, which begins at the end, at none: one difference each.
+    # Measures start notes at {0, 48} and {0}, and the third, which begins at the end, at none: one
+    # difference each.
     assert strict.values["groove_consistency"] == 1 - 2 / (2 * 96)
-    # Of nine quarters, the first, third and fifth begin with notes: five changes between neighbours.
+    # Of nine quarters, the first, third and fifth begin with notes: five changes between
+    # neighbours.
     assert paper.values["groove_consistency"] == 1 - 5 / (8 * 384)
 
 
@@ -140,7 +146,9 @@ def test_no_midi_and_no_protocol_are_refused() -> None:
 
 
 def check_against_muspy(midi: bytes) -> None:
-    """Compare both protocols with MusPy's functions, the strict one on notes that are moved here."""
+    """Compare both protocols with MusPy's functions, the strict one on notes that are moved
+    here.
+    """
 
     def expected(measure: int) -> dict[str, float | None]:
         values = (

@@ -91,7 +91,9 @@ def test_file_holds_no_names_and_no_key_unless_given() -> None:
 
 
 def test_text_of_a_foreign_file() -> None:
-    """Two tracks at another resolution, with names, controllers and ends written as starts of velocity 0."""
+    """Two tracks at another resolution, with names, controllers and ends written as starts of
+    velocity 0.
+    """
     meta = [
         mido.MetaMessage("track_name", name="C major"),
         mido.MetaMessage("key_signature", key="F#m"),

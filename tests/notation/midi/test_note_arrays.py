@@ -1,4 +1,6 @@
-"""Notes of MIDI files as arrays: against MusPy and mido on music of several sources, and bytes that are no music."""
+"""Notes of MIDI files as arrays: against MusPy and mido on music of several sources, and bytes that
+are no music.
+"""
 
 import io
 from typing import Any

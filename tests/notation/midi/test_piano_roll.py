@@ -1,4 +1,6 @@
-"""Piano rolls: ink where the notes are and nowhere else, lines where measures and octaves begin, bounds."""
+"""Piano rolls: ink where the notes are and nowhere else, lines where measures and octaves begin,
+bounds.
+"""
 
 import io
 
@@ -37,7 +39,9 @@ def melody(*notes: tuple[int, int, int], meter: tuple[int, int] = (4, 4)) -> byt
 
 
 def test_notes_are_where_they_sound() -> None:
-    """C, D and E flat: 24 pixels a quarter note, 6 a semitone, two semitones free above and below."""
+    """C, D and E flat: 24 pixels a quarter note, 6 a semitone, two semitones free above and
+    below.
+    """
     roll = pixels(melody((0, 1, 60), (1, 2, 62), (4, 1, 63)))
     assert roll.shape == (8 * 6, LEFT + 5 * 24, 3)
     ink = (roll == BLUE).all(axis=2)[:, LEFT:]

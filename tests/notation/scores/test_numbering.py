@@ -21,12 +21,14 @@ def musicxml(*measures: tuple[str, int, str], metre: int = 4) -> str:
     first = f"<attributes><divisions>1</divisions><time><beats>{metre}</beats><beat-type>4</beat-type></time></attributes>"
     note = "<note><pitch><step>{}</step><octave>4</octave></pitch><duration>1</duration><type>quarter</type></note>"
     text = "".join(
-        f"<measure {attributes}>{'' if place else first}{note.format('CDEFGAB'[place % 7]) * quarters}{more}</measure>"
+        "<measure "
+        f"{attributes}>{'' if place else first}{note.format('CDEFGAB'[place % 7]) * quarters}{more}</measure>"
         for place, (attributes, quarters, more) in enumerate(measures)
     )
     return (
-        '<score-partwise><part-list><score-part id="P1"><part-name>A</part-name></score-part></part-list>'
-        f'<part id="P1">{text}</part></score-partwise>'
+        "<score-partwise><part-list><score-part "
+        'id="P1"><part-name>A</part-name></score-part></part-list><part '
+        f'id="P1">{text}</part></score-partwise>'
     )
 
 

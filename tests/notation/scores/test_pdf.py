@@ -1,4 +1,6 @@
-"""PDFs of page images, as Pillow's own reader of PDFs and its decoder of JPEG see them; and counting pages."""
+"""PDFs of page images, as Pillow's own reader of PDFs and its decoder of JPEG see them; and
+counting pages.
+"""
 
 import io
 import re

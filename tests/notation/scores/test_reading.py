@@ -16,13 +16,18 @@ from music_evals.notation.scores.reading import read_score
 from tests.notation.midi.midi_files import saved
 
 XML = (
-    '<?xml version="1.0"?>{doctype}<score-partwise><part-list><score-part id="P1"><part-name>A</part-name></score-part>'
-    '</part-list><part id="P1"><measure number="7"><attributes><divisions>1</divisions></attributes>{note}</measure>'
+    '<?xml version="1.0"?>{doctype}<score-partwise><part-list><score-part '
+    'id="P1"><part-name>A</part-name></score-part>'
+    '</part-list><part id="P1"><measure '
+    'number="7"><attributes><divisions>1</divisions></attributes>{note}</measure>'
     "</part></score-partwise>"
 )
 NOTE = "<note><pitch><step>C</step><octave>4</octave></pitch><duration>{}</duration><type>whole</type></note>"
 GOOD = XML.format(doctype="", note=NOTE.format(4))
-PLAIN = '<!DOCTYPE score-partwise PUBLIC "-//Recordare//DTD MusicXML 3.1//EN" "http://www.musicxml.org/dtds/partwise.dtd">'
+PLAIN = (
+    '<!DOCTYPE score-partwise PUBLIC "-//Recordare//DTD MusicXML 3.1//EN" '
+    '"http://www.musicxml.org/dtds/partwise.dtd">'
+)
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;">]>'
 OUTSIDE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>'
 CONTAINER = '<container><rootfiles><rootfile full-path="{}"/></rootfiles></container>'
@@ -144,7 +149,9 @@ def test_measures_are_numbered_from_0_after_a_pickup() -> None:
 
 
 def test_notes_that_are_not_printed_are_no_notes_of_the_score() -> None:
-    """As the sixteenths that play a trill, in a voice of their own or after the note in the same one."""
+    """As the sixteenths that play a trill, in a voice of their own or after the note in the same
+    one.
+    """
     measure = stream.Measure([stream.Voice([note.Note("C4", type="whole")])], number=1)
     for name, text in (("played", "d16 c d c d c d c d c d c d c d c"), ("partly", "e2 d4 c")):
         voice = stream.Voice(converter.parse(f"tinynotation: 4/4 {text}").recurse().notes, id=name)

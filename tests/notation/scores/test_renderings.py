@@ -84,8 +84,10 @@ def test_midi_has_written_pitches_and_neither_repeats_nor_grace_notes() -> None:
 def test_what_is_read_otherwise_is_told_with_places() -> None:
     with patch.object(renderings, "sounding_notes", return_value={(0, 73): 96, (96, 74): 96}):
         (rendered,) = render([written("2/4 c'4 d' e'2")], "midi")
-    assert rendered["problem"] == (
-        "read back, of 3 notes 2 lost (pitch 72 at quarter 0, pitch 76 at quarter 2), 1 added (pitch 73 at quarter 0)"
+    assert (
+        rendered["problem"]
+        == "read back, of 3 notes 2 lost (pitch 72 at quarter 0, pitch 76 at quarter 2), 1 added"
+        " (pitch 73 at quarter 0)"
     )
     with patch.object(
         renderings, "sounding_notes", return_value={(0, 72): 96, (97, 74): 96, (192, 76): 96}

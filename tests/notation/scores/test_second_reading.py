@@ -17,13 +17,16 @@ from music_evals.notation.scores.second_reading import (
 )
 
 XML = (
-    '<score-partwise><part-list><score-part id="P1"><part-name>A</part-name></score-part></part-list><part id="P1">'
-    '<measure number="1"><attributes><divisions>2</divisions><key><fifths>2</fifths></key><time><beats>2</beats>'
+    "<score-partwise><part-list><score-part "
+    'id="P1"><part-name>A</part-name></score-part></part-list><part id="P1">'
+    "<measure "
+    'number="1"><attributes><divisions>2</divisions><key><fifths>2</fifths></key><time><beats>2</beats>'
     "<beat-type>4</beat-type></time></attributes>"
     "<note><grace/><pitch><step>D</step><octave>5</octave></pitch><type>eighth</type></note>"
     "<note><pitch><step>C</step><alter>1</alter><octave>4</octave></pitch><duration>4</duration>"
     '<tie type="start"/></note></measure>'
-    '<measure number="2"><note><pitch><step>C</step><alter>1</alter><octave>4</octave></pitch><duration>2</duration>'
+    "<measure "
+    'number="2"><note><pitch><step>C</step><alter>1</alter><octave>4</octave></pitch><duration>2</duration>'
     '<tie type="stop"/></note><note><chord/><pitch><step>E</step><octave>4</octave></pitch><duration>2</duration>'
     "</note></measure></part></score-partwise>"
 )

@@ -1,4 +1,6 @@
-"""Level-wise success and agreement of judges: worked by hand, by the paper, and against statsmodels and NumPy."""
+"""Level-wise success and agreement of judges: worked by hand, by the paper, and against statsmodels
+and NumPy.
+"""
 
 from typing import Any
 
@@ -57,7 +59,9 @@ def judged(*outcomes: int | None) -> dict[str, Any]:
 
 
 def test_judges_and_a_person_agree_as_in_the_paper() -> None:
-    """300 of 360 is the paper's share, 83.33%, and has its interval, 79.44 to 87.22, up to what the draws move it."""
+    """300 of 360 is the paper's share, 83.33%, and has its interval, 79.44 to 87.22, up to what the
+    draws move it.
+    """
     assert [
         round(100 * end / 360, 2) for end in stats.binom.ppf((0.025, 0.975), 360, 300 / 360)
     ] == [79.44, 87.22]

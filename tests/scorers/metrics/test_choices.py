@@ -9,12 +9,14 @@ from music_evals.scorers.metrics.choices import choice_figures, f1_interval
 
 
 def test_a_worked_case() -> None:
-    # 100 questions, 80 answered, 48 of them right: P = 0.6, R = 0.48, F1 = 2 * 0.6 * 0.48 / 1.08 = 0.53333
+    # 100 questions, 80 answered, 48 of them right: P = 0.6, R = 0.48, F1 = 2 * 0.6 * 0.48 / 1.08 =
+    # 0.53333
     figures = choice_figures(right=48, answered=80, responses=100, questions=100)
     assert [figures[name].value for name in ("precision", "accuracy", "f1")] == pytest.approx(
         [0.6, 0.48, 0.5333333]
     )
-    # Wilson's interval for 48 of 100, by hand: (0.48 + 0.019207 ± 0.099825) / 1.038414... = 0.3846, 0.5768
+    # Wilson's interval for 48 of 100, by hand: (0.48 + 0.019207 ± 0.099825) / 1.038414... = 0.3846,
+    # 0.5768
     assert (figures["accuracy"].low, figures["accuracy"].high) == pytest.approx(
         (0.3846, 0.5768), abs=1e-4
     )

@@ -1,4 +1,6 @@
-"""Intervals of clustered outcomes and Wilson's, against the paper's numbers, SciPy and statsmodels."""
+"""Intervals of clustered outcomes and Wilson's, against the paper's numbers, SciPy and
+statsmodels.
+"""
 
 import math
 
@@ -29,7 +31,9 @@ def test_the_intervals_of_table_3(accuracy: float, low: float, high: float) -> N
 
 
 def test_clusters_of_one_size() -> None:
-    """The exact interval of as many trials as the spread of the clusters' means is worth, with t for 4 degrees."""
+    """The exact interval of as many trials as the spread of the clusters' means is worth, with t
+    for 4 degrees.
+    """
     rates = np.array([0.2, 0.4, 0.5, 0.9, 1.0])
     values = [float(place < 10 * rate) for rate in rates for place in range(10)]
     trials = (
@@ -156,7 +160,9 @@ def test_what_has_no_wilson_interval(proportion: float, n: int) -> None:
 
 
 def test_chats_about_the_same_questions_are_clusters_and_so_are_the_questions() -> None:
-    """Three chats with 0, 1 and 2 of two questions right: both variances by hand, and Satterthwaite's freedom."""
+    """Three chats with 0, 1 and 2 of two questions right: both variances by hand, and
+    Satterthwaite's freedom.
+    """
     values, items, chats = [0, 0, 1, 0, 1, 1], "ababab", "112233"
     of_items, of_chats = (2 / 3 - 1 / 3) ** 2 / 2 / 2, 0.25 / 3
     variance = of_items + of_chats
@@ -167,7 +173,8 @@ def test_chats_about_the_same_questions_are_clusters_and_so_are_the_questions() 
     )
     assert crossed_interval(values, items, chats) == pytest.approx(tuple(expected))
     assert all(map(math.isnan, crossed_interval([0, 1], "ab", "11")))
-    # Where all answers are right, there are as many trials as questions, or as chats if these are fewer.
+    # Where all answers are right, there are as many trials as questions, or as chats if these are
+    # fewer.
     assert crossed_interval([1] * 6, items, chats) == pytest.approx((0.025 ** (1 / 2), 1))
 
 

@@ -77,7 +77,9 @@ def test_divergence_agrees_with_scipys_quadrature(
 
 
 def test_similarity_is_the_published_one_unless_a_spread_is_a_hundred_times_the_other() -> None:
-    """The published sum takes 2,000 points over both, which are too few for the narrower one then."""
+    """The published sum takes 2,000 points over both, which are too few for the narrower one
+    then.
+    """
     path = Path(__file__).parents[2] / "oracles" / "data" / "lilybench_generation.json"
     rng = np.random.default_rng(1)
     for published in json.loads(path.read_text("utf-8"))["js_similarity"]:
@@ -114,7 +116,8 @@ def test_divergence_does_not_depend_on_the_unit(
 
 
 def test_a_worked_case() -> None:
-    # Reference: means 2, 10, 50, standard deviations √2, 2, 10. Generated: the same; one more; the same, twice as wide.
+    # Reference: means 2, 10, 50, standard deviations √2, 2, 10. Generated: the same; one more; the
+    # same, twice as wide.
     reference = [[1, 8, 40], [3, 10, 50], [np.nan, 12, 60]]
     generated = [[1, 9, 30], [3, 11, 50], [np.nan, 13, 70]]
     divergences = [0.0, quadrature(0, 2, 1, 2), quadrature(0, 1, 0, 2)]
@@ -172,8 +175,8 @@ def test_what_has_no_fit_has_no_similarity(column: list[float], reason: str) -> 
 
 def test_all_reasons_are_named() -> None:
     found = similarity([[1.0, 2.0], [1.0, 3.0]], np.empty((0, 2)), ["a", "b"])
-    assert found.reason == (
-        "a: all 2 values of the reference pieces are 1; they must differ; "
+    assert (
+        found.reason == "a: all 2 values of the reference pieces are 1; they must differ; "
         "a: 0 values among 0 generated pieces; at least 2 are needed; "
         "b: 0 values among 0 generated pieces; at least 2 are needed"
     )

@@ -1,4 +1,6 @@
-"""The Fréchet distance, against SciPy's root of a matrix, closed forms, by hand, and by its properties."""
+"""The Fréchet distance, against SciPy's root of a matrix, closed forms, by hand, and by its
+properties.
+"""
 
 from functools import partial
 
@@ -123,7 +125,10 @@ def test_the_extrapolation_takes_the_bias_away() -> None:
 
 
 def test_notes() -> None:
-    both = "768 reference pieces and 200 generated pieces in 768 dimensions: the covariances are singular"
+    both = (
+        "768 reference pieces and 200 generated pieces in 768 dimensions: the covariances are "
+        "singular"
+    )
     assert str(small_sample_note(768, 200, 768)).startswith(both)
     assert str(small_sample_note(800, 200, 768)).startswith(
         "200 generated pieces in 768 dimensions: the covariance is"

@@ -33,8 +33,9 @@ def test_mcnemar_is_that_of_statsmodels(first_only: int, second_only: int) -> No
 
 
 def test_interval_worked_by_hand() -> None:
-    """21 pairs, 7 and 1 of them discordant; with one more of each and two more pairs: 8/23 and 2/23, so -6/23 or
-    -0.2609, and 1.96 sqrt((10/23 - (6/23)^2) / 23) or 0.2475 to either side."""
+    """21 pairs, 7 and 1 of them discordant; with one more of each and two more pairs: 8/23 and
+    2/23, so -6/23 or -0.2609, and 1.96 sqrt((10/23 - (6/23)^2) / 23) or 0.2475 to either side.
+    """
     assert difference_interval(7, 1, 21) == pytest.approx((-0.508, -0.013), abs=5e-4)
     assert difference_interval(1, 7, 21) == pytest.approx((0.013, 0.508), abs=5e-4)
 

@@ -1,4 +1,6 @@
-"""The share of right notes against mir_eval and rapidfuzz (figures in `data`), and against all matchings."""
+"""The share of right notes against mir_eval and rapidfuzz (figures in `data`), and against all
+matchings.
+"""
 
 import json
 from itertools import combinations

@@ -17,18 +17,26 @@ ANSWERS = ["Piano", "4/4 time", "G minor", "Measures 1-3"]
         "Q1: Piano\nQ2: 4/4 time\nQ3: G minor\nQ4: Measures 1-3",
         "**1.** Piano\n**2.** 4/4 time\n**3.** G minor\n**4.** Measures 1-3",
         "**1. Piano**\n**2. 4/4 time**\n**3. G minor**\n**4. Measures 1-3**",
-        "**Question 1:** Piano\n\n**Question 2:** 4/4 time\n\n**Question 3:** G minor\n\n**Question 4:** Measures 1-3",
+        (
+            "**Question 1:** Piano\n\n**Question 2:** 4/4 time\n\n**Question 3:** G "
+            "minor\n\n**Question 4:** Measures 1-3"
+        ),
         "### 1\nPiano\n### 2\n4/4 time\n### 3\nG minor\n### 4\nMeasures 1-3",
         "(1) Piano\n(2) 4/4 time\n(3) G minor\n(4) Measures 1-3",
         "Here are the answers:\n\n  1. Piano\n  2. 4/4 time\n  3. G minor\n  4. Measures 1-3",
-        "1. Instruments?\nPiano\n2. What metre?\n**Answer:** 4/4 time\n3. Key?\nA: G minor\n4. Bars?\nMeasures 1-3",
+        (
+            "1. Instruments?\nPiano\n2. What metre?\n**Answer:** 4/4 time\n3. Key?\nA: G minor\n4. "
+            "Bars?\nMeasures 1-3"
+        ),
         "1. Piano 2. 4/4 time 3. G minor 4. Measures 1-3",
         "Piano\n4/4 time\nG minor\nMeasures 1-3",
         '["Piano", "4/4 time", "G minor", "Measures 1-3"]',
         '```json\n{"1": "Piano", "2": "4/4 time", "3": "G minor", "4": "Measures 1-3"}\n```',
         '{"answers": {"Q1": "Piano", "Q2": "4/4 time", "Q3": "G minor", "Q4": "Measures 1-3"}}',
-        '[{"question": 4, "answer": "Measures 1-3"}, {"question": 1, "answer": "Piano"},'
-        ' {"question": 2, "answer": "4/4 time"}, {"question": 3, "answer": "G minor"}]',
+        (
+            '[{"question": 4, "answer": "Measures 1-3"}, {"question": 1, "answer": "Piano"}, '
+            '{"question": 2, "answer": "4/4 time"}, {"question": 3, "answer": "G minor"}]'
+        ),
         "<think>1. Flute\n2. 3/4</think>1. Piano\n2. 4/4 time\n3. G minor\n4. Measures 1-3",
         "1. Flute\n2. 3/4\n\nFinal answers:\n1. Piano\n2. 4/4 time\n3. G minor\n4. Measures 1-3",
     ],

@@ -1,4 +1,6 @@
-"""The rules that check answers: spellings, wrong answers, answers that no rule decides, and the published answers."""
+"""The rules that check answers: spellings, wrong answers, answers that no rule decides, and the
+published answers.
+"""
 
 import csv
 from collections import Counter

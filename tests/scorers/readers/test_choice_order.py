@@ -1,4 +1,6 @@
-"""The order of evidence of choices: a commitment stays what it is, whatever is said about music around it."""
+"""The order of evidence of choices: a commitment stays what it is, whatever is said about music
+around it.
+"""
 
 import random
 import re
@@ -121,7 +123,10 @@ INTRODUCTIONS = (
     ),
     *("Analizziamo ogni opzione:", "Вариант:", "Рассмотрим каждый вариант:"),
 )
-ITEMS = "A. Major needs a wide third.\nB. Minor has a low third.\nC. Dominant has four notes.\nD. Diminished is narrow."
+ITEMS = (
+    "A. Major needs a wide third.\nB. Minor has a low third.\nC. Dominant has four notes.\nD. "
+    "Diminished is narrow."
+)
 
 
 @pytest.mark.parametrize("introduction", INTRODUCTIONS)

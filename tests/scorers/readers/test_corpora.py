@@ -1,4 +1,5 @@
-"""Readers on labelled replies: 2,400 of real models where they are at hand, and phrasings written for this.
+"""Readers on labelled replies: 2,400 of real models where they are at hand, and phrasings written
+for this.
 
 What is right must be read, nearly always; what is wrong must never be taken for right.
 """
@@ -90,7 +91,9 @@ def test_replies_of_real_models_to_muse_are_read_as_its_authors_read_them() -> N
 
 @pytest.mark.skipif(not REPLIES.is_dir(), reason=f"no copy of the replies in {REPLIES}")
 def test_the_authors_table_comes_out_of_their_replies() -> None:
-    """The three replies above that are not read name a wrong instrument last, so they make no difference."""
+    """The three replies above that are not read name a wrong instrument last, so they make no
+    difference.
+    """
     columns = {
         "oddballs": "oddball",
         "contourID": "contour",

@@ -1,4 +1,6 @@
-"""Reading answers to questions on scores, by both protocols: as models write them, and hostile ones."""
+"""Reading answers to questions on scores, by both protocols: as models write them, and hostile
+ones.
+"""
 
 import csv
 from collections.abc import Callable

@@ -1,24 +1,27 @@
-"""The errors of `error_detection`: finds them in a canonical score, and puts one into a score without any.
+"""The errors of `error_detection`: finds them in a canonical score, and puts one into a score
+without any.
 
 The strict rows keep to these definitions:
 
 - ``invalid_metadata``: a ``\\key`` or ``\\clef`` whose argument does not exist;
 - ``invalid_content``: a word among the notes that is no LilyPond;
 - ``invalid_bar_duration``: the notes ahead of a bar check do not fill the measure;
-- ``melodic_leap``: a note more than ten steps of the staff above or below the note right before it in its voice;
-- ``accidental_outside_key``: a note that is neither in the current key nor in a closely related one. Closely related
-  keys have signatures that differ by at most one sharp or flat. Minor keys include their raised sixth and seventh
-  degrees. In C major all black keys are foreign except F sharp, C sharp, G sharp, D sharp and B flat, by these names.
-  Without related keys, hardly any tonal piece would be without error.
+- ``melodic_leap``: a note more than ten steps of the staff above or below the note right before it
+  in its voice;
+- ``accidental_outside_key``: a note that is neither in the current key nor in a closely related
+  one. Closely related keys have signatures that differ by at most one sharp or flat. Minor keys
+  include their raised sixth and seventh degrees. In C major all black keys are foreign except F
+  sharp, C sharp, G sharp, D sharp and B flat, by these names. Without related keys, hardly any
+  tonal piece would be without error.
 
-A chord counts by its lowest note, and grace notes do not count. A corruption replaces one word. It is taken only if
-`find_errors` finds this kind in this measure and nothing else. Since every word of a canonical text has its own octave
-and duration, no other note changes.
+A chord counts by its lowest note, and grace notes do not count. A corruption replaces one word. It
+is taken only if `find_errors` finds this kind in this measure and nothing else. Since every word of
+a canonical text has its own octave and duration, no other note changes.
 
-The scores are written as ABC, too (`music_evals.notation.abc.from_lilypond`), and there an error has one trace as
-well: one word is another, or new. So a foreign note is the last on its step in its measure, because a later one would
-be marked as natural. A wrong mode hardly ever replaces *minor*, because ABC then reads a major key, in which many notes
-are marked.
+The scores are written as ABC, too (`music_evals.notation.abc.from_lilypond`), and there an error
+has one trace as well: one word is another, or new. So a foreign note is the last on its step in its
+measure, because a later one would be marked as natural. A wrong mode hardly ever replaces *minor*,
+because ABC then reads a major key, in which many notes are marked.
 """
 
 import random
@@ -73,7 +76,9 @@ class Corrupted(NamedTuple):
 
 
 def corrupt(text: str, kind: Corruption, *, seed: int) -> Corrupted | None:
-    """Put one error into a canonical score in which `find_errors` finds none; None if no candidate is proven."""
+    """Put one error into a canonical score in which `find_errors` finds none; None if no candidate
+    is proven.
+    """
     draw = random.Random(f"{seed} {kind} {text}")
     for start, end, new, number in islice(_candidates(read_measures(text), kind, draw), _TRIES):
         corrupted = f"{text[:start]}{new}{text[end:]}"
@@ -83,7 +88,9 @@ def corrupt(text: str, kind: Corruption, *, seed: int) -> Corrupted | None:
 
 
 def find_errors(text: str) -> dict[Corruption, list[int]]:
-    """Find the errors in a canonical text: kind → numbers of the measures, ascending; only kinds that occur."""
+    """Find the errors in a canonical text: kind → numbers of the measures, ascending; only kinds
+    that occur.
+    """
     measures = read_measures(text)
     errors: dict[Corruption, set[int]] = {
         "invalid_metadata": {
@@ -104,7 +111,9 @@ def find_errors(text: str) -> dict[Corruption, list[int]]:
 
 
 def has_false_tie(text: str) -> bool:
-    """Whether a tie in a canonical score leads to other pitches, as a slur does that a source has as a tie."""
+    """Whether a tie in a canonical score leads to other pitches, as a slur does that a source has
+    as a tie.
+    """
     tied: set[str] = set()
     voice = 0
     for measure in read_measures(text):
@@ -130,9 +139,12 @@ def later_commands(text: str) -> bool:
 
 
 def is_foreign(signature: int, pitch: NoteName) -> bool:
-    """Whether a note is neither in a key, given by its number of sharps or -flats, nor in closely related ones."""
-    # On the line of fifths ... F C G D A E B F sharp ... the seven notes of a key are neighbours. Its closely related
-    # keys add one note at each end, and their leading notes add three more above.
+    """Whether a note is neither in a key, given by its number of sharps or -flats, nor in closely
+    related ones.
+    """
+    # On the line of fifths ... F C G D A E B F sharp ... the seven notes of a key are neighbours.
+    # Its closely related keys add one note at each end, and their leading notes add three more
+    # above.
     place = _FIFTHS[pitch.step] + 7 * pitch.alteration - signature
     return not _FIFTHS[3] - 1 <= place <= _FIFTHS[6] + 4
 
@@ -143,7 +155,8 @@ def signature_of(tonic: NoteName, mode: str) -> int:
 
 
 def alteration_in(signature: int, step: int) -> int:
-    """Return the alteration of a step of the staff by a signature, given by its number of sharps or -flats.
+    """Return the alteration of a step of the staff by a signature, given by its number of sharps or
+    -flats.
 
     Example:
         >>> [alteration_in(2, step) for step in range(7)]  # D major: C sharp to B
@@ -264,7 +277,8 @@ def _candidates(
     if kind == "invalid_metadata":
         commands = [(measure, word) for measure, word in places if word.kind in ("key", "clef")]
         draw.shuffle(commands)
-        # Most scores have key and clef in measure 1 and nowhere else, so other measures are preferred.
+        # Most scores have key and clef in measure 1 and nowhere else, so other measures are
+        # preferred.
         for measure, word in sorted(commands, key=lambda command: command[0].number == 1):
             group, wrong = ("mode", _WRONG_MODES) if word.kind == "key" else ("clef", _WRONG_CLEFS)
             yield (*word.match.span(group), draw.choice(wrong), measure.number)

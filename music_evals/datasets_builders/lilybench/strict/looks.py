@@ -1,13 +1,16 @@
-r"""An attack that sees how a score is written and not its notes: no strict option may follow from that.
+r"""An attack that sees how a score is written and not its notes: no strict option may follow from
+that.
 
-It sees all of a text that is no pitch and no duration: every command and sign with its number, and so the staves,
-voices and clefs, tuplets, grace notes, a pickup; the measures, and the length. It does not see pitches, durations with
-their ties and rests, keys and metres: by these a person may rightly know a composer or a style. Tuplets, grace notes,
-staves and the number of measures are music as well. But who counts them has not read a note.
+It sees all of a text that is no pitch and no duration: every command and sign with its number, and
+so the staves, voices and clefs, tuplets, grace notes, a pickup; the measures, and the length. It
+does not see pitches, durations with their ties and rests, keys and metres: by these a person may
+rightly know a composer or a style. Tuplets, grace notes, staves and the number of measures are
+music as well. But who counts them has not read a note.
 
-A naive Bayes classifier learns which of these numbers go with which right option. For each row it learns from rows of
-other composers, which are other folders too, since pieces of one folder are often by one editor. Where a composer is
-asked for, other rows are those of other folders below the composer's, or of other pieces if there are none.
+A naive Bayes classifier learns which of these numbers go with which right option. For each row it
+learns from rows of other composers, which are other folders too, since pieces of one folder are
+often by one editor. Where a composer is asked for, other rows are those of other folders below the
+composer's, or of other pieces if there are none.
 """
 
 import math
@@ -43,7 +46,8 @@ Looks = Mapping[str, int]
 
 
 def looks(text: str) -> Looks:
-    r"""Return how often a text has each command and sign, and its length, except commands that say what is played.
+    r"""Return how often a text has each command and sign, and its length, except commands that say
+    what is played.
 
     Numbers are rough: on a scale on which a number doubles in two steps, from 1.
 
@@ -57,9 +61,11 @@ def looks(text: str) -> Looks:
 
 
 def attack(rows: Sequence[TaskRow]) -> list[float]:
-    """Return, for each row, the chance that a classifier finds its answer by looks; ties count as guesses.
+    """Return, for each row, the chance that a classifier finds its answer by looks; ties count as
+    guesses.
 
-    Rows with an option that is right in no other group are left out, because nothing can be learnt of it.
+    Rows with an option that is right in no other group are left out, because nothing can be learnt
+    of it.
     """
     groups = [_group(row) for row in rows]
     features = [looks(row["score"]) for row in rows]
@@ -92,7 +98,8 @@ def _group(row: TaskRow) -> str:
 def _likelihoods(own: Looks, examples: Mapping[str, Sequence[Looks]]) -> dict[str, float]:
     """Option → the logarithm of how likely the looks of a row are, by those of its examples.
 
-    Shares are smoothed by those of all examples, so that it makes no difference how many an option has.
+    Shares are smoothed by those of all examples, so that it makes no difference how many an option
+    has.
     """
     known = [example for group in examples.values() for example in group]
     scores = dict.fromkeys(examples, 0.0)
@@ -106,7 +113,9 @@ def _likelihoods(own: Looks, examples: Mapping[str, Sequence[Looks]]) -> dict[st
 
 
 def check_looks(task: str, rows: Sequence[TaskRow]) -> None:
-    """Raise ValueError if looks give answers away: the 95% interval lies above chance and `MARGIN`."""
+    """Raise ValueError if looks give answers away: the 95% interval lies above chance and
+    `MARGIN`.
+    """
     chances = attack(rows)
     if not chances:
         return
@@ -118,6 +127,6 @@ def check_looks(task: str, rows: Sequence[TaskRow]) -> None:
     )
     if center - spread > chance + MARGIN:
         raise ValueError(
-            f"{task}: how the scores are written, without their notes, gives {share:.0%} of the answers away; "
-            f"chance is {chance:.0%}"
+            f"{task}: how the scores are written, without their notes, gives {share:.0%} of the "
+            f"answers away; chance is {chance:.0%}"
         )

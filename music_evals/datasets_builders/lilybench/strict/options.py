@@ -1,8 +1,9 @@
 """Options of the strict tasks with choices: each of four options is right as often as the others.
 
-Four pieces with four values (keys, metres, composers, styles, titles) share their options, and there is a question on
-each of the pieces. The four values are near each other. Values take turns, or most keys would be C major. Values for
-which no four pieces are left are asked with the options of others.
+Four pieces with four values (keys, metres, composers, styles, titles) share their options, and
+there is a question on each of the pieces. The four values are near each other. Values take turns,
+or most keys would be C major. Values for which no four pieces are left are asked with the options
+of others.
 """
 
 import random
@@ -17,11 +18,14 @@ OPTIONS: Final = 4
 Grouping = Callable[
     [Sequence[str], Iterable[str], str], Iterator[tuple[Sequence[str], Sequence[str]]]
 ]
-"""Values to ask for, most pieces first, all values, and a salt → groups of these values, with the options of each."""
+"""Values to ask for, most pieces first, all values, and a salt → groups of these values, with the
+options of each.
+"""
 
 
 def collection_ranks(pieces: Iterable[Usable], salt: str) -> dict[str, int]:
-    """Rank pieces within their collections: id → number of pieces of the same collection ahead of it.
+    """Rank pieces within their collections: id → number of pieces of the same collection ahead of
+    it.
 
     Pieces of one series have more in common than their music.
     """
@@ -37,7 +41,8 @@ def collection_ranks(pieces: Iterable[Usable], salt: str) -> dict[str, int]:
 def draw_questions(
     pieces: Sequence[Usable], values: Mapping[str, str], salt: str, grouping: Grouping
 ) -> Iterator[tuple[Usable, Sequence[str], int]]:
-    """Draw pieces with their options and the place of the right one, in turns that ask for each value at most once.
+    """Draw pieces with their options and the place of the right one, in turns that ask for each
+    value at most once.
 
     Questions that share their options in a turn have the right one at different places.
 
@@ -54,7 +59,8 @@ def draw_questions(
     counts = {value: len(group) for value, group in remaining.items()}
     for turn in range(max(counts.values(), default=0)):
         turn_salt = f"{salt} {turn}"
-        # A piece whose value had to wait stays to the end; in the next turn it would move all later pieces.
+        # A piece whose value had to wait stays to the end; in the next turn it would move all later
+        # pieces.
         available = sorted(
             (value for value in remaining if counts[value] > turn),
             key=lambda value: (-counts[value], stable_hash(turn_salt, value)),
@@ -62,7 +68,8 @@ def draw_questions(
         for group, options in grouping(available, remaining, turn_salt):
             in_order = sorted(group, key=lambda value: stable_hash(turn_salt, value))
             for value, place in zip(in_order, _places(turn_salt, *in_order), strict=False):
-                # The hash includes the turn, so that one piece less does not move all later pieces a turn ahead.
+                # The hash includes the turn, so that one piece less does not move all later pieces
+                # a turn ahead.
                 piece = min(
                     remaining[value],
                     key=lambda piece: (ranks[piece.id], stable_hash(turn_salt, piece.id)),
@@ -82,12 +89,15 @@ def _places(*seed: str) -> list[int]:
 def near_fours(
     distance: Callable[[str, str], Any], are_alike: Callable[[str, str], bool] = lambda *_: False
 ) -> Grouping:
-    """Group values in fours that are near each other, no two of them alike; one value after the other chooses."""
+    """Group values in fours that are near each other, no two of them alike; one value after the
+    other chooses.
+    """
 
     def group_values(
         values: Sequence[str], all_values: Iterable[str], salt: str
     ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-        # If fewer than two fours are left, the values with the fewest pieces wait, which leaves more fours for later.
+        # If fewer than two fours are left, the values with the fewest pieces wait, which leaves
+        # more fours for later.
         candidates = values[:OPTIONS] if len(values) < 2 * OPTIONS else values
         order = sorted(candidates, key=lambda value: stable_hash(salt, value))
         free = dict.fromkeys(order)

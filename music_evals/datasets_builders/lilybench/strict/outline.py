@@ -1,10 +1,12 @@
-r"""Six measures of a score's outer voices, which questions on composers and styles show instead of the score.
+r"""Six measures of a score's outer voices, which questions on composers and styles show instead of
+the score.
 
-How many staves and voices there are gives these answers away: a quartet is Classical, and a chorale is by Bach. So all
-scores are shown in the same form, by which only their notes can tell them apart: the first six measures on end that
-have no tuplet or grace note, of the first voice of the first staff and of the last staff (or of the first and the last
-voice of a single staff), in treble and bass clef. Of a chord the outer note is shown. Nothing is shown
-after a change of key or metre. Pieces with one voice are left out.
+How many staves and voices there are gives these answers away: a quartet is Classical, and a chorale
+is by Bach. So all scores are shown in the same form, by which only their notes can tell them apart:
+the first six measures on end that have no tuplet or grace note, of the first voice of the first
+staff and of the last staff (or of the first and the last voice of a single staff), in treble and
+bass clef. Of a chord the outer note is shown. Nothing is shown after a change of key or metre.
+Pieces with one voice are left out.
 """
 
 import re
@@ -21,7 +23,9 @@ _HEAD: Final = re.compile(r"\\(?:key \S+ \\\w+|time \S+)")
 
 
 def outline(score: str) -> str | None:
-    r"""Return six measures of a canonical score's outer voices; None if it has one voice, or no such measures."""
+    r"""Return six measures of a canonical score's outer voices; None if it has one voice, or no
+    such measures.
+    """
     upper, lower = _outer_voices(_plain_measures(score))
     shown = upper.keys() & lower.keys()
     starts = [n for n in sorted(shown) if shown.issuperset(range(n, n + _MEASURES))]
@@ -39,7 +43,9 @@ def outline(score: str) -> str | None:
 
 
 def _plain_measures(score: str) -> dict[tuple[int, int], dict[int, str]]:
-    """Staff and voice → numbers and texts of its complete measures without commands, up to a change of key or metre."""
+    """Staff and voice → numbers and texts of its complete measures without commands, up to a change
+    of key or metre.
+    """
     changes = [
         measure.number
         for measure in read_measures(score)

@@ -1,23 +1,26 @@
-r"""Questions on measures of one voice that have one defensible answer, each by a rule that a program checks.
+r"""Questions on measures of one voice that have one defensible answer, each by a rule that a
+program checks.
 
-*Order*, see `orders`. A passage of nine measures is cut inside every second one, from the first to the last, each
-time at another distance from the bar line. The four parts begin and end without a bar line, and each has two of them
-inside, with a complete measure between. Two parts can follow one another only if they fill the measure that they
-share: the beats that one ends with and the other begins with must be those of one cut. As all five cuts differ, there
-is one order that fills all measures. Melodies are not judged.
+*Order*, see `orders`. A passage of nine measures is cut inside every second one, from the first to
+the last, each time at another distance from the bar line. The four parts begin and end without a
+bar line, and each has two of them inside, with a complete measure between. Two parts can follow one
+another only if they fill the measure that they share: the beats that one ends with and the other
+begins with must be those of one cut. As all five cuts differ, there is one order that fills all
+measures. Melodies are not judged.
 
-*Next measure*, see `continuations`. The wrong options are the right measure moved by steps of the key, so that rhythm,
-contour and register are alike. Only measures are asked for which one of these rules decides:
+*Next measure*, see `continuations`. The wrong options are the right measure moved by steps of the
+key, so that rhythm, contour and register are alike. Only measures are asked for which one of these
+rules decides:
 
 - ``tie``: the voice is tied over the bar line, and a tie leads to the same pitch;
-- ``repeat``: the last two measures, which differ, repeat two measures that are shown before, and the right measure is
-  the one that followed these; the question says that the voice repeats itself;
-- ``final``: the measure ends the piece, which the question says, with one note, the tonic of its major or minor key.
-  The leading note is shown before. The wrong options are the second, fourth and seventh degree, which no tonic chord
-  has.
+- ``repeat``: the last two measures, which differ, repeat two measures that are shown before, and
+  the right measure is the one that followed these; the question says that the voice repeats itself;
+- ``final``: the measure ends the piece, which the question says, with one note, the tonic of its
+  major or minor key. The leading note is shown before. The wrong options are the second, fourth and
+  seventh degree, which no tonic chord has.
 
-From the wrong options nothing follows: the right measure is the highest, second, third or lowest of four equally often.
-Pieces with several keys are left out.
+From the wrong options nothing follows: the right measure is the highest, second, third or lowest of
+four equally often. Pieces with several keys are left out.
 """
 
 import random
@@ -43,7 +46,9 @@ _HEIGHTS: Final = (
     4,
 )  # of the four options in steps of the key; each is the right one's equally often
 _FINALS: Final = ((1, 3, 6), (-1, 1, 3), (-4, -1, 1), (-6, -4, -1))
-"""Steps of the key from the tonic to wrong last notes, which are on the second, fourth and seventh degree."""
+"""Steps of the key from the tonic to wrong last notes, which are on the second, fourth and seventh
+degree.
+"""
 _KEY: Final = re.compile(r"\\key (\S+) \\(\w+)")
 _COMMANDS: Final = re.compile(r'(?:\\clef "\w+" |\\key \S+ \\\w+ |\\time \S+ )*')
 _NOTE: Final = re.compile(r"(?<![\\a-z])([a-g][a-z]*)([',]*)")
@@ -62,7 +67,9 @@ Place = tuple[MeasureText, str]
 
 
 class Question(NamedTuple):
-    """What decides and is shown, the right option, the wrong ones, and the number of the measure."""
+    """What decides and is shown, the right option, the wrong ones, and the number of the
+    measure.
+    """
 
     kind: Continuation
     shown: str
@@ -72,7 +79,9 @@ class Question(NamedTuple):
 
 
 def orders(piece: Usable, draw: random.Random) -> Iterator[tuple[list[str], int]]:
-    """Yield four passages in their order, and the number of the first measure, in an order that is drawn."""
+    """Yield four passages in their order, and the number of the first measure, in an order that is
+    drawn.
+    """
     spans: list[Sequence[MeasureText]] = []
     for run in runs(piece.score):
         measures = [measure for measure, _ in run]
@@ -88,7 +97,9 @@ def orders(piece: Usable, draw: random.Random) -> Iterator[tuple[list[str], int]
 
 
 def _cuts(span: Sequence[MeasureText], draw: random.Random) -> list[int]:
-    """Where every second measure is cut, each at another distance from the bar line; fewer if that cannot be."""
+    """Where every second measure is cut, each at another distance from the bar line; fewer if that
+    cannot be.
+    """
     cuts: dict[Fraction, int] = {}  # distance from the bar line → place in the text
     for measure in span[::2]:
         kinds = {word.kind for word in measure.words}
@@ -100,7 +111,9 @@ def _cuts(span: Sequence[MeasureText], draw: random.Random) -> list[int]:
 
 
 def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
-    """Yield questions on the measure after four to eight others; the rules take turns in an order that is drawn."""
+    """Yield questions on the measure after four to eight others; the rules take turns in an order
+    that is drawn.
+    """
     keys = set(_KEY.findall(piece.score))
     if len(keys) != 1:
         return
@@ -127,7 +140,9 @@ def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
 
 
 def runs(score: str) -> Iterator[list[Place]]:
-    """Yield measures of one voice that follow one another, with a note each, up to a change of clef, key or metre."""
+    """Yield measures of one voice that follow one another, with a note each, up to a change of
+    clef, key or metre.
+    """
     run: list[Place] = []
     for measure in read_measures(score):
         written = score[measure.start : measure.end]

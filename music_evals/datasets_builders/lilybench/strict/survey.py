@@ -1,7 +1,7 @@
 """Which pieces the strict tasks may use: their canonical texts, and LilyPond's reading of these.
 
-If the machine, and not the text, kept LilyPond from finishing, the piece is not left out: two builds would differ. That
-is an error, once all pieces were tried.
+If the machine, and not the text, kept LilyPond from finishing, the piece is not left out: two
+builds would differ. That is an error, once all pieces were tried.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,12 +78,14 @@ def survey(
 
 
 def opening(reading: Structure | StructureError) -> tuple[str | None, str | None]:
-    """Return the names of the first key and the first metre; None for one that is absent or cannot be read."""
+    """Return the names of the first key and the first metre; None for one that is absent or cannot
+    be read.
+    """
     if isinstance(reading, StructureError):
         return None, None
-    return reading.keys[0].name if reading.keys else None, reading.metres[
-        0
-    ].name if reading.metres else None
+    return reading.keys[0].name if reading.keys else None, (
+        reading.metres[0].name if reading.metres else None
+    )
 
 
 def _canonical(run: Compiled, reading: Structure | StructureError) -> str | ValueError:
@@ -102,7 +104,8 @@ def _canonical(run: Compiled, reading: Structure | StructureError) -> str | Valu
         )
     if len(score) > MAX_CHARACTERS:
         return ValueError(
-            f"its canonical form is too long: {len(score):,} characters; {MAX_CHARACTERS:,} are allowed"
+            f"its canonical form is too long: {len(score):,} characters; {MAX_CHARACTERS:,} are "
+            "allowed"
         )
     return score
 
@@ -126,9 +129,9 @@ def _row(
         "instrument": instrument_of(piece.header),
         "key": key,
         "metre": metre,
-        "measures": None
-        if isinstance(reading, StructureError) or reading.problems
-        else reading.measures,
+        "measures": (
+            None if isinstance(reading, StructureError) or reading.problems else reading.measures
+        ),
         "licence": licence_of(piece.header),
         "compiles": run.succeeded,
         "messages": run.messages[:_MAX_MESSAGES],

@@ -1,28 +1,33 @@
-"""Strict rows of the tasks on Mutopia: no word of the score gives the answer away, and LilyPond made the ground truth.
+"""Strict rows of the tasks on Mutopia: no word of the score gives the answer away, and LilyPond
+made the ground truth.
 
-The score is the piece's canonical text (`music_evals.notation.lilypond.canonical`). At most two pieces of an opus are
-asked about per task, since they have more in common than their music.
+The score is the piece's canonical text (`music_evals.notation.lilypond.canonical`). At most two
+pieces of an opus are asked about per task, since they have more in common than their music.
 
-*Options tell nothing*, see `options`. The options are keys of nearly the same signature, metres of measures about as
-long, composers born about the same time, or titles of the same kind of piece. Composers that may be one person under
-two names are not options together. Neither are titles that differ only in numbers and keys (``Étude No. 4``, ``Étude
-No. 7``), or of which one contains the other. Titles that name a key are left out.
+*Options tell nothing*, see `options`. The options are keys of nearly the same signature, metres of
+measures about as long, composers born about the same time, or titles of the same kind of piece.
+Composers that may be one person under two names are not options together. Neither are titles that
+differ only in numbers and keys (``Étude No. 4``, ``Étude No. 7``), or of which one contains the
+other. Titles that name a key are left out.
 
-*Metres* among the options have measures of different lengths, because beams are not written: nothing but taste decides
-between 3/4 and 6/8, or 4/4 and 2/2. For the same reason note lengths are not asked of scores with a masked metre.
+*Metres* among the options have measures of different lengths, because beams are not written:
+nothing but taste decides between 3/4 and 6/8, or 4/4 and 2/2. For the same reason note lengths are
+not asked of scores with a masked metre.
 
 *Measures* in order, and the next one, see `passages`.
 
-*Genres* are periods with periods, and forms with forms, so that one option alone is right. A period is asked for only
-if the composer was born in its years (`PERIODS`).
+*Genres* are periods with periods, and forms with forms, so that one option alone is right. A period
+is asked for only if the composer was born in its years (`PERIODS`).
 
-*Note lengths* are asked of metres over 2, 4, 8 and 16, and these are the options. A lower number 1 is left out: such
-music counts in breves or semibreves, and which of them is the beat is a matter of opinion. As hardly any music has 16,
-a guesser who knows that is right in one of three of these rows.
+*Note lengths* are asked of metres over 2, 4, 8 and 16, and these are the options. A lower number 1
+is left out: such music counts in breves or semibreves, and which of them is the beat is a matter of
+opinion. As hardly any music has 16, a guesser who knows that is right in one of three of these
+rows.
 
-*Draws are stable.* A hash of the seed, the task and the piece decides which pieces are taken first, and a row's own
-choices are drawn from these alone. One piece less takes its row with it. If it was the last of its value, the three
-rows that share its options change too, and sometimes those of another four.
+*Draws are stable.* A hash of the seed, the task and the piece decides which pieces are taken first,
+and a row's own choices are drawn from these alone. One piece less takes its row with it. If it was
+the last of its value, the three rows that share its options change too, and sometimes those of
+another four.
 """
 
 import random
@@ -79,16 +84,19 @@ _FEWER: Final = (
     "composer_recognition",
     "genre_recognition",
 )
-"""Tasks with fewer rows than asked for if the pieces give no more, because not every piece suits them."""
+"""Tasks with fewer rows than asked for if the pieces give no more, because not every piece suits
+them.
+"""
 _PER_OPUS: Final = 2  # most pieces of an opus in a task; an id without an opus has two parts
 
 
 def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) -> list[TaskRow]:
     """Make the strict rows of a task on Mutopia, sorted by id.
 
-    The draws of a task do not depend on the other tasks. For ``error_detection`` the size is the number of corrupted
-    rows, a fifth of each kind; in addition there are as many clean rows as of a kind. ValueError if the pieces give
-    fewer than `size` (tasks of `_FEWER` then have fewer), or if `check_looks` refuses the rows.
+    The draws of a task do not depend on the other tasks. For ``error_detection`` the size is the
+    number of corrupted rows, a fifth of each kind; in addition there are as many clean rows as of a
+    kind. ValueError if the pieces give fewer than `size` (tasks of `_FEWER` then have fewer), or if
+    `check_looks` refuses the rows.
     """
     salt = f"{seed} strict {task}"
     ranks = collection_ranks(pieces, salt)
@@ -147,7 +155,9 @@ def _choice_rows(
     kind: str = "",
     scores: Mapping[str, str] | None = None,
 ) -> Iterator[TaskRow]:
-    """Rows that ask for a value; `values` and `scores` are by id, and pieces without one of them are left out."""
+    """Rows that ask for a value; `values` and `scores` are by id, and pieces without one of them
+    are left out.
+    """
     with_value = [
         piece for piece in pieces if piece.id in values and (scores is None or piece.id in scores)
     ]
@@ -168,7 +178,8 @@ def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     )
 
 
-# --- key, metre, note length ------------------------------------------------------------------------------------------
+# --- key, metre, note length
+# ------------------------------------------------------------------------------------------
 
 
 def _metadata(piece: Usable, field: Field) -> str | None:
@@ -230,7 +241,8 @@ def _masked(piece: Usable, field: Field) -> str | None:
     return _MASKED["\\key" if field == "key" else "\\time"].sub(MASK, piece.score)
 
 
-# --- measures ---------------------------------------------------------------------------------------------------------
+# --- measures
+# --------------------------------------------------------------------------------------------------
 
 
 def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
@@ -259,7 +271,8 @@ def _per_piece(
     return (row for row in rows if row is not None)
 
 
-# --- whole pieces -----------------------------------------------------------------------------------------------------
+# --- whole pieces
+# --------------------------------------------------------------------------------------------------
 
 
 def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
@@ -336,14 +349,16 @@ def _outlines(pieces: Iterable[Usable]) -> dict[str, str]:
     return {piece.id: text for piece in pieces if (text := outline(piece.score)) is not None}
 
 
-# --- errors -----------------------------------------------------------------------------------------------------------
+# --- errors
+# --------------------------------------------------------------------------------------------------
 
 
 def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) -> list[TaskRow]:
-    """Rows of each kind from all pieces that can hold it, and clean ones from the pieces of those rows.
+    """Rows of each kind from all pieces that can hold it, and clean ones from the pieces of those
+    rows.
 
-    So no piece tells whether it has an error. If possible, half of the wrong keys and clefs are in pieces that have
-    such commands after measure 1.
+    So no piece tells whether it has an error. If possible, half of the wrong keys and clefs are in
+    pieces that have such commands after measure 1.
     """
     share = size // len(CORRUPTIONS)
     by_id = {piece.id: piece for piece in pieces}
@@ -375,7 +390,9 @@ def _corrupted_rows(
     is_clean: Callable[[str], bool],
     seed: int,
 ) -> list[TaskRow]:
-    """Add rows up to a number, or fewer: of pieces that have none yet, then of other places in any piece."""
+    """Add rows up to a number, or fewer: of pieces that have none yet, then of other places in any
+    piece.
+    """
     by_id = {row["id"]: row for row in rows}
     used = {row["piece"] for row in rows}
     for attempt in range(_ATTEMPTS):

@@ -1,4 +1,6 @@
-"""Whether a question can be answered from a rendering of its score: a clef is not audible, and MIDI has no F sharp."""
+"""Whether a question can be answered from a rendering of its score: a clef is not audible, and MIDI
+has no F sharp.
+"""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +38,9 @@ def contains(text: str, answer: str) -> bool:
 
 
 def shows_words(text: str, kind: str | None, question: str, answer: str) -> bool:
-    """Whether a text contains the names of parts in the question and, if the answer is in words, the answer."""
+    """Whether a text contains the names of parts in the question and, if the answer is in words,
+    the answer.
+    """
     words = answer.split(", ") if kind and "words" in needs(kind) else []
     return all(contains(text, name) for name in (*words, *_QUOTED.findall(question)))
 
@@ -49,14 +53,16 @@ def is_answerable(
     Args:
         rendering: the form.
         rendered: the score in that form.
-        kind: the kind of the question; None for the authors' questions, which need complete notation.
+        kind: the kind of the question; None for the authors' questions, which need complete
+            notation.
         question: the text of the question.
         answer: the reference answer.
     """
     facts = _FACTS.get(rendering)
     if facts is None:
         return shows_words(rendered["words"], kind, question, answer)
-    # Measures that are not visible are counted. After an upbeat or a short measure the count is wrong.
+    # Measures that are not visible are counted. After an upbeat or a short measure the count is
+    # wrong.
     available = facts if rendered["is_regular"] else facts - {"measures"}
     is_named = bool(_QUOTED.search(question) or _STAFF.search(question))
     is_ambiguous = (

@@ -31,8 +31,9 @@ Candidates = Mapping[str, Sequence[ScoreQuestion]]
 def candidates(score: Any, *, seed: int, name: str) -> Candidates:
     """Draw the questions of all kinds on a score.
 
-    The levels are those of MSU-Bench (section 3 of the paper). The kinds are of its types (appendix E), in our own
-    words. Questions with ties, missing data or more than one interpretation are left out.
+    The levels are those of MSU-Bench (section 3 of the paper). The kinds are of its types (appendix
+    E), in our own words. Questions with ties, missing data or more than one interpretation are left
+    out.
 
     Args:
         score: a music21 score.
@@ -55,11 +56,12 @@ def candidates(score: Any, *, seed: int, name: str) -> Candidates:
 
 
 class Composer:
-    """Composes the questions on the scores of a split, so that all answers of a kind are about equally frequent.
+    """Composes the questions on the scores of a split, so that all answers of a kind are about
+    equally frequent.
 
-    No guess then fits many questions of a kind. Among the answers that a score allows, the composer takes the one that
-    is least frequent so far. If that one is already frequent, it prefers other kinds. Every split has its own composer,
-    so that its questions do not depend on other splits.
+    No guess then fits many questions of a kind. Among the answers that a score allows, the composer
+    takes the one that is least frequent so far. If that one is already frequent, it prefers other
+    kinds. Every split has its own composer, so that its questions do not depend on other splits.
     """
 
     def __init__(self, pools: Iterable[Candidates], seed: int) -> None:
@@ -75,14 +77,15 @@ class Composer:
     def compose(self, name: str, pool: Candidates) -> list[ScoreQuestion]:
         """Compose twelve questions on a score, three per level, all of different kinds.
 
-        No question contains its own answer, or a key that another question asks for. The seed, the name of the score
-        and the earlier questions decide the choice.
+        No question contains its own answer, or a key that another question asks for. The seed, the
+        name of the score and the earlier questions decide the choice.
 
         Raises:
             UnsuitableScoreError: the score gives fewer questions.
         """
         rng = Random(f"{self._seed}/{name}/questions")
-        # The first level can ask for the key; the later ones must not mention it. The second order helps level 3.
+        # The first level can ask for the key; the later ones must not mention it. The second order
+        # helps level 3.
         orders: list[list[Level]] = [rng.sample(_LEVELS, len(_LEVELS)), [3, 1, 2, 4]]
         chosen: list[ScoreQuestion] = []
         for order in orders:
@@ -122,7 +125,8 @@ class Composer:
                 first, *alternatives = sorted(
                     shuffled, key=lambda question: counts[question.answer]
                 )
-                # An answer with at most its even share so far; a kind with a single answer is never even.
+                # An answer with at most its even share so far; a kind with a single answer is never
+                # even.
                 is_even = len(counts) > 1 and counts[first.answer] * len(counts) <= counts.total()
                 (preferred if is_even else frequent).append((kind, first))
                 rest += [(kind, question) for question in alternatives]

@@ -37,7 +37,9 @@ _PROGRESSION_SPAN: Final = 2
 
 
 def _indices(reading: Reading, rng: Random, reach: int = 1) -> list[int]:
-    """Measures at which `reach` clear measures begin, in random order; none if the score has unpitched parts."""
+    """Measures at which `reach` clear measures begin, in random order; none if the score has
+    unpitched parts.
+    """
     size = len(reading.measures) - reach + 1
     if not reading.is_harmonic or size < 1:
         return []
@@ -152,7 +154,8 @@ def _has_chord(reading: Reading, rng: Random) -> Cases:
         return
     name = rng.choice(sorted(triads))
     for index, names in sounding.items():
-        # "No" is certain only if the measure lacks one of the three notes: otherwise they can be a broken chord.
+        # "No" is certain only if the measure lacks one of the three notes: otherwise they can be a
+        # broken chord.
         is_absent = moments[index] and not triads[name] <= {
             note.name for moment in moments[index] for note in moment
         }

@@ -46,7 +46,9 @@ Answers = Iterator[tuple[str, ...]]
 """Questions with one certain answer: the answer, and the texts for the blanks of the wording."""
 
 Cases = Iterator[tuple[bool, *tuple[str, ...]]]
-"""Questions with two answers: whether the first one is right, and the texts for the blanks of the wording."""
+"""Questions with two answers: whether the first one is right, and the texts for the blanks of the
+wording.
+"""
 
 Draw = Callable[[Reading, Random], Answers]
 
@@ -77,7 +79,9 @@ class Kind:
 
 
 def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:
-    """Draw one case for each of the two answers; none if the score has cases for only one answer."""
+    """Draw one case for each of the two answers; none if the score has cases for only one
+    answer.
+    """
 
     def draw(reading: Reading, rng: Random) -> Answers:
         blanks_of: dict[bool, list[list[str]]] = {True: [], False: []}
@@ -91,7 +95,9 @@ def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str 
 
 
 def varied(pairs: Iterable[tuple[T, Any]], rng: Random, least: int = 2) -> Iterator[tuple[T, Any]]:
-    """Draw one place per answer, from pairs of place and answer; nothing if fewer than `least` answers differ."""
+    """Draw one place per answer, from pairs of place and answer; nothing if fewer than `least`
+    answers differ.
+    """
     pairs = list(pairs)
     answers = sorted({answer for _, answer in pairs})
     if len(answers) >= least:

@@ -22,7 +22,9 @@ _INVENTED: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A written note, chord or rest; a tied note is an event of its own. Times are in quarter notes."""
+    """A written note, chord or rest; a tied note is an event of its own. Times are in quarter
+    notes.
+    """
 
     start: Fraction  # from the beginning of the measure
     length: Fraction
@@ -88,13 +90,17 @@ class Cell:
 
     @cached_property
     def has_unison(self) -> bool:
-        """Whether two notes have the same height at the same time; some people count them as one note."""
+        """Whether two notes have the same height at the same time; some people count them as one
+        note.
+        """
         places = {(event.start, note.ps) for event in self.notes for note in event.pitches}
         return len(places) < len(self.pitches)
 
     @cached_property
     def outline(self) -> tuple[tuple[Fraction, str | None, tuple[str, ...]], ...]:
-        """Onsets, values and pitches of notes and rests; measures with the same outline are repetitions."""
+        """Onsets, values and pitches of notes and rests; measures with the same outline are
+        repetitions.
+        """
         return tuple(
             (event.start, event.value, tuple(note.nameWithOctave for note in event.pitches))
             for event in self.events
@@ -136,7 +142,9 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A score for questions: title and composer (empty if unknown), parts from the top, measures in order."""
+    """A score for questions: title and composer (empty if unknown), parts from the top, measures in
+    order.
+    """
 
     title: str
     composer: str
@@ -156,7 +164,9 @@ class Reading:
         return [sorted({event.start for cell in row for event in cell.notes}) for row in rows]
 
     def sounding(self, index: int, start: Fraction) -> tuple[pitch.Pitch, ...]:
-        """Pitches that sound at a moment of a measure, from the lowest to the highest, without grace notes."""
+        """Pitches that sound at a moment of a measure, from the lowest to the highest, without
+        grace notes.
+        """
         pitches = [
             note
             for voice in self.voices

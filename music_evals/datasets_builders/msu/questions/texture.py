@@ -1,4 +1,6 @@
-"""Level 4: countable properties of texture and form (section 3.1 of the paper: texture and form)."""
+"""Level 4: countable properties of texture and form (section 3.1 of the paper: texture and
+form).
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -88,7 +90,9 @@ class _Line:
 
     @property
     def is_melody(self) -> bool:
-        """Whether it moves mostly by step in all measures, with few rests, repeated notes and leaps."""
+        """Whether it moves mostly by step in all measures, with few rests, repeated notes and
+        leaps.
+        """
         fills_span = len({at for at, _ in self.events}) == _SPAN and self.gaps < 2
         is_varied = len(self.events) >= _MELODY and len(set(self.heights)) >= _MELODY - 1
         if not (self.is_line and fills_span and is_varied):

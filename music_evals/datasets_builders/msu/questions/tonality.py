@@ -89,7 +89,9 @@ def plain_chord(pitches: Sequence[pitch.Pitch]) -> PlainChord | None:
 
 
 def numeral(triad: PlainChord, tonality: key.Key) -> str | None:
-    """Roman numeral without inversion figures; None for chords outside the key or without a common numeral."""
+    """Roman numeral without inversion figures; None for chords outside the key or without a common
+    numeral.
+    """
     tonic = tonality.tonic
     above = (triad.root_pitch.pitchClass - tonic.pitchClass) % 12
     written = _NUMERALS[tonality.mode].get((above, triad.quality))
@@ -108,7 +110,8 @@ def key_name(tonality: key.Key) -> str:
 
 @lru_cache(maxsize=4)
 def certain_key(reading: Reading) -> key.Key | None:
-    """The key of the beginning, if signature, notes, bass and the mode in the file (if any) agree on it.
+    """The key of the beginning, if signature, notes, bass and the mode in the file (if any) agree
+    on it.
 
     None if there is a doubt, such as for modal pieces and for parts with different signatures.
     """

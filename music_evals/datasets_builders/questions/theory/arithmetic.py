@@ -1,6 +1,7 @@
 """Computations of music21 on spelled notes.
 
-Notes, intervals and keys have their music21 names; a note with more than a double accidental is None.
+Notes, intervals and keys have their music21 names; a note with more than a double accidental is
+None.
 """
 
 from collections.abc import Sequence
@@ -111,6 +112,8 @@ def fifths(note: str) -> int:
 
 
 def altered_at(line: Sequence[str], at: int, rng: Random) -> list[str]:
-    """A line with one note a semitone higher or lower, on the same letter and without double accidentals."""
+    """A line with one note a semitone higher or lower, on the same letter and without double
+    accidentals.
+    """
     near = ("-", "#") if line[at] in "CDEFGAB" else ("",)
     return [*line[:at], line[at][0] + rng.choice(near), *line[at + 1 :]]

@@ -33,13 +33,14 @@ _QUALITIES: Final = {tokens(intervals): name for intervals, name in words("chord
 _MEMBERS: Final = tuple(words("chord_members").values())
 _FIGURES: Final = {
     "major": tokens(
-        "I I6 I64 ii ii6 ii7 ii65 ii43 ii42 iii iii6 iii7 IV IV6 IV64 IV7 V V6 V64 V7 V65 V43 V42 vi vi6 vi7 viio "
-        "viio6 viiø7 viiø65 viiø43 viiø42 V/ii V7/ii V65/ii V7/iii V7/IV V42/IV V/V V6/V V7/V V65/V V43/V V/vi V7/vi "
-        "V65/vi viio7/ii viio7/V viio65/V viio7/vi"
+        "I I6 I64 ii ii6 ii7 ii65 ii43 ii42 iii iii6 iii7 IV IV6 IV64 IV7 V V6 V64 V7 V65 V43 V42 "
+        "vi vi6 vi7 viio viio6 viiø7 viiø65 viiø43 viiø42 V/ii V7/ii V65/ii V7/iii V7/IV V42/IV "
+        "V/V V6/V V7/V V65/V V43/V V/vi V7/vi V65/vi viio7/ii viio7/V viio65/V viio7/vi"
     ),
     "minor": tokens(
-        "i i6 i64 iio iio6 iiø7 iiø65 iiø43 iiø42 III III6 iv iv6 iv64 iv7 V V6 V64 V7 V65 V43 V42 VI VI6 VI7 VII VII6 "
-        "viio viio6 viio7 viio65 viio43 viio42 V7/III V7/iv V65/iv V/V V6/V V7/V V65/V V7/VI viio7/iv viio7/V viio65/V"
+        "i i6 i64 iio iio6 iiø7 iiø65 iiø43 iiø42 III III6 iv iv6 iv64 iv7 V V6 V64 V7 V65 V43 V42 "
+        "VI VI6 VI7 VII VII6 viio viio6 viio7 viio65 viio43 viio42 V7/III V7/iv V65/iv V/V V6/V "
+        "V7/V V65/V V7/VI viio7/iv viio7/V viio65/V"
     ),
 }
 _DEGREES: Final = words("degree_chords")
@@ -96,8 +97,8 @@ def _chord_name(block: list[_Chord]) -> Iterator[Case]:
 
 @all_cases
 def _root() -> Iterator[Case]:
-    # As options, the notes of one chord would give its root away. Roots a few fifths apart are notes of each other's
-    # chords.
+    # As options, the notes of one chord would give its root away. Roots a few fifths apart are
+    # notes of each other's chords.
     for chord in _chords():
         root, _, inversion = chord
         if inversion:

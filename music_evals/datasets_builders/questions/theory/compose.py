@@ -26,7 +26,9 @@ KINDS: Final[Mapping[str, Mapping[Language, str]]] = {
 """Kind → its name by language."""
 
 ZIQI, MUSICTHEORYBENCH = 0, 1
-"""The half of the questions that each benchmark asks, so that no question counts twice in a mean over both."""
+"""The half of the questions that each benchmark asks, so that no question counts twice in a mean
+over both.
+"""
 
 _FORMS: Final = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
 _LANGUAGES: Final = tuple(enumerate(LANGUAGES))  # in the order of the names in a term
@@ -37,14 +39,14 @@ _NO_SLUG: Final = re.compile(r"[^a-z0-9]+")
 def compose_theory(count: int, seed: int, half: int | None = None) -> list[Question]:
     """Compose music theory questions whose answers music21 computes; no text occurs twice.
 
-    The kinds take turns, and so do the forms of a kind; exhausted forms drop out. The forms on melodies and sums of
-    note values have hundreds of thousands of questions.
+    The kinds take turns, and so do the forms of a kind; exhausted forms drop out. The forms on
+    melodies and sums of note values have hundreds of thousands of questions.
 
     Args:
         count: number of questions; a larger number begins with the questions of a smaller one.
         seed: any integer.
-        half: 0 or 1, of two halves without a question in common; all questions if not given. `ZIQI` and
-            `MUSICTHEORYBENCH` are those of the benchmarks.
+        half: 0 or 1, of two halves without a question in common; all questions if not given. `ZIQI`
+            and `MUSICTHEORYBENCH` are those of the benchmarks.
 
     Raises:
         ValueError: count is negative, or there are not so many questions.
@@ -71,10 +73,11 @@ def theory_questions(
 
 @cache
 def refuse_guessable_theory() -> None:
-    """Raise DatasetError if the questions can be guessed from their options; checked once per process (seconds).
+    """Raise DatasetError if the questions can be guessed from their options; checked once per
+    process (seconds).
 
-    Guessers learn from 2,000 questions and are tested on 8,000 questions of another seed, every second one in Chinese.
-    The seeds are fixed: only this code and music21 decide the questions.
+    Guessers learn from 2,000 questions and are tested on 8,000 questions of another seed, every
+    second one in Chinese. The seeds are fixed: only this code and music21 decide the questions.
     """
     learned, fresh = (
         blind_items(compose_theory(*args)) for args in ((2_000, 1_801), (8_000, 1_802))

@@ -1,8 +1,8 @@
 """Forms of questions: a wording with blanks, and the drafts that fill them.
 
-Any of the four options can be the right one. First, four similar cases are drawn, such as four chords on one root. Then
-the question asks for one of them. If the wrong options were variations of the right one, a reader could find the right
-one as their centre, without the question.
+Any of the four options can be the right one. First, four similar cases are drawn, such as four
+chords on one root. Then the question asks for one of them. If the wrong options were variations of
+the right one, a reader could find the right one as their centre, without the question.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -44,7 +44,9 @@ Drafts = Callable[[Random], Iterator[Draft]]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of question: its kind, its name within the kind, its wording with numbered blanks, and its drafts."""
+    """A form of question: its kind, its name within the kind, its wording with numbered blanks, and
+    its drafts.
+    """
 
     kind: str
     name: str
@@ -60,7 +62,9 @@ def forms(kind: str, **drafts: Drafts) -> list[Form]:
 
 
 def fours(cases: Iterable[Case], rng: Random) -> list[list[Case]]:
-    """Group cases into fours with different answers and sounds, near cases together; leftovers are dropped."""
+    """Group cases into fours with different answers and sounds, near cases together; leftovers are
+    dropped.
+    """
     complete: list[list[Case]] = []
     unfinished: list[list[Case]] = []
     is_falling = rng.random() < 0.5  # so that leftovers are at either end
@@ -92,10 +96,11 @@ def _draft(four: Sequence[Case], place: int) -> Draft:
 
 
 def dealt(blocks: Iterable[Iterable[Case]], rng: Random) -> Iterator[Draft]:
-    """Group the cases of blocks into fours, and ask for every case of every four; blocks take turns.
+    """Group the cases of blocks into fours, and ask for every case of every four; blocks take
+    turns.
 
-    Every four options occur in four questions, and each option is right once: the options alone give no hint. All fours
-    of a block are used once before any is used again.
+    Every four options occur in four questions, and each option is right once: the options alone
+    give no hint. All fours of a block are used once before any is used again.
     """
     begun: list[Iterator[Draft]] = []
     for block in blocks:
@@ -120,7 +125,9 @@ def in_turn(sources: list[Iterator[T]]) -> Iterator[T]:
 def by_block(
     blocks: Callable[[], Iterable[T]], *, shuffle: bool = True
 ) -> Callable[[Callable[[T], Iterable[Case]]], Drafts]:
-    """Decorate a function that yields the cases of a block: the result yields the drafts of all blocks."""
+    """Decorate a function that yields the cases of a block: the result yields the drafts of all
+    blocks.
+    """
 
     def decorate(cases: Callable[[T], Iterable[Case]]) -> Drafts:
         return lambda rng: dealt(map(cases, shuffled(blocks(), rng) if shuffle else blocks()), rng)
@@ -144,8 +151,9 @@ def group_by(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
 def endless(all_fours: Iterable[Sequence[Case]], rng: Random) -> Iterator[Draft]:
     """Ask for one case of every four.
 
-    A four is skipped if any of its cases was used before, not only the drawn one. Otherwise rare cases would be
-    right more often than common ones. After `_PATIENCE` skipped fours in a row the form ends.
+    A four is skipped if any of its cases was used before, not only the drawn one. Otherwise rare
+    cases would be right more often than common ones. After `_PATIENCE` skipped fours in a row the
+    form ends.
     """
     seen: set[tuple[Term, ...]] = set()
     skipped = 0

@@ -196,7 +196,9 @@ def _moved_line(rng: Random) -> Iterator[list[Case]]:
 
 @cache
 def _instruments() -> tuple[tuple[Term, str, bool], ...]:
-    """Name, interval from written to sounding pitch, and whether the instrument sounds lower than written."""
+    """Name, interval from written to sounding pitch, and whether the instrument sounds lower than
+    written.
+    """
     instruments = []
     for name, term in words("instruments").items():
         transposition = fromString(name).transposition

@@ -31,7 +31,8 @@ from music_evals.datasets_builders.questions.theory.terms import (
 _TYPES: Final = words("note_values")
 _DOTS: Final = tuple(words("dots").values())
 _METRES: Final = tokens("2/4 3/4 4/4 5/4 6/4 2/2 3/2 3/8 5/8 6/8 7/8 9/8 12/8")
-# Without 3/8, which is counted in one or in three, and without metres of 5 and 7, whose beats are unequal.
+# Without 3/8, which is counted in one or in three, and without metres of 5 and 7, whose beats are
+# unequal.
 _DIVIDED: Final = tokens("2/4 3/4 4/4 2/2 3/2 4/2 6/8 9/8 12/8 6/4 9/4 12/4 6/16 9/16 12/16")
 _TUPLETS: Final = ((3, 2), (5, 4), (6, 4), (7, 4), (2, 3), (4, 3))
 

@@ -1,4 +1,6 @@
-"""The words of music theory in Chinese and English; notes, intervals and keys have their music21 names."""
+"""The words of music theory in Chinese and English; notes, intervals and keys have their music21
+names.
+"""
 
 from collections.abc import Iterable
 from functools import cache

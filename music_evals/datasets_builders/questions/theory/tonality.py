@@ -61,7 +61,9 @@ def _ascending(kind: str, tonic: str) -> list[str]:
 
 @cache
 def _notes_of(scale_: _Scale) -> tuple[str, ...]:
-    """The notes of a scale, ascending from its tonic; none if they need uncommon double accidentals."""
+    """The notes of a scale, ascending from its tonic; none if they need uncommon double
+    accidentals.
+    """
     tonic, kind = scale_
     if isinstance(kind, int):
         gong = moved(tonic, _FROM_GONG[kind], down=True) if kind > 1 else tonic
@@ -72,7 +74,8 @@ def _notes_of(scale_: _Scale) -> tuple[str, ...]:
         names = names[at:] + names[:at]
     else:
         names = _ascending(kind, tonic)
-    # This excludes theoretical keys such as F flat major, but not the double sharp of a raised seventh.
+    # This excludes theoretical keys such as F flat major, but not the double sharp of a raised
+    # seventh.
     doubles = sum(len(name) > 2 for name in names)
     return tuple(names) if doubles <= (kind in ("HarmonicMinor", "MelodicMinor")) else ()
 

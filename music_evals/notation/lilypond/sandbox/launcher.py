@@ -1,15 +1,17 @@
-"""The script that runs inside a confinement: it starts one program, waits, and returns the files that it left.
+"""The script that runs inside a confinement: it starts one program, waits, and returns the files
+that it left.
 
-`runner` starts this file as a script, in name spaces of its own, with an interpreter that sees no packages. So it
-imports nothing but the standard library, and imports everything ahead of `enter_private_root`. Its arguments are a mode
-and two file descriptors. It reads a request from the first and writes a report to the second; `pack` packs both. Its
-standard input is a pipe whose other end the caller holds. When that end closes, the caller is gone, and everything is
-ended.
+`runner` starts this file as a script, in name spaces of its own, with an interpreter that sees no
+packages. So it imports nothing but the standard library, and imports everything ahead of
+`enter_private_root`. Its arguments are a mode and two file descriptors. It reads a request from the
+first and writes a report to the second; `pack` packs both. Its standard input is a pipe whose other
+end the caller holds. When that end closes, the caller is gone, and everything is ended.
 
-The program is locked in a second time: it has no privileges, no way to get any, and a filter of system calls, which the
-request contains. Under the filter there are no new processes, no sockets, and none of the calls by which programs have
-broken out of name spaces. It has a name space of processes of its own, below this script's, so that it can neither
-signal nor limit the script. Once it has started, the report begins with `STARTED`.
+The program is locked in a second time: it has no privileges, no way to get any, and a filter of
+system calls, which the request contains. Under the filter there are no new processes, no sockets,
+and none of the calls by which programs have broken out of name spaces. It has a name space of
+processes of its own, below this script's, so that it can neither signal nor limit the script. Once
+it has started, the report begins with `STARTED`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ import stat
 import struct
 import sys
 
-TYPE_CHECKING = False  # the script starts for every text, and importing `typing` would take a fifth of that time
+# the script starts for every text, and importing `typing` would take a fifth of that time
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, BinaryIO, Final
@@ -46,7 +49,8 @@ _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR
     28,
     47,
 )
-_SECUREBITS = 0b11101111  # NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE, each locked, and KEEP_CAPS locked off
+# NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE, each locked, and KEEP_CAPS locked off
+_SECUREBITS = 0b11101111
 _CHECK_EVERY = 0.05  # seconds between two checks of the number of files and threads
 
 # Numbers of system calls, from Linux's tables.
@@ -75,7 +79,9 @@ def unpack_header(stream: BinaryIO) -> dict[str, Any]:
 
 
 def needs() -> list[str]:
-    """List the files and folders that this interpreter needs to run this script, besides the system's libraries."""
+    """List the files and folders that this interpreter needs to run this script, besides the
+    system's libraries.
+    """
     standard_library = os.path.dirname(os.path.realpath(os.__file__))
     mapped = {os.path.realpath(sys.executable), standard_library}
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
@@ -125,7 +131,9 @@ def _pivot_root(new: str, old: str) -> None:
 
 
 def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_files: int) -> None:
-    """Leave the machine's file system for one with only the scratch folder and the paths in `read_only`."""
+    """Leave the machine's file system for one with only the scratch folder and the paths in
+    `read_only`.
+    """
     _mount("none", "/", None, _MS_REC | (1 << 18))  # private: mounts cannot be seen outside
     _mount("tmpfs", "/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
     os.mkdir("/tmp/new")
@@ -164,7 +172,8 @@ def _prctl(option: int, *arguments: int) -> int:
 
 def drop_privileges() -> None:
     """Give up all capabilities, also the ones that a program could get when it starts."""
-    # A process without privileges may make none of these three calls, and has nothing to lose by them.
+    # A process without privileges may make none of these three calls, and has nothing to lose by
+    # them.
     _prctl(_PR_SET_SECUREBITS, _SECUREBITS)
     for capability in range(64):
         _prctl(_PR_CAPBSET_DROP, capability)
@@ -208,7 +217,9 @@ def _become_program(request: Mapping[str, Any]) -> None:
 
 
 def _fork_below() -> int:
-    """Fork, as `os.fork`, into name spaces of users and processes below this one's; plainly if that is forbidden."""
+    """Fork, as `os.fork`, into name spaces of users and processes below this one's; plainly if that
+    is forbidden.
+    """
     flags = ctypes.c_ulong(_CLONE_NEWUSER | _CLONE_NEWPID | signal.SIGCHLD)
     child = (
         int(_libc.syscall(ctypes.c_long(_CLONE), flags, *[ctypes.c_ulong(0)] * 4)) if _CLONE else -1
@@ -219,8 +230,8 @@ def _fork_below() -> int:
 def _start(request: Mapping[str, Any]) -> tuple[int, int]:
     """Start the program below a process that waits for it.
 
-    Return the process id of the one that waits, and the pipe that it writes the program's wait status to; _StartError
-    with the reason if the program does not start.
+    Return the process id of the one that waits, and the pipe that it writes the program's wait
+    status to; _StartError with the reason if the program does not start.
     """
     failure, notice = os.pipe()  # a successful start closes the pipe
     ended, ending = os.pipe()
@@ -249,7 +260,9 @@ def _start(request: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _newest_process() -> int:
-    """Return the number of a new process that ends at once: a name space numbers processes and threads in turn."""
+    """Return the number of a new process that ends at once: a name space numbers processes and
+    threads in turn.
+    """
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -309,7 +322,9 @@ def _has_too_many_files(folder: int, most: int) -> bool:
 def _wait(
     child: int, ended: int, folder: int, request: Mapping[str, Any]
 ) -> tuple[int, float, str]:
-    """Wait for the end of the program; return its status, its CPU time in seconds, and why it was ended, if it was."""
+    """Wait for the end of the program; return its status, its CPU time in seconds, and why it was
+    ended, if it was.
+    """
     reason = _watch(child, folder, request)
     _, status, usage = os.wait4(child, 0)
     with open(ended, "rb") as stream:
@@ -327,7 +342,9 @@ def _wait(
 def _collect(
     folder: int, patterns: Sequence[str], most: int
 ) -> tuple[list[tuple[str, bytes]], bool]:
-    """Read the regular files that the program left, oldest first, and no links; none and True if over `most` bytes."""
+    """Read the regular files that the program left, oldest first, and no links; none and True if
+    over `most` bytes.
+    """
     files: list[tuple[int, int, str, bytes]] = []
     room = most
     os.fchmod(folder, 0o700)  # the program may have locked it
@@ -347,13 +364,16 @@ def _collect(
                 return [], True
             content = stream.read(status.st_size)
             room -= len(content)
-            # Times of files are the same for milliseconds; a file system in memory numbers its files in order.
+            # Times of files are the same for milliseconds; a file system in memory numbers its
+            # files in order.
             files.append((status.st_mtime_ns, status.st_ino, name, content))
     return [(name, content) for _, _, name, content in sorted(files)], False
 
 
 def main(mode: str, request_fd: int, report_fd: int) -> None:
-    """Serve one request; in mode ``namespaces`` make the file system private first, as bubblewrap does itself."""
+    """Serve one request; in mode ``namespaces`` make the file system private first, as bubblewrap
+    does itself.
+    """
     os.set_inheritable(request_fd, False)
     os.set_inheritable(report_fd, False)
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,18 +1,19 @@
 """Runs one untrusted program with bounds on what it can see, change and use up.
 
-LilyPond executes Scheme from its input and has no safe mode (removed in version 2.23.12). So a text that a model wrote
-is a program that a model wrote. It runs without network, in name spaces of its own, without privileges, under a filter
-of system calls that allows no new process and no socket. Its file system holds only the system's libraries, the
-program's own folder and an empty scratch folder in memory. CPU time, memory, files and output are bounded. When the
-program ends, or its caller does, nothing of it is left running or on disk. `launcher` is the part that runs inside.
+LilyPond executes Scheme from its input and has no safe mode (removed in version 2.23.12). So a text
+that a model wrote is a program that a model wrote. It runs without network, in name spaces of its
+own, without privileges, under a filter of system calls that allows no new process and no socket.
+Its file system holds only the system's libraries, the program's own folder and an empty scratch
+folder in memory. CPU time, memory, files and output are bounded. When the program ends, or its
+caller does, nothing of it is left running or on disk. `launcher` is the part that runs inside.
 
 The result does not depend on other work of the machine. CPU time is what counts, and no more
 programs run than there are cores (`slots`). A program that sleeps is told from one that the machine
 keeps waiting: it takes longer than another one, started beside it, that computes. A program that
 only the clock stopped runs again, alone.
 
-There are two confinements, equally tight: bubblewrap where it is installed, and Linux's name spaces by util-linux's
-``unshare``. If neither works, `run_confined` refuses.
+There are two confinements, equally tight: bubblewrap where it is installed, and Linux's name spaces
+by util-linux's ``unshare``. If neither works, `run_confined` refuses.
 """
 
 import functools
@@ -105,7 +106,9 @@ class Ended:
 
 
 def available_confinement() -> Confinement:
-    """Return the first confinement in which a program really runs here; SandboxError says why there is none."""
+    """Return the first confinement in which a program really runs here; SandboxError says why there
+    is none.
+    """
     reasons = []
     for confinement in Confinement:
         reason = why_unavailable(confinement)
@@ -114,8 +117,8 @@ def available_confinement() -> Confinement:
         reasons.append(f"- {confinement}: {reason}")
     problem = "No sandbox works here, and LilyPond executes what its input says."
     advice = (
-        "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap), or run on a "
-        "machine or in a container that allows user name spaces."
+        "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install "
+        "bubblewrap), or run on a machine or in a container that allows user name spaces."
     )
     raise SandboxError("\n".join([problem, *reasons, *_forbidding_settings(), advice]))
 
@@ -124,7 +127,10 @@ def available_confinement() -> Confinement:
 def why_unavailable(confinement: Confinement) -> str | None:
     """Try a confinement and return why it does not work here; None if it works."""
     if platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"):
-        return f"only on Linux on x86_64 or aarch64, not on {platform.system()} on {platform.machine()}"
+        return (
+            f"only on Linux on x86_64 or aarch64, not on {platform.system()} on "
+            f"{platform.machine()}"
+        )
     tool = {"bubblewrap": "bwrap", "namespaces": "unshare"}[confinement]
     if shutil.which(tool) is None:
         return f"{tool} is not installed"
@@ -152,20 +158,22 @@ def run_confined(
 ) -> Ended:
     """Run a program in a sandbox and wait for its end; several threads may do so at the same time.
 
-    The program works in a scratch folder with the given files. It has no input, no network and no right to write
-    anywhere else, and cannot start other programs.
+    The program works in a scratch folder with the given files. It has no input, no network and no
+    right to write anywhere else, and cannot start other programs.
 
     Args:
         command: the program, an absolute path, and its arguments.
         files: plain name → content of the files in the scratch folder.
-        collect: patterns, such as ``*.midi``, of the files to return from the scratch folder; no link is followed.
+        collect: patterns, such as ``*.midi``, of the files to return from the scratch folder; no
+            link is followed.
         readable: real paths of files and folders that it may read besides the system's libraries.
         limits: what it may use up.
         confinement: default is `available_confinement`.
         stop: setting this event ends the program, as if the clock had run out.
 
     Raises:
-        SandboxError: the program cannot be confined, does not start, or an argument is not as above.
+        SandboxError: the program cannot be confined, does not start, or an argument is not as
+            above.
     """
     confinement = confinement or available_confinement()
     if strange := [
@@ -180,7 +188,8 @@ def run_confined(
     scratch = launcher.SCRATCH
     request = {
         "command": list(command),
-        # Otherwise LilyPond collects garbage with a thread per core, and uses more CPU time on larger machines.
+        # Otherwise LilyPond collects garbage with a thread per core, and uses more CPU time on
+        # larger machines.
         "environment": {
             "PATH": "/usr/bin:/bin",
             "HOME": scratch,
@@ -208,7 +217,8 @@ def run_confined(
                     return Ended(None, "clock", "", "")
                 os.lseek(request_file.fileno(), 0, os.SEEK_SET)
                 ended = _serve(outer, request_file.fileno(), limits, stop)
-            # A program that was killed, for example because the machine was out of memory, gets a second chance too.
+            # A program that was killed, for example because the machine was out of memory, gets a
+            # second chance too.
             if ended.stopped != "clock" and ended.status != -signal.SIGKILL:
                 break
         return ended
@@ -245,7 +255,8 @@ def _serve(
             try:
                 stopped = _gather(streams, report_stream, deadline, limits, stop)
             finally:
-                # The process group exists at least until its first process is waited for, which happens after this.
+                # The process group exists at least until its first process is waited for, which
+                # happens after this.
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
     stdout, stderr = (
@@ -286,7 +297,9 @@ def _gather(
     limits: Limits,
     stop: threading.Event | None,
 ) -> Literal["clock", "output"] | None:
-    """Read all streams to their ends; return why the report was not waited for, or None if it is complete."""
+    """Read all streams to their ends; return why the report was not waited for, or None if it is
+    complete.
+    """
     output = [content for stream, content in streams.items() if stream is not report]
     with selectors.DefaultSelector() as selector:
         for stream in streams:
@@ -304,7 +317,8 @@ def _gather(
                     continue
                 selector.unregister(key.fileobj)
                 if key.fileobj is report:
-                    # The rest is in the pipes already, and the pipes end when all processes have ended.
+                    # The rest is in the pipes already, and the pipes end when all processes have
+                    # ended.
                     is_complete, deadline = True, time.monotonic() + _END_TIME
             if len(streams[report]) > len(launcher.STARTED) and not is_complete:
                 deadline = max(deadline, report_deadline)
@@ -314,7 +328,9 @@ def _gather(
 
 
 def _outer_command(confinement: Confinement, limits: Limits, readable: Sequence[Path]) -> list[str]:
-    """The command line that starts the launcher in a confinement, without the launcher's arguments."""
+    """The command line that starts the launcher in a confinement, without the launcher's
+    arguments.
+    """
     script = os.path.realpath(launcher.__file__)
     if confinement is Confinement.NAMESPACES:
         name_spaces = (

@@ -1,4 +1,5 @@
-"""Limits how many confined programs run at a time: one per core, over all threads and processes of a user.
+"""Limits how many confined programs run at a time: one per core, over all threads and processes of
+a user.
 
 A slot is a locked file, which holds the number of the process. The kernel drops the lock when that
 process ends, however it ends.
@@ -109,7 +110,9 @@ def _lock(file: int, kind: int = fcntl.LOCK_EX) -> bool:
 
 @cache
 def _folder() -> Path:
-    """The folder of the locks: the user's own within the machine's temporary folder, else one of this process."""
+    """The folder of the locks: the user's own within the machine's temporary folder, else one of
+    this process.
+    """
     folder = Path(tempfile.gettempdir()) / f"music-evals-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     is_ours = folder.is_dir() and not folder.is_symlink() and folder.lstat().st_uid == os.getuid()

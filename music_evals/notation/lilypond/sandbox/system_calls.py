@@ -22,7 +22,9 @@ _SET_LEASE, _NOTIFY = (
 
 
 def seccomp_filter(machine: str) -> bytes:
-    """Assemble the filter as an array of Linux's ``struct sock_filter``; KeyError if not for x86_64 or aarch64."""
+    """Assemble the filter as an array of Linux's ``struct sock_filter``; KeyError if not for x86_64
+    or aarch64.
+    """
     architecture, column = _AUDIT_ARCH[machine], list(_AUDIT_ARCH).index(machine)
     allow, kill = 0x7FFF0000, 0x80000000
 
@@ -30,8 +32,8 @@ def seccomp_filter(machine: str) -> bytes:
         return 0x00050000 | error
 
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
-    # In struct seccomp_data the number of the call is at 0, the architecture at 4, and the low word of the first
-    # arguments at 16 and 24 (both machines are little-endian).
+    # In struct seccomp_data the number of the call is at 0, the architecture at 4, and the low word
+    # of the first arguments at 16 and 24 (both machines are little-endian).
     program = [
         (load, 0, 0, 4),
         (equal, 1, 0, architecture),

@@ -26,10 +26,12 @@ def stated_versions(text: str) -> Iterator[tuple[Token, str]]:
 
 
 def read_header(text: str) -> dict[str, str]:
-    """Return the fields of a text's header as plain text with single spaces, in order of appearance.
+    """Return the fields of a text's header as plain text with single spaces, in order of
+    appearance.
 
-    Empty fields are left out. The fields are those of the first header that has any; later headers add the fields that
-    it lacks. Markup is reduced to its words. A field that refers to another field gets its value.
+    Empty fields are left out. The fields are those of the first header that has any; later headers
+    add the fields that it lacks. Markup is reduced to its words. A field that refers to another
+    field gets its value.
     """
     fields: dict[str, str] = {}
     for block in blocks(text, "\\header"):
@@ -52,7 +54,9 @@ def _assignments(tokens: Sequence[Token]) -> list[int]:
 
 
 def _plain_text(tokens: Sequence[Token], fields: Mapping[str, str]) -> str:
-    """The printed words of a value. Scheme prints nothing, except for a string that is all of the value."""
+    """The printed words of a value. Scheme prints nothing, except for a string that is all of the
+    value.
+    """
     if len(tokens) == 1 and (value := literal_value(tokens[0])) is not None:
         return " ".join(value.split())
     pieces: list[str] = []

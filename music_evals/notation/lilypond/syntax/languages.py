@@ -1,6 +1,7 @@
 r"""Note names in the languages that LilyPond 2.24 knows, except Arabic.
 
-The file ``languages.toml`` lists them. The tests compare it with LilyPond's own ``define-note-names.scm``.
+The file ``languages.toml`` lists them. The tests compare it with LilyPond's own
+``define-note-names.scm``.
 """
 
 import tomllib
@@ -52,29 +53,38 @@ def note_names(language: str = DEFAULT) -> Mapping[str, NoteName]:
 
 
 def pitch_of(word: str, language: str = DEFAULT) -> NoteName | None:
-    """Return the pitch of a word without octave marks, or None if the word is no note name in that language."""
+    """Return the pitch of a word without octave marks, or None if the word is no note name in that
+    language.
+    """
     return note_names(language).get(word)
 
 
 def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> str:
-    """Return the usual name of a pitch, given as in `NoteName`; ValueError if there is no such note."""
+    """Return the usual name of a pitch, given as in `NoteName`; ValueError if there is no such
+    note.
+    """
     for name, pitch in note_names(language).items():
         if pitch == (step, alteration):
             return name
     raise ValueError(
-        f"no note of step {step} and alteration {alteration}: steps are 0 to 6, alterations -2 to 2 by halves"
+        f"no note of step {step} and alteration {alteration}: steps are 0 to 6, alterations -2 to 2"
+        " by halves"
     )
 
 
 def language_of(text: str) -> str:
-    """Return the language of a text's note names: the first one that it sets, or LilyPond's default."""
+    """Return the language of a text's note names: the first one that it sets, or LilyPond's
+    default.
+    """
     return next(
         (name for pair in pairwise(tokenize(text)) if (name := language_set(*pair))), DEFAULT
     )
 
 
 def language_set(command: Token, following: Token) -> str | None:
-    r"""Return the language that ``\language``, or ``\include`` of a file of names, sets; None for other tokens."""
+    r"""Return the language that ``\language``, or ``\include`` of a file of names, sets; None for
+    other tokens.
+    """
     name = string_value(following.text) if following.kind is Kind.STRING else ""
     is_include = command.text == "\\include" and name.endswith(".ly") and name[:-3] in LANGUAGES
     return name[:-3] if is_include else name if command.text == "\\language" else None

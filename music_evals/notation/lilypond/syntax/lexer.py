@@ -1,11 +1,12 @@
 r"""A lexer of LilyPond text: tokens with exact offsets, and blocks of them.
 
-This is not a parser. It knows where comments, strings, Scheme, commands and words begin and end, which is enough to
-find a block or an assignment. It takes time linear in the text and never fails: an unclosed comment, string, brace or
-Scheme expression reaches to the end.
+This is not a parser. It knows where comments, strings, Scheme, commands and words begin and end,
+which is enough to find a block or an assignment. It takes time linear in the text and never fails:
+an unclosed comment, string, brace or Scheme expression reaches to the end.
 
-A word holds letters, with single ``-`` or ``_`` between. Octave marks, durations and dots are signs and numbers:
-``cis'4.`` is ``cis``, ``'``, ``4``, ``.``. The words of lyrics and markup are divided in the same way.
+A word holds letters, with single ``-`` or ``_`` between. Octave marks, durations and dots are signs
+and numbers: ``cis'4.`` is ``cis``, ``'``, ``4``, ``.``. The words of lyrics and markup are divided
+in the same way.
 """
 
 import re
@@ -21,9 +22,9 @@ Kind = StrEnum("Kind", ["STRING", "SCHEME", "COMMAND", "WORD", "NUMBER", "SIGN"]
 class Token(NamedTuple):
     r"""A token: ``text`` is ``source[start:end]``.
 
-    The text of a command begins with its backslash. The text of a string includes its quotes. A Scheme expression
-    begins with ``#`` or ``$``. Signs are single characters except ``<<``, ``>>`` and a backslash with the character
-    after it: ``\\``, ``\<``, ``\!``.
+    The text of a command begins with its backslash. The text of a string includes its quotes. A
+    Scheme expression begins with ``#`` or ``$``. Signs are single characters except ``<<``, ``>>``
+    and a backslash with the character after it: ``\\``, ``\<``, ``\!``.
     """
 
     kind: Kind
@@ -61,7 +62,8 @@ _SCHEME: Final = re.compile(
 
 @lru_cache(maxsize=4)  # callers ask for most texts many times
 def tokenize(text: str) -> tuple[Token, ...]:
-    r"""Return the tokens of a text, without white space and comments. A Scheme expression is one token, however long.
+    r"""Return the tokens of a text, without white space and comments. A Scheme expression is one
+    token, however long.
 
     Example:
         >>> [token.text for token in tokenize(r'''\clef "bass" cis'4. #(f "}") % end''')]
@@ -94,13 +96,17 @@ def string_value(literal: str) -> str:
 
 
 def literal_value(token: Token) -> str | None:
-    """Return the string that a token denotes, also one given as Scheme (``#"a"``); None for any other token."""
+    """Return the string that a token denotes, also one given as Scheme (``#"a"``); None for any
+    other token.
+    """
     literal = token.text[1:].lstrip() if token.kind is Kind.SCHEME else token.text
     return string_value(literal) if literal.startswith('"') else None
 
 
 def closing_index(tokens: Sequence[Token], index: int) -> int:
-    """Return the index of the token that closes the brace at an index; the last index if none does."""
+    """Return the index of the token that closes the brace at an index; the last index if none
+    does.
+    """
     depth = 0
     for here in range(index, len(tokens)):
         if tokens[here].kind is Kind.SIGN:
@@ -111,7 +117,9 @@ def closing_index(tokens: Sequence[Token], index: int) -> int:
 
 
 def blocks(text: str, command: str) -> list[Sequence[Token]]:
-    r"""Return the tokens of every block of a command, such as ``\paper``, that is not within another such block."""
+    r"""Return the tokens of every block of a command, such as ``\paper``, that is not within
+    another such block.
+    """
     tokens = tokenize(text)
     result: list[Sequence[Token]] = []
     for index, token in enumerate(tokens[:-1]):
@@ -127,7 +135,9 @@ def blocks(text: str, command: str) -> list[Sequence[Token]]:
 
 
 def _datum_end(text: str, start: int) -> int:
-    """Return the offset after the one Scheme datum that follows at an offset, or after what is there in its place."""
+    """Return the offset after the one Scheme datum that follows at an offset, or after what is
+    there in its place.
+    """
     depth, end, position = 0, start, start
     while match := _SCHEME.match(text, position):
         position = match.end()

@@ -42,8 +42,8 @@ def test_errors_are_found_in_their_measures_and_nothing_else(
 @pytest.mark.parametrize(
     ("key", "own"),
     [
-        # By hand: the key's seven notes; what its neighbours on the circle add (for C major those of F and G); the
-        # leading notes of the three relative minors.
+        # By hand: the key's seven notes; what its neighbours on the circle add (for C major those
+        # of F and G); the leading notes of the three relative minors.
         ("c major", "c d e f g a b  bes fis  gis dis cis"),
         ("a minor", "c d e f g a b  bes fis  gis dis cis"),
         ("g major", "c d e fis g a b  f cis  dis ais gis"),

@@ -1,4 +1,6 @@
-"""Strict rows: right by an independent reader, without words that give the answer away, and deterministic."""
+"""Strict rows: right by an independent reader, without words that give the answer away, and
+deterministic.
+"""
 
 import re
 from collections import Counter
@@ -131,7 +133,10 @@ def test_passages_in_the_order_of_the_answer_are_in_the_piece_and_no_other_order
         assert filling == [tuple(map(int, row["answer"]))]
 
 
-REPEAT = "c''4 d''4 e''4 f''4 | g'4 a'4 b'4 c''4 | e''2 c''2 | d''2 g'2 | c''4 d''4 e''4 f''4 | g'4 a'4 b'4 c''4 | "
+REPEAT = (
+    "c''4 d''4 e''4 f''4 | g'4 a'4 b'4 c''4 | e''2 c''2 | d''2 g'2 | c''4 d''4 e''4 f''4 | g'4 a'4 "
+    "b'4 c''4 | "
+)
 SCALE = "c'1 | d'1 | e'1 | f'1 | b'1 |"
 
 
@@ -167,8 +172,8 @@ def test_masked_metres_have_options_of_different_lengths(rows: Rows) -> None:
 
 
 def test_options_by_themselves_tell_nothing(rows: Rows) -> None:
-    # Four rows have the same options, each of which is right once; only the last four may be cut short. There are not
-    # enough pieces for this in styles.
+    # Four rows have the same options, each of which is right once; only the last four may be cut
+    # short. There are not enough pieces for this in styles.
     for task in ("composer_recognition", "music_captioning"):
         answers: dict[frozenset[str], Counter[str]] = {}
         for row in rows[task]:
@@ -211,7 +216,8 @@ def many(usable_tunes: list[Usable]) -> list[Usable]:
 @pytest.mark.parametrize(
     ("task", "most", "on_average"),
     [
-        # A title or composer that is gone was an option of four rows, and may be replaced by one of four others.
+        # A title or composer that is gone was an option of four rows, and may be replaced by one of
+        # four others.
         *((task, 2, 1) for task in ("bar_count", "bar_sequencing", "metadata_qa")),
         *(("composer_recognition", 8, 3), ("genre_recognition", 18, 6), ("music_captioning", 8, 4)),
     ],
@@ -344,7 +350,9 @@ def test_looks_that_give_answers_away_are_refused(many: list[Usable]) -> None:
 def test_scores_whose_looks_give_answers_away_are_refused(
     task: TaskName, many: list[Usable]
 ) -> None:
-    """A piece of every tune is in each of four folders, and the tunes of one value look alike there."""
+    """A piece of every tune is in each of four folders, and the tunes of one value look alike
+    there.
+    """
     looks = (
         "\\stemUp",
         "\\stemDown",

@@ -1,7 +1,8 @@
-"""LilyPond code that attacks its machine: nothing escapes, all texts end, and the other texts are unharmed.
+"""LilyPond code that attacks its machine: nothing escapes, all texts end, and the other texts are
+unharmed.
 
-LilyPond's Scheme can read and write files, start programs and call any function of the C library, so also make any
-system call. An attack writes its findings to ``found.txt``.
+LilyPond's Scheme can read and write files, start programs and call any function of the C library,
+so also make any system call. An attack writes its findings to ``found.txt``.
 """
 
 import os
@@ -123,7 +124,8 @@ def test_nothing_is_seen(
     assert results["connect"] == "-1"
     assert not target.was_called()
     assert "shell.txt" not in compiled.files
-    # Of the home folder nothing but the way to LilyPond, or to the interpreter, which may be installed there.
+    # Of the home folder nothing but the way to LilyPond, or to the interpreter, which may be
+    # installed there.
     assert set(re.findall(r'"([^"]*)"', results["home"])) <= {
         ".",
         "..",

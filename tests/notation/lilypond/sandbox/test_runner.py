@@ -1,4 +1,6 @@
-"""The sandbox, by shells that run in it (attacks are in `test_hostile`), and its filter of system calls."""
+"""The sandbox, by shells that run in it (attacks are in `test_hostile`), and its filter of system
+calls.
+"""
 
 import errno
 import os
@@ -78,7 +80,10 @@ def test_a_program_cannot_limit_what_keeps_it(
 
 
 def test_signals_reach_nobody(confinement: Confinement) -> None:
-    script = "for signal in 1 2 6 9 11 15 18 19 24 25; do for pid in 1 3 4 -1 $PPID; do kill -$signal $pid; done; done"
+    script = (
+        "for signal in 1 2 6 9 11 15 18 19 24 25; do for pid in 1 3 4 -1 $PPID; do kill -$signal "
+        "$pid; done; done"
+    )
     assert shell(f"trap '' 1 2 6 15 24 25; {script} 2> errors; echo alive", confinement).stdout in (
         "alive\n",
         "",
@@ -232,7 +237,9 @@ def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(
 
 
 def decide(machine: str, architecture: int, number: int, *arguments: int) -> int:
-    """Run the filter as the kernel's classic BPF machine does, on a call's number and first arguments."""
+    """Run the filter as the kernel's classic BPF machine does, on a call's number and first
+    arguments.
+    """
     padded = (*arguments, *[0] * 6)[:6]
     data = struct.pack("=iI7Q", number, architecture, 0, *padded)
     program = list(struct.iter_unpack("=HBBI", seccomp_filter(machine)))
@@ -259,8 +266,8 @@ ALLOW, KILL, REFUSE, NO_SUCH_CALL = (
 THREAD, CLONE_VM, NEW_USER, SIGCHLD = 0x10000, 0x100, 0x10000000, 17  # flags of clone
 
 
-# Numbers of socket, ptrace, clone, read and kill from asm/unistd_64.h and asm-generic/unistd.h; AUDIT_ARCH_X86_64 and
-# AUDIT_ARCH_AARCH64 of linux/audit.h.
+# Numbers of socket, ptrace, clone, read and kill from asm/unistd_64.h and asm-generic/unistd.h;
+# AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 of linux/audit.h.
 @pytest.mark.parametrize(
     ("machine", "architecture", "calls"),
     [

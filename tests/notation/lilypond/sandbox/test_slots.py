@@ -1,4 +1,6 @@
-"""Slots: one program per core, over threads and processes; one program alone; and a second run after the clock."""
+"""Slots: one program per core, over threads and processes; one program alone; and a second run
+after the clock.
+"""
 
 import os
 import signal

@@ -52,7 +52,10 @@ def test_scheme_ends_where_its_datum_ends(text: str, scheme: str) -> None:
 
 
 def test_blocks() -> None:
-    text = '\\header { a = "}" b = \\markup { x } } \\score { { c } \\header { d = "e" } } % \\header { }'
+    text = (
+        '\\header { a = "}" b = \\markup { x } } \\score { { c } \\header { d = "e" } } % '
+        "\\header { }"
+    )
     assert [text[block[0].start : block[-1].end] for block in blocks(text, "\\header")] == [
         '\\header { a = "}" b = \\markup { x } }',
         '\\header { d = "e" }',
