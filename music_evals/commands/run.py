@@ -3,9 +3,7 @@ resumed.
 """
 
 import json
-import os
 import re
-import time
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import product
@@ -20,6 +18,7 @@ from rich.text import Text
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
+from music_evals.commands.log_folder import claimed
 from music_evals.commands.output import Address, Engines, cluster, failed, list_logs, say, table
 from music_evals.datasets_builders.progress import progress_bar
 from music_evals.reports.sanitize import reason
@@ -203,15 +202,15 @@ def run(
                 "score_display": False,
                 "log_level": "error",
             }
-            _mend_times(logs)
-            success, ended = eval_set(
-                [task for _, task in tasks],
-                log_dir=logs,
-                model=subject,
-                limit=limit,
-                display=display,
-                **{**defaults, **options},
-            )
+            with claimed(logs):
+                success, ended = eval_set(
+                    [task for _, task in tasks],
+                    log_dir=logs,
+                    model=subject,
+                    limit=limit,
+                    display=display,
+                    **{**defaults, **options},
+                )
             errors = [] if success else ["Not every task ended in success"]
             is_interrupted = len(ended) < len(tasks) or any(
                 log.status == "cancelled" for log in ended
@@ -305,16 +304,6 @@ def _claim_no_success_after_an_interrupt() -> None:
     inspect_evalset: Any = evalset
     all_succeeded = inspect_evalset.all_evals_succeeded
     inspect_evalset.all_evals_succeeded = lambda logs: bool(logs) and all_succeeded(logs)
-
-
-def _mend_times(logs: str) -> None:
-    """Date logs of the future now: of several logs of a task, Inspect keeps the one that was
-    written last.
-    """
-    now = time.time()
-    for path in Path(logs).expanduser().glob("*.eval"):
-        if path.stat().st_mtime > now:
-            os.utime(path, (now, now))
 
 
 def folder_problem(logs: str) -> str:
