@@ -1,4 +1,4 @@
-"""A folder of logs on this machine: one run at a time writes to it and clears up after killed ones."""
+"""The folder of a run's logs: one run at a time writes to it and clears up after killed ones."""
 
 import fcntl
 import os
