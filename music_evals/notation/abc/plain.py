@@ -18,6 +18,7 @@ music21 10.5, which
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 from music_evals.notation.abc.tunes import (
@@ -157,9 +158,6 @@ def _tied_notes(music: str) -> list[str]:
 
 def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
     """Tie notes to the next note of the same pitch, where one of both is in a chord."""
-    from music21 import tie
-
-    new: Any = tie.Tie
     if not any("1" in marks for marks in tied):
         return
     # music21 divides notes of measures that are longer than the metre.
@@ -167,17 +165,27 @@ def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
         raise ValueError(
             f"music21 reads {len(elements)} notes and chords where the tune has {len(tied)}"
         )
-    for element, following, marks in zip(elements, elements[1:], tied, strict=False):
+    for (element, following), marks in zip(pairwise(elements), tied, strict=False):
         if not (element.isChord or following.isChord):
             continue
-        ends = {
-            note.pitch.nameWithOctave: note for note in getattr(following, "notes", [following])
-        }
-        for note, mark in zip(getattr(element, "notes", [element]), marks, strict=True):
-            if mark == "1" and note.pitch.nameWithOctave in ends:
-                is_tied_before = note.tie is not None and note.tie.type != "start"
-                note.tie = new("continue" if is_tied_before else "start")
-                ends[note.pitch.nameWithOctave].tie = new("stop")
+        ends = {note.pitch.nameWithOctave: note for note in _notes(following)}
+        for note, mark in zip(_notes(element), marks, strict=True):
+            end = ends.get(note.pitch.nameWithOctave)
+            if mark == "1" and end is not None:
+                _tie(note, end)
+
+
+def _notes(element: Any) -> Any:
+    return getattr(element, "notes", [element])
+
+
+def _tie(note: Any, end: Any) -> None:
+    from music21 import tie
+
+    new: Any = tie.Tie
+    is_tied_before = note.tie is not None and note.tie.type != "start"
+    note.tie = new("continue" if is_tied_before else "start")
+    end.tie = new("stop")
 
 
 def plain_field(line: str) -> str:
