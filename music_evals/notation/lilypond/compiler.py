@@ -18,8 +18,8 @@ import threading
 from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, field
 from functools import cache as cached
 from importlib.metadata import PackageNotFoundError, version
@@ -117,12 +117,10 @@ class Compiled:
             return f"needed more than {format_size(limits.memory)} of memory"
         if self.status == -signal.SIGXFSZ:
             return f"wrote a file of more than {format_size(limits.file_bytes)}"
-        by_signal = self.status is not None and self.status < 0
-        end = (
-            f"ended by signal {-(self.status or 0)}" if by_signal else f"exit status {self.status}"
-        )
+        status = self.status or 0
+        end = f"ended by signal {-status}" if status < 0 else f"exit status {self.status}"
         first = _ERROR.search(self.messages)
-        return f"{end}: {first.group().strip() if first else 'no message'}"
+        return f"{end}: {first[0].strip() if first else 'no message'}"
 
 
 def stop_reason(stopped: str, limits: Limits) -> str:
@@ -174,23 +172,22 @@ def compile_texts(texts: Iterable[str], **options: Unpack[Compiling]) -> Iterato
     work is finished even if the caller ends.
     """
     settings = options.get("settings")
-    elsewhere = ELSEWHERE.get()
-    job = _Job(
-        settings=_MIDI_ONLY.read_text(encoding="utf-8") if settings is None else settings,
-        collect=tuple(options.get("collect", ())),
-        limits=options.get("limits") or Limits(),
-        cache=options.get("cache"),
-        stop=None if elsewhere else threading.Event(),
-    )
-    workers = elsewhere.workers if elsewhere else options.get("workers") or cores()
+    if settings is None:
+        settings = _MIDI_ONLY.read_text(encoding="utf-8")
+    collect, limits = tuple(options.get("collect", ())), options.get("limits") or Limits()
     batch_size = _TOGETHER if options.get("together") else 1
     remaining = iter(texts)
     waiting: deque[Future[list[Compiled]]] = deque()
-    pools = (
-        nullcontext(elsewhere.executor)
-        if elsewhere
-        else ThreadPoolExecutor(workers, thread_name_prefix="lilypond")
-    )
+    stop = threading.Event()
+    pools: AbstractContextManager[Executor]
+    if elsewhere := ELSEWHERE.get():
+        # An event cannot be pickled.
+        job = _Job(settings, collect, limits, options.get("cache"), None)
+        pools, workers = nullcontext(elsewhere.executor), elsewhere.workers
+    else:
+        job = _Job(settings, collect, limits, options.get("cache"), stop)
+        workers = options.get("workers") or cores()
+        pools = ThreadPoolExecutor(workers, thread_name_prefix="lilypond")
     with pools as pool:
         try:
             while batch := list(islice(remaining, batch_size)):
@@ -200,8 +197,7 @@ def compile_texts(texts: Iterable[str], **options: Unpack[Compiling]) -> Iterato
             while waiting:
                 yield from waiting.popleft().result()
         finally:
-            if job.stop:
-                job.stop.set()
+            stop.set()
             for future in waiting:
                 future.cancel()
 
