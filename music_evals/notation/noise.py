@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from random import Random
 from typing import Final
 
@@ -209,14 +210,12 @@ def _midi(text: str, rng: Random) -> str:
     is_percussion = any(note.is_drum for note in original.notes)
     ticks = max((note.onset + note.duration for note in original.notes), default=0)
     steps = max(1, round(ticks / original.ticks_per_beat * TICKS_PER_BEAT / _GRID))
-    places = [
-        (step, pitch) for step in range(steps) for pitch in (_DRUMS if is_percussion else _PITCHES)
-    ]
+    pitches = _DRUMS if is_percussion else _PITCHES
+    places = list(product(range(steps), pitches))
     sample = rng.sample(places, min(len(original.notes), len(places)))
     notes = tuple(Note(step * _GRID, pitch, _GRID, rng.randint(60, 100)) for step, pitch in sample)
     key, length = None if is_percussion else "C", steps * _GRID
-    return midi_to_text(
-        write_midi(
-            Performance(notes, original.tempo, (4, 4), key, percussion=is_percussion, length=length)
-        )
+    performance = Performance(
+        notes, original.tempo, (4, 4), key, percussion=is_percussion, length=length
     )
+    return midi_to_text(write_midi(performance))

@@ -145,18 +145,19 @@ def describe_difference(expected: Notes, actual: Notes) -> str:
         "of another duration": [
             place
             for place, duration in expected.items()
-            if duration is not None
-            and (read := actual.get(place)) is not None
-            and abs(read - duration) > 2
+            if not _is_same_duration(duration, actual.get(place))
         ],
     }
     described = []
     for kind, places in differences.items():
-        named = (
-            f"pitch {pitch} at quarter {onset / GRID:g}" for onset, pitch in places[:_MAX_NAMED]
-        )
-        described += [f"{len(places)} {kind} ({', '.join(named)})"] if places else []
+        named = [f"pitch {pitch} at quarter {onset / GRID:g}" for onset, pitch in places]
+        if places:
+            described.append(f"{len(places)} {kind} ({', '.join(named[:_MAX_NAMED])})")
     return f"read back, of {len(expected)} notes " + ", ".join(described) if described else ""
+
+
+def _is_same_duration(expected: int | None, actual: int | None) -> bool:
+    return expected is None or actual is None or abs(expected - actual) <= 2
 
 
 def on_grid(time: Any) -> int:

@@ -158,15 +158,14 @@ def _compare(first: _Contents, second: _Contents, reader: str) -> None:
     tied = first.tied | second.tied
     compare_notes(_join_ties(first, tied), _join_ties(second, tied), first.numbers, reader)
     for measure, kind in sorted({*first.signatures, *second.signatures}):
-        ours, theirs = (
-            contents.signatures.get((measure, kind), set()) for contents in (first, second)
-        )
+        ours, theirs = first.signatures[measure, kind], second.signatures[measure, kind]
         # partitura reads one key for all staves of a part.
-        if "" not in ours and not (theirs <= ours and bool(theirs) == bool(ours)):
+        is_same = theirs <= ours and bool(theirs) == bool(ours)
+        if "" not in ours and not is_same:
             texts = ["/".join(sorted(texts)) or "none" for texts in (ours, theirs)]
-            place = f"measure {first.numbers[measure]}"
             raise ScoreError(
-                f"{place}: music21 reads the {kind} {texts[0]}, {reader} reads {texts[1]}"
+                f"measure {first.numbers[measure]}: music21 reads the {kind} {texts[0]}, {reader} "
+                f"reads {texts[1]}"
             )
 
 
@@ -217,15 +216,13 @@ def _add_measure(contents: _Contents, place: int, measure: Any, *, is_last: bool
     for key in measure.recurse().getElementsByClass("KeySignature"):
         contents.signatures[place, "key"].add("" if key.sharps is None else str(key.sharps))
     for metre in measure.recurse().getElementsByClass("TimeSignature"):
-        contents.signatures[place, "metre"].add(
-            "" if "+" in metre.ratioString else metre.ratioString
-        )
+        contents.signatures[place, "metre"].add(re.sub(r".*\+.*", "", metre.ratioString))
     for onset, duration, note in measure_notes(measure):
         # A grace note at the end of a measure belongs to the next note.
         is_before_next = not duration and onset == end and not is_last
         at = (place + 1, 0) if is_before_next else (place, onset)
         pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
-        tie = note.tie.type if duration and note.tie is not None else ""
+        tie = note.tie.type if duration and note.tie else ""
         read = ReadNote(*at, pitch.nameWithOctave, duration)
         contents.add(read, tie in ("start", "continue"), tie in ("stop", "continue"))
 
@@ -266,7 +263,6 @@ def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
     if len(measures) > len(contents.numbers):
         contents.numbers = [str(measure.name) for measure in measures]
     starts = [measure.start.t for measure in measures]
-    quarters = part.quarter_map
 
     def place_of(element: Any) -> int:
         return bisect_right(starts, element.start.t) - 1
@@ -275,18 +271,16 @@ def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
         if isinstance(note, classes.Rest):
             continue
         place = place_of(note)
-        times = (float(quarters(time)) for time in (starts[place], note.start.t, note.end.t))
-        measure_start, start, end = times
+        times = map(part.quarter_map, (starts[place], note.start.t, note.end.t))
+        measure_start, start, end = map(float, times)
         duration = 0 if isinstance(note, classes.GraceNote) else on_grid(end - start)
         pitch = f"{note.step}{_ACCIDENTALS.get(getattr(note, 'alter', 0), '')}{note.octave}"
         read = ReadNote(place, on_grid(start - measure_start), pitch, duration)
         contents.add(read, note.tie_next is not None, note.tie_prev is not None)
-    for signature in part.iter_all(classes.KeySignature):
-        contents.signatures[place_of(signature), "key"].add(str(signature.fifths))
-    for signature in part.iter_all(classes.TimeSignature):
-        contents.signatures[place_of(signature), "metre"].add(
-            f"{signature.beats}/{signature.beat_type}"
-        )
+    for key in part.iter_all(classes.KeySignature):
+        contents.signatures[place_of(key), "key"].add(str(key.fifths))
+    for metre in part.iter_all(classes.TimeSignature):
+        contents.signatures[place_of(metre), "metre"].add(f"{metre.beats}/{metre.beat_type}")
 
 
 # --- ABC ---
