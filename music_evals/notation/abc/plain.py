@@ -228,13 +228,12 @@ class _Voice:
         for kind, token in body_tokens(body):
             word = self._word(kind, token)
             if kind == "tuplet":
-                ratio = [*token[1:].split(":"), "", ""]
-                lacking, tuplet = int(ratio[2] or ratio[0]), len(words)
-                word = f"({ratio[0]}:{ratio[1]}:{lacking}"
+                notes, time, count, *_ = *token[1:].split(":"), "", ""
+                lacking, tuplet = int(count or notes), len(words)
+                word = f"({notes}:{time}:{lacking}"
             elif kind == "grace" and lacking:
-                words[tuplet] = words[tuplet][:-1] + str(
-                    int(words[tuplet][-1]) + len(_NOTE.findall(token))
-                )
+                mark, count = words[tuplet].rsplit(":", 1)
+                words[tuplet] = f"{mark}:{int(count) + len(_NOTE.findall(token))}"
             elif kind == "broken" and event >= 0:
                 first, factor = broken_factors(token)
                 words[event] = _multiplied(words[event], first)

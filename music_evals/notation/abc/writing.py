@@ -18,7 +18,6 @@ all readers find the same notes:
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import itemgetter
@@ -145,12 +144,7 @@ class _Marks:
 def score_to_abc(score: "Score") -> str:
     """Write a score from `prepare_score` as ABC 2.1; the same score gives the same text."""
     parts = [_read_part(part) for part in score.parts]
-    # A measure is as long as it is in the part where it is longest, so that the voices stay
-    # together.
-    for column in zip(*parts, strict=True):
-        longest = max(bar.length for bar in column)
-        for bar in column:
-            bar.length = longest
+    _align(parts)
     metre = _first_sign(parts, "timeSignature")
     signs = {
         "M:": metre.ratioString if metre else "none",
@@ -160,8 +154,8 @@ def score_to_abc(score: "Score") -> str:
     first_tempi, later_tempi = _tempi(score)
     lines = [
         "X:1",
-        f"T:{_one_line(score.metadata.title or '')}",
-        f"C:{_one_line(score.metadata.composer or '')}",
+        f"T:{_one_line(score.metadata.title)}",
+        f"C:{_one_line(score.metadata.composer)}",
         f"L:{unit}",
         *first_tempi[:1],
     ]
@@ -174,7 +168,7 @@ def score_to_abc(score: "Score") -> str:
         marks = _marks(part, bars)
         clef = _first_clef(bars[0].measure)
         # The first voice of a part has its name and its tempi.
-        name = "" if part.partName == NO_NAME else _quoted("", part.partName or "")
+        name = "" if part.partName == NO_NAME else _quoted("", part.partName)
         label, tempi = f" nm={name}" if name else "", later_tempi
         for layer, voice in enumerate(_voices(number, bars)):
             lines.append(f"V:{voice} {clef}{label}")
@@ -182,6 +176,16 @@ def score_to_abc(score: "Score") -> str:
             body += [f"V:{voice}", *writer.voice(bars, layer, endings)]
             label, tempi = "", {}
     return "\n".join(lines + body) + "\n"
+
+
+def _align(parts: list[_Bars]) -> None:
+    """Make a measure as long as it is in the part where it is longest, so that the voices stay
+    together.
+    """
+    for column in zip(*parts, strict=True):
+        longest = max(bar.length for bar in column)
+        for bar in column:
+            bar.length = longest
 
 
 def _first_sign(parts: list[_Bars], name: str) -> Any:
@@ -224,12 +228,12 @@ def _voices(number: int, bars: _Bars) -> list[str]:
     return voice_names(number, max(len(bar.layers) for bar in bars))
 
 
-def _one_line(text: str) -> str:
+def _one_line(text: Any) -> str:
     """Text on one line, without the signs of comments and escapes (2.2.3, 8.2)."""
-    return " ".join(str(text).replace("\\", "/").replace("%", "").split())
+    return " ".join(str(text or "").replace("\\", "/").replace("%", "").split())
 
 
-def _quoted(place: str, text: str) -> str:
+def _quoted(place: str, text: Any) -> str:
     plain = _one_line(text).replace('"', "'")
     return f'"{place}{plain}"' if plain else ""
 
@@ -317,7 +321,7 @@ def _tempi(score: Any) -> tuple[list[str], dict[int, str]]:
 
 def _tempo(mark: Any) -> str:
     """The value of the Q: field (3.1.8): text, number or both."""
-    text = "" if mark.textImplicit else _quoted("", mark.text or "")
+    text = "" if mark.textImplicit else _quoted("", mark.text)
     if not mark.number or mark.numberImplicit:
         return text
     note = _fraction(mark.referent.quarterLength) / 4
@@ -373,7 +377,9 @@ def _marks(part: Any, bars: _Bars) -> _Marks:
 
 def _is_in_one_voice(start: _Place | None, stop: _Place | None) -> bool:
     """Whether two notes are in one voice, in this order: ABC has no slurs to another voice."""
-    return start is not None and stop is not None and start[0] == stop[0] and start <= stop
+    if start is None or stop is None:
+        return False
+    return start[0] == stop[0] and start <= stop
 
 
 def _mark_spanner(spanner: Any, marks: _Marks) -> None:
@@ -411,7 +417,7 @@ def _text(element: Any) -> str:
     if "Harmony" in element.classes:
         return _quoted("", re.sub("(?<=^[A-G])-", "b", element.figure or ""))
     if "Dynamic" not in element.classes:
-        return _quoted("^", str(element.content or ""))
+        return _quoted("^", element.content)
     if element.value in _DYNAMICS:
         return f"!{element.value}!"
     return _quoted("_", element.value)
@@ -457,8 +463,9 @@ class _Writer:
         for position, item in enumerate(items):
             fields = self._due_fields(changes, item.onset)
             text += self._silence(item.onset - now)
-            is_beamed = is_beamed and item.is_flagged and item.onset == now and not fields
-            text += "" if is_beamed and item.onset % beat else " "
+            is_after_break = fields or item.onset > now or item.onset % beat == 0
+            joins = is_beamed and item.is_flagged and not is_after_break
+            text += "" if joins else " "
             text += fields + self._item(item, tuplets.get(position, ""))
             now, is_beamed = item.end, item.is_flagged
         fields = self._due_fields(changes, bar.length + 1)
@@ -478,8 +485,7 @@ class _Writer:
                 tempo = self._tempi.get(id(element))
                 text += f"[Q:{tempo}] " if tempo else ""
                 continue
-            name, value_of = _SIGNS[kind]
-            value = value_of(element)
+            name, value = _SIGNS[kind], _sign_value(element)
             if value != self._signs[name]:
                 self._signs[name] = value
                 text += f"[{name}{value}] "
@@ -535,12 +541,14 @@ class _Writer:
         return short_length_text(duration / self._unit)
 
 
-_SIGNS: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
-    "TimeSignature": ("M:", lambda metre: metre.ratioString),
-    "KeySignature": ("K:", _key),
-    "Clef": ("K:clef=", _clef),
-}
-"""Class of music21 → field and value, in the order in which simultaneous changes are written."""
+_SIGNS: Final = {"TimeSignature": "M:", "KeySignature": "K:", "Clef": "K:clef="}
+"""Class of music21 → field, in the order in which simultaneous changes are written."""
+
+
+def _sign_value(sign: Any) -> str:
+    if "TimeSignature" in sign.classes:
+        return str(sign.ratioString)
+    return _key(sign) if "KeySignature" in sign.classes else _clef(sign)
 
 
 def _bar_line(line: Any, is_last: bool) -> str:

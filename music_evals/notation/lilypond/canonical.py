@@ -318,16 +318,21 @@ def _voices(notes: Sequence[Event]) -> list[_Voice]:
         last[chord.voice] = voice
     if len(voices) > _MAX_VOICES:
         raise ValueError(f"a staff needs {len(voices)} voices; {_MAX_VOICES} are written")
+    _add_graces(voices, [note for note in notes if note.grace])
+    return voices
+
+
+def _add_graces(voices: Sequence[_Voice], notes: Sequence[Event]) -> None:
+    """Add grace notes to the voice of the chord that they precede, or else to a silent one."""
     owners: dict[tuple[int, Fraction], _Voice] = {}
     for voice in voices:
         owners |= {(chord.voice, chord.moment): voice for chord in voice.chords}
-    for chord in _chords([note for note in notes if note.grace]):
+    for chord in _chords(notes):
         own = owners.get((chord.voice, chord.moment))
         silent = [voice for voice in voices if not voice.is_within_chord(chord.moment)]
         if own is None and not silent:
             raise ValueError("a grace note stands before no note")
         (own or silent[0]).graces[chord.moment].append(chord)
-    return voices
 
 
 def _chords(notes: Sequence[Event]) -> list[_Chord]:

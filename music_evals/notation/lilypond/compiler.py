@@ -223,9 +223,10 @@ class _Job:
         new = {
             number: content for number, content in enumerate(contents) if results[number] is None
         }
-        shared = self.run_together(
-            {n: content for n, content in new.items() if not _PROGRAM.search(texts[n])}
-        )
+        harmless = {n: content for n, content in new.items() if not _PROGRAM.search(texts[n])}
+        shared = {}
+        if len(harmless) > 1 and sum(map(len, harmless.values())) <= _TOGETHER_BYTES:
+            shared = self.run_group(harmless)
         for number, content in new.items():
             compiled = shared.get(number) or self.run(content)
             self.keep(content, compiled)
@@ -252,19 +253,6 @@ class _Job:
         status, stopped, messages, midi, files = json.loads(entry)
         files = {name: b64decode(file) for name, file in files.items()}
         return Compiled(status, stopped, messages, tuple(map(b64decode, midi)), files, self.limits)
-
-    def run_together(self, contents: Mapping[int, bytes]) -> dict[int, Compiled]:
-        """Compile texts by few LilyPond processes; texts for which that fails are absent."""
-        groups: list[dict[int, bytes]] = [{}]
-        for number, content in contents.items():
-            if sum(map(len, groups[-1].values())) + len(content) > _TOGETHER_BYTES:
-                groups.append({})
-            groups[-1][number] = content
-        results: dict[int, Compiled] = {}
-        for group in groups:
-            if len(group) > 1:
-                results |= self.run_group(group)
-        return results
 
     def run_group(self, contents: Mapping[int, bytes]) -> dict[int, Compiled]:
         """Compile texts by one LilyPond process; empty if the results cannot be told apart."""

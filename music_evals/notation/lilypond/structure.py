@@ -252,7 +252,7 @@ def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
         )
     last = [line for line in table if line[0] == "end"][-1]
     bar, position = int(last[3]), _fraction(last[4])
-    reader = _Reader(clock, {(line[3], *line[1:3]) for line in table if line[0] == "tie"})
+    reader = _Reader(clock, {("note", line[3], *line[1:3]) for line in table if line[0] == "tie"})
     keys = filter(None, (reader.key(*line) for kind, *line in table if kind == "key"))
     metres = [reader.metre(*line) for kind, *line in table if kind == "metre"]
     events = [reader.event(cast(Kind, kind), *line) for kind, *line in table if kind in _KINDS]
@@ -302,7 +302,7 @@ class _Reader:
     """
 
     clock: _Clock
-    ties: set[tuple[str, ...]]  # voice, moment and grace of the notes from which a tie goes on
+    ties: set[tuple[str, ...]]  # kind, voice, moment and grace of notes from which a tie goes on
 
     def metre(self, moment: str, grace: str, numerator: str, denominator: str) -> Metre:
         now, measure, _ = self.place(moment, grace)
@@ -333,9 +333,9 @@ class _Reader:
             voice=int(voice),
             step=int(step) if step else None,
             alteration=2 * _fraction(alteration or "0"),
-            octave=int(octave or 0),
+            octave=int(octave or "0"),
             duration=_fraction(duration),
-            tied=kind == "note" and (voice, moment, grace) in self.ties,
+            tied=(kind, voice, moment, grace) in self.ties,
         )
 
     def place(self, moment: str, grace: str) -> tuple[Fraction, int, Fraction]:

@@ -8,7 +8,6 @@ Checks take no more time than reading.
 import io
 import re
 import zipfile
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -86,9 +85,9 @@ def read_score_data(path: Path, tune: int = 0) -> tuple["Score", bytes, str]:
         raise ScoreError(f"{path}: the file is empty; {_ACCEPTED}")
     if tune:
         data = _tune(data, tune)
-    kind, check = _FORMATS[suffix]
+    kind = _FORMATS[suffix]
     try:
-        return _parse(check(data), kind), data, kind
+        return _parse(_check(data, kind), kind), data, kind
     except ValueError as error:
         raise ScoreError(f"{path}: {error}") from error
 
@@ -414,12 +413,23 @@ def decode_text(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-_FORMATS: Final[dict[str, tuple[str, Callable[[bytes], Any]]]] = {
-    ".musicxml": ("musicxml", _check_musicxml),
-    ".xml": ("musicxml", _check_musicxml),
-    ".mxl": ("musicxml", lambda data: _check_musicxml(musicxml_bytes(data))),
-    ".mid": ("midi", bytes),
-    ".midi": ("midi", bytes),
-    ".abc": ("abc", _check_abc),
-    ".krn": ("humdrum", _check_kern),
+def _check(data: bytes, kind: str) -> Any:
+    match kind:
+        case "musicxml":
+            return _check_musicxml(musicxml_bytes(data))
+        case "abc":
+            return _check_abc(data)
+        case "humdrum":
+            return _check_kern(data)
+    return data
+
+
+_FORMATS: Final = {
+    ".musicxml": "musicxml",
+    ".xml": "musicxml",
+    ".mxl": "musicxml",
+    ".mid": "midi",
+    ".midi": "midi",
+    ".abc": "abc",
+    ".krn": "humdrum",
 }

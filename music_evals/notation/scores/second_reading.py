@@ -17,14 +17,15 @@ import tempfile
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from music_evals.notation.abc.plain import plain_field, split_voices
 from music_evals.notation.abc.tunes import (
     Event,
+    Meter,
     parse_key,
     parse_meter,
     parse_unit,
@@ -59,17 +60,15 @@ class ReadNote(NamedTuple):
     duration: int  # 0 for a grace note
 
 
-@dataclass(slots=True)
 class _Contents:
     """What a program reads of a file."""
 
-    numbers: list[str] = field(default_factory=list)  # of the measures
-    notes: list[ReadNote] = field(default_factory=list)  # before ties are joined
-    tied: set[ReadNote] = field(default_factory=set)  # notes with a tie to the next note
-    continued: set[ReadNote] = field(default_factory=set)  # notes with a tie to the note before
-    signatures: dict[tuple[int, str], set[str]] = field(
-        default_factory=lambda: defaultdict(set)
-    )  # measure, kind
+    def __init__(self) -> None:
+        self.numbers: list[str] = []  # of the measures
+        self.notes: list[ReadNote] = []  # before ties are joined
+        self.tied: set[ReadNote] = set()  # notes with a tie to the next note
+        self.continued: set[ReadNote] = set()  # notes with a tie to the note before
+        self.signatures = defaultdict[tuple[int, str], set[str]](set)  # measure, kind
 
     def add(self, note: ReadNote, is_tied: bool, is_continued: bool) -> None:
         """Add a note."""
@@ -127,7 +126,7 @@ def compare_notes(
     only_first, only_second = sorted(first - second), sorted(second - first)
     if not only_first and not only_second:
         return
-    place = min(note[:2] for note in (*only_first[:1], *only_second[:1]))
+    place = min((*only_first, *only_second))[:2]
     number = numbers[place[0]] if place[0] < len(numbers) else "after the last"
     ours, theirs = _shown(only_first, place), _shown(only_second, place)
     raise ScoreError(f"measure {number}: music21 reads {ours}, {reader} reads {theirs}")
@@ -137,12 +136,8 @@ def _shown(notes: Sequence[ReadNote], place: tuple[int, int]) -> str:
     """The first note, if it is at that measure and onset."""
     if not notes or notes[0][:2] != place:
         return "nothing there"
-    note = notes[0]
-    return (
-        f"{note.pitch} for {Fraction(note.duration, GRID)}"
-        if note.duration
-        else f"the grace note {note.pitch}"
-    )
+    _, _, pitch, duration = notes[0]
+    return f"{pitch} for {Fraction(duration, GRID)}" if duration else f"the grace note {pitch}"
 
 
 def _compare(first: _Contents, second: _Contents, reader: str) -> None:
@@ -316,7 +311,7 @@ def _abc_measures(header: Sequence[str], lines: Sequence[str]) -> Iterator[tuple
         yield events
 
 
-def _meter(value: str) -> tuple[int, int]:
+def _meter(value: str) -> Meter:
     try:
         return parse_meter(value)
     except ValueError:  # free metre
@@ -328,13 +323,11 @@ def _name(text: str) -> str:
 
 
 def _compare_voice(part: Any, measures: Sequence[Sequence[Event]]) -> None:
-    starts: list[int] = []
-    second: list[_AbcEvent] = []
-    now = Fraction(0)
-    for events in measures:
-        starts.append(on_grid(now))
-        second += [(event.pitches, event.duration * 4, event.is_tied) for event in events]
-        now += 4 * total_duration(events)
+    durations = [4 * total_duration(events) for events in measures]
+    starts = [on_grid(time) for time in accumulate(durations, initial=Fraction(0))][:-1]
+    second = [
+        (event.pitches, event.duration * 4, event.is_tied) for event in chain.from_iterable(measures)
+    ]
     _compare(
         _abc_contents(_music21_events(part), starts), _abc_contents(second, starts), "our reader"
     )
@@ -352,7 +345,8 @@ def _abc_contents(events: Iterable[_AbcEvent], starts: Sequence[int]) -> _Conten
     """The notes of events, which follow each other; music21 divides notes at the end of a measure
     by ties.
     """
-    contents = _Contents([str(number) for number in range(1, len(starts) + 1)])
+    contents = _Contents()
+    contents.numbers = [str(number) for number in range(1, len(starts) + 1)]
     now, was_tied = Fraction(0), False
     for pitches, duration, is_tied in events:
         onset = on_grid(now)
