@@ -17,8 +17,8 @@ _QUARTER: Final = 24  # pixels per quarter note of short music
 _SEMITONE: Final = 6  # pixels per semitone of music in a narrow range
 _BORDER: Final = 2  # semitones above and below the notes
 _CLOSEST: Final = 8  # pixels between two measure lines
-# White, lines of measures, lines of octaves, names of octaves; then the colours of the tracks, which
-# people with colour vision deficiency can tell apart (Okabe and Ito, 2008).
+# White, lines of measures, lines of octaves, names of octaves; then the colours of the tracks,
+# which people with colour vision deficiency can tell apart (Okabe and Ito, 2008).
 _COLOURS: Final = (
     *((255, 255, 255), (236, 236, 236), (210, 210, 210), (110, 110, 110)),
     *((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)),

@@ -325,9 +325,8 @@ def _name(text: str) -> str:
 def _compare_voice(part: Any, measures: Sequence[Sequence[Event]]) -> None:
     durations = [4 * total_duration(events) for events in measures]
     starts = [on_grid(time) for time in accumulate(durations, initial=Fraction(0))][:-1]
-    second = [
-        (event.pitches, event.duration * 4, event.is_tied) for event in chain.from_iterable(measures)
-    ]
+    flat = chain.from_iterable(measures)
+    second = [(event.pitches, event.duration * 4, event.is_tied) for event in flat]
     _compare(
         _abc_contents(_music21_events(part), starts), _abc_contents(second, starts), "our reader"
     )
