@@ -188,8 +188,7 @@ def _tuplets(words: Sequence[Word]) -> dict[int, tuple[str, Fraction]]:
     for number, word in enumerate(words):
         tuplet += word.match["below"] is not None
         if word.kind in ("note", "rest"):
-            value, dots = word.match["duration"].rstrip("."), word.match["duration"].count(".")
-            factors[number] = (word.duration * int(value) / (2 - Fraction(1, 2**dots)), tuplet)
+            factors[number] = (word.factor, tuplet)
     marks: dict[int, tuple[str, Fraction]] = {}
     for (factor, _), group in groupby(factors, key=factors.__getitem__):
         if not 1 < factor.denominator <= _MOST:

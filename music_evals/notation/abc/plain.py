@@ -248,13 +248,9 @@ class _Voice:
         match kind:
             case "note" | "chord" | "rest":
                 self._event = {}
-                word = (
-                    "z" + token[1:]
-                    if kind == "rest"
-                    else _NOTE.sub(self._note, _SIGNS.sub("", token))
-                )
+                word = _NOTE.sub(self._note, _SIGNS.sub("", token))
                 self._tied, self._joined = self._joined, {}
-                return word
+                return word.replace("x", "z")
             case "grace":
                 return _NOTE.sub(self._note, token.replace("{/", "{"))
             case "measures":

@@ -101,9 +101,7 @@ def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
     return np.ascontiguousarray(sound, dtype=np.float32)
 
 
-def _interpolate(
-    sources: list[_Signal], size: int, step: float, loop: _Loop
-) -> list[_Signal]:
+def _interpolate(sources: list[_Signal], size: int, step: float, loop: _Loop) -> list[_Signal]:
     """Resample signals of one length at every `step`, repeating their loop; cubic Hermite
     interpolation.
     """

@@ -202,6 +202,7 @@ class Word(NamedTuple):
     match: re.Match[str]  # in the whole text
     position: Fraction  # from the beginning of the measure, in whole notes
     duration: Fraction  # with the factor of its tuplet
+    factor: Fraction  # of its tuplet; 0 for grace notes
 
 
 class MeasureText(NamedTuple):
@@ -255,8 +256,9 @@ def _words(text: str, start: int, end: int) -> Iterator[Word]:
     factors = [Fraction(1)]  # of the open braces; 0 for grace notes
     position = Fraction(0)
     for match in _WORD.finditer(text, start, end):
-        duration = _LENGTHS.get(match["duration"], 0) * factors[-1]
-        kind = _kind(match, is_grace=not factors[-1])
+        factor = factors[-1]
+        duration = _LENGTHS.get(match["duration"], 0) * factor
+        kind = _kind(match, is_grace=not factor)
         if match["close"]:
             factors.pop()
             # A brace that closes nothing.
@@ -266,7 +268,7 @@ def _words(text: str, start: int, end: int) -> Iterator[Word]:
             factors.append(Fraction(0))
         elif match["below"]:
             factors.append(Fraction(int(match["above"]), int(match["below"])))
-        yield Word(kind, match, position, duration)
+        yield Word(kind, match, position, duration, factor)
         position += duration
 
 

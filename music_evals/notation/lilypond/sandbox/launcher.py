@@ -98,14 +98,9 @@ def _check(result: int, what: str) -> None:
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    arguments = (
-        source.encode(),
-        target.encode(),
-        kind and kind.encode(),
-        ctypes.c_ulong(flags),
-        options.encode(),
-    )
-    _check(_libc.mount(*arguments), f"mounting {target}")
+    names = (source.encode(), target.encode(), kind and kind.encode())
+    result = _libc.mount(*names, ctypes.c_ulong(flags), options.encode())
+    _check(result, f"mounting {target}")
 
 
 def _make_read_only(path: str, recursively: bool) -> None:
