@@ -143,7 +143,10 @@ class _Marks:
 
 def score_to_abc(score: "Score") -> str:
     """Write a score from `prepare_score` as ABC 2.1; the same score gives the same text."""
-    parts = [_read_part(part) for part in score.parts]
+    parts = [
+        [_read_bar(measure) for measure in part.getElementsByClass("Measure")]
+        for part in score.parts
+    ]
     _align(parts)
     metre = _first_sign(parts, "timeSignature")
     signs = {
@@ -236,10 +239,6 @@ def _one_line(text: Any) -> str:
 def _quoted(place: str, text: Any) -> str:
     plain = _one_line(text).replace('"', "'")
     return f'"{place}{plain}"' if plain else ""
-
-
-def _read_part(part: Any) -> _Bars:
-    return [_read_bar(measure) for measure in part.getElementsByClass("Measure")]
 
 
 def _read_bar(measure: Any) -> _Bar:

@@ -29,7 +29,7 @@ from contextlib import AbstractContextManager, nullcontext, redirect_stderr
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
+from typing import Any, Final, Literal, TypedDict
 from xml.etree import ElementTree
 
 import mido
@@ -57,9 +57,6 @@ from music_evals.notation.scores.pages import engrave_pages, open_verovio, shown
 from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.scores.reading import parse_musicxml
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
-
-if TYPE_CHECKING:
-    from music21.stream import Score
 
 Rendering = Literal["abc", "musicxml", "midi", "lilypond", "kern", "pages", "audio"]
 _LIBRARIES: Final = {
@@ -180,7 +177,7 @@ def _render(musicxml: str, rendering: Rendering) -> Rendered:
             actual = _lilypond_notes(_lilypond(bare, starts))
         case "kern":
             text = _kern(_without(musicxml, _TRANSPOSITION))
-            actual = written_notes(_parse(text, "humdrum").parts, starts)
+            actual = written_notes(_read_kern(text).parts, starts)
         case "pages":
             files = engrave_pages(musicxml)
             actual = _verovio_notes(bare)
@@ -316,10 +313,10 @@ def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
 # --- reading ---
 
 
-def _parse(text: str, kind: str) -> "Score":
+def _read_kern(text: str) -> Any:
     from music21 import converter
 
-    return cast("Score", converter.parseData(text, format=kind))
+    return converter.parseData(text, format="humdrum")
 
 
 def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:

@@ -297,7 +297,9 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
     while not reason and not (events := dict(poll.poll(_CHECK_EVERY * 1000))):
         checks += 1
         threads = _newest_process() - child - checks - (rival >= 0)
-        if _has_too_many_files(folder, request["scratch_files"]) or not 0 <= threads <= THREADS:
+        counts = os.fstatvfs(folder)
+        files = counts.f_files - counts.f_ffree
+        if files > request["scratch_files"] or not 0 <= threads <= THREADS:
             reason = "output"
         elif rival < 0 and checks * _CHECK_EVERY >= request["seconds"]:
             # It needs twice as much, and a program that ignores its limit is killed a second later.
@@ -307,11 +309,6 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
         return ""
     os.kill(child, signal.SIGKILL)
     return reason or ("slow" if rival in events else "")
-
-
-def _has_too_many_files(folder: int, most: int) -> bool:
-    counts = os.fstatvfs(folder)
-    return counts.f_files - counts.f_ffree > most
 
 
 def _wait(
