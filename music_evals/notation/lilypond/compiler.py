@@ -219,7 +219,7 @@ class _Job:
     def compile(self, texts: Sequence[str]) -> list[Compiled]:
         """Compile texts, or take their results from the cache."""
         contents = [text.encode(errors="replace") for text in texts]
-        results = [self.known_result(content) for content in contents]
+        results = [self.cached_result(content) for content in contents]
         new = {
             number: content for number, content in enumerate(contents) if results[number] is None
         }
@@ -229,11 +229,11 @@ class _Job:
             shared = self.run_group(harmless)
         for number, content in new.items():
             compiled = shared.get(number) or self.run(content)
-            self.keep(content, compiled)
+            self.store(content, compiled)
             results[number] = compiled
         return [compiled for compiled in results if compiled]
 
-    def keep(self, content: bytes, compiled: Compiled) -> None:
+    def store(self, content: bytes, compiled: Compiled) -> None:
         """Put a result into the cache, unless the machine may have had a part in it."""
         if compiled.stopped in ("time", "slow", "clock") or compiled.status == -signal.SIGKILL:
             return
@@ -243,7 +243,7 @@ class _Job:
             entry = [compiled.status, compiled.stopped, compiled.messages, midi, files]
             cache_put(self.cache, self.entry(content), json.dumps(entry).encode())
 
-    def known_result(self, content: bytes) -> Compiled | None:
+    def cached_result(self, content: bytes) -> Compiled | None:
         """The result without running LilyPond: from the cache, or because the text is too large."""
         if len(content) > max_input_bytes(self.limits):
             return Compiled(None, "input", "", limits=self.limits)
@@ -310,16 +310,14 @@ class _Job:
     def compiled(
         self, status: int | None, stopped: Stopped, messages: str, outputs: Mapping[str, bytes]
     ) -> Compiled:
-        midi = {
-            name: content for name, content in outputs.items() if name.endswith((".midi", ".mid"))
-        }
-        files = {name: content for name, content in outputs.items() if name not in midi}
-        return Compiled(status, stopped, messages, tuple(midi.values()), files, self.limits)
+        files = dict(outputs)
+        names = [name for name in outputs if name.endswith((".midi", ".mid"))]
+        midi = tuple(files.pop(name) for name in names)
+        return Compiled(status, stopped, messages, midi, files, self.limits)
 
     def entry(self, content: bytes) -> str:
-        limits = list(astuple(self.limits))[
-            2:
-        ]  # without the time: only results that ended in time are kept
+        # Without the time: only results that ended in time are kept.
+        limits = astuple(self.limits)[2:]
         parts = [_CACHE_FORMAT, lilypond_version(), self.settings, self.collect, limits]
         key = hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
         return f"{key}.compiled"
