@@ -32,6 +32,7 @@ from music_evals.notation.abc.tunes import (
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import pitch_of
 
+_VoiceText = Sequence[MeasureText]
 _UNIT: Final = Fraction(1, 8)
 _MASKED: Final = re.compile(r"\\(key|time) \?")
 _MODES: Final = {
@@ -67,38 +68,49 @@ def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:
     is_score = measures[0].staff >= 0
     key = _first("key", voices[0]) or ("C" if is_score else "none")
     metre = _first("metre", voices[0])
-    fields = [*(["X:1", *header] if is_score else []), f"L:{_UNIT}"]
-    if "time" in masked:
-        fields.append("M:?")
-    elif metre:
-        fields.append(f"M:{metre}")
-    key_field = "K:?" if "key" in masked else f"K:{key}"
-    clefs = [f" clef={clef}" if (clef := _first("clef", voice)) else "" for voice in voices]
-    if len(voices) == 1:
-        lines = _Writer(key, metre).lines(voices[0])
-        return "\n".join([*fields, key_field + clefs[0], *lines, ""])
-    names = _names(voices)
-    fields += [f"%%score {' '.join(map(staff_layout, names))}", key_field]
-    flat = list(chain.from_iterable(names))
-    fields += [f"V:{name}{clef}" for name, clef in zip(flat, clefs, strict=True)]
-    own = key
-    for name, voice in zip(flat, voices, strict=True):
-        own = _first("key", voice) or own  # a further voice of a staff has the staff's key
-        first, *further = _Writer(own, metre).lines(voice)
-        fields += [f"V:{name}", first if own == key else f"[K:{own}] {first}", *further]
+    fields = ["X:1", *header] if is_score else []
+    fields.append(f"L:{_UNIT}")
+    if metre or "time" in masked:
+        fields.append(f"M:{'?' if 'time' in masked else metre}")
+    key_field = f"K:{'?' if 'key' in masked else key}"
+    if len(voices) > 1:
+        fields += _several_voices(voices, key_field, key, metre)
+    else:
+        fields += [key_field + _clef(voices[0]), *_Writer(key, metre).lines(voices[0])]
     return "\n".join([*fields, ""])
 
 
-def _names(voices: Sequence[Sequence[MeasureText]]) -> list[list[str]]:
-    """The names of the voices, staff by staff."""
-    staves = groupby(voice[0].staff for voice in voices)
-    return [voice_names(number, len(list(group))) for number, (_, group) in enumerate(staves, 1)]
+def _several_voices(
+    voices: Sequence[_VoiceText], key_field: str, key: str, metre: str
+) -> Iterator[str]:
+    """The fields from the layout on, and the measures of all voices."""
+    staves = groupby(voices, key=lambda voice: voice[0].staff)
+    names = [voice_names(number, len(list(staff))) for number, (_, staff) in enumerate(staves, 1)]
+    yield f"%%score {' '.join(map(staff_layout, names))}"
+    yield key_field
+    named = list(zip(chain.from_iterable(names), voices, strict=True))
+    for name, voice in named:
+        yield f"V:{name}{_clef(voice)}"
+    own = key
+    for name, voice in named:
+        own = _first("key", voice) or own  # a further voice of a staff has the staff's key
+        first, *further = _Writer(own, metre).lines(voice)
+        yield f"V:{name}"
+        yield first if own == key else f"[K:{own}] {first}"
+        yield from further
 
 
-def _first(kind: str, voice: Sequence[MeasureText]) -> str:
+def _clef(voice: _VoiceText) -> str:
+    clef = _first("clef", voice)
+    return f" clef={clef}" if clef else ""
+
+
+def _first(kind: str, voice: _VoiceText) -> str:
     """The key, metre or clef at the beginning of a voice, if it is written there."""
-    word = next((word for word in voice[0].words if word.kind == kind), None)
-    return "" if word is None else _key(word) if kind == "key" else word.match[kind]
+    for word in voice[0].words:
+        if word.kind == kind:
+            return _key(word) if kind == "key" else word.match[kind]
+    return ""
 
 
 def _key(word: Word) -> str:
@@ -119,7 +131,7 @@ class _Writer:
         # The last note, if a tie follows, whether or not the tie ends at a note of the same pitch.
         self._tied = ""
 
-    def lines(self, voice: Sequence[MeasureText]) -> Iterator[str]:
+    def lines(self, voice: _VoiceText) -> Iterator[str]:
         """Write the measures, one per line."""
         for measure in voice:
             yield self._measure(measure.words) + " |" * measure.closed

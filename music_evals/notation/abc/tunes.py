@@ -20,6 +20,7 @@ MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
 
 Meter = tuple[int, int]
 _Field = tuple[str, str]  # letter and value
+_Token = tuple[str, str]  # kind and text
 
 MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
 """Modes as ABC writes them after the tonic (4.6.14) → number of sharps more than in major."""
@@ -293,7 +294,7 @@ def spell(events: Sequence[Event], meter: Meter, start: Fraction = Fraction(0)) 
     return " ".join(words)
 
 
-def body_tokens(body: str) -> Iterator[tuple[str, str]]:
+def body_tokens(body: str) -> Iterator[_Token]:
     """Yield kind and text of the tokens of a tune's body; a field, inline or on its own line, as
     ``M:6/8``.
     """
@@ -308,7 +309,7 @@ def body_tokens(body: str) -> Iterator[tuple[str, str]]:
         yield "space", " "
 
 
-def tokens(music: str) -> Iterator[tuple[str, str]]:
+def tokens(music: str) -> Iterator[_Token]:
     """Yield kind and text of the tokens of music without comments and field lines; ValueError where
     it is no ABC.
     """

@@ -130,7 +130,9 @@ class _Bar:
     layers: list[list[_Item]]
 
 
+_Items = list[_Item]
 _Bars = list[_Bar]
+_Texts = dict[int, str]
 _Place = tuple[int, int, int]  # of a note: layer, bar and position in the layer
 
 
@@ -247,7 +249,7 @@ def _read_bar(measure: Any) -> _Bar:
     # A measure can have notes beside its voices.
     if not streams or measure.getElementsByClass("GeneralNote"):
         streams.insert(0, measure)
-    overlapping: list[_Item] = []
+    overlapping: _Items = []
     layers = [_read_layer(stream, measure, overlapping) for stream in streams]
     for item in sorted(overlapping, key=lambda item: item.onset):
         for layer in layers[len(streams) :]:
@@ -260,9 +262,9 @@ def _read_bar(measure: Any) -> _Bar:
     return _Bar(measure, max(ends, default=_fraction(measure.barDuration.quarterLength)), layers)
 
 
-def _read_layer(stream: Any, measure: Any, overlapping: list[_Item]) -> list[_Item]:
+def _read_layer(stream: Any, measure: Any, overlapping: _Items) -> _Items:
     """The notes of a voice or measure; adds those to `overlapping` that begin within another."""
-    layer: list[_Item] = []
+    layer: _Items = []
     graces: list[Any] = []
     end = Fraction(0)
     for element in stream.getElementsByClass("GeneralNote"):
@@ -306,7 +308,7 @@ def _first_clef(measure: Any) -> str:
     return _clef(measure.clef or clef.bestClef(measure, recurse=True))
 
 
-def _tempi(score: Any) -> tuple[list[str], dict[int, str]]:
+def _tempi(score: Any) -> tuple[list[str], _Texts]:
     """The tempi at the start, as fields, and later ones by the identity of their marks; a repeated
     mark counts once.
     """
@@ -327,9 +329,9 @@ def _tempo(mark: Any) -> str:
     return f"{text} {note.numerator}/{note.denominator}={float(mark.number):g}".strip()
 
 
-def _endings(score: Any, parts: list[_Bars]) -> dict[int, str]:
+def _endings(score: Any, parts: list[_Bars]) -> _Texts:
     """Index of the first measure of a repeat ending → number of the ending."""
-    endings: dict[int, str] = {}
+    endings: _Texts = {}
     for part, bars in zip(score.parts, parts, strict=True):
         positions = {id(bar.measure): index for index, bar in enumerate(bars)}
         for bracket in part.recurse().getElementsByClass("RepeatBracket"):
@@ -429,12 +431,12 @@ class _Writer:
     _unit: Fraction  # in quarter notes
     _signs: dict[str, str]  # metre, key and clef in force, by their fields
     _marks: _Marks
-    _tempi: dict[int, str]
+    _tempi: _Texts
     _altered: set[str] = field(default_factory=set)  # steps that had an accidental in the measure
     # Such steps of the last note or chord, if a tie follows.
     _tied: set[str] = field(default_factory=set)
 
-    def voice(self, bars: _Bars, layer: int, endings: dict[int, str]) -> list[str]:
+    def voice(self, bars: _Bars, layer: int, endings: _Texts) -> list[str]:
         """Write the measures of a layer, one per line, also if a bar line divides it."""
         lines = defaultdict[int, str](str)
         for index, bar in enumerate(bars):
@@ -446,7 +448,7 @@ class _Writer:
             lines[measure.number] += f"{start}{ending}{music} {end} "
         return [f"{line}%{number}" for number, line in lines.items()]
 
-    def _measure(self, bar: _Bar, items: list[_Item]) -> str:
+    def _measure(self, bar: _Bar, items: _Items) -> str:
         """Write a measure without its bar lines."""
         # A tie can lead to another voice: the next note of the step is not tied.
         self._altered = self._altered | self._tied if bar.measure.numberSuffix else self._tied
@@ -576,13 +578,13 @@ def _is_tied(note: Any) -> bool:
     return note.tie is not None and note.tie.type in ("start", "continue")
 
 
-def _tuplet_marks(items: list[_Item]) -> dict[int, str]:
+def _tuplet_marks(items: _Items) -> _Texts:
     """Index of the first item of a tuplet → text before it, of the form ``(p:q:r`` (4.13).
 
     A group ends where its notes fill a plain note value. Nested tuplets, and tuplets of more than
     nine notes, cannot be written so: their lengths are fractions.
     """
-    marks: dict[int, str] = {}
+    marks: _Texts = {}
     start = 0
     while start < len(items):
         ratio = _ratio(items[start])
@@ -610,7 +612,7 @@ def _ratio(item: _Item) -> tuple[int, int] | None:
     return (actual, normal) if is_plain_length(item.duration * actual / normal) else None
 
 
-def _goes_on(items: list[_Item], index: int) -> bool:
+def _goes_on(items: _Items, index: int) -> bool:
     """Whether the bracket of the score goes on although a plain value is filled, as by three notes
     of six.
     """

@@ -28,6 +28,7 @@ Samples = npt.NDArray[np.float32]  # a mono signal, shape (n,), full scale being
 _Loop = tuple[int, int] | None  # first sample, and the one behind the last
 _Generators = dict[int, int]  # number of a generator → value
 _Signal = npt.NDArray[np.floating[Any]]
+_Signals = list[_Signal]
 
 # Voices are computed in whole blocks: a short voice then equals the beginning of a long one to the
 # last bit.
@@ -101,7 +102,7 @@ def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
     return np.ascontiguousarray(sound, dtype=np.float32)
 
 
-def _interpolate(sources: list[_Signal], size: int, step: float, loop: _Loop) -> list[_Signal]:
+def _interpolate(sources: _Signals, size: int, step: float, loop: _Loop) -> _Signals:
     """Resample signals of one length at every `step`, repeating their loop; cubic Hermite
     interpolation.
     """
@@ -115,7 +116,7 @@ def _interpolate(sources: list[_Signal], size: int, step: float, loop: _Loop) ->
         index[beyond:] = loop[0] + (index[beyond:] - loop[0]) % (loop[1] - loop[0])
     else:
         index[beyond:] = end + 1
-    results: list[_Signal] = []
+    results: _Signals = []
     for source in sources:
         # Coefficients are computed once per source sample. The signal is zero before its start and
         # after its end.
@@ -131,7 +132,7 @@ def _interpolate(sources: list[_Signal], size: int, step: float, loop: _Loop) ->
     return results
 
 
-def _filtered(zone: "Zone", step: float) -> tuple[list[_Signal], _Loop]:
+def _filtered(zone: "Zone", step: float) -> tuple[_Signals, _Loop]:
     """The sample, low-pass filtered as at the peak and (if different) as at rest of the envelope;
     and its loop.
     """
@@ -149,7 +150,7 @@ def _filtered(zone: "Zone", step: float) -> tuple[list[_Signal], _Loop]:
     size = 1 << (len(source) + 4096).bit_length()
     spectrum = np.fft.rfft(source, size)
     frequency = np.arange(len(spectrum)) / size * SAMPLE_RATE * step  # as heard, in Hz
-    results: list[_Signal] = []
+    results: _Signals = []
     for cents in dict.fromkeys((peak, rest)):
         if cents >= 13_500:
             results.append(source)

@@ -30,7 +30,7 @@ from typing import Final, Literal, TypedDict, Unpack
 
 from music_evals.notation.cache import cache_folder, cache_get, cache_put
 from music_evals.notation.lilypond.sandbox import launcher
-from music_evals.notation.lilypond.sandbox.runner import Ended, Limits, run_confined
+from music_evals.notation.lilypond.sandbox.runner import Ended, Files, Limits, run_confined
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES
 from music_evals.notation.subprocesses import ELSEWHERE
@@ -90,9 +90,7 @@ class Compiled:
     stopped: Stopped
     messages: str  # warnings and errors, in which the text is called score.ly
     midi: tuple[bytes, ...] = ()  # in the order in which LilyPond wrote them
-    files: Mapping[str, bytes] = field(
-        default_factory=dict
-    )  # other files that match `Compiling.collect`
+    files: Files = field(default_factory=dict)  # other files that match `Compiling.collect`
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -291,7 +289,7 @@ class _Job:
         ended = self.lilypond({_TEXT: content}, self.settings, self.collect)
         return self.compiled(ended.status, ended.stopped, self.messages(ended), ended.files)
 
-    def lilypond(self, texts: Mapping[str, bytes], settings: str, collect: Sequence[str]) -> Ended:
+    def lilypond(self, texts: Files, settings: str, collect: Sequence[str]) -> Ended:
         root = lilypond_folder()
         options = ("--loglevel=WARN", "-dno-print-pages", f"-dinclude-settings={_SETTINGS}")
         return run_confined(
@@ -308,7 +306,7 @@ class _Job:
         return text.replace(f"{lilypond_folder()}/", "lilypond/")
 
     def compiled(
-        self, status: int | None, stopped: Stopped, messages: str, outputs: Mapping[str, bytes]
+        self, status: int | None, stopped: Stopped, messages: str, outputs: Files
     ) -> Compiled:
         files = dict(outputs)
         names = [name for name in outputs if name.endswith((".midi", ".mid"))]

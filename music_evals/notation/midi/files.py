@@ -27,6 +27,7 @@ import mido
 from music_evals.notation.midi.note_arrays import DEFAULT_TEMPO, PERCUSSION_CHANNEL, open_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
+_Voice = tuple[int, int]  # channel and pitch
 _META_FIELDS: Final = {
     "set_tempo": ("tempo",),
     "time_signature": ("numerator", "denominator"),
@@ -106,7 +107,7 @@ def midi_to_text(data: bytes) -> str:
     """
     midi = open_midi(data)
     lines: list[tuple[tuple[int, int, int, int], str]] = []
-    started: dict[tuple[int, int], int] = {}  # channel and pitch → onset of the sounding note
+    started: dict[_Voice, int] = {}  # channel and pitch → onset of the sounding note
     now = 0
     for message in mido.merge_tracks(midi.tracks):
         now += message.time
@@ -128,7 +129,7 @@ def midi_to_text(data: bytes) -> str:
     return "\n".join([f"ticks_per_beat={midi.ticks_per_beat}", *events])
 
 
-def _rank(message: Any, now: int, started: dict[tuple[int, int], int]) -> int | None:
+def _rank(message: Any, now: int, started: dict[_Voice, int]) -> int | None:
     """The place of an event among simultaneous ones; None for one that is left out."""
     key = (getattr(message, "channel", -1), getattr(message, "note", -1))
     if message.type == "note_on" and message.velocity > 0:
@@ -166,7 +167,7 @@ def parse_midi_text(text: str) -> MidiFile:
     tempo = DEFAULT_TEMPO
     notes: list[FileNote] = []
     # Channel and pitch → onset and velocity.
-    sounding: dict[tuple[int, int], deque[tuple[int, int]]] = defaultdict(deque)
+    sounding: dict[_Voice, deque[tuple[int, int]]] = defaultdict(deque)
     for number, line in enumerate(lines, start=2):
         match = _LINE.fullmatch(line)
         if match is None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, BinaryIO, Final
 
+    Request = Mapping[str, Any]
+
 SCRATCH: Final = (
     "/scratch"  # the working folder of a confined program, the only one that it can write to
 )
@@ -178,7 +180,7 @@ def drop_privileges() -> None:
     _check(_prctl(_PR_SET_NO_NEW_PRIVS, 1), "forbidding new privileges")
 
 
-def _become_program(request: Mapping[str, Any]) -> None:
+def _become_program(request: Request) -> None:
     """Replace this process by the program."""
     os.setsid()
     empty_input, writing_end = os.pipe()
@@ -222,7 +224,7 @@ def _fork_below() -> int:
     return child if child >= 0 else os.fork()
 
 
-def _start(request: Mapping[str, Any]) -> tuple[int, int]:
+def _start(request: Request) -> tuple[int, int]:
     """Start the program below a process that waits for it.
 
     Return the process id of the one that waits, and the pipe that it writes the program's wait
@@ -279,7 +281,7 @@ def _start_rival(seconds: int) -> int:
     return os.pidfd_open(rival)
 
 
-def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
+def _watch(child: int, folder: int, request: Request) -> str:
     """Watch the process that waits for the program until it ends or the caller is gone.
 
     Return why it has to be ended, or nothing.
@@ -311,9 +313,7 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
     return reason or ("slow" if rival in events else "")
 
 
-def _wait(
-    child: int, ended: int, folder: int, request: Mapping[str, Any]
-) -> tuple[int, float, str]:
+def _wait(child: int, ended: int, folder: int, request: Request) -> tuple[int, float, str]:
     """Wait for the end of the program; return its status, its CPU time in seconds, and why it was
     ended, if it was.
     """

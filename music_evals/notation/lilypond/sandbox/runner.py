@@ -72,6 +72,10 @@ _ENVIRONMENT: Final = {
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+Files = Mapping[str, bytes]
+"""Names of files → their contents."""
+
+
 class SandboxError(RuntimeError):
     """A program cannot be confined on this machine, or cannot be started."""
 
@@ -110,9 +114,7 @@ class Ended:
     stopped: Literal["time", "slow", "output", "broken", "clock"] | None
     stdout: str  # up to the limit
     stderr: str  # control characters but tabs and line feeds are replaced too
-    files: Mapping[str, bytes] = field(
-        default_factory=dict
-    )  # the files that match `collect`, oldest first
+    files: Files = field(default_factory=dict)  # the files that match `collect`, oldest first
 
 
 def available_confinement() -> Confinement:
@@ -158,7 +160,7 @@ def why_unavailable(confinement: Confinement) -> str | None:
 
 def run_confined(
     command: Sequence[str],
-    files: Mapping[str, bytes],
+    files: Files,
     *,
     collect: Sequence[str] = (),
     readable: Sequence[Path] = (),
@@ -216,7 +218,7 @@ def run_confined(
 
 
 def _check_arguments(
-    command: Sequence[str], files: Mapping[str, bytes], readable: Sequence[Path], limits: Limits
+    command: Sequence[str], files: Files, readable: Sequence[Path], limits: Limits
 ) -> None:
     for name in files:
         if not _PLAIN_NAME.fullmatch(name):
