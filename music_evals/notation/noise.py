@@ -16,9 +16,12 @@ Example:
 
 import io
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
+from itertools import product
 from random import Random
 from typing import Final
 
@@ -29,7 +32,6 @@ from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performa
 from music_evals.notation.scores.pages import engrave_pages
 
 _METRES: Final = {"2/4": 4, "3/4": 6, "4/4": 8, "6/8": 6}  # metre → eighths of a measure
-_STEPS: Final = 15  # two octaves from middle C
 _PITCHES: Final = range(48, 85)
 _DRUMS: Final = (36, 38, 42)  # kick, snare, hi-hat
 _GRID: Final = TICKS_PER_BEAT // 4
@@ -37,67 +39,23 @@ _PAGE: Final = 160_000  # characters of MusicXML that fill more than a page
 _NUMBERED: Final = re.compile(r"(?m)^( *[0-9][:.] ?\n?)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Notation:
-    """How a notation writes one voice in C major; braces hold the names of what is filled in."""
+    """How a notation writes one voice; `noise.toml` describes the fields."""
 
     head: str
     bar: str  # between measures
     tail: str
     note: str
-    lengths: tuple[str, str, str, str]  # of 1 to 4 eighths
-    pitches: tuple[str, ...]  # from middle C upwards
-
-
-def _octaves(*patterns: str) -> tuple[str, ...]:
-    """The pitches of two octaves and a C, written by a pattern for each octave."""
-    names = [pattern.format(letter) for pattern in patterns for letter in "cdefgab"]
-    return tuple(names[:_STEPS])
+    lengths: list[str]
+    pitches: list[str]
 
 
 _NOTATIONS: Final = {
-    "abc": _Notation(
-        head="X:1\nM:{metre}\nL:1/8\nK:C\n",
-        bar="|",
-        tail="|]",
-        note="{pitch}{length}",
-        lengths=("", "2", "3", "4"),
-        pitches=(*"CDEFGABcdefgab", "c'"),
-    ),
-    "kern": _Notation(
-        head="**kern\n*M{metre}\n=1\n",
-        bar="={number}\n",
-        tail="==\n*-\n",
-        note="{length}{pitch}\n",
-        lengths=("8", "4", "4.", "2"),
-        pitches=_octaves("{0}", "{0}{0}", "{0}{0}{0}"),
-    ),
-    "lilypond": _Notation(
-        head='\\version "2.24.0"\n\\score {{\n  \\new Staff {{\n    \\time {metre}\n    ',
-        bar="|\n    ",
-        tail="|\n  }\n}\n",
-        note="{pitch}{length} ",
-        lengths=("8", "4", "4.", "2"),
-        pitches=_octaves("{0}'", "{0}''", "{0}'''"),
-    ),
-    "musicxml": _Notation(
-        head='<?xml version="1.0" encoding="UTF-8"?>\n<score-partwise version="4.0"><part-list>'
-        '<score-part id="P1"><part-name/></score-part></part-list><part id="P1">'
-        '<measure number="1"><attributes><divisions>2</divisions><time><beats>{beats}</beats>'
-        "<beat-type>{unit}</beat-type></time></attributes>",
-        bar='</measure><measure number="{number}">',
-        tail="</measure></part></score-partwise>\n",
-        note="<note><pitch>{pitch}</octave></pitch>{length}</note>",
-        lengths=(
-            "<duration>1</duration><type>eighth</type>",
-            "<duration>2</duration><type>quarter</type>",
-            "<duration>3</duration><type>quarter</type><dot/>",
-            "<duration>4</duration><type>half</type>",
-        ),
-        pitches=tuple(
-            f"<step>{'CDEFGAB'[step % 7]}</step><octave>{4 + step // 7}" for step in range(_STEPS)
-        ),
-    ),
+    name: _Notation(**fields)
+    for name, fields in tomllib.loads(
+        files(__package__).joinpath("noise.toml").read_text(encoding="utf-8")
+    ).items()
 }
 
 
@@ -209,14 +167,12 @@ def _midi(text: str, rng: Random) -> str:
     is_percussion = any(note.is_drum for note in original.notes)
     ticks = max((note.onset + note.duration for note in original.notes), default=0)
     steps = max(1, round(ticks / original.ticks_per_beat * TICKS_PER_BEAT / _GRID))
-    places = [
-        (step, pitch) for step in range(steps) for pitch in (_DRUMS if is_percussion else _PITCHES)
-    ]
+    pitches = _DRUMS if is_percussion else _PITCHES
+    places = list(product(range(steps), pitches))
     sample = rng.sample(places, min(len(original.notes), len(places)))
     notes = tuple(Note(step * _GRID, pitch, _GRID, rng.randint(60, 100)) for step, pitch in sample)
     key, length = None if is_percussion else "C", steps * _GRID
-    return midi_to_text(
-        write_midi(
-            Performance(notes, original.tempo, (4, 4), key, percussion=is_percussion, length=length)
-        )
+    performance = Performance(
+        notes, original.tempo, (4, 4), key, percussion=is_percussion, length=length
     )
+    return midi_to_text(write_midi(performance))

@@ -65,9 +65,10 @@ class ReferenceSet:
         An undefined descriptor is NaN; a piece that does not compile has no descriptors.
         """
         rows: tuple[Any, ...] = self.rows
-        columns = [f"{PAPER if protocol == 'paper' else ''}{name}" for name in DESCRIPTORS]
-        values = [[np.nan if row[name] is None else row[name] for name in columns] for row in rows]
-        return np.array(values, dtype=np.float64).reshape(len(rows), len(columns))
+        prefix = PAPER if protocol == "paper" else ""
+        # None becomes NaN.
+        values = [[row[prefix + name] for name in DESCRIPTORS] for row in rows]
+        return np.array(values, dtype=np.float64).reshape(len(rows), len(DESCRIPTORS))
 
     def embeddings(self, pooling: Literal["first_token", "mean"]) -> npt.NDArray[np.float32] | None:
         """The embeddings of all pieces, shape (n, d); None if the dataset was built without an

@@ -23,12 +23,13 @@ from itertools import repeat
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from music_evals.notation.lilypond.sandbox.slots import cores
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+_Work = Callable[[Any], Any]
 
 _CHUNKS: Final = 4  # chunks of items per worker elsewhere; small chunks balance the load
 
@@ -98,28 +99,25 @@ def map_in_subprocess(
         yield from _in_processes(work, items, allowance, cores())
 
 
-def _in_one_process(
-    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance
-) -> list[_Result | LimitError]:
+def _in_one_process(work: _Work, items: Sequence[Any], allowance: Allowance) -> list[Any]:
     return list(_in_processes(work, items, allowance, 1))
 
 
 def _in_processes(
-    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance, processes: int
-) -> Iterator[_Result | LimitError]:
+    work: _Work, items: Sequence[Any], allowance: Allowance, processes: int
+) -> Iterator[Any]:
     thread = threading.local()
-    children: list[_Child[_Item, _Result]] = []
+    children: list[_Child] = []
 
-    def run(item: _Item) -> _Result | LimitError:
+    def run(item: Any) -> Any:
         if getattr(thread, "child", None) is None:
             thread.child = _Child(work, allowance)
             children.append(thread.child)
         try:
-            result: _Result = thread.child.run(item)
+            return thread.child.run(item)
         except LimitError as error:
             thread.child = None
             return error
-        return result
 
     with ThreadPoolExecutor(processes) as pool:
         try:
@@ -129,30 +127,27 @@ def _in_processes(
                 child.end()
 
 
-class _Child(Generic[_Item, _Result]):
+class _Child:
     """A process that works on items; unlike `multiprocessing` it does not import the main module,
     such as Inspect.
     """
 
-    def __init__(self, work: Callable[[_Item], _Result], allowance: Allowance) -> None:
+    def __init__(self, work: _Work, allowance: Allowance) -> None:
         self._allowance = allowance
         self._pipe, theirs = Pipe()
+        python_path = os.pathsep.join(path or os.getcwd() for path in sys.path)
         self._process = subprocess.Popen(
             [sys.executable, "-c", f"from {__name__} import serve; serve({theirs.fileno()})"],
             stdin=subprocess.DEVNULL,
             stdout=2,  # output of the function goes to standard error
             pass_fds=[theirs.fileno()],
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
-            },
+            env={**os.environ, "PYTHONPATH": python_path},
         )
         theirs.close()
         self._pipe.send((work, allowance))
 
-    def run(self, item: _Item) -> _Result:
+    def run(self, item: Any) -> Any:
         """Return the result of an item; a LimitError ends the process."""
-        answer: tuple[_Result] | Exception
         try:
             self._pipe.send(item)
             if self._pipe.poll(self._allowance.wall):
@@ -161,13 +156,10 @@ class _Child(Generic[_Item, _Result]):
                 answer = LimitError(f"took more than {self._allowance.wall:g} s")
         except (EOFError, OSError, pickle.UnpicklingError):
             code = self._process.wait()
+            end = f"by signal {-code}" if code < 0 else f"with status {code}"
+            answer = LimitError(f"its process ended {end}")
             if code == -signal.SIGXCPU:
                 answer = LimitError(f"took more than {self._allowance.cpu} s of CPU time")
-            else:
-                answer = LimitError(
-                    "its process ended "
-                    f"{f'by signal {-code}' if code < 0 else f'with status {code}'}"
-                )
         if isinstance(answer, LimitError):
             self.end()
         if isinstance(answer, Exception):
@@ -198,7 +190,7 @@ def serve(descriptor: int) -> None:
             pipe.send(_answer(work, pipe.recv(), allowance))
 
 
-def _answer(work: Callable[[Any], Any], item: Any, allowance: Allowance) -> Any:
+def _answer(work: _Work, item: Any, allowance: Allowance) -> Any:
     used = resource.getrusage(resource.RUSAGE_SELF)
     _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + allowance.cpu)
     try:

@@ -18,13 +18,13 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, groupby
+from operator import attrgetter
 from typing import Final
 
 from music_evals.notation.abc.tunes import (
     SIGNS,
-    key_alterations,
+    alterations_in,
     letter_text,
-    parse_key,
     short_length_text,
     staff_layout,
     voice_names,
@@ -32,6 +32,7 @@ from music_evals.notation.abc.tunes import (
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import pitch_of
 
+_VoiceText = Sequence[MeasureText]
 _UNIT: Final = Fraction(1, 8)
 _MASKED: Final = re.compile(r"\\(key|time) \?")
 _MODES: Final = {
@@ -39,6 +40,7 @@ _MODES: Final = {
     "minor": "m",
     **{f"{name}ian": name[:3] for name in ("mixolyd", "dor", "phryg", "locr", "lyd")},
 }
+_RESTS: Final = {"r": "z", "s": "x"}
 _MOST: Final = 9  # notes of a tuplet, in one digit
 
 
@@ -60,40 +62,55 @@ def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:
         F2 |
         =F ^F G4 |
     """
-    masked = set(_MASKED.findall(text))
+    masked = _MASKED.findall(text)
     measures = read_measures(_MASKED.sub("", text))
-    voices = [
-        list(group)
-        for _, group in groupby(measures, key=lambda measure: (measure.staff, measure.voice))
-    ]
-    is_score = voices[0][0].staff >= 0
+    voices = [list(group) for _, group in groupby(measures, key=attrgetter("voice"))]
+    is_score = measures[0].staff >= 0
     key = _first("key", voices[0]) or ("C" if is_score else "none")
     metre = _first("metre", voices[0])
-    fields = [*(["X:1", *header] if is_score else []), f"L:{_UNIT}"]
+    fields = ["X:1", *header] if is_score else []
+    fields.append(f"L:{_UNIT}")
     if metre or "time" in masked:
         fields.append(f"M:{'?' if 'time' in masked else metre}")
-    fields.append(f"K:{'?' if 'key' in masked else key}")
-    clefs = [f" clef={clef}" if (clef := _first("clef", voice)) else "" for voice in voices]
-    if len(voices) == 1:
-        fields[-1] += clefs[0]
-        return "\n".join([*fields, *_lines(voices[0], key, metre), ""])
-    staves = [list(group) for _, group in groupby(voices, key=lambda voice: voice[0].staff)]
-    names = [voice_names(number, len(staff)) for number, staff in enumerate(staves, 1)]
-    flat = list(chain.from_iterable(names))
-    fields.insert(-1, f"%%score {' '.join(map(staff_layout, names))}")
-    fields += [f"V:{name}{clef}" for name, clef in zip(flat, clefs, strict=True)]
-    own = key
-    for name, voice in zip(flat, voices, strict=True):
-        own = _first("key", voice) or own  # a further voice of a staff has the staff's key
-        lines = _lines(voice, own, metre)
-        fields += [f"V:{name}", (f"[K:{own}] " if own != key else "") + next(lines), *lines]
+    key_field = f"K:{'?' if 'key' in masked else key}"
+    if len(voices) > 1:
+        fields += _several_voices(voices, key_field, key, metre)
+    else:
+        fields += [key_field + _clef(voices[0]), *_Writer(key, metre).lines(voices[0])]
     return "\n".join([*fields, ""])
 
 
-def _first(kind: str, voice: Sequence[MeasureText]) -> str:
+def _several_voices(
+    voices: Sequence[_VoiceText], key_field: str, key: str, metre: str
+) -> Iterator[str]:
+    """The fields from the layout on, and the measures of all voices."""
+    staves = groupby(voices, key=lambda voice: voice[0].staff)
+    names = [voice_names(number, len(list(staff))) for number, (_, staff) in enumerate(staves, 1)]
+    yield f"%%score {' '.join(map(staff_layout, names))}"
+    yield key_field
+    named = list(zip(chain.from_iterable(names), voices, strict=True))
+    for name, voice in named:
+        yield f"V:{name}{_clef(voice)}"
+    own = key
+    for name, voice in named:
+        own = _first("key", voice) or own  # a further voice of a staff has the staff's key
+        first, *further = _Writer(own, metre).lines(voice)
+        yield f"V:{name}"
+        yield first if own == key else f"[K:{own}] {first}"
+        yield from further
+
+
+def _clef(voice: _VoiceText) -> str:
+    clef = _first("clef", voice)
+    return f" clef={clef}" if clef else ""
+
+
+def _first(kind: str, voice: _VoiceText) -> str:
     """The key, metre or clef at the beginning of a voice, if it is written there."""
-    word = next((word for word in voice[0].words if word.kind == kind), None)
-    return "" if word is None else _key(word) if kind == "key" else word.match[kind]
+    for word in voice[0].words:
+        if word.kind == kind:
+            return _key(word) if kind == "key" else word.match[kind]
+    return ""
 
 
 def _key(word: Word) -> str:
@@ -105,48 +122,71 @@ def _key(word: Word) -> str:
     return name + _MODES.get(mode, f" {mode[::-1]}")
 
 
-def _alterations(key: str) -> dict[str, int]:
-    # After a wrong mode, the key is that of the tonic.
-    sharps = 0 if key == "none" else parse_key(key.partition(" ")[0]).sharps
-    return key_alterations(sharps)
+class _Writer:
+    """Writes the measures of a voice; the key and metre of its beginning are written elsewhere."""
 
+    def __init__(self, key: str, metre: str) -> None:
+        self._key, self._metre = key, metre
+        self._altered: set[str] = set()  # letters that had an accidental in the measure
+        # The last note, if a tie follows, whether or not the tie ends at a note of the same pitch.
+        self._tied = ""
 
-def _lines(voice: Sequence[MeasureText], key: str, metre: str) -> Iterator[str]:
-    """The measures of a voice; the key and metre of its beginning are written elsewhere."""
-    implied = _alterations(key)
-    # the last note, if a tie follows, whether or not the tie ends at a note of the same pitch
-    tied = ""
-    for measure in voice:
+    def lines(self, voice: _VoiceText) -> Iterator[str]:
+        """Write the measures, one per line."""
+        for measure in voice:
+            yield self._measure(measure.words) + " |" * measure.closed
+
+    def _measure(self, words: Sequence[Word]) -> str:
         texts: list[str] = []
-        altered = {letter.upper() for letter in re.findall(r"[\^_=]([A-Ga-g])", tied)}
-        tuplets = _tuplets(measure.words)
+        self._altered = {letter.upper() for letter in re.findall(r"[\^_=]([A-Ga-g])", self._tied)}
+        tuplets = _tuplets(words)
         graces = ""
-        for number, word in enumerate(measure.words):
-            if word.kind == "key" and _key(word) != key:
-                key = _key(word)
-                implied = _alterations(key)
-                texts.append(f"[K:{key}]")
-            elif word.kind == "metre" and word.match["metre"] != metre:
-                metre = word.match["metre"]
-                texts.append(f"[M:{metre}]")
+        for number, word in enumerate(words):
+            if word.kind == "unknown":
+                raise ValueError(f"{word.match[0]!r:.40} cannot be written as ABC")
+            if word.kind in ("key", "metre"):
+                texts += self._sign(word)
             elif word.kind == "grace" and word.match["duration"]:
-                graces += _notes(word, implied, altered)
+                graces += self._notes(word)
             elif word.kind in ("note", "rest"):
                 mark, factor = tuplets.get(number, ("", Fraction(1)))
-                rests = {"r": "z", "s": "x"}
-                text = (
-                    _notes(word, implied, altered)
-                    if word.kind == "note"
-                    else rests[word.match["name"]]
-                )
-                length = short_length_text(word.duration / factor / _UNIT)
-                texts += [part for part in (mark, f"{{{graces}}}" if graces else "") if part]
-                texts.append(text + length + ("-" if word.match["tie"] else ""))
-                tied = text if word.match["tie"] else ""
+                texts += filter(None, (mark, graces and f"{{{graces}}}"))
+                texts.append(self._note(word, factor))
                 graces = ""
-            elif word.kind == "unknown":
-                raise ValueError(f"{word.match[0]!r:.40} cannot be written as ABC")
-        yield " ".join([*texts, *([f"{{{graces}}}"] if graces else [])]) + " |" * measure.closed
+        return " ".join([*texts, f"{{{graces}}}"] if graces else texts)
+
+    def _sign(self, word: Word) -> Iterator[str]:
+        """A key or metre that changes the one before."""
+        if word.kind == "key" and _key(word) != self._key:
+            self._key = _key(word)
+            yield f"[K:{self._key}]"
+        if word.kind == "metre" and word.match["metre"] != self._metre:
+            self._metre = word.match["metre"]
+            yield f"[M:{self._metre}]"
+
+    def _note(self, word: Word, factor: Fraction) -> str:
+        """A note, chord or rest."""
+        text = self._notes(word) if word.kind == "note" else _RESTS[word.match["name"]]
+        self._tied = text if word.match["tie"] else ""
+        tie = "-" if word.match["tie"] else ""
+        return text + short_length_text(word.duration / factor / _UNIT) + tie
+
+    def _notes(self, word: Word) -> str:
+        """A note or chord without its length; remembers the letters with an accidental."""
+        texts = []
+        for name in (word.match["chord"] or f"{word.match['name']}{word.match['octave']}").split():
+            pitch = pitch_of(name.rstrip("',"))
+            if pitch is None:
+                return f"@{name}"
+            if pitch.alteration not in SIGNS:
+                raise ValueError(f"{name} is a quarter tone, which is not written")
+            letter, sign = "CDEFGAB"[pitch.step], ""
+            implied = alterations_in(self._key).get(letter, 0)
+            if pitch.alteration != implied or letter in self._altered:
+                sign = SIGNS[int(pitch.alteration)]
+                self._altered.add(letter)
+            texts.append(sign + letter_text(letter, name.count("'") - name.count(",") - 1))
+        return texts[0] if len(texts) == 1 else f"[{''.join(texts)}]"
 
 
 def _tuplets(words: Sequence[Word]) -> dict[int, tuple[str, Fraction]]:
@@ -160,30 +200,14 @@ def _tuplets(words: Sequence[Word]) -> dict[int, tuple[str, Fraction]]:
     for number, word in enumerate(words):
         tuplet += word.match["below"] is not None
         if word.kind in ("note", "rest"):
-            value, dots = word.match["duration"].rstrip("."), word.match["duration"].count(".")
-            factors[number] = (word.duration * int(value) / (2 - Fraction(1, 2**dots)), tuplet)
+            factors[number] = (word.factor, tuplet)
     marks: dict[int, tuple[str, Fraction]] = {}
     for (factor, _), group in groupby(factors, key=factors.__getitem__):
+        if not 1 < factor.denominator <= _MOST:
+            continue
         members = list(group)
-        for start in range(0, len(members) if 1 < factor.denominator <= _MOST else 0, _MOST):
+        for start in range(0, len(members), _MOST):
             chunk = members[start : start + _MOST]
             marks |= dict.fromkeys(chunk, ("", factor))
             marks[chunk[0]] = (f"({factor.denominator}:{factor.numerator}:{len(chunk)}", factor)
     return marks
-
-
-def _notes(word: Word, implied: dict[str, int], altered: set[str]) -> str:
-    """A note or chord without its length; adds the steps with an accidental to `altered`."""
-    texts = []
-    for name in (word.match["chord"] or f"{word.match['name']}{word.match['octave']}").split():
-        pitch = pitch_of(name.rstrip("',"))
-        if pitch is None:
-            return f"@{name}"
-        if pitch.alteration not in SIGNS:
-            raise ValueError(f"{name} is a quarter tone, which is not written")
-        letter, sign = "CDEFGAB"[pitch.step], ""
-        if pitch.alteration != implied.get(letter, 0) or letter in altered:
-            sign = SIGNS[int(pitch.alteration)]
-            altered.add(letter)
-        texts.append(sign + letter_text(letter, name.count("'") - name.count(",") - 1))
-    return texts[0] if len(texts) == 1 else f"[{''.join(texts)}]"

@@ -18,6 +18,7 @@ music21 10.5, which
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 from music_evals.notation.abc.tunes import (
@@ -157,9 +158,6 @@ def _tied_notes(music: str) -> list[str]:
 
 def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
     """Tie notes to the next note of the same pitch, where one of both is in a chord."""
-    from music21 import tie
-
-    new: Any = tie.Tie
     if not any("1" in marks for marks in tied):
         return
     # music21 divides notes of measures that are longer than the metre.
@@ -167,17 +165,27 @@ def _tie_chords(elements: Sequence[Any], tied: Sequence[str]) -> None:
         raise ValueError(
             f"music21 reads {len(elements)} notes and chords where the tune has {len(tied)}"
         )
-    for element, following, marks in zip(elements, elements[1:], tied, strict=False):
+    for (element, following), marks in zip(pairwise(elements), tied, strict=False):
         if not (element.isChord or following.isChord):
             continue
-        ends = {
-            note.pitch.nameWithOctave: note for note in getattr(following, "notes", [following])
-        }
-        for note, mark in zip(getattr(element, "notes", [element]), marks, strict=True):
-            if mark == "1" and note.pitch.nameWithOctave in ends:
-                is_tied_before = note.tie is not None and note.tie.type != "start"
-                note.tie = new("continue" if is_tied_before else "start")
-                ends[note.pitch.nameWithOctave].tie = new("stop")
+        ends = {note.pitch.nameWithOctave: note for note in _notes(following)}
+        for note, mark in zip(_notes(element), marks, strict=True):
+            end = ends.get(note.pitch.nameWithOctave)
+            if mark == "1" and end is not None:
+                _tie(note, end)
+
+
+def _notes(element: Any) -> Any:
+    return getattr(element, "notes", [element])
+
+
+def _tie(note: Any, end: Any) -> None:
+    from music21 import tie
+
+    new: Any = tie.Tie
+    is_tied_before = note.tie is not None and note.tie.type != "start"
+    note.tie = new("continue" if is_tied_before else "start")
+    end.tie = new("stop")
 
 
 def plain_field(line: str) -> str:
@@ -220,13 +228,12 @@ class _Voice:
         for kind, token in body_tokens(body):
             word = self._word(kind, token)
             if kind == "tuplet":
-                ratio = [*token[1:].split(":"), "", ""]
-                lacking, tuplet = int(ratio[2] or ratio[0]), len(words)
-                word = f"({ratio[0]}:{ratio[1]}:{lacking}"
+                notes, time, count, *_ = *token[1:].split(":"), "", ""
+                lacking, tuplet = int(count or notes), len(words)
+                word = f"({notes}:{time}:{lacking}"
             elif kind == "grace" and lacking:
-                words[tuplet] = words[tuplet][:-1] + str(
-                    int(words[tuplet][-1]) + len(_NOTE.findall(token))
-                )
+                mark, count = words[tuplet].rsplit(":", 1)
+                words[tuplet] = f"{mark}:{int(count) + len(_NOTE.findall(token))}"
             elif kind == "broken" and event >= 0:
                 first, factor = broken_factors(token)
                 words[event] = _multiplied(words[event], first)
@@ -241,13 +248,9 @@ class _Voice:
         match kind:
             case "note" | "chord" | "rest":
                 self._event = {}
-                word = (
-                    "z" + token[1:]
-                    if kind == "rest"
-                    else _NOTE.sub(self._note, _SIGNS.sub("", token))
-                )
+                word = _NOTE.sub(self._note, _SIGNS.sub("", token))
                 self._tied, self._joined = self._joined, {}
-                return word
+                return word.replace("x", "z")
             case "grace":
                 return _NOTE.sub(self._note, token.replace("{/", "{"))
             case "measures":

@@ -10,14 +10,17 @@ place. Durations and unit note lengths are in whole notes.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
-from math import lcm
+from functools import cache, lru_cache
 from string import ascii_lowercase
 from typing import Final
 
 MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
+
+Meter = tuple[int, int]
+_Field = tuple[str, str]  # letter and value
+_Token = tuple[str, str]  # kind and text
 
 MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
 """Modes as ABC writes them after the tonic (4.6.14) → number of sharps more than in major."""
@@ -30,6 +33,7 @@ _MODE_NAMES: Final = {
     "aeo": "m",
     **{mode: mode for mode in MODES},
 }
+_SOUNDING: Final = ("note", "chord", "rest", "measures")  # kinds of tokens
 FIFTHS: Final = "FCGDAEB"
 """The letters in fifths: 7 semitones upwards each."""
 ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
@@ -83,7 +87,7 @@ class Tune:
     without comments.
     """
 
-    fields: tuple[tuple[str, str], ...]
+    fields: tuple[_Field, ...]
     body: str
 
     def values(self, name: str) -> tuple[str, ...]:
@@ -99,7 +103,7 @@ class Measure:
     # the bar line at its end, without the number of an ending; empty if the tune ends without one
     bar: str
     ending: str = ""  # number of the variant ending that starts here, such as "1" or "1,3"
-    fields: tuple[tuple[str, str], ...] = ()  # information fields since the last bar line
+    fields: tuple[_Field, ...] = ()  # information fields since the last bar line
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,32 +134,30 @@ def split_tunes(text: str) -> list[Tune]:
     longer than `MAX_CHARACTERS`.
     """
     _check_length(text)
-    tunes: list[Tune] = []
-    fields: list[tuple[str, str]] = []
-    body: list[str] | None = None
-
-    def close() -> None:
-        if body is not None:
-            tunes.append(Tune(tuple(fields), "\n".join(body)))
-
+    sections: list[list[str]] = []
     # Not `splitlines`: Unicode has more line ends than ABC.
     for line in re.split(r"\r\n|\r|\n", text):
         field = FIELD.fullmatch(line)
         if not line.strip() or (field is not None and field[1] == "X"):
-            close()
-            fields, body = [], None
-        bare = _COMMENT.sub("", line)
+            sections.append([])
+        if sections:
+            sections[-1].append(line)
+    tunes = (_tune(section) for section in sections if section[0].startswith("X:"))
+    return [tune for tune in tunes if tune is not None]
+
+
+def _tune(lines: Sequence[str]) -> Tune | None:
+    """The tune in lines from its X field on; None without a K field."""
+    fields: list[_Field] = []
+    bare = [_COMMENT.sub("", line).rstrip() for line in lines]
+    for number, line in enumerate(bare, 1):
+        field = FIELD.fullmatch(line)
         if field is None:
-            if body is not None and bare.strip():
-                body.append(bare.rstrip())
-        elif body is not None:
-            body.append(bare.rstrip())
-        elif fields or field[1] == "X":
-            fields.append((field[1], bare[2:].strip()))
-            if field[1] == "K":
-                body = []
-    close()
-    return tunes
+            continue
+        fields.append((field[1], field[2].strip()))
+        if field[1] == "K":
+            return Tune(tuple(fields), "\n".join(filter(None, bare[number:])))
+    return None
 
 
 def split_measures(body: str) -> Iterator[Measure]:
@@ -173,34 +175,34 @@ def split_measures(body: str) -> Iterator[Measure]:
         Measure(text='G4', bar='|]', ending='2', fields=())
     """
     last: Measure | None = None  # not yielded yet, because its bar line may go on
-    text: list[str] = []
-    fields: list[tuple[str, str]] = []
-    ending = ""
+    text, ending = "", ""
+    fields: list[_Field] = []
     has_music = False
     for kind, token in body_tokens(body):
         if kind == "field":
             fields.append((token[0], token[2:].strip()))
-        elif kind in ("bar", "ending"):
-            bar = token.rstrip("0123456789,.-") if kind == "bar" else ""
-            # An ending can start within a measure.
-            if has_music:
-                if last is not None:
-                    yield last
-                last = Measure("".join(text).strip(), bar, ending, tuple(fields))
-                text, fields, ending, has_music = [], [], "", False
-            elif last is not None and len(last.bar) < _LONGEST_BAR:
-                last = Measure(last.text, last.bar + bar, last.ending, last.fields)
-            ending = token[len(bar) :].strip("[,.-") or ending
-        else:
-            has_music = has_music or kind in ("note", "chord", "rest", "measures")
-            text.append(" " if kind == "space" else token)
+            continue
+        if kind not in ("bar", "ending"):
+            has_music = has_music or kind in _SOUNDING
+            text += " " if kind == "space" else token
+            continue
+        bar = token.rstrip("0123456789,.-") if kind == "bar" else ""
+        # An ending can start within a measure.
+        if has_music:
+            if last is not None:
+                yield last
+            last = Measure(text.strip(), bar, ending, tuple(fields))
+            text, fields, ending, has_music = "", [], "", False
+        elif last is not None and len(last.bar) < _LONGEST_BAR:
+            last = replace(last, bar=last.bar + bar)
+        ending = token[len(bar) :].strip("[,.-") or ending
     if last is not None:
         yield last
     if has_music:
-        yield Measure("".join(text).strip(), "", ending, tuple(fields))
+        yield Measure(text.strip(), "", ending, tuple(fields))
 
 
-def parse_meter(value: str) -> tuple[int, int]:
+def parse_meter(value: str) -> Meter:
     """Read an M field (3.1.6): beats of a measure and their note value; ValueError also for free
     metre.
     """
@@ -212,7 +214,7 @@ def parse_meter(value: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
+def parse_unit(value: str | None, meter: Meter) -> Fraction:
     """Read an L field; without one, return the unit note length that the metre implies (3.1.7)."""
     if value is None:
         return Fraction(1, 16) if Fraction(*meter) < Fraction(3, 4) else Fraction(1, 8)
@@ -229,8 +231,7 @@ def parse_key(value: str) -> Key:
     accidentals and clefs.
     """
     match = _KEY.fullmatch(value)
-    word = match[3].lower() if match is not None else "?"
-    mode = _MODE_NAMES.get(word[:3])
+    mode = _MODE_NAMES.get(match[3][:3].lower()) if match else None
     if match is None or mode is None:
         raise ValueError(
             f"key {_shown(value)} is not accepted; accepted are a tonic and a mode, such as Em or A"
@@ -238,16 +239,14 @@ def parse_key(value: str) -> Key:
         )
     tonic = FIFTHS.index(match[1]) - 1 + {"": 0, "#": 7, "b": -7}[match[2]]  # fifths above C
     sharps = tonic + MODES[mode]
-    if not -7 <= sharps <= 7:
+    if abs(sharps) > 7:
         raise ValueError(
             f"key {_shown(value)} would have {abs(sharps)} accidentals; accepted are up to 7"
         )
     return Key(f"{match[1]}{match[2]}{mode}", 7 * tonic % 12, sharps)
 
 
-def read_measure(
-    text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0
-) -> tuple[Event, ...]:
+def read_measure(text: str, unit: Fraction, meter: Meter, sharps: int = 0) -> tuple[Event, ...]:
     """Read the notes, chords and rests of music without bar lines (4.1 to 4.17).
 
     An accidental holds in all octaves to the end of the measure (11.3).
@@ -261,68 +260,18 @@ def read_measure(
     Raises:
         ValueError: the text is no ABC, has a bar line, or a broken rhythm or tuplet lacks notes.
     """
-    altered: dict[str, int] = {}  # letter → accidental so far, in semitones
-    events: list[Event] = []  # up to the last step with durations in unit notes, as written
-    units: list[Fraction] = []  # the length of a unit note for each event, shorter in tuplets
-    mark, ratio, lacking = "", Fraction(1), 0  # of a tuplet; `lacking` counts the notes to come
-    start = ""  # the mark, until the first note of the tuplet
-    broken: Fraction | None = None  # factor of the next note's length
+    reader = _MeasureReader(unit, meter, sharps)
     for kind, token in tokens(text):
-        if kind in ("bar", "ending", "field"):
-            raise ValueError(
-                f"a measure holds {_shown(token)}; accepted is music between two bar lines"
-            )
-        if kind == "tuplet":
-            if lacking:
-                raise ValueError(
-                    f"tuplet {token} starts within another; accepted are tuplets one after the "
-                    "other"
-                )
-            mark, ratio, lacking = _tuplet(token, meter)
-            start = mark
-        elif kind == "broken":
-            if not events or broken is not None:
-                raise ValueError(f"broken rhythm {token} has no note before it")
-            first, broken = broken_factors(token)
-            events[-1].duration *= first
-        elif kind == "grace":
-            for match in _IN_CHORD.finditer(token):
-                if match["note"]:
-                    _pitch(split_length(match[0])[0], sharps, altered)
-        elif kind == "tie":
-            if events:
-                events[-1].is_tied = True
-        elif kind in ("note", "rest", "chord", "measures"):
-            event = _event(kind, token, unit, meter, sharps, altered)
-            units.append(unit * ratio if lacking else unit)
-            if lacking:
-                event.tuplet, start = start, ""
-                lacking -= 1
-            if broken is not None:
-                event.duration *= broken
-                broken = None
-            events.append(event)
-    if lacking:
-        raise ValueError(f"tuplet {mark} lacks {lacking} of its notes")
-    if broken is not None:
-        raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
-    for event, length in zip(events, units, strict=True):
-        event.text += length_text(event.duration)
-        event.duration *= length
-    return tuple(events)
+        reader.read(kind, token)
+    return reader.events(text)
 
 
 def total_duration(events: Sequence[Event]) -> Fraction:
     """Return the length of a sequence of events in whole notes."""
-    # Sums of integers are many times faster than sums of fractions.
-    grid = lcm(*(event.duration.denominator for event in events))
-    return Fraction(
-        sum(event.duration.numerator * (grid // event.duration.denominator) for event in events),
-        grid,
-    )
+    return sum((event.duration for event in events), Fraction(0))
 
 
-def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fraction(0)) -> str:
+def spell(events: Sequence[Event], meter: Meter, start: Fraction = Fraction(0)) -> str:
     """Spell the events of a measure as plain music: notes, chords, rests, ties and tuplets, a space
     before every beat.
 
@@ -334,26 +283,18 @@ def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fra
         >>> spell(events, (2, 4))
         'A3/2B/2 cd'
     """
-    beat = (
-        Fraction(3, meter[1])
-        if meter[0] % 3 == 0 and meter[1] >= 8
-        else Fraction(1, min(meter[1], 4))
-    )
-    grid = lcm(
-        beat.denominator, start.denominator, *(event.duration.denominator for event in events)
-    )
-    step = int(beat * grid)
-    now = int(start * grid)
+    beat = Fraction(3, meter[1]) if _is_compound(meter) else Fraction(1, min(meter[1], 4))
+    now = start
     words: list[str] = []
     for event in events:
-        if not words or now % step == 0:
+        if not words or now % beat == 0:
             words.append("")
-        words[-1] += event.tuplet + event.text + ("-" if event.is_tied else "")
-        now += event.duration.numerator * (grid // event.duration.denominator)
+        words[-1] += event.tuplet + event.text + "-" * event.is_tied
+        now += event.duration
     return " ".join(words)
 
 
-def body_tokens(body: str) -> Iterator[tuple[str, str]]:
+def body_tokens(body: str) -> Iterator[_Token]:
     """Yield kind and text of the tokens of a tune's body; a field, inline or on its own line, as
     ``M:6/8``.
     """
@@ -368,7 +309,7 @@ def body_tokens(body: str) -> Iterator[tuple[str, str]]:
         yield "space", " "
 
 
-def tokens(music: str) -> Iterator[tuple[str, str]]:
+def tokens(music: str) -> Iterator[_Token]:
     """Yield kind and text of the tokens of music without comments and field lines; ValueError where
     it is no ABC.
     """
@@ -385,65 +326,117 @@ def tokens(music: str) -> Iterator[tuple[str, str]]:
         place = match.end()
 
 
-def _event(
-    kind: str,
-    token: str,
-    unit: Fraction,
-    meter: tuple[int, int],
-    sharps: int,
-    altered: dict[str, int],
-) -> Event:
-    """Read a note, chord or rest, with its duration in unit notes; `altered` holds the accidentals
-    so far.
-    """
-    if kind == "measures":
-        return Event((), Fraction(*meter) * int(token[1:] or 1) / unit, "z")
-    if kind == "rest":
-        return Event((), read_length(token[1:]), "z")
-    if kind == "note":
-        note, length = split_length(token)
-        return Event((_pitch(note, sharps, altered),), length, note)
-    inner, outer = token[1:].rsplit("]", 1)
-    matches = list(_IN_CHORD.finditer(inner))
-    if sum(len(match[0]) for match in matches) < len(inner):
-        raise ValueError(
-            f"cannot read chord {_shown(token)}: accepted are notes in square brackets"
-        )
-    notes = [split_length(match[0]) for match in matches if match["note"]]
-    if not notes:
-        raise ValueError(f"chord {_shown(token)} has no notes")
-    names, lengths = zip(*notes, strict=True)
-    pitches = tuple(_pitch(name, sharps, altered) for name in names)
-    # The length of the first note counts for all (4.17).
-    spelling = names[0] if len(names) == 1 else f"[{''.join(names)}]"
-    return Event(pitches, lengths[0] * read_length(outer), spelling, is_tied="-" in inner)
+class _MeasureReader:
+    """Reads the music between two bar lines, token by token."""
+
+    def __init__(self, unit: Fraction, meter: Meter, sharps: int) -> None:
+        self._unit, self._meter, self._sharps = unit, meter, sharps
+        self._altered: dict[str, int] = {}  # letter → accidental so far, in semitones
+        self._events: list[Event] = []  # with durations in unit notes, as written
+        self._units: list[Fraction] = []  # length of a unit note for each event, less in tuplets
+        self._tuplet, self._ratio, self._lacking = "", Fraction(1), 0  # notes to come in a tuplet
+        self._mark = ""  # that of a tuplet, until its first note
+        self._broken: Fraction | None = None  # factor of the next note's length
+
+    def read(self, kind: str, token: str) -> None:
+        """Read a token."""
+        if kind in ("bar", "ending", "field"):
+            raise ValueError(
+                f"a measure holds {_shown(token)}; accepted is music between two bar lines"
+            )
+        if kind == "tuplet":
+            self._begin_tuplet(token)
+        elif kind == "broken":
+            if not self._events or self._broken is not None:
+                raise ValueError(f"broken rhythm {token} has no note before it")
+            first, self._broken = broken_factors(token)
+            self._events[-1].duration *= first
+        elif kind == "grace":
+            for match in _IN_CHORD.finditer(token):
+                if match["note"]:
+                    self._pitch(split_length(match[0])[0])
+        elif kind == "tie" and self._events:
+            self._events[-1].is_tied = True
+        elif kind in _SOUNDING:
+            self._add(self._event(kind, token))
+
+    def events(self, text: str) -> tuple[Event, ...]:
+        """Return the events, with durations in whole notes."""
+        if self._lacking:
+            raise ValueError(f"tuplet {self._tuplet} lacks {self._lacking} of its notes")
+        if self._broken is not None:
+            raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
+        for event, unit in zip(self._events, self._units, strict=True):
+            event.text += length_text(event.duration)
+            event.duration *= unit
+        return tuple(self._events)
+
+    def _begin_tuplet(self, token: str) -> None:
+        """Read ``(p:q:r`` (4.13)."""
+        if self._lacking:
+            raise ValueError(
+                f"tuplet {token} starts within another; accepted are tuplets one after the other"
+            )
+        notes, time, count, *_ = *(int(number or 0) for number in token[1:].split(":")), 0, 0
+        default = 3 if _is_compound(self._meter) else 2
+        usual = {2: 3, 3: 2, 4: 3, 6: 2, 8: 3}.get(notes, default)
+        time, count = time or usual, count or notes
+        is_usual = (time, count) == (usual, notes)
+        self._mark = self._tuplet = f"({notes}" if is_usual else f"({notes}:{time}:{count}"
+        self._ratio, self._lacking = Fraction(time, notes), count
+
+    def _add(self, event: Event) -> None:
+        """Add a note, chord or rest."""
+        unit = self._unit
+        if self._lacking:
+            unit *= self._ratio
+            self._lacking -= 1
+            event.tuplet, self._mark = self._mark, ""
+        if self._broken is not None:
+            event.duration *= self._broken
+            self._broken = None
+        self._events.append(event)
+        self._units.append(unit)
+
+    def _event(self, kind: str, token: str) -> Event:
+        """Read a note, chord or rest, with its duration in unit notes."""
+        if kind == "measures":
+            return Event((), Fraction(*self._meter) * int(token[1:] or 1) / self._unit, "z")
+        if kind == "rest":
+            return Event((), read_length(token[1:]), "z")
+        if kind == "note":
+            note, length = split_length(token)
+            return Event((self._pitch(note),), length, note)
+        inner, outer = token[1:].rsplit("]", 1)
+        matches = list(_IN_CHORD.finditer(inner))
+        if sum(len(match[0]) for match in matches) < len(inner):
+            raise ValueError(
+                f"cannot read chord {_shown(token)}: accepted are notes in square brackets"
+            )
+        notes = [split_length(match[0]) for match in matches if match["note"]]
+        if not notes:
+            raise ValueError(f"chord {_shown(token)} has no notes")
+        names, lengths = zip(*notes, strict=True)
+        # The length of the first note counts for all (4.17).
+        length = lengths[0] * read_length(outer)
+        spelling = names[0] if len(names) == 1 else f"[{''.join(names)}]"
+        return Event(tuple(map(self._pitch, names)), length, spelling, is_tied="-" in inner)
+
+    def _pitch(self, note: str) -> int:
+        """MIDI pitch of a note without its length; remembers its accidental."""
+        accidental = note.rstrip("ABCDEFGabcdefg,'")
+        letter = note[len(accidental)]
+        octave = 5 + letter.islower() + note.count("'") - note.count(",")
+        letter = letter.upper()
+        if accidental:
+            self._altered[letter] = ALTERATIONS[accidental]
+        order = FIFTHS.index(letter)
+        signed = 1 if order < self._sharps else -(6 - order < -self._sharps)
+        return 12 * octave + 7 * (order - 1) % 12 + self._altered.get(letter, signed)
 
 
-def _pitch(note: str, sharps: int, altered: dict[str, int]) -> int:
-    """MIDI pitch of a note without its length; adds its accidental to `altered`."""
-    accidental = note.rstrip("ABCDEFGabcdefg,'")
-    octave = 5 + note[len(accidental)].islower() + note.count("'") - note.count(",")
-    letter = note[len(accidental)].upper()
-    if accidental:
-        altered[letter] = ALTERATIONS[accidental]
-    order = FIFTHS.index(letter)
-    signed = 1 if order < sharps else -1 if 6 - order < -sharps else 0
-    return 12 * octave + 7 * (order - 1) % 12 + altered.get(letter, signed)
-
-
-def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
-    """Canonical mark, ratio of played to written length, and number of notes, of ``(p:q:r``
-    (4.13).
-    """
-    numbers = [int(number) if number else 0 for number in token[1:].split(":")]
-    notes = numbers[0]
-    usual = {2: 3, 3: 2, 4: 3, 6: 2, 8: 3}.get(
-        notes, 3 if meter[0] % 3 == 0 and meter[1] >= 8 else 2
-    )
-    time = (numbers[1] if len(numbers) > 1 else 0) or usual
-    count = (numbers[2] if len(numbers) > 2 else 0) or notes
-    mark = f"({notes}" if (time, count) == (usual, notes) else f"({notes}:{time}:{count}"
-    return mark, Fraction(time, notes), count
+def _is_compound(meter: Meter) -> bool:
+    return meter[0] % 3 == 0 and meter[1] >= 8
 
 
 def broken_factors(token: str) -> tuple[Fraction, Fraction]:
@@ -483,6 +476,11 @@ def short_length_text(value: Fraction) -> str:
     return "/" if value == Fraction(1, 2) else length_text(value)
 
 
+def is_plain_length(length: Fraction) -> bool:
+    """Return whether a length is a multiple of a power of two, which needs no tuplet."""
+    return length.denominator & (length.denominator - 1) == 0
+
+
 def letter_text(letter: str, octave: int) -> str:
     """Return a letter with its octave marks; octave 0 begins at middle C, ``C``."""
     return letter.lower() + "'" * (octave - 1) if octave > 0 else letter + "," * -octave
@@ -507,6 +505,12 @@ def key_alterations(sharps: int) -> dict[str, int]:
         if sharps > 0
         else dict.fromkeys(FIFTHS[::-1][:-sharps], -1)
     )
+
+
+@cache
+def alterations_in(key: str) -> dict[str, int]:
+    """Return the alterations of a key as ABC names it; of its tonic, if a wrong mode follows."""
+    return {} if key == "none" else key_alterations(parse_key(key.partition(" ")[0]).sharps)
 
 
 def _check_length(text: str) -> None:

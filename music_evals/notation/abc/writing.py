@@ -20,10 +20,12 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from music_evals.notation.abc.tunes import (
-    key_alterations,
+    alterations_in,
+    is_plain_length,
     letter_text,
     short_length_text,
     staff_layout,
@@ -43,15 +45,15 @@ _IMPRECISION: Final = Fraction(1, 96)
 _ACCIDENTALS: Final = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
 _UNITS: Final = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
 _FLAGGED: Final = frozenset(("eighth", "16th", "32nd", "64th", "128th"))
-_CLEFS: Final[dict[tuple[str, int | None], str]] = {
-    **{
-        ("G", 2): "treble",
-        ("G", 1): "treble1",
-        ("F", 4): "bass",
-        ("F", 3): "bass3",
-        ("percussion", None): "perc",
-    },
-    **{("C", 1): "alto1", ("C", 2): "alto2", ("C", 3): "alto", ("C", 4): "tenor"},
+_CLEFS: Final = {
+    "G2": "treble",
+    "G1": "treble1",
+    "F4": "bass",
+    "F3": "bass3",
+    "C1": "alto1",
+    "C2": "alto2",
+    "C3": "alto",
+    "C4": "tenor",
 }
 _BARS: Final = {
     "none": "[|]",
@@ -61,39 +63,35 @@ _BARS: Final = {
     "dotted": ".|",
     "dashed": ".|",
 }
-_CHANGES: Final = (
-    "TimeSignature",
-    "KeySignature",
-    "Clef",
-    "MetronomeMark",
-)  # in the order of their fields
+_BRACKETS: Final = {"brace": "{}", "bracket": "[]"}
+_HAIRPINS: Final = {"Crescendo": "<", "Diminuendo": ">"}
 _DYNAMICS: Final = frozenset(
     ("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz")
 )
 # Classes of music21 by name, subclasses first. The decorations are from 4.14, but marcato is from
 # ABC 2.2.
 _DECORATIONS: Final = {
-    **{
-        "Staccatissimo": "!wedge!",
-        "Spiccato": "!wedge!",
-        "DetachedLegato": ".!tenuto!",
-        "Staccato": ".",
-    },
-    **{"StrongAccent": "!marcato!", "Accent": "!accent!", "Tenuto": "!tenuto!", "UpBow": "!upbow!"},
-    **{
-        "DownBow": "!downbow!",
-        "OpenString": "!open!",
-        "StringHarmonic": "!open!",
-        "SnapPizzicato": "!snap!",
-    },
-    **{"Stopped": "!plus!", "BreathMark": "!breath!", "InvertedMordent": "!uppermordent!"},
-    **{
-        "Mordent": "!lowermordent!",
-        "InvertedTurn": "!invertedturn!",
-        "Turn": "!turn!",
-        "Trill": "!trill!",
-    },
-    **{"ArpeggioMark": "!arpeggio!", "Fermata": "!fermata!"},
+    "Staccatissimo": "!wedge!",
+    "Spiccato": "!wedge!",
+    "DetachedLegato": ".!tenuto!",
+    "Staccato": ".",
+    "StrongAccent": "!marcato!",
+    "Accent": "!accent!",
+    "Tenuto": "!tenuto!",
+    "UpBow": "!upbow!",
+    "DownBow": "!downbow!",
+    "OpenString": "!open!",
+    "StringHarmonic": "!open!",
+    "SnapPizzicato": "!snap!",
+    "Stopped": "!plus!",
+    "BreathMark": "!breath!",
+    "InvertedMordent": "!uppermordent!",
+    "Mordent": "!lowermordent!",
+    "InvertedTurn": "!invertedturn!",
+    "Turn": "!turn!",
+    "Trill": "!trill!",
+    "ArpeggioMark": "!arpeggio!",
+    "Fermata": "!fermata!",
 }
 
 
@@ -106,11 +104,17 @@ class _Item:
     onset: Fraction
     duration: Fraction
     element: Any
-    graces: list[Any] = field(default_factory=list)
+    graces: list[Any]
 
     @property
     def end(self) -> Fraction:
         return self.onset + self.duration
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether it is a note that can be beamed."""
+        element = self.element
+        return element is not None and not element.isRest and element.duration.type in _FLAGGED
 
     @property
     def tuplets(self) -> Any:
@@ -126,6 +130,12 @@ class _Bar:
     layers: list[list[_Item]]
 
 
+_Items = list[_Item]
+_Bars = list[_Bar]
+_Texts = dict[int, str]
+_Place = tuple[int, int, int]  # of a note: layer, bar and position in the layer
+
+
 class _Marks:
     """Text around notes, by the identity of the note's music21 object."""
 
@@ -139,64 +149,63 @@ def score_to_abc(score: "Score") -> str:
         [_read_bar(measure) for measure in part.getElementsByClass("Measure")]
         for part in score.parts
     ]
-    # A measure is as long as it is in the part where it is longest, so that the voices stay
-    # together.
-    for column in zip(*parts, strict=False):
-        for bar in column:
-            bar.length = max(other.length for other in column)
-    # The unit note length of most notes; an eighth in case of a tie.
-    items = [
-        item
-        for bars in parts
-        for bar in bars
-        for layer in bar.layers
-        for item in layer
-        if item.element
-    ]
-    counts = Counter(item.duration / 4 for item in items)
-    unit = max(_UNITS, key=lambda unit: counts[unit])
-    firsts = [bars[0].measure for bars in parts if bars]
-    meter = next(
-        (first.timeSignature.ratioString for first in firsts if first.timeSignature), "none"
-    )
-    sharps, key = next(
-        (_key(first.keySignature) for first in firsts if first.keySignature), (0, "C")
-    )
-    tempo, tempi = _tempi(score)
-    endings = _endings(score)
+    _align(parts)
+    metre = _first_sign(parts, "timeSignature")
+    signs = {
+        "M:": metre.ratioString if metre else "none",
+        "K:": _key(_first_sign(parts, "keySignature")),
+    }
+    unit, layout = _unit_length(parts), _layout(score, parts)
+    first_tempi, later_tempi = _tempi(score)
     lines = [
         "X:1",
-        f"T:{_plain(score.metadata.title or '')}",
-        f"C:{_plain(score.metadata.composer or '')}",
+        f"T:{_one_line(score.metadata.title)}",
+        f"C:{_one_line(score.metadata.composer)}",
+        f"L:{unit}",
+        *first_tempi[:1],
     ]
-    lines += [f"L:{unit}", *([f"Q:{tempo}"] if tempo else [])]
-    layout = _layout(score, parts)
-    lines += [f"%%score {layout}"] if len(parts) > 1 or "(" in layout else []
-    lines += [f"M:{meter}", f"K:{key}"]
+    if len(parts) > 1 or "(" in layout:
+        lines.append(f"%%score {layout}")
+    lines += [name + value for name, value in signs.items()]
+    endings = _endings(score, parts)
     body: list[str] = []
     for number, (part, bars) in enumerate(zip(score.parts, parts, strict=True), 1):
         marks = _marks(part, bars)
-        name = "" if part.partName == NO_NAME else _quoted("", part.partName or "")
+        clef = _first_clef(bars[0].measure)
+        # The first voice of a part has its name and its tempi.
+        name = "" if part.partName == NO_NAME else _quoted("", part.partName)
+        label, tempi = f" nm={name}" if name else "", later_tempi
         for layer, voice in enumerate(_voices(number, bars)):
-            lines.append(
-                f"V:{voice} "
-                f"{_first_clef(bars[0].measure)}{f' nm={name}' if name and not layer else ''}"
-            )
-            # The first voice of a part has its tempi.
-            texts = (marks, {} if layer else tempi, endings)
-            writer = _Writer(
-                unit * 4, meter, key, key_alterations(sharps), _first_clef(bars[0].measure), *texts
-            )
-            texts_by_number: dict[int, list[str]] = defaultdict(list)
-            for index, bar in enumerate(bars):
-                texts_by_number[bar.measure.number].append(
-                    writer.measure(bar, layer, index, bar is bars[-1])
-                )
-            body.append(f"V:{voice}")
-            body += [
-                f"{' '.join(pieces)} %{measure}" for measure, pieces in texts_by_number.items()
-            ]
+            lines.append(f"V:{voice} {clef}{label}")
+            writer = _Writer(unit * 4, signs | {"K:clef=": clef}, marks, tempi)
+            body += [f"V:{voice}", *writer.voice(bars, layer, endings)]
+            label, tempi = "", {}
     return "\n".join(lines + body) + "\n"
+
+
+def _align(parts: list[_Bars]) -> None:
+    """Make a measure as long as it is in the part where it is longest, so that the voices stay
+    together.
+    """
+    for column in zip(*parts, strict=True):
+        longest = max(bar.length for bar in column)
+        for bar in column:
+            bar.length = longest
+
+
+def _first_sign(parts: list[_Bars], name: str) -> Any:
+    """The first time or key signature at the beginning of a part; None if no part has one."""
+    return next(filter(None, (getattr(bars[0].measure, name) for bars in parts)), None)
+
+
+def _unit_length(parts: list[_Bars]) -> Fraction:
+    """The unit note length of most notes and rests; an eighth in case of a tie."""
+    counts: Counter[Fraction] = Counter()
+    for bars in parts:
+        for bar in bars:
+            for layer in bar.layers:
+                counts.update(item.duration / 4 for item in layer if item.element)
+    return max(_UNITS, key=lambda unit: counts[unit])
 
 
 def _fraction(value: Any) -> Fraction:
@@ -204,94 +213,93 @@ def _fraction(value: Any) -> Fraction:
     return Fraction(value).limit_denominator(100_000)
 
 
+def _offset(element: Any, stream: Any) -> Fraction:
+    return _fraction(element.getOffsetInHierarchy(stream))
+
+
 def _notated_length(element: Any) -> Fraction:
     """Return the length of a note or rest in quarter notes: the notated length if it agrees up to
     rounding.
     """
     length = _fraction(element.quarterLength)
-    if tuplets := element.duration.tuplets:
-        notated = _fraction(element.duration.quarterLengthNoTuplets)
-        for tuplet in tuplets:
-            notated *= _fraction(tuplet.tupletMultiplier())
-        if abs(notated - length) < _IMPRECISION:
-            return notated
-    return length
+    notated = _fraction(element.duration.quarterLengthNoTuplets)
+    for tuplet in element.duration.tuplets:
+        notated *= _fraction(tuplet.tupletMultiplier())
+    return notated if abs(notated - length) < _IMPRECISION else length
 
 
-def _voices(number: int, bars: list[_Bar]) -> list[str]:
+def _voices(number: int, bars: _Bars) -> list[str]:
     """Names of the voices of a part, such as 1 and 1b."""
-    return voice_names(number, max((len(bar.layers) for bar in bars), default=1))
+    return voice_names(number, max(len(bar.layers) for bar in bars))
 
 
-def _plain(text: str) -> str:
+def _one_line(text: Any) -> str:
     """Text on one line, without the signs of comments and escapes (2.2.3, 8.2)."""
-    return " ".join(str(text).replace("\\", "/").replace("%", "").split())
+    return " ".join(str(text or "").replace("\\", "/").replace("%", "").split())
 
 
-def _quoted(place: str, text: str) -> str:
-    plain = _plain(text).replace('"', "'")
+def _quoted(place: str, text: Any) -> str:
+    plain = _one_line(text).replace('"', "'")
     return f'"{place}{plain}"' if plain else ""
 
 
 def _read_bar(measure: Any) -> _Bar:
     """Sort the notes of a measure into layers without overlaps."""
-    voices = list(measure.getElementsByClass("Voice"))
+    streams = list(measure.getElementsByClass("Voice"))
     # A measure can have notes beside its voices.
-    streams = (
-        [measure, *voices] if not voices or measure.getElementsByClass("GeneralNote") else voices
-    )
-    layers: list[list[_Item]] = []
-    overflow: list[_Item] = []
-    for source in streams:
-        base = _fraction(source.offset) if source is not measure else Fraction(0)
-        graces: list[Any] = []
-        layer: list[_Item] = []
-        end = Fraction(0)
-        for element in source.getElementsByClass("GeneralNote"):
-            if "Harmony" in element.classes:
-                continue
-            if element.duration.isGrace:
-                graces.append(element)
-                continue
-            onset, duration = base + _fraction(element.offset), _notated_length(element)
-            if abs(onset - end) < _IMPRECISION:
-                onset = end
-            if not duration:
-                continue
-            item = _Item(onset, duration, element, graces)
-            graces = []
-            if onset < end:
-                overflow.append(item)
-            else:
+    if not streams or measure.getElementsByClass("GeneralNote"):
+        streams.insert(0, measure)
+    overlapping: _Items = []
+    layers = [_read_layer(stream, measure, overlapping) for stream in streams]
+    for item in sorted(overlapping, key=lambda item: item.onset):
+        for layer in layers[len(streams) :]:
+            if layer[-1].end <= item.onset:
                 layer.append(item)
-                end = item.end
-        if graces:
-            layer.append(_Item(end, Fraction(0), None, graces))
-        layers.append(layer)
-    for item in sorted(overflow, key=lambda item: item.onset):
-        free = next(
-            (layer for layer in layers[len(streams) :] if layer[-1].end <= item.onset), None
-        )
-        if free is None:
-            layers.append([item])
+                break
         else:
-            free.append(item)
+            layers.append([item])
     ends = [layer[-1].end for layer in layers if layer]
     return _Bar(measure, max(ends, default=_fraction(measure.barDuration.quarterLength)), layers)
 
 
-def _key(signature: Any) -> tuple[int, str]:
-    """The sharps of a signature and its key as ABC names it (3.1.14); C for a signature that no key
-    has.
-    """
-    sharps = signature.sharps
-    if sharps is None or abs(sharps) > 7 or getattr(signature, "isNonTraditional", False):
-        return 0, "C"
-    return sharps, KEYS[sharps + 7 + 15 * (getattr(signature, "mode", None) == "minor")]
+def _read_layer(stream: Any, measure: Any, overlapping: _Items) -> _Items:
+    """The notes of a voice or measure; adds those to `overlapping` that begin within another."""
+    layer: _Items = []
+    graces: list[Any] = []
+    end = Fraction(0)
+    for element in stream.getElementsByClass("GeneralNote"):
+        if "Harmony" in element.classes:
+            continue
+        if element.duration.isGrace:
+            graces.append(element)
+            continue
+        onset, duration = _offset(element, measure), _notated_length(element)
+        if abs(onset - end) < _IMPRECISION:
+            onset = end
+        if not duration:
+            continue
+        item = _Item(onset, duration, element, graces)
+        graces = []
+        if onset < end:
+            overlapping.append(item)
+        else:
+            layer.append(item)
+            end = item.end
+    if graces:
+        layer.append(_Item(end, Fraction(0), None, graces))
+    return layer
+
+
+def _key(signature: Any) -> str:
+    """The key of a signature as ABC names it (3.1.14); C for none, and for one that no key has."""
+    if signature is None or signature.sharps is None or abs(signature.sharps) > 7:
+        return "C"
+    return KEYS[signature.sharps + 7 + 15 * (getattr(signature, "mode", None) == "minor")]
 
 
 def _clef(clef: Any) -> str:
-    return _CLEFS.get((clef.sign, clef.line), "perc" if clef.sign == "percussion" else "treble")
+    default = "perc" if clef.sign == "percussion" else "treble"
+    return _CLEFS.get(f"{clef.sign}{clef.line}", default)
 
 
 def _first_clef(measure: Any) -> str:
@@ -300,127 +308,120 @@ def _first_clef(measure: Any) -> str:
     return _clef(measure.clef or clef.bestClef(measure, recurse=True))
 
 
-def _tempi(score: Any) -> tuple[str, dict[int, str]]:
-    """The tempo at the start, and later ones by the identity of their marks; a repeated mark counts
-    once.
+def _tempi(score: Any) -> tuple[list[str], _Texts]:
+    """The tempi at the start, as fields, and later ones by the identity of their marks; a repeated
+    mark counts once.
     """
-    first = ""
-    later: dict[int, str] = {}
-    seen: set[tuple[Any, str]] = set()
+    marks: dict[tuple[Any, str], int] = {}
     for part in score.parts:
         for mark in part.recurse().getElementsByClass("MetronomeMark"):
-            # As in the Q: field (3.1.8): text, number or both.
-            text = "" if getattr(mark, "textImplicit", True) else _quoted("", mark.text or "")
-            if getattr(mark, "number", None) and not mark.numberImplicit:
-                note = _fraction(mark.referent.quarterLength) / 4
-                text = f"{text} {note.numerator}/{note.denominator}={float(mark.number):g}".strip()
-            place = mark.getOffsetInHierarchy(part)
-            if not text or (place, text) in seen:
-                continue
-            seen.add((place, text))
-            if place:
-                later[id(mark)] = text
-            else:
-                first = first or text
-    return first, later
+            marks.setdefault((mark.getOffsetInHierarchy(part), _tempo(mark)), id(mark))
+    at_start = [f"Q:{text}" for place, text in marks if text and not place]
+    return at_start, {mark: text for (place, text), mark in marks.items() if text and place}
 
 
-def _endings(score: Any) -> dict[int, str]:
+def _tempo(mark: Any) -> str:
+    """The value of the Q: field (3.1.8): text, number or both."""
+    text = "" if mark.textImplicit else _quoted("", mark.text)
+    if not mark.number or mark.numberImplicit:
+        return text
+    note = _fraction(mark.referent.quarterLength) / 4
+    return f"{text} {note.numerator}/{note.denominator}={float(mark.number):g}".strip()
+
+
+def _endings(score: Any, parts: list[_Bars]) -> _Texts:
     """Index of the first measure of a repeat ending → number of the ending."""
-    endings: dict[int, str] = {}
-    for part in score.parts:
-        positions = {
-            id(measure): index for index, measure in enumerate(part.getElementsByClass("Measure"))
-        }
+    endings: _Texts = {}
+    for part, bars in zip(score.parts, parts, strict=True):
+        positions = {id(bar.measure): index for index, bar in enumerate(bars)}
         for bracket in part.recurse().getElementsByClass("RepeatBracket"):
-            measures = [
-                positions[id(m)] for m in bracket.getSpannedElements() if id(m) in positions
-            ]
+            first = positions.get(id(bracket.getFirst()))
             number = re.sub(r"\s", "", str(bracket.number))
-            if measures and re.fullmatch(r"[1-9][0-9]?([,-][1-9][0-9]?)*", number):
-                endings.setdefault(min(measures), number)
+            if first is not None and re.fullmatch(r"[1-9][0-9]?([,-][1-9][0-9]?)*", number):
+                endings.setdefault(first, number)
     return endings
 
 
-def _layout(score: Any, parts: list[list[_Bar]]) -> str:
+def _layout(score: Any, parts: list[_Bars]) -> str:
     """The value of %%score (11.1): voices of a staff in parentheses, staves of an instrument in
     braces.
     """
     staves = [staff_layout(_voices(number, bars)) for number, bars in enumerate(parts, 1)]
     positions = {id(part): index for index, part in enumerate(score.parts)}
     for group in score.getElementsByClass("StaffGroup"):
-        signs = {"brace": "{}", "bracket": "[]"}.get(group.symbol or "")
-        members = sorted(
-            positions[id(part)] for part in group.getSpannedElements() if id(part) in positions
-        )
-        if signs and len(members) > 1 and members == list(range(members[0], members[-1] + 1)):
-            staves[members[0]] = f"{signs[0]}{staves[members[0]]}"
+        signs = _BRACKETS.get(group.symbol or "")
+        members = sorted(positions[id(part)] for part in group.getSpannedElements())
+        if signs and len(members) > 1 and members == [*range(members[0], members[-1] + 1)]:
+            staves[members[0]] = signs[0] + staves[members[0]]
             staves[members[-1]] += signs[1]
     return " ".join(staves)
 
 
-def _marks(part: Any, bars: list[_Bar]) -> _Marks:
+def _marks(part: Any, bars: _Bars) -> _Marks:
     """Slurs, hairpins, decorations and text of a part."""
     marks = _Marks()
-    places: dict[int, tuple[int, int, int]] = {}
+    places: dict[int, _Place] = {}
     for index, bar in enumerate(bars):
         for number, layer in enumerate(bar.layers):
             for position, item in enumerate(layer):
-                places |= {
-                    id(element): (number, index, position)
-                    for element in (*item.graces, item.element)
-                }
+                notes = (*item.graces, item.element)
+                places |= dict.fromkeys(map(id, notes), (number, index, position))
     # music21 stores a spanner within one part there or further up.
     for spanner in part.recurse().getElementsByClass("Spanner"):
-        elements = spanner.getSpannedElements()
-        if len(elements) < 2 or id(elements[0]) not in places or id(elements[-1]) not in places:
-            continue
-        first, last = elements[0], elements[-1]
-        start, stop = places[id(first)], places[id(last)]
-        # ABC has no slurs from one voice to another.
-        if (
-            start[0] != stop[0]
-            or start[1:] > stop[1:]
-            or (start == stop and not first.duration.isGrace)
-        ):
-            continue
-        if "Slur" in spanner.classes and not last.duration.isGrace:
-            marks.before[id(first)] += "("
-            marks.after[id(last)] += ")"
-        if first.duration.isGrace or last.duration.isGrace:
-            continue
-        for kind, sign in (("Crescendo", "<"), ("Diminuendo", ">")):
-            if kind in spanner.classes:
-                marks.decorations[id(first)] += f"!{sign}(!"
-                marks.decorations[id(last)] += f"!{sign})!"
+        first, last = spanner.getFirst(), spanner.getLast()
+        if first is not last and _is_in_one_voice(places.get(id(first)), places.get(id(last))):
+            _mark_spanner(spanner, marks)
     for bar in bars:
         _mark_texts(bar, marks)
     return marks
+
+
+def _is_in_one_voice(start: _Place | None, stop: _Place | None) -> bool:
+    """Whether two notes are in one voice, in this order: ABC has no slurs to another voice."""
+    if start is None or stop is None:
+        return False
+    return start[0] == stop[0] and start <= stop
+
+
+def _mark_spanner(spanner: Any, marks: _Marks) -> None:
+    first, last = spanner.getFirst(), spanner.getLast()
+    if last.duration.isGrace:
+        return
+    if "Slur" in spanner.classes:
+        marks.before[id(first)] += "("
+        marks.after[id(last)] += ")"
+    for kind, sign in _HAIRPINS.items():
+        if kind in spanner.classes and not first.duration.isGrace:
+            marks.decorations[id(first)] += f"!{sign}(!"
+            marks.decorations[id(last)] += f"!{sign})!"
 
 
 def _mark_texts(bar: _Bar, marks: _Marks) -> None:
     """Put dynamics, directions and chord symbols at the first note or rest of the staff that is not
     earlier.
     """
-    items = [item for layer in bar.layers[:1] for item in layer if item.element is not None]
+    items = [item for item in bar.layers[0] if item.element is not None]
     if not items:
         return
     for element in bar.measure.recurse().getElementsByClass(
         ["Dynamic", "TextExpression", "RehearsalMark", "Harmony"]
     ):
-        onset = _fraction(element.getOffsetInHierarchy(bar.measure))
+        onset = _offset(element, bar.measure)
         item = next((item for item in items if item.onset >= onset), items[-1])
-        if "Dynamic" in element.classes:
-            text = (
-                f"!{element.value}!" if element.value in _DYNAMICS else _quoted("_", element.value)
-            )
-        elif "Harmony" in element.classes:
-            text = _quoted("", re.sub("(?<=^[A-G])-", "b", element.figure or ""))
-        else:
-            text = _quoted("^", str(element.content or ""))
+        text, old = _text(element), marks.decorations[id(item.element)]
         # Text goes before decorations (4.20).
-        old = marks.decorations[id(item.element)]
         marks.decorations[id(item.element)] = text + old if text.startswith('"') else old + text
+
+
+def _text(element: Any) -> str:
+    """A dynamic as a decoration (4.14), a chord symbol (4.18), or other text (4.19)."""
+    if "Harmony" in element.classes:
+        return _quoted("", re.sub("(?<=^[A-G])-", "b", element.figure or ""))
+    if "Dynamic" not in element.classes:
+        return _quoted("^", element.content)
+    if element.value in _DYNAMICS:
+        return f"!{element.value}!"
+    return _quoted("_", element.value)
 
 
 @dataclass(slots=True)
@@ -428,142 +429,139 @@ class _Writer:
     """Writes the measures of one voice in order."""
 
     _unit: Fraction  # in quarter notes
-    _meter: str
-    _key: str
-    _alterations: dict[str, int]
-    _clef: str
+    _signs: dict[str, str]  # metre, key and clef in force, by their fields
     _marks: _Marks
-    _tempi: dict[int, str]
-    _endings: dict[int, str]
+    _tempi: _Texts
     _altered: set[str] = field(default_factory=set)  # steps that had an accidental in the measure
-    _tied: set[str] = field(
-        default_factory=set
-    )  # such steps of the last note or chord, if a tie follows
+    # Such steps of the last note or chord, if a tie follows.
+    _tied: set[str] = field(default_factory=set)
 
-    def measure(self, bar: _Bar, layer: int, index: int, is_last: bool) -> str:
-        """Write a measure of a layer with its bar line; `index` is its position in the part, from
-        0.
-        """
+    def voice(self, bars: _Bars, layer: int, endings: _Texts) -> list[str]:
+        """Write the measures of a layer, one per line, also if a bar line divides it."""
+        lines = defaultdict[int, str](str)
+        for index, bar in enumerate(bars):
+            measure = bar.measure
+            start = "|: " if getattr(measure.leftBarline, "direction", "") == "start" else ""
+            ending = f"[{endings[index]} " if index in endings else ""
+            music = self._measure(bar, bar.layers[layer] if layer < len(bar.layers) else [])
+            end = _bar_line(measure.rightBarline, bar is bars[-1])
+            lines[measure.number] += f"{start}{ending}{music} {end} "
+        return [f"{line}%{number}" for number, line in lines.items()]
+
+    def _measure(self, bar: _Bar, items: _Items) -> str:
+        """Write a measure without its bar lines."""
         # A tie can lead to another voice: the next note of the step is not tied.
         self._altered = self._altered | self._tied if bar.measure.numberSuffix else self._tied
         changes = [
-            (_fraction(element.getOffsetInHierarchy(bar.measure)), kind, element)
-            for kind in _CHANGES
+            (_offset(element, bar.measure), kind, element)
+            for kind in (*_SIGNS, "MetronomeMark")
             for element in bar.measure.recurse().getElementsByClass(kind)
         ]
-        changes.sort(key=lambda change: change[0])
-        items = bar.layers[layer] if layer < len(bar.layers) else []
-        tuplets = _tuplets(items)
+        changes.sort(key=itemgetter(0))
+        tuplets, beat = _tuplet_marks(items), _beat(bar.measure)
         text = ""
         now, is_beamed = Fraction(0), False
-        beat = _beat(bar.measure)
         for position, item in enumerate(items):
             fields = self._due_fields(changes, item.onset)
-            if item.onset > now:
-                text += f" x{self._length(item.onset - now)}"
-                is_beamed = False
-            is_short = (
-                item.element is not None
-                and not item.element.isRest
-                and item.element.duration.type in _FLAGGED
-            )
-            joins = is_short and is_beamed and not fields and item.onset % beat
-            text += (
-                ("" if joins else " ")
-                + fields
-                + self._item(item, *tuplets.get(position, ("", Fraction(1))))
-            )
-            is_beamed = is_short
-            now = item.end
+            text += self._silence(item.onset - now)
+            is_after_break = fields or item.onset > now or item.onset % beat == 0
+            joins = is_beamed and item.is_flagged and not is_after_break
+            text += "" if joins else " "
+            text += fields + self._item(item, tuplets.get(position, ""))
+            now, is_beamed = item.end, item.is_flagged
         fields = self._due_fields(changes, bar.length + 1)
-        if bar.length > now:
-            text += f" x{self._length(bar.length - now)}"
-        if fields:
-            text += f" {fields}"
-        left, right = bar.measure.leftBarline, bar.measure.rightBarline
-        start = "|: " if getattr(left, "direction", None) == "start" else ""
-        ending = f"[{self._endings[index]} " if index in self._endings else ""
-        kind = right.type if right is not None else ""
-        bar_line = _BARS.get(kind, "|]" if is_last and kind in ("", "regular") else "|")
-        if getattr(right, "direction", None) == "end":
-            bar_line = ":|"
-        return f"{start}{ending}{text.strip()} {bar_line}"
+        text += self._silence(bar.length - now)
+        return f"{text} {fields}".strip()
+
+    def _silence(self, duration: Fraction) -> str:
+        """An invisible rest."""
+        return f" x{self._length(duration)}" if duration > 0 else ""
 
     def _due_fields(self, changes: list[tuple[Fraction, str, Any]], now: Fraction) -> str:
         """Take the changes up to a time from the list, and write them as inline fields (3.2)."""
         text = ""
         while changes and changes[0][0] <= now:
             _, kind, element = changes.pop(0)
-            if kind == "TimeSignature" and element.ratioString != self._meter:
-                self._meter = element.ratioString
-                text += f"[M:{self._meter}] "
-            elif kind == "KeySignature":
-                sharps, key = _key(element)
-                if key != self._key:
-                    self._key, self._alterations = key, key_alterations(sharps)
-                    text += f"[K:{key}] "
-            elif kind == "Clef" and _clef(element) != self._clef:
-                self._clef = _clef(element)
-                text += f"[K:clef={self._clef}] "
-            elif id(element) in self._tempi:
-                text += f"[Q:{self._tempi[id(element)]}] "
+            if kind == "MetronomeMark":
+                tempo = self._tempi.get(id(element))
+                text += f"[Q:{tempo}] " if tempo else ""
+                continue
+            name, value = _SIGNS[kind], _sign_value(element)
+            if value != self._signs[name]:
+                self._signs[name] = value
+                text += f"[{name}{value}] "
         return text
 
-    def _item(self, item: _Item, tuplet: str, ratio: Fraction) -> str:
+    def _item(self, item: _Item, tuplet: str) -> str:
         """Write a note, chord or rest with its grace notes and marks, in the order of 4.20."""
         element = item.element
         slurs = "".join(self._marks.before[id(grace)] for grace in item.graces)
         graces = "".join(self._pitches(grace, "") for grace in item.graces)
         if graces:
-            graces = (
-                f"{{{'/' if getattr(item.graces[0].duration, 'slash', False) else ''}{graces}}}"
-            )
+            slash = "/" if getattr(item.graces[0].duration, "slash", False) else ""
+            graces = f"{{{slash}{graces}}}"
         if element is None:
             return graces
-        marks = (*element.articulations, *element.expressions)
-        signs = (
-            next((sign for name, sign in _DECORATIONS.items() if name in mark.classes), "")
-            for mark in marks
-        )
+        slurs += self._marks.before[id(element)]
+        signs = map(_decoration, (*element.articulations, *element.expressions))
         decorations = self._marks.decorations[id(element)] + "".join(dict.fromkeys(signs))
-        length = self._length(item.duration * ratio)
+        actual, normal = _ratio(item) or (1, 1)
+        length = self._length(item.duration * actual / normal)
         rest = "x" if element.style.hideObjectOnPrint else "z"
         note = rest + length if element.isRest else self._pitches(element, length)
-        slurs += self._marks.before[id(element)]
         return f"{slurs}{tuplet}{graces}{decorations}{note}{self._marks.after[id(element)]}"
 
     def _pitches(self, element: Any, length: str) -> str:
         """Write a note or chord; grace notes have no length (4.12)."""
-        notes = list(element.notes) if hasattr(element, "notes") else [element]
+        notes = list(getattr(element, "notes", [element]))
         ties = [_is_tied(note) for note in notes]
         if not any(ties):
             ties = [_is_tied(element)] * len(notes)
-        spelled = [(self._pitch(note), tie) for note, tie in zip(notes, ties, strict=True)]
-        spelled.sort(key=lambda entry: entry[0][1])
-        tied = [name for (name, _), tie in spelled if tie and name[0] in "^_="]
+        spelled = [(*self._pitch(note), tie) for note, tie in zip(notes, ties, strict=True)]
+        spelled.sort(key=itemgetter(0))
+        tied = [name for _, name, tie in spelled if tie and name[0] in "^_="]
         self._tied = {name.strip("^_=/,'").upper() for name in tied}
-        text = "".join(name + "-" * (tie and not all(ties)) for (name, _), tie in spelled)
+        text = "".join(name + "-" * (tie and not all(ties)) for _, name, tie in spelled)
         return f"{text if len(spelled) == 1 else f'[{text}]'}{length}{'-' * all(ties)}"
 
-    def _pitch(self, note: Any) -> tuple[str, float]:
-        """The accidental, letter and octave of a note (4.1, 4.2), and its height for sorting."""
+    def _pitch(self, note: Any) -> tuple[float, str]:
+        """The height of a note for sorting, and its accidental, letter and octave (4.1, 4.2)."""
         pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
-        step, octave = (
-            pitch.step,
-            pitch.octave if pitch.octave is not None else pitch.implicitOctave,
-        )
-        alter = float(pitch.accidental.alter) if pitch.accidental is not None else 0.0
-        accidental = ""
-        if alter != self._alterations.get(step, 0) or step in self._altered:
-            accidental = (
-                _ACCIDENTALS.get(alter) or _ACCIDENTALS[float(max(-2, min(2, round(alter))))]
-            )
-            self._altered.add(step)
-        return accidental + letter_text(step, octave - 4), pitch.ps
+        octave = pitch.implicitOctave
+        alteration = float(pitch.accidental.alter) if pitch.accidental is not None else 0.0
+        letter = letter_text(pitch.step, octave - 4)
+        implied = alterations_in(self._signs["K:"]).get(pitch.step, 0)
+        if alteration == implied and pitch.step not in self._altered:
+            return pitch.ps, letter
+        self._altered.add(pitch.step)
+        nearest = float(max(-2, min(2, round(alteration))))
+        return pitch.ps, (_ACCIDENTALS.get(alteration) or _ACCIDENTALS[nearest]) + letter
 
     def _length(self, duration: Fraction) -> str:
         """A length in unit notes (4.3)."""
         return short_length_text(duration / self._unit)
+
+
+_SIGNS: Final = {"TimeSignature": "M:", "KeySignature": "K:", "Clef": "K:clef="}
+"""Class of music21 → field, in the order in which simultaneous changes are written."""
+
+
+def _sign_value(sign: Any) -> str:
+    if "TimeSignature" in sign.classes:
+        return str(sign.ratioString)
+    return _key(sign) if "KeySignature" in sign.classes else _clef(sign)
+
+
+def _bar_line(line: Any, is_last: bool) -> str:
+    """The bar line at the end of a measure (4.8); a plain one at the end of the score is thick."""
+    if getattr(line, "direction", "") == "end":
+        return ":|"
+    kind = "regular" if line is None else line.type
+    return "|]" if is_last and kind == "regular" else _BARS.get(kind, "|")
+
+
+def _decoration(mark: Any) -> str:
+    return next((sign for name, sign in _DECORATIONS.items() if name in mark.classes), "")
 
 
 def _beat(measure: Any) -> Fraction:
@@ -580,14 +578,13 @@ def _is_tied(note: Any) -> bool:
     return note.tie is not None and note.tie.type in ("start", "continue")
 
 
-def _tuplets(items: list[_Item]) -> dict[int, tuple[str, Fraction]]:
-    """Index of an item in a tuplet → text before it, of the form ``(p:q:r`` (4.13), and the factor
-    of its length.
+def _tuplet_marks(items: _Items) -> _Texts:
+    """Index of the first item of a tuplet → text before it, of the form ``(p:q:r`` (4.13).
 
     A group ends where its notes fill a plain note value. Nested tuplets, and tuplets of more than
     nine notes, cannot be written so: their lengths are fractions.
     """
-    tuplets: dict[int, tuple[str, Fraction]] = {}
+    marks: _Texts = {}
     start = 0
     while start < len(items):
         ratio = _ratio(items[start])
@@ -598,13 +595,11 @@ def _tuplets(items: list[_Item]) -> dict[int, tuple[str, Fraction]]:
         while stop < len(items) and stop - start < 9 and _ratio(items[stop]) == ratio:
             total += items[stop].duration
             stop += 1
-            if _is_plain(total) and not _goes_on(items, stop - 1):
+            if is_plain_length(total) and not _goes_on(items, stop - 1):
                 break
-        actual, normal = ratio
-        tuplets |= dict.fromkeys(range(start, stop), ("", Fraction(actual, normal)))
-        tuplets[start] = (f"({actual}:{normal}:{stop - start}", Fraction(actual, normal))
+        marks[start] = f"({ratio[0]}:{ratio[1]}:{stop - start}"
         start = stop
-    return tuplets
+    return marks
 
 
 def _ratio(item: _Item) -> tuple[int, int] | None:
@@ -612,12 +607,12 @@ def _ratio(item: _Item) -> tuple[int, int] | None:
     if len(item.tuplets) != 1:
         return None
     actual, normal = item.tuplets[0].numberNotesActual, item.tuplets[0].numberNotesNormal
-    if not (2 <= actual <= 9 and 1 <= normal <= 9 and _is_plain(item.duration * actual / normal)):
+    if not (2 <= actual <= 9 and 1 <= normal <= 9):
         return None
-    return actual, normal
+    return (actual, normal) if is_plain_length(item.duration * actual / normal) else None
 
 
-def _goes_on(items: list[_Item], index: int) -> bool:
+def _goes_on(items: _Items, index: int) -> bool:
     """Whether the bracket of the score goes on although a plain value is filled, as by three notes
     of six.
     """
@@ -626,7 +621,3 @@ def _goes_on(items: list[_Item], index: int) -> bool:
     following = items[index + 1].tuplets
     has_brackets = any(item.tuplets[0].type for item in items if item.tuplets)
     return bool(has_brackets and following and following[0].type not in ("start", "startStop"))
-
-
-def _is_plain(length: Fraction) -> bool:
-    return length.denominator & (length.denominator - 1) == 0

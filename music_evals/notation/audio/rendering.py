@@ -6,6 +6,7 @@ number of threads.
 
 import io
 import wave
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ from music_evals.notation.audio.soundfont import (
     instrument,
     play_note,
 )
-from music_evals.notation.midi.note_arrays import read_note_arrays
+from music_evals.notation.midi.note_arrays import NoteArrays, read_note_arrays
 
 LOUDNESS: Final = -23.0  # root mean square of rendered audio in dB relative to full scale
 PEAK: Final = (
@@ -88,32 +89,7 @@ def render_mp3(midi: bytes) -> bytes:
 
 def _mix(midi: bytes, soundfont: Path, length: int | None) -> Samples:
     """Add up the sounds of all notes; at most `length` samples."""
-    notes = read_note_arrays(midi, _MAX_BYTES)
-    limit = round(MAX_SECONDS * SAMPLE_RATE) if length is None else length
-    # The order decides how the sum is rounded, and single precision on which sample a note begins.
-    order = np.lexsort((notes.pitch, notes.onset, notes.program, notes.track))
-    starts, ends = (notes.seconds(ticks).astype(np.float32) for ticks in (notes.onset, notes.end))
-    onsets, durations = (
-        np.rint(times * np.float64(SAMPLE_RATE)).astype(int) for times in (starts, ends - starts)
-    )
-    sounds: list[tuple[int, Samples]] = []
-    for index in order.tolist():
-        onset, duration = int(onsets[index]), int(durations[index])
-        if length is None and onset + duration > limit:
-            raise ValueError(
-                f"MIDI lasts more than {MAX_SECONDS:g} s, which is the longest that is rendered"
-            )
-        pitch, velocity = int(notes.pitch[index]), int(notes.velocity[index])
-        zones = (
-            instrument(soundfont, int(notes.program[index]), bool(notes.drum[index]))
-            if onset < limit
-            else ()
-        )
-        sounds += [
-            (onset, play_note(zone, pitch, velocity, max(1, duration), limit - onset))
-            for zone in zones
-            if zone.covers(pitch, velocity)
-        ]
+    sounds = list(_sounds(read_note_arrays(midi, _MAX_BYTES), soundfont, length))
     if not sounds:
         raise ValueError(
             "MIDI holds no notes that the SoundFont can play within the time; there is nothing to "
@@ -127,3 +103,28 @@ def _mix(midi: bytes, soundfont: Path, length: int | None) -> Samples:
         fade = min(round(FADE_SECONDS * SAMPLE_RATE), end)
         mix[end - fade :] *= np.linspace(1, 0, fade, dtype=np.float32)
     return mix
+
+
+def _sounds(
+    notes: NoteArrays, soundfont: Path, length: int | None
+) -> Iterator[tuple[int, Samples]]:
+    """The sounds of all notes, and the samples at which they begin."""
+    limit = round(MAX_SECONDS * SAMPLE_RATE) if length is None else length
+    # The order decides how the sum is rounded, and single precision on which sample a note begins.
+    order = np.lexsort((notes.pitch, notes.onset, notes.program, notes.track))
+    starts, ends = (notes.seconds(ticks).astype(np.float32) for ticks in (notes.onset, notes.end))
+    onsets, durations = (
+        np.rint(times * np.float64(SAMPLE_RATE)).astype(int) for times in (starts, ends - starts)
+    )
+    columns = (onsets, durations, notes.pitch, notes.velocity, notes.program, notes.drum)
+    rows = zip(*(column[order].tolist() for column in columns), strict=True)
+    for onset, duration, pitch, velocity, program, is_drum in rows:
+        if length is None and onset + duration > limit:
+            raise ValueError(
+                f"MIDI lasts more than {MAX_SECONDS:g} s, which is the longest that is rendered"
+            )
+        if onset >= limit:
+            continue
+        for zone in instrument(soundfont, program, is_drum):
+            if zone.covers(pitch, velocity):
+                yield onset, play_note(zone, pitch, velocity, max(1, duration), limit - onset)

@@ -25,7 +25,10 @@ SAMPLE_RATE: Final = 44_100  # sample rate of rendered audio in Hz
 
 Samples = npt.NDArray[np.float32]  # a mono signal, shape (n,), full scale being 1
 
+_Loop = tuple[int, int] | None  # first sample, and the one behind the last
+_Generators = dict[int, int]  # number of a generator → value
 _Signal = npt.NDArray[np.floating[Any]]
+_Signals = list[_Signal]
 
 # Voices are computed in whole blocks: a short voice then equals the beginning of a long one to the
 # last bit.
@@ -99,9 +102,7 @@ def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
     return np.ascontiguousarray(sound, dtype=np.float32)
 
 
-def _interpolate(
-    sources: list[_Signal], size: int, step: float, loop: tuple[int, int] | None
-) -> list[_Signal]:
+def _interpolate(sources: _Signals, size: int, step: float, loop: _Loop) -> _Signals:
     """Resample signals of one length at every `step`, repeating their loop; cubic Hermite
     interpolation.
     """
@@ -115,7 +116,7 @@ def _interpolate(
         index[beyond:] = loop[0] + (index[beyond:] - loop[0]) % (loop[1] - loop[0])
     else:
         index[beyond:] = end + 1
-    results: list[_Signal] = []
+    results: _Signals = []
     for source in sources:
         # Coefficients are computed once per source sample. The signal is zero before its start and
         # after its end.
@@ -131,7 +132,7 @@ def _interpolate(
     return results
 
 
-def _filtered(zone: "Zone", step: float) -> tuple[list[_Signal], tuple[int, int] | None]:
+def _filtered(zone: "Zone", step: float) -> tuple[_Signals, _Loop]:
     """The sample, low-pass filtered as at the peak and (if different) as at rest of the envelope;
     and its loop.
     """
@@ -149,7 +150,7 @@ def _filtered(zone: "Zone", step: float) -> tuple[list[_Signal], tuple[int, int]
     size = 1 << (len(source) + 4096).bit_length()
     spectrum = np.fft.rfft(source, size)
     frequency = np.arange(len(spectrum)) / size * SAMPLE_RATE * step  # as heard, in Hz
-    results: list[_Signal] = []
+    results: _Signals = []
     for cents in dict.fromkeys((peak, rest)):
         if cents >= 13_500:
             results.append(source)
@@ -172,12 +173,8 @@ def _envelope_times(zone: "Zone", first: int, pitch: int) -> tuple[float, float,
     by_key = 60 - pitch
     hold = zone.generator(first + 2) + by_key * zone.generator(first + 6)
     decay = zone.generator(first + 3) + by_key * zone.generator(first + 7)
-    return (
-        _seconds(zone.generator(first)),
-        _seconds(zone.generator(first + 1)),
-        _seconds(hold),
-        _seconds(decay),
-    )
+    delay, attack = zone.generator(first), zone.generator(first + 1)
+    return _seconds(delay), _seconds(attack), _seconds(hold), _seconds(decay)
 
 
 def _envelope(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
@@ -205,12 +202,12 @@ def _envelope_decibels(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
 
 
 # Defaults of SoundFont 2.04, section 8.1.3, for the generators that are used; all others are 0.
-_DEFAULTS: Final[dict[int, int]] = {8: 13_500, 56: 100} | dict.fromkeys(
+_DEFAULTS: Final[_Generators] = {8: 13_500, 56: 100} | dict.fromkeys(
     (*range(25, 29), 30, *range(33, 37), 38), -12_000
 )
 # Generators of a preset that are added to those of the instrument.
 _ADDED: Final = frozenset({8, 9, 11, *range(25, 41), 48, 51, 52, 56})
-_FULL_RANGE: Final = (0, 127)
+_FULL_RANGE: Final = 127 << 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,21 +216,18 @@ class Zone:
     cache's key.
     """
 
-    keys: tuple[int, int]
-    velocities: tuple[int, int]
-    generators: dict[int, int]
+    keys: range
+    velocities: range
+    generators: _Generators
     samples: npt.NDArray[np.int16]
-    loop: tuple[int, int] | None
+    loop: _Loop
     sample_rate: int
     root: int
     tuning: int  # cents
 
     def covers(self, pitch: int, velocity: int) -> bool:
         """Return whether a note of this pitch and velocity sounds in the zone."""
-        return (
-            self.keys[0] <= pitch <= self.keys[1]
-            and self.velocities[0] <= velocity <= self.velocities[1]
-        )
+        return pitch in self.keys and velocity in self.velocities
 
     def generator(self, number: int) -> int:
         """Return the value of a SoundFont generator, or its default."""
@@ -294,41 +288,34 @@ class _Bank:
             raise ValueError("it does not start with RIFF/sfbk")
         chunks = dict(_riff_chunks(data))
         self._samples = np.frombuffer(chunks[b"smpl"], dtype="<i2")
-        self._preset_heads = _records(chunks[b"phdr"], "<20sHHHIII")
-        self._instrument_heads = _records(chunks[b"inst"], "<20sH")
         self._sample_heads = _records(chunks[b"shdr"], "<20sIIIIIBbHH")
+        presets = _records(chunks[b"phdr"], "<20sHHHIII")
+        self.presets = {(head[2], head[1]): index for index, head in enumerate(presets[:-1])}
+        instruments = _records(chunks[b"inst"], "<20sH")
+        self._first_bags = {
+            b"p": [head[3] for head in presets],
+            b"i": [head[1] for head in instruments],
+        }
         self._bags = {level: _records(chunks[level + b"bag"], "<HH") for level in (b"p", b"i")}
         self._generators = {
             level: _records(chunks[level + b"gen"], "<Hh") for level in (b"p", b"i")
-        }
-        self.presets = {
-            (head[2], head[1]): index for index, head in enumerate(self._preset_heads[:-1])
         }
 
     def zones(self, preset: int) -> tuple[Zone, ...]:
         """All zones of a preset, with their generators added up."""
         zones = []
-        first, last = self._preset_heads[preset][3], self._preset_heads[preset + 1][3]
-        for outer in self._levels(b"p", first, last, 41):
-            instrument = outer[41]
-            first, last = (
-                self._instrument_heads[instrument][1],
-                self._instrument_heads[instrument + 1][1],
-            )
-            for inner in self._levels(b"i", first, last, 53):
-                keys = _overlap(outer.get(43), inner.get(43))
-                velocities = _overlap(outer.get(44), inner.get(44))
-                if keys[0] <= keys[1] and velocities[0] <= velocities[1]:
-                    zones.append(self._zone(outer, inner, keys, velocities))
+        for outer in self._levels(b"p", preset, 41):
+            zones += [self._zone(outer, inner) for inner in self._levels(b"i", outer[41], 53)]
         return tuple(zones)
 
-    def _levels(self, level: bytes, first: int, last: int, target: int) -> list[dict[int, int]]:
-        """Generators of the zones `first` to `last` that name a `target`; a first zone without one
-        has defaults.
+    def _levels(self, level: bytes, index: int, target: int) -> list[_Generators]:
+        """Generators of the zones of a preset or instrument that name a `target`; a first zone
+        without one has defaults.
         """
-        common: dict[int, int] = {}
+        common: _Generators = {}
         levels = []
         bags, generators = self._bags[level], self._generators[level]
+        first, last = self._first_bags[level][index : index + 2]
         for bag in range(first, last):
             zone = dict(generators[bags[bag][0] : bags[bag + 1][0]])
             if target in zone:
@@ -337,16 +324,9 @@ class _Bank:
                 common = zone
         return levels
 
-    def _zone(
-        self,
-        outer: dict[int, int],
-        inner: dict[int, int],
-        keys: tuple[int, int],
-        velocities: tuple[int, int],
-    ) -> Zone:
-        _, start, end, loop_start, loop_end, rate, root, correction, _, _ = self._sample_heads[
-            inner[53]
-        ]
+    def _zone(self, outer: _Generators, inner: _Generators) -> Zone:
+        head = self._sample_heads[inner[53]]
+        start, end, loop_start, loop_end, rate, root, correction = head[1:8]
         start += inner.get(0, 0) + 32_768 * inner.get(4, 0)
         end += inner.get(1, 0) + 32_768 * inner.get(12, 0)
         loop_start += inner.get(2, 0) + 32_768 * inner.get(45, 0) - start
@@ -356,8 +336,8 @@ class _Bank:
         for number in _ADDED & outer.keys():
             generators[number] = inner.get(number, _DEFAULTS.get(number, 0)) + outer[number]
         return Zone(
-            keys=keys,
-            velocities=velocities,
+            keys=_overlap(outer, inner, 43),
+            velocities=_overlap(outer, inner, 44),
             generators=generators,
             samples=self._samples[start:end],
             loop=(loop_start, loop_end) if is_looped else None,
@@ -371,11 +351,8 @@ def _records(data: bytes, layout: str) -> list[tuple[Any, ...]]:
     return list(struct.iter_unpack(layout, data))
 
 
-def _overlap(*ranges: int | None) -> tuple[int, int]:
-    """The overlap of ranges that are packed as low and high byte; a missing range is the full
-    one.
-    """
-    pairs = [
-        _FULL_RANGE if packed is None else (packed & 0xFF, packed >> 8 & 0xFF) for packed in ranges
-    ]
-    return max(low for low, _ in pairs), min(high for _, high in pairs)
+def _overlap(outer: _Generators, inner: _Generators, number: int) -> range:
+    """The overlap of ranges that are packed as low and high byte; a missing range is full."""
+    first, second = (zone.get(number, _FULL_RANGE) for zone in (outer, inner))
+    low, high = max(first & 0xFF, second & 0xFF), min(first >> 8 & 0xFF, second >> 8 & 0xFF)
+    return range(low, high + 1)

@@ -21,28 +21,29 @@ corrupted.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from statistics import median
+from textwrap import indent
 from typing import Final, NamedTuple
 
+from music_evals.notation.abc.tunes import is_plain_length
 from music_evals.notation.lilypond.structure import Event, Key, Metre, Structure
 from music_evals.notation.lilypond.syntax.languages import name_of
 
 _SHORTEST: Final = Fraction(1, 128)
-_DURATIONS: Final = sorted(
-    (
-        (Fraction(2**dots * 2 - 1, value * 2**dots), f"{value}{'.' * dots}")
-        for value in (1, 2, 4, 8, 16, 32, 64, 128)
-        for dots in range(3)
-    ),
-    reverse=True,
-)
-"""Durations in whole notes, longest first, and how LilyPond writes them."""
+_LENGTHS: Final = {
+    f"{value}{'.' * dots}": Fraction(2**dots * 2 - 1, value * 2**dots)
+    for value in (1, 2, 4, 8, 16, 32, 64, 128)
+    for dots in range(3)
+}
+"""Durations as LilyPond writes them → whole notes."""
+_LONGEST_FIRST: Final = sorted(_LENGTHS, key=_LENGTHS.__getitem__, reverse=True)
 _BEAT: Final = Fraction(1, 4)
 _MAX_VOICES: Final = 8  # of a staff
+_Keys = dict[Fraction, str]  # commands of changes of key, by their moments
 _WORD: Final = re.compile(
     r"""\\clef[ ]"(?P<clef>[^"]*)"
     | \\key[ ](?P<tonic>\S+)[ ]\\(?P<mode>\S+)
@@ -66,6 +67,11 @@ class Measure(NamedTuple):
     end: Fraction
     metre: Metre
 
+    @property
+    def length(self) -> Fraction:
+        """The length in whole notes."""
+        return self.end - self.start
+
 
 @dataclass(slots=True)
 class _Chord:
@@ -86,7 +92,7 @@ class _Chord:
         return self.names[0] if len(self.names) == 1 else f"<{' '.join(self.names)}>"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Voice:
     """A written voice of a staff; no two of its chords overlap."""
 
@@ -96,6 +102,9 @@ class _Voice:
     @property
     def end(self) -> Fraction:
         return self.chords[-1].end if self.chords else Fraction(0)
+
+    def is_within_chord(self, moment: Fraction) -> bool:
+        return any(chord.moment < moment < chord.end for chord in self.chords)
 
 
 def write_score(structure: Structure) -> str:
@@ -124,26 +133,20 @@ def write_score(structure: Structure) -> str:
     if structure.problems:
         raise ValueError("; ".join(structure.problems))
     measures = measures_of(structure)
-    staves = [
-        _staff(structure, measures, staff) for staff in sorted({note.staff for note in notes})
-    ]
-    if len(staves) == 1:
-        return staves[0] + "\n"
-    return (
-        "<<\n"
-        + "\n".join(f"  {line}" for staff in staves for line in staff.splitlines())
-        + "\n>>\n"
-    )
+    numbers = sorted({note.staff for note in notes})
+    staves = "\n".join(_staff(structure, measures, number) for number in numbers)
+    if len(numbers) == 1:
+        return staves + "\n"
+    return f"<<\n{indent(staves, '  ')}\n>>\n"
 
 
 def measures_of(structure: Structure) -> list[Measure]:
     """Return the measures of a score without `problems`; the last one ends with the music."""
-    first = structure.events[0]
     end = max(event.moment + event.duration for event in structure.events)
     start = Fraction(0)
     measures = []
     if structure.pickup:
-        start = -first.position
+        start = -structure.events[0].position
         measures.append(Measure(0, Fraction(0), start, structure.metre_at(Fraction(0))))
     for number in range(1, structure.measures + 1):
         metre = structure.metre_at(start)
@@ -170,24 +173,21 @@ def sounding_notes(structure: Structure) -> set[tuple[object, ...]]:
     """Return the notes as staff, pitch, onset, end and whether it is a grace note; tied notes are
     one note.
     """
-    staves = sorted({event.staff for event in structure.events if event.kind == "note"})
-    notes: set[tuple[object, ...]] = set()
-    open_ties: dict[
-        tuple[object, ...], Fraction
-    ] = {}  # staff, pitch and end of a tied note → its onset
-    for event in structure.events:
-        if event.kind != "note":
-            continue
-        pitch = (staves.index(event.staff), event.step, event.alteration, event.octave)
-        end = event.moment + event.duration
-        onset = event.moment
-        if not event.grace:
-            onset = open_ties.pop((*pitch, event.moment), event.moment)
-            notes.discard((*pitch, onset, event.moment, False))
-            if event.tied:
+    notes = [event for event in structure.events if event.kind == "note"]
+    staves = sorted({note.staff for note in notes})
+    sounding: set[tuple[object, ...]] = set()
+    open_ties: dict[tuple[object, ...], Fraction] = {}  # pitch and end of a tied note → its onset
+    for note in notes:
+        pitch = (staves.index(note.staff), note.step, note.alteration, note.octave)
+        end = note.moment + note.duration
+        onset = note.moment
+        if not note.grace:
+            onset = open_ties.pop((*pitch, onset), onset)
+            sounding.discard((*pitch, onset, note.moment, False))
+            if note.tied:
                 open_ties[*pitch, end] = onset
-        notes.add((*pitch, onset, end, event.grace))
-    return notes
+        sounding.add((*pitch, onset, end, note.grace))
+    return sounding
 
 
 # --- reading ---
@@ -202,6 +202,7 @@ class Word(NamedTuple):
     match: re.Match[str]  # in the whole text
     position: Fraction  # from the beginning of the measure, in whole notes
     duration: Fraction  # with the factor of its tuplet
+    factor: Fraction  # of its tuplet; 0 for grace notes
 
 
 class MeasureText(NamedTuple):
@@ -240,16 +241,13 @@ def read_measures(text: str) -> list[MeasureText]:
         start = offset + line.index(content)
         offset += len(line)
         staff += content.startswith("\\new Staff")
-        if content.endswith("{") and content.removeprefix("\\new Staff").strip() == "{":
+        if content in ("{", "\\new Staff {"):
             voice, number = voice + 1, first_number
         elif content not in ("}", "<<", ">>", "\\\\", "\\new Staff <<", ""):
             closed = content.endswith(" |")
             end = start + len(content) - 2 * closed
-            measures.append(
-                MeasureText(
-                    staff, voice, number, start, end, closed, tuple(_words(text, start, end))
-                )
-            )
+            words = tuple(_words(text, start, end))
+            measures.append(MeasureText(staff, voice, number, start, end, closed, words))
             number += 1
     return measures
 
@@ -258,26 +256,30 @@ def _words(text: str, start: int, end: int) -> Iterator[Word]:
     factors = [Fraction(1)]  # of the open braces; 0 for grace notes
     position = Fraction(0)
     for match in _WORD.finditer(text, start, end):
-        kind, duration = "other", Fraction(0)
-        if match["duration"]:
-            length = _length(match["duration"])
-            kind = "rest" if match["name"] in ("r", "s") else "note" if factors[-1] else "grace"
-            duration = length * factors[-1]
+        factor = factors[-1]
+        duration = _LENGTHS.get(match["duration"], 0) * factor
+        kind = _kind(match, is_grace=not factor)
+        if match["close"]:
+            factors.pop()
+            # A brace that closes nothing.
+            if not factors:
+                kind, factors = "unknown", [Fraction(1)]
         elif match["grace"]:
             factors.append(Fraction(0))
         elif match["below"]:
             factors.append(Fraction(int(match["above"]), int(match["below"])))
-        elif match["close"] and len(factors) > 1:
-            factors.pop()
-        elif match["unknown"] or match["close"]:
-            kind = "unknown"
-        else:
-            kind = next(
-                (name for name in ("clef", "metre") if match[name]),
-                "key" if match["tonic"] else "other",
-            )
-        yield Word(kind, match, position, duration)
+        yield Word(kind, match, position, duration, factor)
         position += duration
+
+
+def _kind(match: re.Match[str], *, is_grace: bool) -> str:
+    if match["name"] in ("r", "s"):
+        return "rest"
+    if match["duration"]:
+        return "grace" if is_grace else "note"
+    if match["tonic"]:
+        return "key"
+    return next((kind for kind in ("clef", "metre", "unknown") if match[kind]), "other")
 
 
 # --- staves and voices ---
@@ -286,16 +288,19 @@ def _words(text: str, start: int, end: int) -> Iterator[Word]:
 def _staff(structure: Structure, measures: Sequence[Measure], staff: int) -> str:
     notes = [event for event in structure.events if event.kind == "note" and event.staff == staff]
     clef = "treble" if median(note.degree or 0 for note in notes) >= 0 else "bass"
-    voices = _voices(notes)
     keys = _changes([key for key in structure.keys if key.staff == staff])
-    texts = []
-    for number, voice in enumerate(voices):
-        lines = _lines(voice, measures, {}, "") if number else _lines(voice, measures, keys, clef)
-        texts.append("\n".join(["{", *(f"  {line}" for line in lines), "}"]))
-    if len(texts) == 1:
+    first, *further = _voices(notes)
+    texts = [_braces(_lines(first, measures, keys, clef))]
+    texts += [_braces(_lines(voice, measures, {}, "")) for voice in further]
+    if not further:
         return f"\\new Staff {texts[0]}"
     inner = "\n\\\\\n".join(texts)
-    return "\\new Staff <<\n" + "\n".join(f"  {line}" for line in inner.splitlines()) + "\n>>"
+    return f"\\new Staff <<\n{indent(inner, '  ')}\n>>"
+
+
+def _braces(lines: Iterable[str]) -> str:
+    inner = "\n".join(lines)
+    return f"{{\n{indent(inner, '  ')}\n}}"
 
 
 def _voices(notes: Sequence[Event]) -> list[_Voice]:
@@ -306,29 +311,30 @@ def _voices(notes: Sequence[Event]) -> list[_Voice]:
     last: dict[int, _Voice] = {}  # voice of the source → written voice of its latest chord
     for chord in _chords([note for note in notes if not note.grace]):
         free = [voice for voice in voices if voice.end <= chord.moment]
+        if not free:
+            free.append(_Voice())
+            voices += free
         own = last.get(chord.voice)
-        if own is None or own not in free:
-            own = free[0] if free else _Voice()
-        if own not in voices:
-            voices.append(own)
-        own.chords.append(chord)
-        last[chord.voice] = own
+        voice = own if own in free else free[0]
+        voice.chords.append(chord)
+        last[chord.voice] = voice
     if len(voices) > _MAX_VOICES:
         raise ValueError(f"a staff needs {len(voices)} voices; {_MAX_VOICES} are written")
-    owners = {(chord.voice, chord.moment): voice for voice in voices for chord in voice.chords}
-    for chord in _chords([note for note in notes if note.grace]):
-        voice = owners.get((chord.voice, chord.moment)) or next(
-            (
-                other
-                for other in voices
-                if not any(held.moment < chord.moment < held.end for held in other.chords)
-            ),
-            None,
-        )
-        if voice is None:
-            raise ValueError("a grace note stands before no note")
-        voice.graces[chord.moment].append(chord)
+    _add_graces(voices, [note for note in notes if note.grace])
     return voices
+
+
+def _add_graces(voices: Sequence[_Voice], notes: Sequence[Event]) -> None:
+    """Add grace notes to the voice of the chord that they precede, or else to a silent one."""
+    owners: dict[tuple[int, Fraction], _Voice] = {}
+    for voice in voices:
+        owners |= {(chord.voice, chord.moment): voice for chord in voice.chords}
+    for chord in _chords(notes):
+        own = owners.get((chord.voice, chord.moment))
+        silent = [voice for voice in voices if not voice.is_within_chord(chord.moment)]
+        if own is None and not silent:
+            raise ValueError("a grace note stands before no note")
+        (own or silent[0]).graces[chord.moment].append(chord)
 
 
 def _chords(notes: Sequence[Event]) -> list[_Chord]:
@@ -349,9 +355,9 @@ def _chords(notes: Sequence[Event]) -> list[_Chord]:
     return sorted(chords, key=lambda chord: chord.moment)
 
 
-def _changes(keys: Sequence[Key]) -> dict[Fraction, str]:
+def _changes(keys: Sequence[Key]) -> _Keys:
     """The commands of the keys of a staff that change the one before."""
-    commands: dict[Fraction, str] = {}
+    commands: _Keys = {}
     current: tuple[object, ...] = ()
     for key in keys:
         if key.mode is None:
@@ -365,32 +371,33 @@ def _changes(keys: Sequence[Key]) -> dict[Fraction, str]:
 # --- measures ---
 
 
-def _lines(
-    voice: _Voice, measures: Sequence[Measure], keys: dict[Fraction, str], clef: str
-) -> Iterator[str]:
+def _lines(voice: _Voice, measures: Sequence[Measure], keys: _Keys, clef: str) -> Iterator[str]:
     """The measures of a voice; the first voice of a staff, which has a clef, also has keys and
     metres.
     """
-    metre = ""
-    for number, measure in enumerate(measures):
-        commands = [f'\\clef "{clef}"'] if clef and not number else []
-        if measure.start in keys:
-            commands.append(keys[measure.start])
-        if clef and measure.metre.name != metre:
-            metre = measure.metre.name
-            commands.append(f"\\time {metre}")
-        if clef and measure.number == 0:
-            written, *more = _written(measure.end - measure.start)
-            length = f"1*{measure.end - measure.start}" if more or written[1] != 1 else written[0]
-            commands.append(f"\\partial {length}")
+    for before, measure in zip([None, *measures], measures, strict=False):
         inner = {
             moment: key for moment, key in keys.items() if measure.start < moment < measure.end
         }
-        is_complete = measure.number == 0 or measure.end - measure.start == measure.metre.length
-        yield (
-            " ".join([*commands, *_tokens(voice, measure, inner, "r" if clef else "s")])
-            + " |" * is_complete
-        )
+        tokens = _tokens(voice, measure, inner, "r" if clef else "s")
+        is_complete = measure.number == 0 or measure.length == measure.metre.length
+        signs = _signs(before, measure, keys, clef)
+        yield " ".join([*signs, *tokens]) + " |" * is_complete
+
+
+def _signs(before: Measure | None, measure: Measure, keys: _Keys, clef: str) -> Iterator[str]:
+    """What is written ahead of the notes of a measure."""
+    if clef and before is None:
+        yield f'\\clef "{clef}"'
+    if measure.start in keys:
+        yield keys[measure.start]
+    if not clef:
+        return
+    if before is None or measure.metre.name != before.metre.name:
+        yield f"\\time {measure.metre.name}"
+    if measure.number == 0:
+        (name, factor), *more = _written(measure.length)
+        yield f"\\partial {f'1*{measure.length}' if more or factor != 1 else name}"
 
 
 class _Piece(NamedTuple):
@@ -401,41 +408,53 @@ class _Piece(NamedTuple):
     chord: _Chord | None
 
 
-def _tokens(
-    voice: _Voice, measure: Measure, keys: dict[Fraction, str], filler: str
-) -> Iterator[str]:
+class _Note(NamedTuple):
+    """A written note or rest, with the words ahead of it."""
+
+    words: list[str]
+    duration: Fraction  # with the factor of its tuplet
+    factor: Fraction
+
+
+def _tokens(voice: _Voice, measure: Measure, keys: _Keys, filler: str) -> Iterator[str]:
     """The words of a measure, tuplets included."""
-    tuplet: list[str] = []
-    factor, length = Fraction(1), Fraction(0)
-    for piece in _pieces(voice, measure, keys):
-        before = [key for moment, key in keys.items() if moment == piece.start]
-        chord = piece.chord
-        if chord is None or chord.moment == piece.start:
-            before += _grace_words(voice.graces.get(piece.start, []))
-        durations = list(_written(piece.end - piece.start))
-        for number, (duration, own_factor) in enumerate(durations):
-            is_last = number == len(durations) - 1
-            tie = "~" * (chord is not None and (chord.tied or not is_last or piece.end < chord.end))
-            words = [*before, f"{chord.text if chord else filler}{duration}{tie}"]
-            before = []
-            if tuplet and own_factor != factor:
-                yield _tuplet(factor, tuplet)
-                tuplet, length = [], Fraction(0)
-            factor = own_factor
-            if factor == 1:
-                yield from words
-                continue
-            tuplet += words
-            length += _length(duration) * factor
-            if _is_plain(length):  # the tuplet ends with a beat, or a part of one
-                yield _tuplet(factor, tuplet)
-                tuplet, length = [], Fraction(0)
+    tuplet: list[_Note] = []
+    for note in _notes(voice, measure, keys, filler):
+        if tuplet and note.factor != tuplet[0].factor:
+            yield _tuplet(tuplet)
+            tuplet = []
+        if note.factor == 1:
+            yield from note.words
+            continue
+        tuplet.append(note)
+        # A tuplet ends with a beat, or half a beat and so on.
+        if is_plain_length(sum((note.duration for note in tuplet), Fraction(0))):
+            yield _tuplet(tuplet)
+            tuplet = []
     if tuplet:
-        yield _tuplet(factor, tuplet)
+        yield _tuplet(tuplet)
 
 
-def _tuplet(factor: Fraction, words: Sequence[str]) -> str:
-    return f"\\tuplet {factor.denominator}/{factor.numerator} {{ {' '.join(words)} }}"
+def _notes(voice: _Voice, measure: Measure, keys: _Keys, filler: str) -> Iterator[_Note]:
+    for start, end, chord in _pieces(voice, measure, keys):
+        words = [keys[start]] if start in keys else []
+        if chord is None or chord.moment == start:
+            words += _grace_words(voice.graces.get(start, []))
+        written = list(_written(end - start))
+        for number, (name, factor) in enumerate(written, 1):
+            text = filler + name
+            if chord is not None:
+                is_tied = chord.tied or number < len(written) or end < chord.end
+                text = chord.text + name + "~" * is_tied
+            words.append(text)
+            yield _Note(words, _LENGTHS[name] * factor, factor)
+            words = []
+
+
+def _tuplet(notes: Sequence[_Note]) -> str:
+    factor = notes[0].factor
+    words = " ".join(word for note in notes for word in note.words)
+    return f"\\tuplet {factor.denominator}/{factor.numerator} {{ {words} }}"
 
 
 def _grace_words(graces: Sequence[_Chord]) -> list[str]:
@@ -450,62 +469,51 @@ def _grace_words(graces: Sequence[_Chord]) -> list[str]:
     return ["\\grace {", *words, "}"]
 
 
-def _pieces(voice: _Voice, measure: Measure, keys: dict[Fraction, str]) -> Iterator[_Piece]:
+def _pieces(voice: _Voice, measure: Measure, keys: _Keys) -> Iterator[_Piece]:
     """The chords and gaps of a measure, cut at bar lines, at changes of key, and gaps also at grace
     notes and beats.
     """
     now = measure.start
-    chords = [
-        chord for chord in voice.chords if chord.moment < measure.end and chord.end > measure.start
-    ]
-    for chord in chords:
-        yield from _gap(voice, measure, keys, now, max(chord.moment, now))
-        now, end = max(chord.moment, measure.start), min(chord.end, measure.end)
-        for start, stop in pairwise(
-            [now, *sorted(moment for moment in keys if now < moment < end), end]
-        ):
-            yield _Piece(start, stop, chord)
+    places = {*keys, *voice.graces}
+    for chord in voice.chords:
+        if chord.moment >= measure.end or chord.end <= measure.start:
+            continue
+        start, end = max(chord.moment, now), min(chord.end, measure.end)
+        yield from _gap(measure, places, now, start)
+        yield from _cut(start, end, keys, chord)
         now = end
-    yield from _gap(voice, measure, keys, now, measure.end)
+    yield from _gap(measure, places, now, measure.end)
 
 
 def _gap(
-    voice: _Voice, measure: Measure, keys: dict[Fraction, str], start: Fraction, end: Fraction
+    measure: Measure, places: Set[Fraction], start: Fraction, end: Fraction
 ) -> Iterator[_Piece]:
-    if start == end:
-        return
-    cuts = {moment for moment in (*keys, *voice.graces) if start < moment < end}
-    if not (_is_plain(start - measure.start) and _is_plain(end - measure.start)):
-        beats = int((end - measure.start) / _BEAT) + 1
-        cuts |= {beat for n in range(beats) if start < (beat := measure.start + n * _BEAT) < end}
-    for first, last in pairwise([start, *sorted(cuts), end]):
-        yield _Piece(first, last, None)
+    is_on_beats = is_plain_length(start - measure.start) and is_plain_length(end - measure.start)
+    if not is_on_beats:
+        beats = range(int((end - measure.start) / _BEAT) + 1)
+        places = places | {measure.start + number * _BEAT for number in beats}
+    return _cut(start, end, places, None)
 
 
-def _is_plain(duration: Fraction) -> bool:
-    """Whether a duration is a multiple of a power of two, which needs no tuplet."""
-    return duration.denominator & (duration.denominator - 1) == 0
-
-
-def _length(duration: str) -> Fraction:
-    """The length of a written duration, such as ``4.``; 0 for one that LilyPond does not know."""
-    return next((length for length, name in _DURATIONS if name == duration), Fraction(0))
+def _cut(
+    start: Fraction, end: Fraction, places: Iterable[Fraction], chord: _Chord | None
+) -> Iterator[_Piece]:
+    inside = sorted(place for place in places if start < place < end)
+    for first, last in pairwise([start, *inside, end]):
+        if first < last:
+            yield _Piece(first, last, chord)
 
 
 def _written(duration: Fraction) -> Iterator[tuple[str, Fraction]]:
     """Durations as LilyPond writes them, with the factors of their tuplets, that make up a
     duration.
     """
-    odd = duration.denominator
-    while odd % 2 == 0:
-        odd //= 2
+    odd = duration.denominator // (duration.denominator & -duration.denominator)
     factor = Fraction(1 << (odd.bit_length() - 1), odd)
     rest = duration / factor
     while rest:
-        length, name = next(
-            ((length, name) for length, name in _DURATIONS if length <= rest), (rest, "")
-        )
+        name = next((name for name in _LONGEST_FIRST if _LENGTHS[name] <= rest), "")
         if not name:
             raise ValueError(f"a duration of {duration} whole notes cannot be written")
         yield name, factor
-        rest -= length
+        rest -= _LENGTHS[name]

@@ -18,8 +18,8 @@ import threading
 from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, field
 from functools import cache as cached
 from importlib.metadata import PackageNotFoundError, version
@@ -30,7 +30,7 @@ from typing import Final, Literal, TypedDict, Unpack
 
 from music_evals.notation.cache import cache_folder, cache_get, cache_put
 from music_evals.notation.lilypond.sandbox import launcher
-from music_evals.notation.lilypond.sandbox.runner import Ended, Limits, run_confined
+from music_evals.notation.lilypond.sandbox.runner import Ended, Files, Limits, run_confined
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES
 from music_evals.notation.subprocesses import ELSEWHERE
@@ -90,9 +90,7 @@ class Compiled:
     stopped: Stopped
     messages: str  # warnings and errors, in which the text is called score.ly
     midi: tuple[bytes, ...] = ()  # in the order in which LilyPond wrote them
-    files: Mapping[str, bytes] = field(
-        default_factory=dict
-    )  # other files that match `Compiling.collect`
+    files: Files = field(default_factory=dict)  # other files that match `Compiling.collect`
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -117,12 +115,10 @@ class Compiled:
             return f"needed more than {format_size(limits.memory)} of memory"
         if self.status == -signal.SIGXFSZ:
             return f"wrote a file of more than {format_size(limits.file_bytes)}"
-        by_signal = self.status is not None and self.status < 0
-        end = (
-            f"ended by signal {-(self.status or 0)}" if by_signal else f"exit status {self.status}"
-        )
+        status = self.status or 0
+        end = f"ended by signal {-status}" if status < 0 else f"exit status {self.status}"
         first = _ERROR.search(self.messages)
-        return f"{end}: {first.group().strip() if first else 'no message'}"
+        return f"{end}: {first[0].strip() if first else 'no message'}"
 
 
 def stop_reason(stopped: str, limits: Limits) -> str:
@@ -174,23 +170,22 @@ def compile_texts(texts: Iterable[str], **options: Unpack[Compiling]) -> Iterato
     work is finished even if the caller ends.
     """
     settings = options.get("settings")
-    elsewhere = ELSEWHERE.get()
-    job = _Job(
-        settings=_MIDI_ONLY.read_text(encoding="utf-8") if settings is None else settings,
-        collect=tuple(options.get("collect", ())),
-        limits=options.get("limits") or Limits(),
-        cache=options.get("cache"),
-        stop=None if elsewhere else threading.Event(),
-    )
-    workers = elsewhere.workers if elsewhere else options.get("workers") or cores()
+    if settings is None:
+        settings = _MIDI_ONLY.read_text(encoding="utf-8")
+    collect, limits = tuple(options.get("collect", ())), options.get("limits") or Limits()
     batch_size = _TOGETHER if options.get("together") else 1
     remaining = iter(texts)
     waiting: deque[Future[list[Compiled]]] = deque()
-    pools = (
-        nullcontext(elsewhere.executor)
-        if elsewhere
-        else ThreadPoolExecutor(workers, thread_name_prefix="lilypond")
-    )
+    stop = threading.Event()
+    pools: AbstractContextManager[Executor]
+    if elsewhere := ELSEWHERE.get():
+        # An event cannot be pickled.
+        job = _Job(settings, collect, limits, options.get("cache"), None)
+        pools, workers = nullcontext(elsewhere.executor), elsewhere.workers
+    else:
+        job = _Job(settings, collect, limits, options.get("cache"), stop)
+        workers = options.get("workers") or cores()
+        pools = ThreadPoolExecutor(workers, thread_name_prefix="lilypond")
     with pools as pool:
         try:
             while batch := list(islice(remaining, batch_size)):
@@ -200,8 +195,7 @@ def compile_texts(texts: Iterable[str], **options: Unpack[Compiling]) -> Iterato
             while waiting:
                 yield from waiting.popleft().result()
         finally:
-            if job.stop:
-                job.stop.set()
+            stop.set()
             for future in waiting:
                 future.cancel()
 
@@ -223,20 +217,21 @@ class _Job:
     def compile(self, texts: Sequence[str]) -> list[Compiled]:
         """Compile texts, or take their results from the cache."""
         contents = [text.encode(errors="replace") for text in texts]
-        results = [self.known_result(content) for content in contents]
+        results = [self.cached_result(content) for content in contents]
         new = {
             number: content for number, content in enumerate(contents) if results[number] is None
         }
-        shared = self.run_together(
-            {n: content for n, content in new.items() if not _PROGRAM.search(texts[n])}
-        )
+        harmless = {n: content for n, content in new.items() if not _PROGRAM.search(texts[n])}
+        shared = {}
+        if len(harmless) > 1 and sum(map(len, harmless.values())) <= _TOGETHER_BYTES:
+            shared = self.run_group(harmless)
         for number, content in new.items():
             compiled = shared.get(number) or self.run(content)
-            self.keep(content, compiled)
+            self.store(content, compiled)
             results[number] = compiled
         return [compiled for compiled in results if compiled]
 
-    def keep(self, content: bytes, compiled: Compiled) -> None:
+    def store(self, content: bytes, compiled: Compiled) -> None:
         """Put a result into the cache, unless the machine may have had a part in it."""
         if compiled.stopped in ("time", "slow", "clock") or compiled.status == -signal.SIGKILL:
             return
@@ -246,7 +241,7 @@ class _Job:
             entry = [compiled.status, compiled.stopped, compiled.messages, midi, files]
             cache_put(self.cache, self.entry(content), json.dumps(entry).encode())
 
-    def known_result(self, content: bytes) -> Compiled | None:
+    def cached_result(self, content: bytes) -> Compiled | None:
         """The result without running LilyPond: from the cache, or because the text is too large."""
         if len(content) > max_input_bytes(self.limits):
             return Compiled(None, "input", "", limits=self.limits)
@@ -256,19 +251,6 @@ class _Job:
         status, stopped, messages, midi, files = json.loads(entry)
         files = {name: b64decode(file) for name, file in files.items()}
         return Compiled(status, stopped, messages, tuple(map(b64decode, midi)), files, self.limits)
-
-    def run_together(self, contents: Mapping[int, bytes]) -> dict[int, Compiled]:
-        """Compile texts by few LilyPond processes; texts for which that fails are absent."""
-        groups: list[dict[int, bytes]] = [{}]
-        for number, content in contents.items():
-            if sum(map(len, groups[-1].values())) + len(content) > _TOGETHER_BYTES:
-                groups.append({})
-            groups[-1][number] = content
-        results: dict[int, Compiled] = {}
-        for group in groups:
-            if len(group) > 1:
-                results |= self.run_group(group)
-        return results
 
     def run_group(self, contents: Mapping[int, bytes]) -> dict[int, Compiled]:
         """Compile texts by one LilyPond process; empty if the results cannot be told apart."""
@@ -307,7 +289,7 @@ class _Job:
         ended = self.lilypond({_TEXT: content}, self.settings, self.collect)
         return self.compiled(ended.status, ended.stopped, self.messages(ended), ended.files)
 
-    def lilypond(self, texts: Mapping[str, bytes], settings: str, collect: Sequence[str]) -> Ended:
+    def lilypond(self, texts: Files, settings: str, collect: Sequence[str]) -> Ended:
         root = lilypond_folder()
         options = ("--loglevel=WARN", "-dno-print-pages", f"-dinclude-settings={_SETTINGS}")
         return run_confined(
@@ -324,18 +306,16 @@ class _Job:
         return text.replace(f"{lilypond_folder()}/", "lilypond/")
 
     def compiled(
-        self, status: int | None, stopped: Stopped, messages: str, outputs: Mapping[str, bytes]
+        self, status: int | None, stopped: Stopped, messages: str, outputs: Files
     ) -> Compiled:
-        midi = {
-            name: content for name, content in outputs.items() if name.endswith((".midi", ".mid"))
-        }
-        files = {name: content for name, content in outputs.items() if name not in midi}
-        return Compiled(status, stopped, messages, tuple(midi.values()), files, self.limits)
+        files = dict(outputs)
+        names = [name for name in outputs if name.endswith((".midi", ".mid"))]
+        midi = tuple(files.pop(name) for name in names)
+        return Compiled(status, stopped, messages, midi, files, self.limits)
 
     def entry(self, content: bytes) -> str:
-        limits = list(astuple(self.limits))[
-            2:
-        ]  # without the time: only results that ended in time are kept
+        # Without the time: only results that ended in time are kept.
+        limits = astuple(self.limits)[2:]
         parts = [_CACHE_FORMAT, lilypond_version(), self.settings, self.collect, limits]
         key = hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
         return f"{key}.compiled"

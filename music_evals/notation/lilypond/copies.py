@@ -44,19 +44,11 @@ LEAST_RUNS: Final = 16  # a text with fewer distinct runs is too short or too un
 SKETCH: Final = 256  # hashes of a text that stand for it in a log
 
 _NOT_MUSIC: Final = frozenset(
-    {
-        *(
-            "\\header",
-            "\\paper",
-            "\\layout",
-            "\\midi",
-            "\\with",
-            "\\markup",
-            "\\markuplist",
-            "\\markuplines",
-        ),
+    (
+        *("\\header", "\\paper", "\\layout", "\\midi", "\\with"),
+        *("\\markup", "\\markuplist", "\\markuplines"),
         *("\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"),
-    }
+    )
 )
 """Commands whose braces hold no notes."""
 _PITCHES_AFTER: Final[Mapping[str, int]] = {
@@ -86,23 +78,14 @@ def music_words(text: str) -> Iterator[str]:
     index = passed = 0
     while index < len(tokens):
         token = tokens[index]
-        index += 1
-        word = ""
         if token.kind is Kind.COMMAND:
-            if index < len(tokens) and (language := language_set(token, tokens[index])):
-                names = _dutch_names(language)
+            for following in tokens[index + 1 : index + 2]:
+                if language := language_set(token, following):
+                    names = _dutch_names(language)
             passed = _PITCHES_AFTER.get(token.text, 0)
-            index = _after_command(tokens, index - 1)
-        elif token.text == "<":
-            end = next(
-                (n for n in range(index, len(tokens)) if tokens[n].text in _CHORD_ENDS), len(tokens)
-            )
-            words = (names.get(note.text, "r") for note in tokens[index:end])
-            notes = [name for name in words if name not in _RESTS]
-            word = f"<{' '.join(notes)}>" if notes else ""
-            index = end + (end < len(tokens) and tokens[end].text == ">")
-        elif token.kind is Kind.WORD:
-            word = names.get(token.text, "")
+            index = _after_command(tokens, index)
+            continue
+        word, index = _note_or_chord(tokens, index, names)
         if word and passed:
             passed -= 1
         elif word:
@@ -112,6 +95,22 @@ def music_words(text: str) -> Iterator[str]:
                 duration = "".join(written[0].split())
             if word not in _RESTS:
                 yield word + duration
+
+
+def _note_or_chord(
+    tokens: Sequence[Token], index: int, names: Mapping[str, str]
+) -> tuple[str, int]:
+    """The note or chord at an index, empty if there is none, and the index after it."""
+    token = tokens[index]
+    if token.text != "<":
+        return names.get(token.text, "") if token.kind is Kind.WORD else "", index + 1
+    end = index + 1
+    while end < len(tokens) and tokens[end].text not in _CHORD_ENDS:
+        end += 1
+    words = (names.get(note.text, "r") for note in tokens[index + 1 : end])
+    notes = [name for name in words if name not in _RESTS]
+    end += end < len(tokens) and tokens[end].text == ">"
+    return f"<{' '.join(notes)}>" if notes else "", end
 
 
 def _after_command(tokens: Sequence[Token], index: int) -> int:

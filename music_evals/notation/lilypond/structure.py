@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
+from operator import attrgetter
 from typing import Final, Literal, Unpack, cast, get_args
 
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, Running, compile_texts
@@ -78,9 +79,9 @@ class Key:
         microtone.
         """
         sign = _KEY_SIGNS.get(self.alteration)
-        return (
-            None if self.mode is None or sign is None else f"{_STEPS[self.step]}{sign} {self.mode}"
-        )
+        if self.mode is None or sign is None:
+            return None
+        return f"{_STEPS[self.step]}{sign} {self.mode}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +138,10 @@ class Event:
         if self.kind != "note":
             return "r" if self.kind == "rest" else "s"
         pitch, marks = (self.step, self.alteration), self.octave + 1
-        name = next((name for name, other in note_names().items() if other == pitch), None)
-        return name + ("'" * marks if marks > 0 else "," * -marks) if name else "x"
+        for name, other in note_names().items():
+            if other == pitch:
+                return name + "'" * marks + "," * -marks
+        return "x"
 
 
 @dataclass(frozen=True)
@@ -221,44 +224,43 @@ def _interpret(compiled: Compiled) -> Structure:
         elif tables:
             tables[-1][1].append(fields)
     # A score without music, such as one of lyrics alone, has no measures.
-    tables = [
-        (kinds, table)
-        for kinds, table in tables
-        if any(line[0] in ("note", "rest") for line in table)
-    ]
+    tables = [(kinds, table) for kinds, table in tables if {"note", "rest"} & _kinds(table)]
     if not tables:
         reason = compiled.problem or "there is no music in the text"
         raise StructureError(f"LilyPond read no score: {reason}", is_measured=compiled.is_measured)
-    with_layout = [table for kinds, table in tables if kinds != "midi"] or [
-        table for _, table in tables
-    ]
-    return _structure(with_layout[0], len(with_layout), compiled)
+    with_layout = [table for kinds, table in tables if kinds != "midi"]
+    scores = with_layout or [table for _, table in tables]
+    return _structure(scores[0], len(scores), compiled)
+
+
+def _kinds(table: _Table) -> set[str]:
+    return {line[0] for line in table}
 
 
 def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
     clock: _Clock = {}
-    end: tuple[int, Fraction] | None = None
     for kind, moment, grace, *fields in table:
         if kind in ("time", "end"):
-            clock[_fraction(moment), grace == "1"] = time = (int(fields[0]), _fraction(fields[1]))
-            end = time if kind == "end" else end
-        elif kind == "full":
-            raise StructureError("the score has more notes than are read")
-    if end is None:
+            clock[_fraction(moment), grace == "1"] = (int(fields[0]), _fraction(fields[1]))
+    kinds = _kinds(table)
+    if "full" in kinds:
+        raise StructureError("the score has more notes than are read")
+    if "end" not in kinds:
         reason = compiled.problem or "nothing says why"
         raise StructureError(
             f"LilyPond did not come to the end: {reason}", is_measured=compiled.is_measured
         )
-    reader = _Reader(clock, {(line[3], *line[1:3]) for line in table if line[0] == "tie"})
+    last = [line for line in table if line[0] == "end"][-1]
+    bar, position = int(last[3]), _fraction(last[4])
+    reader = _Reader(clock, {("note", line[3], *line[1:3]) for line in table if line[0] == "tie"})
+    keys = filter(None, (reader.key(*line) for kind, *line in table if kind == "key"))
     metres = [reader.metre(*line) for kind, *line in table if kind == "metre"]
-    keys = [key for kind, *line in table if kind == "key" and (key := reader.key(*line))]
     events = [reader.event(cast(Kind, kind), *line) for kind, *line in table if kind in _KINDS]
-    bar, position = end
     return Structure(
         measures=bar if position > 0 else bar - 1,
         pickup=clock[min(clock)][1] < 0,
-        keys=tuple(sorted(keys, key=lambda key: key.moment)),
-        metres=tuple(sorted(metres, key=lambda metre: metre.moment)),
+        keys=tuple(sorted(keys, key=attrgetter("moment"))),
+        metres=tuple(sorted(metres, key=attrgetter("moment"))),
         events=tuple(sorted(events, key=lambda event: (event.moment, not event.grace))),
         scores=scores,
         problems=_problems(table, clock, scores),
@@ -271,9 +273,7 @@ def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
     problems = {
         "it has unmeasured music": any(line[0] == "timing" and line[3] == "0" for line in table),
         "it has an incomplete measure inside": not _is_regular(table, clock),
-        "it numbers its measures otherwise": (
-            bars[0] != 1 or any(later < bar for bar, later in pairwise(bars))
-        ),
+        "it numbers its measures otherwise": bars[0] != 1 or bars != sorted(bars),
         f"it holds {scores} scores": scores > 1,
     }
     return tuple(problem for problem, is_present in problems.items() if is_present)
@@ -302,7 +302,7 @@ class _Reader:
     """
 
     clock: _Clock
-    ties: set[tuple[str, ...]]  # voice, moment and grace of the notes from which a tie goes on
+    ties: set[tuple[str, ...]]  # kind, voice, moment and grace of notes from which a tie goes on
 
     def metre(self, moment: str, grace: str, numerator: str, denominator: str) -> Metre:
         now, measure, _ = self.place(moment, grace)
@@ -332,10 +332,10 @@ class _Reader:
             staff=int(staff),
             voice=int(voice),
             step=int(step) if step else None,
-            alteration=2 * _fraction(alteration) if step else Fraction(0),
-            octave=int(octave) if step else 0,
+            alteration=2 * _fraction(alteration or "0"),
+            octave=int(octave or "0"),
             duration=_fraction(duration),
-            tied=kind == "note" and (voice, moment, grace) in self.ties,
+            tied=(kind, voice, moment, grace) in self.ties,
         )
 
     def place(self, moment: str, grace: str) -> tuple[Fraction, int, Fraction]:

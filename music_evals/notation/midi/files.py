@@ -19,13 +19,15 @@ import io
 import re
 from collections import defaultdict, deque
 from dataclasses import dataclass
-from typing import Final
+from operator import itemgetter
+from typing import Any, Final
 
 import mido
 
 from music_evals.notation.midi.note_arrays import DEFAULT_TEMPO, PERCUSSION_CHANNEL, open_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
+_Voice = tuple[int, int]  # channel and pitch
 _META_FIELDS: Final = {
     "set_tempo": ("tempo",),
     "time_signature": ("numerator", "denominator"),
@@ -73,7 +75,7 @@ def write_midi(performance: Performance) -> bytes:
         off = mido.Message("note_off", channel=channel, note=note.pitch, velocity=0)
         events.append((note.onset, 1, note.pitch, on))
         events.append((note.onset + note.duration, 0, note.pitch, off))
-    events.sort(key=lambda event: event[:3])
+    events.sort(key=itemgetter(0, 1, 2))
 
     numerator, denominator = performance.meter
     track = mido.MidiTrack()
@@ -105,37 +107,50 @@ def midi_to_text(data: bytes) -> str:
     """
     midi = open_midi(data)
     lines: list[tuple[tuple[int, int, int, int], str]] = []
-    started: dict[tuple[int, int], int] = {}  # channel and pitch → onset of the sounding note
+    started: dict[_Voice, int] = {}  # channel and pitch → onset of the sounding note
     now = 0
     for message in mido.merge_tracks(midi.tracks):
         now += message.time
-        channel = getattr(message, "channel", -1)
-        note = getattr(message, "note", -1)
-        body = str(message).rpartition(" time=")[0]
-        if message.type == "note_on" and message.velocity > 0:
-            started[channel, note] = now
-            rank = 3
-        elif message.type in ("note_on", "note_off"):
-            # The end of a note without length comes after its start.
-            rank = 4 if started.pop((channel, note), None) == now else 2
-            body = body.replace("note_on", "note_off")
-        elif message.type in _META_FIELDS:
-            values = (f"{name}={getattr(message, name)}" for name in _META_FIELDS[message.type])
-            rank, body = 0, " ".join([message.type, *values])
-        elif message.type == "end_of_track":
-            rank, body = 5, "end_of_track"
-        elif not message.is_meta and channel >= 0:
-            rank = 1
-        else:
+        rank = _rank(message, now, started)
+        if rank is None:
             continue
-        order = list(_META_FIELDS).index(message.type) if rank == 0 else channel
-        # Controllers keep the order of the file, which has a meaning (bank select, then program).
-        lines.append(((now, rank, order, 0 if rank == 1 else note), body))
-    lines.sort(key=lambda line: line[0])
+        place, pitch = getattr(message, "channel", -1), getattr(message, "note", -1)
+        if rank == 0:
+            place = list(_META_FIELDS).index(message.type)
+        elif rank == 1:
+            # Controllers keep the order of the file, which has a meaning (bank select, then
+            # program).
+            pitch = 0
+        lines.append(((now, rank, place, pitch), _event_text(message, rank)))
+    lines.sort(key=itemgetter(0))
     events = [
-        f"tick={tick} beat={_beat(tick, midi.ticks_per_beat)} {body}" for (tick, *_), body in lines
+        f"tick={tick} beat={_beat(tick, midi.ticks_per_beat)} {text}" for (tick, *_), text in lines
     ]
     return "\n".join([f"ticks_per_beat={midi.ticks_per_beat}", *events])
+
+
+def _rank(message: Any, now: int, started: dict[_Voice, int]) -> int | None:
+    """The place of an event among simultaneous ones; None for one that is left out."""
+    key = (getattr(message, "channel", -1), getattr(message, "note", -1))
+    if message.type == "note_on" and message.velocity > 0:
+        started[key] = now
+        return 3
+    if message.type in ("note_on", "note_off"):
+        # The end of a note without length comes after its start.
+        return 4 if started.pop(key, None) == now else 2
+    if message.type in _META_FIELDS:
+        return 0
+    if message.type == "end_of_track":
+        return 5
+    return None if message.is_meta or key[0] < 0 else 1
+
+
+def _event_text(message: Any, rank: int) -> str:
+    if message.is_meta:
+        names = _META_FIELDS.get(message.type, ())
+        return " ".join([message.type, *(f"{name}={getattr(message, name)}" for name in names)])
+    text = str(message).rpartition(" time=")[0]
+    return text if rank == 3 else text.replace("note_on", "note_off")
 
 
 def parse_midi_text(text: str) -> MidiFile:
@@ -151,24 +166,25 @@ def parse_midi_text(text: str) -> MidiFile:
         raise ValueError(f"MIDI text, line 1 ({head[:80]!r}): accepted is ticks_per_beat=N")
     tempo = DEFAULT_TEMPO
     notes: list[FileNote] = []
-    sounding: dict[tuple[int, int], deque[tuple[int, int]]] = defaultdict(
-        deque
-    )  # channel, pitch → onset, velocity
+    # Channel and pitch → onset and velocity.
+    sounding: dict[_Voice, deque[tuple[int, int]]] = defaultdict(deque)
     for number, line in enumerate(lines, start=2):
         match = _LINE.fullmatch(line)
-        where = f"MIDI text, line {number} ({line[:80]!r})"
         if match is None:
-            raise ValueError(f"{where}: accepted is tick=T beat=B EVENT with the event's fields")
+            raise ValueError(
+                f"MIDI text, line {number} ({line[:80]!r}): accepted is tick=T beat=B EVENT with "
+                "the event's fields"
+            )
         tempo = int(match[6] or tempo)
-        if match[2]:
-            tick, channel, pitch, velocity = (int(match[group]) for group in (1, 3, 4, 5))
-            if match[2] == "on":
-                sounding[channel, pitch].append((tick, velocity))
-            elif opened := sounding[channel, pitch]:
-                onset, velocity = opened.popleft()
-                notes.append(
-                    FileNote(onset, pitch, tick - onset, velocity, channel == PERCUSSION_CHANNEL)
-                )
+        if not match[2]:
+            continue
+        tick, channel, pitch, velocity = (int(match[group]) for group in (1, 3, 4, 5))
+        if match[2] == "on":
+            sounding[channel, pitch].append((tick, velocity))
+        elif opened := sounding[channel, pitch]:
+            onset, velocity = opened.popleft()
+            is_drum = channel == PERCUSSION_CHANNEL
+            notes.append(FileNote(onset, pitch, tick - onset, velocity, is_drum))
     # Two decimals undo the rounding to whole microseconds of the tempi in use.
     return MidiFile(int(resolution[1]), round(60e6 / tempo, 2), tuple(sorted(notes)))
 

@@ -14,7 +14,7 @@ import io
 import re
 from collections import defaultdict, deque
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import mido
 import numpy as np
@@ -32,23 +32,8 @@ DEFAULT_TEMPO: Final = (
 
 KEYS: Final = (
     *("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#"),
-    *(
-        "Abm",
-        "Ebm",
-        "Bbm",
-        "Fm",
-        "Cm",
-        "Gm",
-        "Dm",
-        "Am",
-        "Em",
-        "Bm",
-        "F#m",
-        "C#m",
-        "G#m",
-        "D#m",
-        "A#m",
-    ),
+    *("Abm", "Ebm", "Bbm", "Fm", "Cm", "Gm", "Dm", "Am", "Em", "Bm", "F#m", "C#m", "G#m"),
+    *("D#m", "A#m"),
 )
 """The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to
 seven sharps.
@@ -173,20 +158,25 @@ class _Content:
                     self.length = max(self.length, now)
                 case "program_change":
                     programs[message.channel] = message.program
-                case "time_signature":
-                    exponent = message.denominator.bit_length() - 1
-                    self.metres.append((now, message.numerator, exponent))
-                case "set_tempo":
-                    self.tempos.append((now, message.tempo))
-                case "key_signature":
-                    self.keys.setdefault(now, KEYS.index(message.key) % 15 - 7)
-                case "track_name":
-                    self.names.setdefault(number, " ".join(message.name.split()))
                 case "end_of_track":
                     break
+                case _:
+                    self._read_sign(message, now, number)
         for (channel, pitch), starts in opened.items():
             self.endless += len(starts)
             self.notes += [(*start, now, pitch, number << 4 | channel) for start in starts]
+
+    def _read_sign(self, message: Any, now: int, number: int) -> None:
+        match message.type:
+            case "time_signature":
+                exponent = message.denominator.bit_length() - 1
+                self.metres.append((now, message.numerator, exponent))
+            case "set_tempo":
+                self.tempos.append((now, message.tempo))
+            case "key_signature":
+                self.keys.setdefault(now, KEYS.index(message.key) % 15 - 7)
+            case "track_name":
+                self.names.setdefault(number, " ".join(message.name.split()))
 
     def arrays(self, resolution: int) -> NoteArrays:
         columns = map(np.ascontiguousarray, np.array(self.notes, np.int64).reshape(-1, 6).T)

@@ -2,7 +2,10 @@
 
 import io
 import math
+from itertools import chain
 from typing import Final
+
+import numpy as np
 
 from music_evals.notation.midi.note_arrays import MidiError, NoteArrays, read_note_arrays
 
@@ -14,17 +17,14 @@ _QUARTER: Final = 24  # pixels per quarter note of short music
 _SEMITONE: Final = 6  # pixels per semitone of music in a narrow range
 _BORDER: Final = 2  # semitones above and below the notes
 _CLOSEST: Final = 8  # pixels between two measure lines
-_WHITE, _MEASURE, _OCTAVE, _NAME = (
-    (255, 255, 255),
-    (236, 236, 236),
-    (210, 210, 210),
-    (110, 110, 110),
-)
-# colours that people with colour vision deficiency can tell apart (Okabe and Ito, 2008)
-_TRACKS: Final = (
+# White, lines of measures, lines of octaves, names of octaves; then the colours of the tracks,
+# which people with colour vision deficiency can tell apart (Okabe and Ito, 2008).
+_COLOURS: Final = (
+    *((255, 255, 255), (236, 236, 236), (210, 210, 210), (110, 110, 110)),
     *((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)),
     *((230, 159, 0), (86, 180, 233), (0, 0, 0), (150, 140, 20)),
 )
+_FIRST_TRACK: Final = 4  # place of its colour
 
 
 def piano_roll(midi: bytes) -> bytes | None:
@@ -50,9 +50,7 @@ def _draw(notes: NoteArrays) -> bytes:
     roll = min(MAX_WIDTH - LEFT, max(1, length * _QUARTER // notes.resolution))
     height = (high - low + 1) * semitone
     image = Image.new("P", (LEFT + roll, height), 0)
-    image.putpalette(
-        [value for colour in (_WHITE, _MEASURE, _OCTAVE, _NAME, *_TRACKS) for value in colour]
-    )
+    image.putpalette([*chain.from_iterable(_COLOURS)])
     draw = ImageDraw.Draw(image)
     draw.fontmode = "1"
 
@@ -61,24 +59,22 @@ def _draw(notes: NoteArrays) -> bytes:
     step = measure * roll / length
     if step >= _CLOSEST:
         for number in range(int(length // measure) + 1):
-            draw.line([(LEFT + number * step, 0), (LEFT + number * step, height)], fill=1)
+            x = LEFT + number * step
+            draw.line([x, 0, x, height], fill=1)
     for pitch in range(low + -low % 12, high + 1, 12):
         bottom = (high - pitch + 1) * semitone - 1
-        draw.line([(LEFT, bottom), (LEFT + roll, bottom)], fill=2)
-        draw.text(
-            (2, min(bottom + 3, height)), f"C{pitch // 12 - 1}", fill=3, anchor="ls", font_size=10
-        )
+        draw.line([LEFT, bottom, LEFT + roll, bottom], fill=2)
+        name, place = f"C{pitch // 12 - 1}", (2, min(bottom + 3, height))
+        draw.text(place, name, fill=3, anchor="ls", font_size=10)
     lefts = notes.onset * roll // length + LEFT
     rights = -(-notes.end * roll // length) + LEFT - 1
     tops = (high - notes.pitch) * semitone
-    colours = notes.track % len(_TRACKS) + 4
-    rows = zip(lefts.tolist(), tops.tolist(), rights.tolist(), colours.tolist(), strict=True)
+    colours = notes.track % (len(_COLOURS) - _FIRST_TRACK) + _FIRST_TRACK
+    rows = np.stack([lefts, tops, rights, colours], axis=1).tolist()
     for left, top, right, colour in rows:
         # A gap of a pixel separates notes that follow each other.
-        draw.rectangle(
-            [left, top, max(left, right - (right - left > 2)), top + max(0, semitone - 2)],
-            fill=colour,
-        )
+        end = max(left, right - (right - left > 2))
+        draw.rectangle([left, top, end, top + max(0, semitone - 2)], fill=colour)
     buffer = io.BytesIO()
     image.save(buffer, "PNG", optimize=True, bits=4)
     return buffer.getvalue()

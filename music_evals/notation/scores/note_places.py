@@ -8,6 +8,7 @@ notes are left out.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,7 @@ GRID: Final = 96  # steps of a quarter note
 _MAX_BYTES: Final = 1 << 24  # largest MIDI file that is read
 _MAX_NAMED: Final = 3  # notes that a difference names
 
+_Written = tuple[int, int, int, bool]  # onset, pitch, end, whether a tie goes on to the next note
 _Place = tuple[int, int]  # onset in 1/96 of a quarter note, and pitch
 
 Notes = Mapping[_Place, int | None]
@@ -64,9 +66,7 @@ def written_notes(parts: Iterable[Any], starts: Sequence[int]) -> Notes:
     """
     durations: dict[_Place, list[int | None]] = defaultdict(list)
     for part in parts:
-        written: list[
-            tuple[int, int, int, bool]
-        ] = []  # onset, pitch, end, whether it is tied to the next
+        written: list[_Written] = []
         for index, measure in enumerate(part.getElementsByClass("Measure")):
             for onset, duration, note in measure_notes(measure):
                 if not hasattr(note, "pitch"):
@@ -99,25 +99,34 @@ def has_tie(note: Any) -> bool:
     return note.tie is not None and note.tie.type != "stop"
 
 
-def _join_ties(written: list[tuple[int, int, int, bool]]) -> Iterator[tuple[int, int, int | None]]:
+@dataclass
+class _Sounding:
+    """A note with its tied notes, while they are joined."""
+
+    onset: int
+    end: int
+    is_tied: bool
+    is_certain: bool  # whether its duration is
+
+
+def _join_ties(written: list[_Written]) -> Iterator[tuple[int, int, int | None]]:
     """Onset, pitch and duration of the notes of a part; the duration of overlapping notes is
     None.
     """
-    sounding: dict[int, list[list[Any]]] = defaultdict(
-        list
-    )  # pitch → onset, end, is tied, has a certain duration
+    sounding: dict[int, list[_Sounding]] = defaultdict(list)  # by pitch
     for onset, pitch, end, is_tied in sorted(written):
-        tied = next((note for note in sounding[pitch] if note[1] == onset and note[2]), None)
-        if tied is not None:
-            tied[1:3] = end, is_tied
+        notes = sounding[pitch]
+        before = next((note for note in notes if note.is_tied and note.end == onset), None)
+        if before is not None:
+            before.end, before.is_tied = end, is_tied
             continue
-        overlapping = [note for note in sounding[pitch] if note[1] > onset]
+        overlapping = [note for note in notes if note.end > onset]
         for note in overlapping:
-            note[3] = False
-        sounding[pitch].append([onset, end, is_tied, not overlapping])
+            note.is_certain = False
+        notes.append(_Sounding(onset, end, is_tied, not overlapping))
     for pitch, notes in sounding.items():
-        for onset, end, _, is_certain in notes:
-            yield onset, pitch, end - onset if is_certain else None
+        for note in notes:
+            yield note.onset, pitch, note.end - note.onset if note.is_certain else None
 
 
 def sounding_notes(midi: bytes) -> Notes:
@@ -139,23 +148,21 @@ def describe_difference(expected: Notes, actual: Notes) -> str:
         (onset + step, pitch): (onset, pitch) for onset, pitch in expected for step in (-1, 1, 0)
     }
     actual = {near.get(place, place): duration for place, duration in actual.items()}
+    changed = []
+    for place, duration in expected.items():
+        read = actual.get(place)
+        if duration is not None and read is not None and abs(read - duration) > 2:
+            changed.append(place)
     differences = {
         "lost": sorted(expected.keys() - actual.keys()),
         "added": sorted(actual.keys() - expected.keys()),
-        "of another duration": [
-            place
-            for place, duration in expected.items()
-            if duration is not None
-            and (read := actual.get(place)) is not None
-            and abs(read - duration) > 2
-        ],
+        "of another duration": changed,
     }
     described = []
     for kind, places in differences.items():
-        named = (
-            f"pitch {pitch} at quarter {onset / GRID:g}" for onset, pitch in places[:_MAX_NAMED]
-        )
-        described += [f"{len(places)} {kind} ({', '.join(named)})"] if places else []
+        named = [f"pitch {pitch} at quarter {onset / GRID:g}" for onset, pitch in places]
+        if places:
+            described.append(f"{len(places)} {kind} ({', '.join(named[:_MAX_NAMED])})")
     return f"read back, of {len(expected)} notes " + ", ".join(described) if described else ""
 
 

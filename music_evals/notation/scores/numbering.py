@@ -41,29 +41,36 @@ def number_measures(score: Any) -> None:
     and the source does not number the second piece, or if they are exactly as long and a repeat
     sign or a double bar divides them. A plain bar line between pieces is hidden.
     """
-    from music21.bar import Barline
     from music21.stream.enums import ShowNumber
 
-    endings = {
-        id(bracket.getFirst()) for bracket in score.recurse().getElementsByClass("RepeatBracket")
-    }
-    groups: list[list[_Column]] = []
-    for column in _columns(score):
-        is_ending = any(id(measure) in endings for measure in column.measures)
-        if groups and not is_ending and _continues(groups[-1], column):
-            if not _is_divided(groups[-1][-1], column):
-                for measure in groups[-1][-1].measures:
-                    measure.rightBarline = Barline("none")  # type: ignore[no-untyped-call]
-            groups[-1].append(column)
-        else:
-            groups.append([column])
+    groups = _group_columns(score)
     for number, group in enumerate(groups, _first_number(groups)):
         for suffix, column in zip(["", *ascii_lowercase], group, strict=False):
+            shown = ShowNumber.NEVER if suffix else ShowNumber.DEFAULT
             for measure in column.measures:
                 measure.number = number
                 measure.numberSuffix = suffix or None
-                if number:
-                    measure.showNumber = ShowNumber.NEVER if suffix else ShowNumber.DEFAULT
+                measure.showNumber = shown if number else measure.showNumber
+
+
+def _group_columns(score: Any) -> list[list[_Column]]:
+    """The pieces of each measure; hides plain bar lines between them."""
+    from music21.bar import Barline
+
+    brackets = score.recurse().getElementsByClass("RepeatBracket")
+    endings = {id(bracket.getFirst()) for bracket in brackets}
+    groups: list[list[_Column]] = []
+    for column in _columns(score):
+        is_ending = not endings.isdisjoint(map(id, column.measures))
+        if not groups or is_ending or not _continues(groups[-1], column):
+            groups.append([column])
+            continue
+        last = groups[-1][-1]
+        if not _is_divided(last, column):
+            for measure in last.measures:
+                measure.rightBarline = Barline("none")  # type: ignore[no-untyped-call]
+        groups[-1].append(column)
+    return groups
 
 
 def _columns(score: Any) -> Iterator[_Column]:

@@ -151,21 +151,23 @@ def _add_credits(musicxml: str) -> str:
             if (name.text or "").strip() == NO_NAME:
                 name.text = None
     parts = root.find("part-list")
-    if parts is None or root.find("credit") is not None:
-        return ElementTree.tostring(root, encoding="unicode")
+    if parts is not None and root.find("credit") is None:
+        place = list(root).index(parts)
+        root[place:place] = _credits(root)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _credits(root: ElementTree.Element) -> Iterator[ElementTree.Element]:
     title = root.findtext("work/work-title") or root.findtext("movement-title") or ""
     composer = root.findtext("identification/creator[@type='composer']") or ""
-    credits_ = []
     for text, style in (
         (title, {"justify": "center", "valign": "top", "font-weight": "bold"}),
         (composer, {"justify": "right", "valign": "bottom"}),
     ):
         for line in wrap(text, _LINE):
-            credits_.append(ElementTree.Element("credit", page="1"))
-            ElementTree.SubElement(credits_[-1], "credit-words", style).text = line
-    place = list(root).index(parts)
-    root[place:place] = credits_
-    return ElementTree.tostring(root, encoding="unicode")
+            credit = ElementTree.Element("credit", page="1")
+            ElementTree.SubElement(credit, "credit-words", style).text = line
+            yield credit
 
 
 def _for_resvg(svg: str) -> str:

@@ -50,53 +50,72 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
     """
     import copy
 
-    from music21 import layout, metadata, stream
+    from music21 import stream
 
     source: Any = score if in_place else copy.deepcopy(score)
-    prepared: Any = stream.Score()
     parts = list(source.parts) if isinstance(source, stream.Score) else [source]
+    prepared: Any = stream.Score()
     for part in parts:
-        if not part.getElementsByClass("Measure"):
-            if not part.recurse().notesAndRests:
-                continue
-            part.makeMeasures(inPlace=True)
-            part.makeTies(inPlace=True)
-        prepared.insert(0, part)
-    if not prepared.parts or not prepared.recurse().notes:
+        _add_part(prepared, part)
+    if not prepared.recurse().notes:
         raise ScoreError(
             "the score has no parts with notes; several pieces in one have to be given one by one"
         )
-    kept = set(map(id, prepared.parts))
-    for group in (
-        list(source.getElementsByClass("Spanner")) if isinstance(source, stream.Score) else ()
-    ):
-        if "StaffGroup" not in group.classes or all(
-            id(part) in kept for part in group.getSpannedElements()
-        ):
-            prepared.insert(0, group)
-    for element in list(prepared.recurse().getElementsByClass([layout.LayoutBase])):
-        if not isinstance(element, layout.StaffGroup) and element.activeSite is not None:
-            element.activeSite.remove(element)
+    if source is not parts[0]:
+        _add_spanners(prepared, source)
+    _drop_layout(prepared)
     for measure in list(prepared.recurse().getElementsByClass("Measure")):
         _drop_unprinted_notes(measure)
         measure.flattenUnnecessaryVoices(inPlace=True)
     for container in [prepared, *prepared.recurse().getElementsByClass(["Measure", "Voice"])]:
-        if any(
-            element.duration.type == "complex"
-            for element in container.getElementsByClass("GeneralNote")
-        ):
+        notes = container.getElementsByClass("GeneralNote")
+        if any(element.duration.type == "complex" for element in notes):
             container.splitAtDurations()
     _fill_parts(prepared)
     number_measures(prepared)
+    prepared.metadata = _metadata(source.metadata)
+    return cast("Score", prepared)
 
-    old = source.metadata or metadata.Metadata()
+
+def _add_part(prepared: Any, part: Any) -> None:
+    """Add a part, with measures; one without measures and notes is left out."""
+    if not part.getElementsByClass("Measure"):
+        if not part.recurse().notesAndRests:
+            return
+        part.makeMeasures(inPlace=True)
+        part.makeTies(inPlace=True)
+    prepared.insert(0, part)
+
+
+def _add_spanners(prepared: Any, source: Any) -> None:
+    """Add the spanners of a score; no group of staves that lacks one of them."""
+    kept = set(map(id, prepared.parts))
+    for spanner in list(source.getElementsByClass("Spanner")):
+        is_group = "StaffGroup" in spanner.classes
+        if not is_group or kept.issuperset(map(id, spanner.getSpannedElements())):
+            prepared.insert(0, spanner)
+
+
+def _drop_layout(score: Any) -> None:
+    from music21 import layout
+
+    for element in list(score.recurse().getElementsByClass([layout.LayoutBase])):
+        if not isinstance(element, layout.StaffGroup) and element.activeSite is not None:
+            element.activeSite.remove(element)
+
+
+def _metadata(old: Any) -> Any:
+    """Metadata with the title and composer, without anything else."""
+    from music21 import metadata
+
+    new: Any = metadata.Metadata()
+    old = old or new
     title = _PLACEHOLDER.sub("", old.title or old.movementName or "").rstrip(" ,")
     title, composer = (" ".join(text.split()) for text in (title, old.composer or ""))
-    prepared.metadata = metadata.Metadata()
     # music21 takes the name of a file without a title as its title.
-    prepared.metadata.title = "" if title.lower().endswith(SUFFIXES) else title
-    prepared.metadata.composer = composer
-    return cast("Score", prepared)
+    new.title = "" if title.lower().endswith(SUFFIXES) else title
+    new.composer = composer
+    return new
 
 
 def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:

@@ -8,7 +8,6 @@ Checks take no more time than reading.
 import io
 import re
 import zipfile
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -31,20 +30,21 @@ _MAX_VOICES: Final = 200  # most voices of an ABC tune
 _MAX_DEPTH: Final = 50  # of XML elements; MusicXML nests about ten deep
 _ACCEPTED: Final = "accepted are " + ", ".join(SUFFIXES)
 
+_LENGTH: Final = r"\d{1,7}(\.\d{1,6})?"
+_OFFSET: Final = r"([+-]?\d{1,2}(\.\d{1,6})?)?"
+_COUNT: Final = r"([+-]?\d{1,3})?"
 # The values of MusicXML elements that music21 counts up to, or creates that many objects of.
 _MUSICXML_VALUES: Final = {
-    **dict.fromkeys(("duration", "divisions"), r"\d{1,7}(\.\d{1,6})?"),
+    "duration": _LENGTH,
+    "divisions": _LENGTH,
     "beats": r"(\d{1,3}(\s*\+\s*\d{1,3}){0,9})?",
     "octave": r"-?\d?",
-    **dict.fromkeys(
-        ("fifths", "alter", "key-alter", "line", "octave-change"), r"([+-]?\d{1,2}(\.\d{1,6})?)?"
-    ),
-    **dict.fromkeys(
-        ("beat-type", "actual-notes", "normal-notes", "chromatic", "diatonic"), r"([+-]?\d{1,3})?"
-    ),
+    **dict.fromkeys(("fifths", "alter", "key-alter", "line", "octave-change"), _OFFSET),
+    **dict.fromkeys(("beat-type", "actual-notes", "normal-notes", "chromatic", "diatonic"), _COUNT),
     **dict.fromkeys(("staves", "staff", "staff-lines", "slash-dots"), r"\d{0,2}"),
     **dict.fromkeys(("multiple-rest", "measure-repeat"), r"\d{0,3}"),
 }
+_ENDING: Final = r"(?s)(?!.*\d{3})[\d\s,.-]{0,20}"
 _TUNE: Final = re.compile(rb"^X:", re.MULTILINE)
 # Text that would make music21 create measures without end, and the like.
 _ABSURD_FIELD: Final = r"(?:^|\[)[MLQ]:[^\]\n]{0,80}?[0-9]{4,}"
@@ -85,9 +85,9 @@ def read_score_data(path: Path, tune: int = 0) -> tuple["Score", bytes, str]:
         raise ScoreError(f"{path}: the file is empty; {_ACCEPTED}")
     if tune:
         data = _tune(data, tune)
-    kind, check = _FORMATS[suffix]
+    kind = _FORMATS[suffix]
     try:
-        return _parse(check(data), kind), data, kind
+        return _parse(_check(data, kind), kind), data, kind
     except ValueError as error:
         raise ScoreError(f"{path}: {error}") from error
 
@@ -177,20 +177,9 @@ def _check_measures(counts: list[int]) -> None:
 
 def _check_musicxml(data: bytes) -> str:
     """Parse the XML safely, and write it anew for music21, so that both see the same."""
-    from xml.etree.ElementTree import ParseError, tostring
+    from xml.etree.ElementTree import tostring
 
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import fromstring
-
-    try:
-        root = fromstring(data, forbid_dtd=False, forbid_entities=True, forbid_external=True)
-    except DefusedXmlException as error:
-        raise ScoreError(
-            "it declares XML entities, which no MusicXML needs and which are not read"
-        ) from error
-    # An unknown encoding is a LookupError or a ValueError.
-    except (ParseError, ValueError, LookupError) as error:
-        raise ScoreError(f"it is no well-formed XML ({error})") from error
+    root = _parse_xml(data)
     if root.tag != "score-partwise":
         raise ScoreError(
             f"its root element is <{root.tag[:40]}>; accepted is MusicXML's <score-partwise>"
@@ -201,32 +190,11 @@ def _check_musicxml(data: bytes) -> str:
     if level:
         raise ScoreError(f"its XML is nested more than {_MAX_DEPTH} deep; MusicXML is not")
     _check_notes(sum(1 for _ in root.iter("note")))
-    for tag, pattern in _MUSICXML_VALUES.items():
-        for element in root.iter(tag):
-            if not re.fullmatch(pattern, (element.text or "")[:80].strip()):
-                raise ScoreError(
-                    f"<{tag}> is {(element.text or '')[:20]!r}, which is no sensible number for it"
-                )
-    for element in root.iter("ending"):
-        if not re.fullmatch(r"[\d\s,.-]{0,20}", number := element.get("number", "")) or re.search(
-            r"\d{3}", number
-        ):
-            raise ScoreError(
-                f"an <ending> has the number {number[:20]!r}; accepted are numbers below 100"
-            )
+    _check_values(root)
     parts = root.findall("part")
     _check_measures([len(part.findall("measure")) for part in parts])
     for part in parts:
-        divisions, quarters = 1.0, 0.0
-        for element in part.iter():
-            if element.tag == "divisions":
-                divisions = max(float(element.text or 1), 1.0)
-            elif element.tag == "duration":
-                quarters += float(element.text or 0) / divisions
-        if quarters > _MAX_QUARTERS:
-            raise ScoreError(
-                f"a part lasts {quarters:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}"
-            )
+        _check_length(part)
         _add_defaults(part)
         measures = part.findall("measure")
         for measure in measures:
@@ -235,6 +203,51 @@ def _check_musicxml(data: bytes) -> str:
         for measure in measures[:-1]:
             _write_out_last_forward(measure)
     return tostring(root, encoding="unicode")
+
+
+def _parse_xml(data: bytes) -> Any:
+    from xml.etree.ElementTree import ParseError
+
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    try:
+        return fromstring(data, forbid_dtd=False, forbid_entities=True, forbid_external=True)
+    except DefusedXmlException as error:
+        raise ScoreError(
+            "it declares XML entities, which no MusicXML needs and which are not read"
+        ) from error
+    # An unknown encoding is a LookupError or a ValueError.
+    except (ParseError, ValueError, LookupError) as error:
+        raise ScoreError(f"it is no well-formed XML ({error})") from error
+
+
+def _check_values(root: Any) -> None:
+    """Check the values that music21 counts up to."""
+    for tag, pattern in _MUSICXML_VALUES.items():
+        for element in root.iter(tag):
+            text = element.text or ""
+            if not re.fullmatch(pattern, text[:80].strip()):
+                raise ScoreError(f"<{tag}> is {text[:20]!r}, which is no sensible number for it")
+    for element in root.iter("ending"):
+        number = element.get("number", "")
+        if not re.fullmatch(_ENDING, number):
+            raise ScoreError(
+                f"an <ending> has the number {number[:20]!r}; accepted are numbers below 100"
+            )
+
+
+def _check_length(part: Any) -> None:
+    divisions, quarters = 1.0, 0.0
+    for element in part.iter():
+        if element.tag == "divisions":
+            divisions = max(float(element.text or 1), 1.0)
+        elif element.tag == "duration":
+            quarters += float(element.text or 0) / divisions
+    if quarters > _MAX_QUARTERS:
+        raise ScoreError(
+            f"a part lasts {quarters:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}"
+        )
 
 
 def _add_defaults(part: Any) -> None:
@@ -364,10 +377,10 @@ def _check_abc(data: bytes) -> str:
     lengths = re.findall(r"[A-Ga-gxz][,']*([0-9]{0,9})|[ZX]([0-9]{0,9})", music)
     _check_notes(len(lengths) or 1)
     units = re.findall(r"(?:^|\[)L:\s*([0-9]+)(?:/([0-9]+))?", text, re.MULTILINE)
-    unit = max((4 * int(number) / max(int(part or 1), 1) for number, part in units), default=0.5)
-    quarters = sum(
-        int(note or 1) * unit if not measures else int(measures) * 4 for note, measures in lengths
-    )
+    unit = max((4 * int(over) / max(int(under or 1), 1) for over, under in units), default=0.5)
+    quarters = 0.0
+    for note, measures in lengths:
+        quarters += int(measures) * 4 if measures else int(note or 1) * unit
     if quarters > _MAX_QUARTERS * max(voices, 1):
         raise ScoreError(
             f"it lasts {quarters:,.0f} quarter notes; a voice may last {_MAX_QUARTERS:,}"
@@ -400,12 +413,23 @@ def decode_text(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-_FORMATS: Final[dict[str, tuple[str, Callable[[bytes], Any]]]] = {
-    ".musicxml": ("musicxml", _check_musicxml),
-    ".xml": ("musicxml", _check_musicxml),
-    ".mxl": ("musicxml", lambda data: _check_musicxml(musicxml_bytes(data))),
-    ".mid": ("midi", bytes),
-    ".midi": ("midi", bytes),
-    ".abc": ("abc", _check_abc),
-    ".krn": ("humdrum", _check_kern),
+def _check(data: bytes, kind: str) -> Any:
+    match kind:
+        case "musicxml":
+            return _check_musicxml(musicxml_bytes(data))
+        case "abc":
+            return _check_abc(data)
+        case "humdrum":
+            return _check_kern(data)
+    return data
+
+
+_FORMATS: Final = {
+    ".musicxml": "musicxml",
+    ".xml": "musicxml",
+    ".mxl": "musicxml",
+    ".mid": "midi",
+    ".midi": "midi",
+    ".abc": "abc",
+    ".krn": "humdrum",
 }

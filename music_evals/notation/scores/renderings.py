@@ -22,12 +22,14 @@ import base64
 import hashlib
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr
 from functools import cache, partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast, get_args
+from itertools import pairwise
+from typing import Any, Final, Literal, TypedDict
 from xml.etree import ElementTree
 
 import mido
@@ -56,11 +58,7 @@ from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.scores.reading import parse_musicxml
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
-if TYPE_CHECKING:
-    from music21.stream import Score
-
 Rendering = Literal["abc", "musicxml", "midi", "lilypond", "kern", "pages", "audio"]
-RENDERINGS: Final[tuple[Rendering, ...]] = get_args(Rendering)
 _LIBRARIES: Final = {
     "kern": ("converter21",),
     "musicxml": ("verovio",),
@@ -115,11 +113,10 @@ def render(
     for score in scores:
         key = json.dumps([rendering, *_versions(rendering), score]).encode()
         names[score] = f"{hashlib.sha256(key).hexdigest()}.{rendering}"
-    results = {
-        score: entry
-        for score, name in names.items()
-        if (entry := _unpack(cache_get(folder, name, _MAX_ENTRY)))
-    }
+    results: dict[str, Rendered] = {}
+    for score, name in names.items():
+        if entry := cache_get(folder, name, _MAX_ENTRY):
+            results[score] = _unpack(entry)
     new = [score for score in names if score not in results]
     with announce(len(new)) if new else nullcontext(lambda: None) as advance:
         rendered = map_in_subprocess(partial(_try_to_render, rendering=rendering), new, few=1)
@@ -129,8 +126,7 @@ def render(
                 results[score] = _failed(f"rendering it {result}")
             else:
                 results[score] = result
-                files = [base64.b64encode(file).decode("ascii") for file in result["files"]]
-                cache_put(folder, names[score], json.dumps({**result, "files": files}).encode())
+                cache_put(folder, names[score], _pack(result))
     return [results[score] for score in scores]
 
 
@@ -181,7 +177,7 @@ def _render(musicxml: str, rendering: Rendering) -> Rendered:
             actual = _lilypond_notes(_lilypond(bare, starts))
         case "kern":
             text = _kern(_without(musicxml, _TRANSPOSITION))
-            actual = written_notes(_parse(text, "humdrum").parts, starts)
+            actual = written_notes(_read_kern(text).parts, starts)
         case "pages":
             files = engrave_pages(musicxml)
             actual = _verovio_notes(bare)
@@ -223,11 +219,10 @@ def _midi(musicxml: str) -> bytes:
 
     score = parse_musicxml(musicxml)
     align_measures(score)
-    for part in score.parts:
-        for measure in part.getElementsByClass("Measure"):
-            for side in ("leftBarline", "rightBarline"):
-                if isinstance(getattr(measure, side), bar.Repeat):
-                    setattr(measure, side, None)
+    for measure in list(score.recurse().getElementsByClass("Measure")):
+        for side in ("leftBarline", "rightBarline"):
+            if isinstance(getattr(measure, side), bar.Repeat):
+                setattr(measure, side, None)
     for element in list(
         score.recurse().getElementsByClass(["RepeatExpression", "RepeatBracket", "Harmony"])
     ):
@@ -296,10 +291,10 @@ def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
     root = fromstring(musicxml)
     for part in root.iter("part"):
         divisions = 1
-        for measure, start, end in zip(
-            part.iter("measure"), starts, [*starts[1:], None], strict=True
-        ):
+        measures = list(part.iter("measure"))
+        for measure in measures:
             measure.set("implicit", "yes")
+        for measure, (start, end) in zip(measures, pairwise(starts), strict=False):
             now = 0
             for element in measure:
                 divisions = int(element.findtext("divisions") or divisions)
@@ -308,35 +303,30 @@ def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
                     now -= duration
                 elif element.find("chord") is None:
                     now += duration
-            if end is not None and (missing := (end - start) * divisions // GRID - now) > 0:
-                ElementTree.SubElement(
-                    ElementTree.SubElement(measure, "forward"), "duration"
-                ).text = str(missing)
+            missing = (end - start) * divisions // GRID - now
+            if missing > 0:
+                forward = ElementTree.SubElement(measure, "forward")
+                ElementTree.SubElement(forward, "duration").text = str(missing)
     return musicxml_to_lilypond(ElementTree.tostring(root, encoding="unicode"))
 
 
 # --- reading ---
 
 
-def _parse(text: str, kind: str) -> "Score":
+def _read_kern(text: str) -> Any:
     from music21 import converter
 
-    return cast("Score", converter.parseData(text, format=kind))
+    return converter.parseData(text, format="humdrum")
 
 
 def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:
     header, voices = split_voices(abc)
     # music21 makes measures only for voices with several bar lines. Without metres it measures by
     # the bar lines.
-    longer = [
-        line for name, lines in voices.items() for line in (f"V:{name}", *lines, "z | z | z |")
-    ]
-    lines = [
-        line
-        for line in plain_abc("\n".join([*header, *longer])).splitlines()
-        if not line.startswith("M:")
-    ]
-    return written_notes(parse_plain("\n".join(lines)).parts, [*starts, *[starts[-1]] * 4])
+    for name, lines in voices.items():
+        header += [f"V:{name}", *lines, "z | z | z |"]
+    plain = re.sub("^M:.*\n", "", plain_abc("\n".join(header)), flags=re.MULTILINE)
+    return written_notes(parse_plain(plain).parts, [*starts, *[starts[-1]] * 4])
 
 
 def _verovio_notes(musicxml: str) -> Notes:
@@ -356,15 +346,16 @@ def _lilypond_notes(text: str) -> Notes:
 
 @cache
 def _versions(rendering: Rendering) -> list[str]:
-    versions = [
-        version(name) for name in ("music-evals", "music21", "mido", *_LIBRARIES.get(rendering, ()))
-    ]
+    libraries = ("music-evals", "music21", "mido", *_LIBRARIES.get(rendering, ()))
+    versions = list(map(version, libraries))
     return [*versions, lilypond_version()] if rendering == "lilypond" else versions
 
 
-def _unpack(content: bytes | None) -> Rendered | None:
-    """An entry of the cache; None if it is missing."""
-    if content is None:
-        return None
-    rendered: Rendered = json.loads(content)
+def _pack(rendered: Rendered) -> bytes:
+    files = [base64.b64encode(file).decode("ascii") for file in rendered["files"]]
+    return json.dumps({**rendered, "files": files}).encode()
+
+
+def _unpack(entry: bytes) -> Rendered:
+    rendered: Rendered = json.loads(entry)
     return {**rendered, "files": [base64.b64decode(file) for file in rendered["files"]]}

@@ -17,14 +17,15 @@ import tempfile
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from music_evals.notation.abc.plain import plain_field, split_voices
 from music_evals.notation.abc.tunes import (
     Event,
+    Meter,
     parse_key,
     parse_meter,
     parse_unit,
@@ -59,17 +60,15 @@ class ReadNote(NamedTuple):
     duration: int  # 0 for a grace note
 
 
-@dataclass(slots=True)
 class _Contents:
     """What a program reads of a file."""
 
-    numbers: list[str] = field(default_factory=list)  # of the measures
-    notes: list[ReadNote] = field(default_factory=list)  # before ties are joined
-    tied: set[ReadNote] = field(default_factory=set)  # notes with a tie to the next note
-    continued: set[ReadNote] = field(default_factory=set)  # notes with a tie to the note before
-    signatures: dict[tuple[int, str], set[str]] = field(
-        default_factory=lambda: defaultdict(set)
-    )  # measure, kind
+    def __init__(self) -> None:
+        self.numbers: list[str] = []  # of the measures
+        self.notes: list[ReadNote] = []  # before ties are joined
+        self.tied: set[ReadNote] = set()  # notes with a tie to the next note
+        self.continued: set[ReadNote] = set()  # notes with a tie to the note before
+        self.signatures = defaultdict[tuple[int, str], set[str]](set)  # measure, kind
 
     def add(self, note: ReadNote, is_tied: bool, is_continued: bool) -> None:
         """Add a note."""
@@ -127,7 +126,7 @@ def compare_notes(
     only_first, only_second = sorted(first - second), sorted(second - first)
     if not only_first and not only_second:
         return
-    place = min(note[:2] for note in (*only_first[:1], *only_second[:1]))
+    place = min((*only_first, *only_second))[:2]
     number = numbers[place[0]] if place[0] < len(numbers) else "after the last"
     ours, theirs = _shown(only_first, place), _shown(only_second, place)
     raise ScoreError(f"measure {number}: music21 reads {ours}, {reader} reads {theirs}")
@@ -137,12 +136,8 @@ def _shown(notes: Sequence[ReadNote], place: tuple[int, int]) -> str:
     """The first note, if it is at that measure and onset."""
     if not notes or notes[0][:2] != place:
         return "nothing there"
-    note = notes[0]
-    return (
-        f"{note.pitch} for {Fraction(note.duration, GRID)}"
-        if note.duration
-        else f"the grace note {note.pitch}"
-    )
+    _, _, pitch, duration = notes[0]
+    return f"{pitch} for {Fraction(duration, GRID)}" if duration else f"the grace note {pitch}"
 
 
 def _compare(first: _Contents, second: _Contents, reader: str) -> None:
@@ -158,15 +153,14 @@ def _compare(first: _Contents, second: _Contents, reader: str) -> None:
     tied = first.tied | second.tied
     compare_notes(_join_ties(first, tied), _join_ties(second, tied), first.numbers, reader)
     for measure, kind in sorted({*first.signatures, *second.signatures}):
-        ours, theirs = (
-            contents.signatures.get((measure, kind), set()) for contents in (first, second)
-        )
+        ours, theirs = first.signatures[measure, kind], second.signatures[measure, kind]
         # partitura reads one key for all staves of a part.
-        if "" not in ours and not (theirs <= ours and bool(theirs) == bool(ours)):
+        is_same = theirs <= ours and bool(theirs) == bool(ours)
+        if "" not in ours and not is_same:
             texts = ["/".join(sorted(texts)) or "none" for texts in (ours, theirs)]
-            place = f"measure {first.numbers[measure]}"
             raise ScoreError(
-                f"{place}: music21 reads the {kind} {texts[0]}, {reader} reads {texts[1]}"
+                f"measure {first.numbers[measure]}: music21 reads the {kind} {texts[0]}, {reader} "
+                f"reads {texts[1]}"
             )
 
 
@@ -217,15 +211,13 @@ def _add_measure(contents: _Contents, place: int, measure: Any, *, is_last: bool
     for key in measure.recurse().getElementsByClass("KeySignature"):
         contents.signatures[place, "key"].add("" if key.sharps is None else str(key.sharps))
     for metre in measure.recurse().getElementsByClass("TimeSignature"):
-        contents.signatures[place, "metre"].add(
-            "" if "+" in metre.ratioString else metre.ratioString
-        )
+        contents.signatures[place, "metre"].add(re.sub(r".*\+.*", "", metre.ratioString))
     for onset, duration, note in measure_notes(measure):
         # A grace note at the end of a measure belongs to the next note.
         is_before_next = not duration and onset == end and not is_last
         at = (place + 1, 0) if is_before_next else (place, onset)
         pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
-        tie = note.tie.type if duration and note.tie is not None else ""
+        tie = note.tie.type if duration and note.tie else ""
         read = ReadNote(*at, pitch.nameWithOctave, duration)
         contents.add(read, tie in ("start", "continue"), tie in ("stop", "continue"))
 
@@ -266,7 +258,6 @@ def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
     if len(measures) > len(contents.numbers):
         contents.numbers = [str(measure.name) for measure in measures]
     starts = [measure.start.t for measure in measures]
-    quarters = part.quarter_map
 
     def place_of(element: Any) -> int:
         return bisect_right(starts, element.start.t) - 1
@@ -275,18 +266,16 @@ def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
         if isinstance(note, classes.Rest):
             continue
         place = place_of(note)
-        times = (float(quarters(time)) for time in (starts[place], note.start.t, note.end.t))
-        measure_start, start, end = times
+        times = map(part.quarter_map, (starts[place], note.start.t, note.end.t))
+        measure_start, start, end = map(float, times)
         duration = 0 if isinstance(note, classes.GraceNote) else on_grid(end - start)
         pitch = f"{note.step}{_ACCIDENTALS.get(getattr(note, 'alter', 0), '')}{note.octave}"
         read = ReadNote(place, on_grid(start - measure_start), pitch, duration)
         contents.add(read, note.tie_next is not None, note.tie_prev is not None)
-    for signature in part.iter_all(classes.KeySignature):
-        contents.signatures[place_of(signature), "key"].add(str(signature.fifths))
-    for signature in part.iter_all(classes.TimeSignature):
-        contents.signatures[place_of(signature), "metre"].add(
-            f"{signature.beats}/{signature.beat_type}"
-        )
+    for key in part.iter_all(classes.KeySignature):
+        contents.signatures[place_of(key), "key"].add(str(key.fifths))
+    for metre in part.iter_all(classes.TimeSignature):
+        contents.signatures[place_of(metre), "metre"].add(f"{metre.beats}/{metre.beat_type}")
 
 
 # --- ABC ---
@@ -322,7 +311,7 @@ def _abc_measures(header: Sequence[str], lines: Sequence[str]) -> Iterator[tuple
         yield events
 
 
-def _meter(value: str) -> tuple[int, int]:
+def _meter(value: str) -> Meter:
     try:
         return parse_meter(value)
     except ValueError:  # free metre
@@ -334,13 +323,10 @@ def _name(text: str) -> str:
 
 
 def _compare_voice(part: Any, measures: Sequence[Sequence[Event]]) -> None:
-    starts: list[int] = []
-    second: list[_AbcEvent] = []
-    now = Fraction(0)
-    for events in measures:
-        starts.append(on_grid(now))
-        second += [(event.pitches, event.duration * 4, event.is_tied) for event in events]
-        now += 4 * total_duration(events)
+    durations = [4 * total_duration(events) for events in measures]
+    starts = [on_grid(time) for time in accumulate(durations, initial=Fraction(0))][:-1]
+    flat = chain.from_iterable(measures)
+    second = [(event.pitches, event.duration * 4, event.is_tied) for event in flat]
     _compare(
         _abc_contents(_music21_events(part), starts), _abc_contents(second, starts), "our reader"
     )
@@ -358,7 +344,8 @@ def _abc_contents(events: Iterable[_AbcEvent], starts: Sequence[int]) -> _Conten
     """The notes of events, which follow each other; music21 divides notes at the end of a measure
     by ties.
     """
-    contents = _Contents([str(number) for number in range(1, len(starts) + 1)])
+    contents = _Contents()
+    contents.numbers = [str(number) for number in range(1, len(starts) + 1)]
     now, was_tied = Fraction(0), False
     for pitches, duration, is_tied in events:
         onset = on_grid(now)

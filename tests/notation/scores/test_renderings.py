@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from unittest.mock import patch
 
 import pytest
@@ -14,7 +14,7 @@ from music_evals.notation.midi.files import midi_to_text, parse_midi_text
 from music_evals.notation.scores import renderings
 from music_evals.notation.scores.note_places import align_measures, written_notes
 from music_evals.notation.scores.preparing import prepare_score, score_to_musicxml
-from music_evals.notation.scores.renderings import RENDERINGS, Rendering, render
+from music_evals.notation.scores.renderings import Rendering, render
 
 
 def written(*parts: str, change: Any = lambda score: None) -> str:
@@ -48,7 +48,7 @@ NOTES = {(0, 72), (1, 74), (2, 76), (5, 77), (5.5, 79), (6, 81), (8, 72)} | {
 }
 
 
-@pytest.mark.parametrize("rendering", RENDERINGS)
+@pytest.mark.parametrize("rendering", get_args(Rendering))
 def test_every_rendering_is_read_back_with_the_same_notes(rendering: Rendering) -> None:
     if rendering == "lilypond":
         pytest.importorskip(

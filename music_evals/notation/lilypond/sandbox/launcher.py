@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, BinaryIO, Final
 
+    Request = Mapping[str, Any]
+
 SCRATCH: Final = (
     "/scratch"  # the working folder of a confined program, the only one that it can write to
 )
@@ -98,14 +100,9 @@ def _check(result: int, what: str) -> None:
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    arguments = (
-        source.encode(),
-        target.encode(),
-        kind and kind.encode(),
-        ctypes.c_ulong(flags),
-        options.encode(),
-    )
-    _check(_libc.mount(*arguments), f"mounting {target}")
+    names = (source.encode(), target.encode(), kind and kind.encode())
+    result = _libc.mount(*names, ctypes.c_ulong(flags), options.encode())
+    _check(result, f"mounting {target}")
 
 
 def _make_read_only(path: str, recursively: bool) -> None:
@@ -183,7 +180,7 @@ def drop_privileges() -> None:
     _check(_prctl(_PR_SET_NO_NEW_PRIVS, 1), "forbidding new privileges")
 
 
-def _become_program(request: Mapping[str, Any]) -> None:
+def _become_program(request: Request) -> None:
     """Replace this process by the program."""
     os.setsid()
     empty_input, writing_end = os.pipe()
@@ -227,7 +224,7 @@ def _fork_below() -> int:
     return child if child >= 0 else os.fork()
 
 
-def _start(request: Mapping[str, Any]) -> tuple[int, int]:
+def _start(request: Request) -> tuple[int, int]:
     """Start the program below a process that waits for it.
 
     Return the process id of the one that waits, and the pipe that it writes the program's wait
@@ -284,7 +281,7 @@ def _start_rival(seconds: int) -> int:
     return os.pidfd_open(rival)
 
 
-def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
+def _watch(child: int, folder: int, request: Request) -> str:
     """Watch the process that waits for the program until it ends or the caller is gone.
 
     Return why it has to be ended, or nothing.
@@ -302,7 +299,9 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
     while not reason and not (events := dict(poll.poll(_CHECK_EVERY * 1000))):
         checks += 1
         threads = _newest_process() - child - checks - (rival >= 0)
-        if _has_too_many_files(folder, request["scratch_files"]) or not 0 <= threads <= THREADS:
+        counts = os.fstatvfs(folder)
+        files = counts.f_files - counts.f_ffree
+        if files > request["scratch_files"] or not 0 <= threads <= THREADS:
             reason = "output"
         elif rival < 0 and checks * _CHECK_EVERY >= request["seconds"]:
             # It needs twice as much, and a program that ignores its limit is killed a second later.
@@ -314,14 +313,7 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
     return reason or ("slow" if rival in events else "")
 
 
-def _has_too_many_files(folder: int, most: int) -> bool:
-    counts = os.fstatvfs(folder)
-    return counts.f_files - counts.f_ffree > most
-
-
-def _wait(
-    child: int, ended: int, folder: int, request: Mapping[str, Any]
-) -> tuple[int, float, str]:
+def _wait(child: int, ended: int, folder: int, request: Request) -> tuple[int, float, str]:
     """Wait for the end of the program; return its status, its CPU time in seconds, and why it was
     ended, if it was.
     """

@@ -58,8 +58,22 @@ _REPORT_TIME: Final = (
 _END_TIME: Final = 1.0  # seconds for all processes to end after the report
 _CHECK_EVERY: Final = 0.2  # seconds between two checks whether to stop
 _CHUNK: Final = 1 << 16
+_PLAIN_NAME: Final = re.compile(r"(?!\.{1,2}\Z)[^/\0]+")
+_ENVIRONMENT: Final = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": launcher.SCRATCH,
+    "TMPDIR": launcher.SCRATCH,
+    "LC_ALL": "C.UTF-8",
+    # Otherwise LilyPond collects garbage with a thread per core, and uses more CPU time on larger
+    # machines.
+    "GC_MARKERS": "1",
+}
 # Characters that steer a terminal, such as escape and changes of direction.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+Files = Mapping[str, bytes]
+"""Names of files → their contents."""
 
 
 class SandboxError(RuntimeError):
@@ -100,9 +114,7 @@ class Ended:
     stopped: Literal["time", "slow", "output", "broken", "clock"] | None
     stdout: str  # up to the limit
     stderr: str  # control characters but tabs and line feeds are replaced too
-    files: Mapping[str, bytes] = field(
-        default_factory=dict
-    )  # the files that match `collect`, oldest first
+    files: Files = field(default_factory=dict)  # the files that match `collect`, oldest first
 
 
 def available_confinement() -> Confinement:
@@ -148,7 +160,7 @@ def why_unavailable(confinement: Confinement) -> str | None:
 
 def run_confined(
     command: Sequence[str],
-    files: Mapping[str, bytes],
+    files: Files,
     *,
     collect: Sequence[str] = (),
     readable: Sequence[Path] = (),
@@ -176,27 +188,11 @@ def run_confined(
             above.
     """
     confinement = confinement or available_confinement()
-    if strange := [
-        name for name in files if name in ("", ".", "..") or "/" in name or "\0" in name
-    ]:
-        raise SandboxError(f"{strange[0]!r} is no plain file name")
-    if sum(map(len, files.values())) > limits.scratch_bytes or len(files) > limits.scratch_files:
-        raise SandboxError(f"the files for {command[0]} are more than {limits.scratch_bytes} bytes")
-    for path in readable:
-        if not path.exists() or os.path.realpath(path) != str(path):
-            raise SandboxError(f"{path} does not exist, or is not its real path")
-    scratch = launcher.SCRATCH
+    stop = stop or threading.Event()
+    _check_arguments(command, files, readable, limits)
     request = {
         "command": list(command),
-        # Otherwise LilyPond collects garbage with a thread per core, and uses more CPU time on
-        # larger machines.
-        "environment": {
-            "PATH": "/usr/bin:/bin",
-            "HOME": scratch,
-            "TMPDIR": scratch,
-            "LC_ALL": "C.UTF-8",
-            "GC_MARKERS": "1",
-        },
+        "environment": _ENVIRONMENT,
         "files": [(name, len(content)) for name, content in files.items()],
         "collect": list(collect),
         "filter": seccomp_filter(platform.machine()).hex(),
@@ -206,17 +202,14 @@ def run_confined(
     with tempfile.TemporaryFile() as request_file:
         request_file.write(launcher.pack(request, files.values()))
         request_file.flush()
-        outer = [
-            *_outer_command(confinement, limits, readable),
-            confinement.value,
-            str(request_file.fileno()),
-        ]
+        number = request_file.fileno()
+        outer = [*_outer_command(confinement, limits, readable), confinement.value, str(number)]
         for alone in (False, True):
             with slot(stop, alone=alone) as is_our_turn:
                 if not is_our_turn:
                     return Ended(None, "clock", "", "")
-                os.lseek(request_file.fileno(), 0, os.SEEK_SET)
-                ended = _serve(outer, request_file.fileno(), limits, stop)
+                os.lseek(number, 0, os.SEEK_SET)
+                ended = _serve(outer, number, limits, stop)
             # A program that was killed, for example because the machine was out of memory, gets a
             # second chance too.
             if ended.stopped != "clock" and ended.status != -signal.SIGKILL:
@@ -224,9 +217,20 @@ def run_confined(
         return ended
 
 
-def _serve(
-    outer: Sequence[str], request_fd: int, limits: Limits, stop: threading.Event | None
-) -> Ended:
+def _check_arguments(
+    command: Sequence[str], files: Files, readable: Sequence[Path], limits: Limits
+) -> None:
+    for name in files:
+        if not _PLAIN_NAME.fullmatch(name):
+            raise SandboxError(f"{name!r} is no plain file name")
+    if sum(map(len, files.values())) > limits.scratch_bytes or len(files) > limits.scratch_files:
+        raise SandboxError(f"the files for {command[0]} are more than {limits.scratch_bytes} bytes")
+    for path in readable:
+        if not path.exists() or os.path.realpath(path) != str(path):
+            raise SandboxError(f"{path} does not exist, or is not its real path")
+
+
+def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threading.Event) -> Ended:
     """Run the launcher, read its output and report within the limits, and leave nothing running."""
     report_end, report_write = os.pipe()
     deadline = time.monotonic() + limits.patience * limits.seconds
@@ -280,10 +284,10 @@ def _read_report(report_bytes: bytes, stdout: str, stderr: str, limits: Limits) 
         if has_started:
             return Ended(None, "broken", stdout, stderr)
         raise SandboxError(report["error"])
-    has_used_up = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
-    reason: Any = report["stopped"] or (
-        "time" if has_used_up or report["status"] == -signal.SIGXCPU else None
-    )
+    is_killed = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
+    reason: Any = report["stopped"]
+    if not reason and (is_killed or report["status"] == -signal.SIGXCPU):
+        reason = "time"
     if reason:
         return Ended(None, reason, stdout, stderr)
     files = {name: content.read(size) for name, size in report["files"]}
@@ -295,36 +299,43 @@ def _gather(
     report: BinaryIO,
     deadline: float,
     limits: Limits,
-    stop: threading.Event | None,
+    stop: threading.Event,
 ) -> Literal["clock", "output"] | None:
     """Read all streams to their ends; return why the report was not waited for, or None if it is
     complete.
     """
-    output = [content for stream, content in streams.items() if stream is not report]
+    report_deadline = deadline + _REPORT_TIME
     with selectors.DefaultSelector() as selector:
         for stream in streams:
             os.set_blocking(stream.fileno(), False)
             selector.register(stream, selectors.EVENT_READ)
-        is_complete, report_deadline = False, deadline + _REPORT_TIME
-        while selector.get_map():
+        while waiting := selector.get_map():
             time_left = deadline - time.monotonic()
-            if time_left <= 0 or (stop is not None and stop.is_set()):
+            is_complete = report not in waiting
+            if time_left <= 0 or stop.is_set():
                 return None if is_complete else "clock"
-            for key, _ in selector.select(min(time_left, _CHECK_EVERY)):
-                chunk = os.read(key.fd, _CHUNK)
-                streams[key.fileobj] += chunk
-                if chunk:
-                    continue
-                selector.unregister(key.fileobj)
-                if key.fileobj is report:
-                    # The rest is in the pipes already, and the pipes end when all processes have
-                    # ended.
-                    is_complete, deadline = True, time.monotonic() + _END_TIME
-            if len(streams[report]) > len(launcher.STARTED) and not is_complete:
-                deadline = max(deadline, report_deadline)
-            if sum(map(len, output)) > limits.output_bytes:
+            _read_available(selector, streams, time_left)
+            if sum(map(len, streams.values())) - len(streams[report]) > limits.output_bytes:
                 return "output"
+            if is_complete:
+                continue
+            if report not in waiting:
+                # The rest is in the pipes already, and the pipes end when all processes have ended.
+                deadline = time.monotonic() + _END_TIME
+            elif len(streams[report]) > len(launcher.STARTED):
+                deadline = max(deadline, report_deadline)
     return None
+
+
+def _read_available(
+    selector: selectors.BaseSelector, streams: Mapping[Any, bytearray], time_left: float
+) -> None:
+    """Read what has come; forget streams that have ended."""
+    for key, _ in selector.select(min(time_left, _CHECK_EVERY)):
+        chunk = os.read(key.fd, _CHUNK)
+        streams[key.fileobj] += chunk
+        if not chunk:
+            selector.unregister(key.fileobj)
 
 
 def _outer_command(confinement: Confinement, limits: Limits, readable: Sequence[Path]) -> list[str]:

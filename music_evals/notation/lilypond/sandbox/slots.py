@@ -14,6 +14,7 @@ import fcntl
 import logging
 import os
 import random
+import stat
 import tempfile
 import threading
 import time
@@ -36,7 +37,9 @@ _has_given_up: Final = threading.Event()
 
 def cores() -> int:
     """Return how many processes can run at a time on this machine."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @contextmanager
@@ -115,9 +118,8 @@ def _folder() -> Path:
     """
     folder = Path(tempfile.gettempdir()) / f"music-evals-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    is_ours = folder.is_dir() and not folder.is_symlink() and folder.lstat().st_uid == os.getuid()
-    return (
-        folder
-        if is_ours and os.access(folder, os.W_OK)
-        else Path(tempfile.mkdtemp(prefix="music-evals-"))
-    )
+    status = folder.lstat()
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    if is_ours and os.access(folder, os.W_OK):
+        return folder
+    return Path(tempfile.mkdtemp(prefix="music-evals-"))
