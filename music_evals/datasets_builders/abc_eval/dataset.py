@@ -27,20 +27,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from music_evals.datasets_builders.abc_eval import published
-from music_evals.datasets_builders.abc_eval.rows import BENCHMARK, AbcRow
+from music_evals.datasets_builders.abc_eval.rows import FEATURES, AbcRow
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
     DatasetError,
+    DatasetSpec,
     Provenance,
     load_split,
     make_provenance,
     write_dataset,
 )
 from music_evals.datasets_builders.dataset_io.provenance import source_facts
+from music_evals.datasets_builders.lilybench.dataset import BENCHMARK as LILYBENCH
 from music_evals.datasets_builders.lilybench.dataset import made_by
 from music_evals.datasets_builders.lilybench.default_pieces import make_pieces
-from music_evals.datasets_builders.lilybench.rows import BENCHMARK as LILYBENCH
 from music_evals.datasets_builders.lilybench.rows import (
     DEFAULT_SEED,
     PROTOCOLS,
@@ -57,6 +58,8 @@ from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.lilypond.canonical import write_score
 from music_evals.notation.lilypond.structure import Structure, read_structures
 
+NAME: Final = "abc_eval"
+VERSION: Final = "1.2.0"
 _TEMPO: Final = re.compile(r"\\tempo 4 = ([0-9]{1,4})")
 _METRE: Final = re.compile(r"(?m)^M:.*\n|\[M:[^\]\n]*\]")
 _SIZES: Final = (
@@ -114,7 +117,7 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     lacking = len(corpus) + len(clips) - len(scores)
     made_with = {**made_by(), "lilybench": LILYBENCH.version}
     anomalies = {"left out: music21 reads other notes in the ABC": lacking} if lacking else {}
-    licence = source_facts(BENCHMARK.name, GENERATED).licence_label
+    licence = source_facts(NAME, GENERATED).licence_label
     _write(out, rows, GENERATED, lambda _: licence, {}, made_with=made_with, anomalies=anomalies)
 
 
@@ -256,9 +259,11 @@ def _write(
         }
         for task, splits in rows.items()
     }
-    provenance = make_provenance(
-        BENCHMARK.name, BENCHMARK.version, source, seed=DEFAULT_SEED, **facts
-    )
-    return write_dataset(
-        out, licensed, features=BENCHMARK.features, provenance=provenance, overwrite=True
-    )
+    provenance = make_provenance(NAME, VERSION, source, seed=DEFAULT_SEED, **facts)
+    return write_dataset(out, licensed, features=FEATURES, provenance=provenance, overwrite=True)
+
+
+BENCHMARK: Final = DatasetSpec(
+    NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_published
+)
+"""ABC-Eval for `load_split` and `describe_dataset`."""

@@ -23,6 +23,7 @@ from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
     DatasetError,
+    DatasetSpec,
     Provenance,
     Rows,
     make_provenance,
@@ -40,8 +41,8 @@ from music_evals.datasets_builders.lilybench.default_pieces import (
 )
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.lilybench.rows import (
-    BENCHMARK,
     DEFAULT_SEED,
+    FEATURES,
     NAME,
     PROTOCOLS,
     QUADRANTS,
@@ -175,7 +176,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """
     rows: Rows = {**plan.rows, "corpus": {"full": plan.corpus}}
     return write_dataset(
-        out, rows, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite
+        out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite
     )
 
 
@@ -242,3 +243,9 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
         out,
         overwrite=True,
     )
+
+
+BENCHMARK: Final = DatasetSpec(
+    NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_mutopia
+)
+"""LilyBench's tasks on understanding for `load_split` and `describe_dataset`."""

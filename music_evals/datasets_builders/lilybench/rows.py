@@ -8,19 +8,11 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypedDict, get_args
 
 import pydantic
 
-from music_evals.datasets_builders.dataset_io import (
-    Conversion,
-    DatasetError,
-    DatasetSpec,
-    Provenance,
-    features_of,
-)
-from music_evals.datasets_builders.progress import OnPiece
+from music_evals.datasets_builders.dataset_io import DatasetError, features_of
 
 NAME: Final = "lilybench"
 VERSION: Final = "3.3.0"
@@ -226,22 +218,6 @@ TASK_FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
 CORPUS_FEATURES: Final = features_of(CorpusRow)
 FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {**TASK_FEATURES, "corpus": CORPUS_FEATURES}
 """Config → declared columns."""
-
-
-def _generate(out: Path, on_piece: OnPiece) -> None:
-    from music_evals.datasets_builders.lilybench.dataset import write_generated
-
-    write_generated(out, on_piece)
-
-
-def _convert(conversion: Conversion) -> Provenance:
-    from music_evals.datasets_builders.lilybench.dataset import write_mutopia
-
-    return write_mutopia(conversion)
-
-
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
-"""LilyBench's tasks on understanding for `load_split` and `describe_dataset`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
     DatasetError,
+    DatasetSpec,
     Provenance,
     Rows,
     make_provenance,
@@ -46,9 +47,9 @@ from music_evals.datasets_builders.lilybench_generation.demonstrations import (
     draw_demonstrations,
 )
 from music_evals.datasets_builders.lilybench_generation.rows import (
-    BENCHMARK,
     DEFAULT_SEED,
     ENCODER,
+    FEATURES,
     NAME,
     VERSION,
 )
@@ -192,7 +193,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
         },
     }
     return write_dataset(
-        out, configs, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite
+        out, configs, features=FEATURES, provenance=plan.provenance, overwrite=overwrite
     )
 
 
@@ -331,3 +332,9 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
         out,
         overwrite=True,
     )
+
+
+BENCHMARK: Final = DatasetSpec(
+    NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_bmdataset
+)
+"""LilyBench's generation for `load_split` and `describe_dataset`."""

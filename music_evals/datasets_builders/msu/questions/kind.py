@@ -8,9 +8,8 @@ from typing import Any, Final, Literal, TypeVar
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
-Level = Literal[
-    1, 2, 3, 4
-]  # 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
+# 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
+Level = Literal[1, 2, 3, 4]
 AnswerType = Literal[
     "yes_no",
     "pitch",
@@ -118,11 +117,15 @@ def cells(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
     return [(index, voice, voice.cells[index]) for index, voice in drawn]
 
 
-def of_cells(answer: Callable[[Voice, Cell], Any]) -> Callable[[Reading, Random], Any]:
-    """Ask about measures of parts; `answer` returns None where no answer is certain."""
+def of_cells(
+    answer: Callable[[Voice, Cell], Any], most: int = PLACES
+) -> Callable[[Reading, Random], Any]:
+    """Ask about at most `most` measures of parts; `answer` returns None where no answer is
+    certain.
+    """
 
     def draw(reading: Reading, rng: Random) -> Iterator[tuple[Any, str]]:
-        for index, voice, cell in cells(reading, rng):
+        for index, voice, cell in cells(reading, rng)[:most]:
             value = answer(voice, cell)
             if value is not None:
                 yield value, reading.where(index, voice)
