@@ -147,7 +147,7 @@ def tunes(tables: Mapping[TaskName, Table]) -> Iterator[Source]:
                 seen.add(entry["score"])
                 title = "" if task == "bar_count" else entry["title"].replace("\\", "")
                 name = f"{_piece(task, entry['title'])}-{len(seen)}"
-                yield Source(name, "", None, title, None, None, None, entry["score"])
+                yield Source(name, "", title, abc=entry["score"])
 
 
 def _piece(task: TaskName, title: str) -> str:

@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from music_evals.datasets_builders.lilybench.rows import TASKS, TaskRow, task_features
+from music_evals.datasets_builders.lilybench.rows import (
+    CLEAN,
+    CORRUPTIONS,
+    TASKS,
+    TaskRow,
+    task_features,
+)
 
 
 class AbcRow(TaskRow):
@@ -19,6 +25,9 @@ class AbcRow(TaskRow):
 
 
 FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
-    task: task_features(task, AbcRow, most_options=6, no_kind=True) for task in TASKS
+    **{task: task_features(task, AbcRow) for task in TASKS},
+    "bar_sequencing": task_features("bar_sequencing", AbcRow, n_options=[4, 5, 6]),
+    # An error as published has no kind.
+    "error_detection": task_features("error_detection", AbcRow, kinds=(*CORRUPTIONS, CLEAN, "")),
 }
 """Task → declared columns."""

@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache as cached
+from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree
@@ -44,19 +45,9 @@ if TYPE_CHECKING:  # importing music21 takes a third of a second
 
 MAX_CHARACTERS: Final = 60_000  # longest text of a piece
 _NOT_MUSIC: Final = frozenset(
-    {
-        *(
-            "work",
-            "movement-title",
-            "movement-number",
-            "identification",
-            "defaults",
-            "credit",
-            "print",
-        ),
-        *("score-instrument", "midi-instrument", "instrument", "part-abbreviation"),
-        *("beam", "stem", "notehead", "lyric", "harmony", "figured-bass", "repeat", "ending"),
-    }
+    "work movement-title movement-number identification defaults credit print score-instrument "
+    "midi-instrument instrument part-abbreviation beam stem notehead lyric harmony figured-bass "
+    "repeat ending".split()
 )
 _KEPT_DIRECTIONS: Final = frozenset({"dynamics", "wedge", "metronome", "octave-shift", "pedal"})
 _CONVERTER_LINES: Final = re.compile(
@@ -74,11 +65,11 @@ class Source:
 
     id: str
     path: str  # in the corpus
-    tune: int | None  # number of the tune in a file of several
     title: str
-    composer: str | None
-    style: str | None  # in the Mutopia Project's words
-    instrument: str | None  # None for the names of the parts
+    tune: int | None = None  # number of the tune in a file of several
+    composer: str | None = None
+    style: str | None = None  # in the Mutopia Project's words
+    instrument: str | None = None  # None for the names of the parts
     abc: str | None = None  # the score itself, if it is not of the corpus
 
 
@@ -86,26 +77,18 @@ class Source:
 def default_sources() -> tuple[Source, ...]:
     """Return the sources of all pieces, by id."""
     table = read_table("names/lilybench_pieces.toml")
-    sources = [
-        Source(
-            _id(work.path),
-            work.path,
-            None,
-            work.title,
-            work.composer,
-            table["works"].get(work.composer),
-            None,
-        )
-        for work in default_works()
-        if work.path not in table["left_out"]
-    ]
+    sources = []
+    for work in default_works():
+        if work.path not in table["left_out"]:
+            style = table["works"].get(work.composer)
+            source = Source(_id(work.path), work.path, work.title, None, work.composer, style)
+            sources.append(source)
     for collection in table["collections"].values():
         facts = [collection.get(name) for name in ("composer", "style", "instrument")]
         for place, title in collection["pieces"].items():
             path, _, tune = place.partition("#")
-            sources.append(
-                Source(_id(path, tune), path, int(tune) if tune else None, title, *facts)
-            )
+            number = int(tune) if tune else None
+            sources.append(Source(_id(path, tune), path, title, number, *facts))
     return tuple(sorted(sources, key=lambda source: source.id))
 
 
@@ -132,9 +115,8 @@ def make_pieces(
             left_out[source.id] = str(result)
         on_piece("converting", len(sources))
     # A piece that the machine stopped is kept; the error comes when the pieces are read.
-    runs = list(
-        compile_texts((piece.text for piece in pieces), cache=lilypond_cache(), together=True)
-    )
+    texts = [piece.text for piece in pieces]
+    runs = compile_texts(texts, cache=lilypond_cache(), together=True)
     for piece, run in zip(pieces, runs, strict=True):
         if run.is_measured and run.problem:
             left_out[piece.id] = f"LilyPond does not compile it: {run.problem}"
@@ -226,66 +208,60 @@ def _music_alone(musicxml: str) -> str:
     root = ElementTree.fromstring(musicxml)
     for element in list(root.iter()):
         for child in list(element):
-            directions = {
-                direction.tag for group in child.findall("direction-type") for direction in group
-            }
+            directions = {direction.tag for direction in child.iterfind("direction-type/*")}
             if child.tag in _NOT_MUSIC or not directions <= _KEPT_DIRECTIONS:
                 element.remove(child)
         element.attrib.pop("color", None)
-    names = {
-        part.attrib["id"]: f"P{number}" for number, part in enumerate(root.iter("score-part"), 1)
-    }
-    for part in [*root.iter("score-part"), *root.findall("part")]:
+    score_parts = list(root.iter("score-part"))
+    names = {part.attrib["id"]: f"P{number}" for number, part in enumerate(score_parts, 1)}
+    for part in [*score_parts, *root.findall("part")]:
         part.attrib["id"] = names[part.attrib["id"]]
     for part in root.findall("part"):
         measures = part.findall("measure")
-        before = measures[0]
-        for number, measure in enumerate(measures, 0 if before.attrib["number"] == "0" else 1):
+        first = 0 if measures[0].attrib["number"] == "0" else 1
+        for before, measure in pairwise([measures[0], *measures]):
             if not measure.attrib["number"].isdigit():
                 for line in before.findall("barline[bar-style='none']"):
                     before.remove(line)
+        for number, measure in enumerate(measures, first):
             measure.attrib |= {"number": str(number), "implicit": "no" if number else "yes"}
-            before = measure
     return ElementTree.tostring(root, encoding="unicode")
 
 
 def _with_header(text: str, source: Source, instrument: str) -> str:
     """Replace the converter's header by ours, and remove its page settings and remarks."""
     score = blocks(text, "\\score")[0][0].start
-    settings = [
-        block for command in ("\\header", "\\paper", "\\layout") for block in blocks(text, command)
-    ]
-    for start, end in sorted(((block[0].start, block[-1].end) for block in settings), reverse=True):
+    commands = ("\\header", "\\paper", "\\layout")
+    settings = chain.from_iterable(blocks(text, command) for command in commands)
+    for block in sorted(settings, key=lambda block: block[0].start, reverse=True):
+        start, end = block[0].start, block[-1].end
         if start < score:
-            text = text[:start] + text[end + text.startswith("\n", end) :]
+            text = text[:start] + text[end:].removeprefix("\n")
     text = _CONVERTER_LINES.sub("", text)
     text = _MIDI.sub(r"\1", _BAR_NUMBER.sub(r"% \1", text))
     version, _, music = text.partition("\n")
-    music = re.sub(
-        r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in music.strip().splitlines())
-    )
+    music = "\n".join(line.rstrip() for line in music.strip().splitlines())
+    music = re.sub(r"\n{3,}", "\n\n", music)
     return f"{version}\n\n{_header(source, instrument)}\n\n{music}\n"
 
 
 def _header(source: Source, instrument: str) -> str:
     """A header like those of the Mutopia Project, in which title and composer appear twice."""
-    composer = composer_named(source.composer) if source.composer else None
+    composer = composer_named(source.composer or "")
+    stated = source.composer or "Traditional"
+    tune = f", no. {source.tune}" if source.tune else ""
     fields = {
         "title": source.title,
-        "composer": composer.name_and_years if composer else source.composer or "Traditional",
+        "composer": composer.name_and_years if composer else stated,
         "mutopiatitle": source.title,
-        "mutopiacomposer": source.composer or "Traditional",
-        "mutopiainstrument": source.instrument or instrument or None,
+        "mutopiacomposer": stated,
+        "mutopiainstrument": source.instrument or instrument,
         "style": source.style,
-        "source": (
-            f"music21 corpus, {source.path}" + (f", no. {source.tune}" if source.tune else "")
-        ),
+        "source": f"music21 corpus, {source.path}{tune}",
     }
-    quoted = {
-        name: text.replace("\\", "\\\\").replace('"', '\\"')
-        for name, text in fields.items()
-        if text
-    }
-    return "\n".join(
-        ["\\header {", *(f'  {name} = "{text}"' for name, text in quoted.items()), "}"]
-    )
+    lines = ["\\header {"]
+    for name, text in fields.items():
+        if text:
+            quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+            lines.append(f'  {name} = "{quoted}"')
+    return "\n".join([*lines, "}"])
