@@ -44,11 +44,27 @@ if TYPE_CHECKING:  # importing music21 takes a third of a second
     from music21.stream import Score
 
 MAX_CHARACTERS: Final = 60_000  # longest text of a piece
-_NOT_MUSIC: Final = frozenset(
-    "work movement-title movement-number identification defaults credit print score-instrument "
-    "midi-instrument instrument part-abbreviation beam stem notehead lyric harmony figured-bass "
-    "repeat ending".split()
-)
+_NOT_MUSIC: Final = {
+    "work",
+    "movement-title",
+    "movement-number",
+    "identification",
+    "defaults",
+    "credit",
+    "print",
+    "score-instrument",
+    "midi-instrument",
+    "instrument",
+    "part-abbreviation",
+    "beam",
+    "stem",
+    "notehead",
+    "lyric",
+    "harmony",
+    "figured-bass",
+    "repeat",
+    "ending",
+}
 _KEPT_DIRECTIONS: Final = frozenset({"dynamics", "wedge", "metronome", "octave-shift", "pedal"})
 _CONVERTER_LINES: Final = re.compile(
     r"^(?:% automatically[^\n]*|% The score definition|\\pointAndClickOff|#\(set-global-staff-size "

@@ -50,17 +50,17 @@ _COMMENT: Final = re.compile(r"[ \t]*%[^\n]*")
 _KNOWN_STRINGS: Final = re.compile(r'\\version "[\d.]{1,16}"|\\clef "(?:bass_8|violin\^8)"')
 """The only strings that midi2ly writes for music without text events."""
 _TEXT_EVENTS: Final = {
-    *(
-        "text",
-        "copyright",
-        "track_name",
-        "instrument_name",
-        "lyrics",
-        "marker",
-        "cue_marker",
-        "device_name",
-    ),
-    *("sequencer_specific", "unknown_meta", "sysex"),
+    "text",
+    "copyright",
+    "track_name",
+    "instrument_name",
+    "lyrics",
+    "marker",
+    "cue_marker",
+    "device_name",
+    "sequencer_specific",
+    "unknown_meta",
+    "sysex",
 }
 
 
@@ -91,23 +91,23 @@ def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
             f"{folder} has no MIDI files; a folder with files named Q<1-4>_<song>_<number>.mid is "
             "needed"
         )
-    clips: dict[str, Clip] = {}
+    clips: list[Clip] = []
     left_out: dict[str, str] = {}
     for path in paths:
         match = _NAME.fullmatch(path.stem)
+        size = path.stat().st_size
         if match is None:
-            left_out[path.name] = (
-                "the name does not say the quadrant; accepted is Q<1-4>_<song>_<number>.mid"
-            )
-        elif path.stat().st_size > MAX_BYTES:
-            left_out[path.name] = (
-                f"{path.stat().st_size} bytes are too many; accepted are {MAX_BYTES}"
-            )
-        elif problem := _problem(midi := path.read_bytes()):
+            problem = "the name does not say the quadrant; accepted is Q<1-4>_<song>_<number>.mid"
+        elif size > MAX_BYTES:
+            problem = f"{size} bytes are too many; accepted are {MAX_BYTES}"
+        else:
+            clip = Clip(path.stem, int(match[1]), path.read_bytes())
+            problem = _problem(clip.midi)
+        if problem:
             left_out[path.name] = problem
         else:
-            clips[path.stem] = Clip(path.stem, int(match[1]), midi)
-    return list(clips.values()), left_out
+            clips.append(clip)
+    return clips, left_out
 
 
 def make_rows(
@@ -203,13 +203,14 @@ def _first_reason(left_out: Mapping[str, str]) -> str:
     return "".join(f"; {name}: {reason}" for name, reason in list(left_out.items())[:1])
 
 
-def _problem(midi: bytes) -> str | None:
+def _problem(midi: bytes) -> str:
+    """Why a MIDI file is of no use; empty if it is."""
     try:
         notes = read_note_arrays(midi, MAX_BYTES)
         without_text(midi)  # reads with mido, a second parser
     except ValueError as error:
         return str(error)
-    return None if len(notes.onset) else "the file has no notes"
+    return "" if len(notes.onset) else "the file has no notes"
 
 
 def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> str | ValueError:
