@@ -19,7 +19,8 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import zip_longest
+from functools import partial
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -137,33 +138,39 @@ def make_rows(
     """
     left_out: dict[str, str] = {}
     by_quadrant: list[list[TaskRow]] = []
-    is_strict = protocol == "strict"
     with ThreadPoolExecutor() as pool:
         for quadrant in (1, 2, 3, 4):
-            candidates = [clip for clip in clips if clip.quadrant == quadrant]
-            candidates.sort(key=lambda clip: stable_hash(seed, protocol, _TASK, clip.id))
-            if is_strict:
-                candidates = list({clip.song: clip for clip in candidates}.values())
+            candidates = _candidates(protocol, clips, quadrant, seed)
             rows: list[TaskRow] = []
-            while candidates and (missing := per_quadrant - len(rows)):
+            while candidates and len(rows) < per_quadrant:
+                missing = per_quadrant - len(rows)
                 batch, candidates = candidates[:missing], candidates[missing:]
-                for clip, text in zip(
-                    batch, pool.map(lambda clip: _text(protocol, clip, convert), batch), strict=True
-                ):
+                texts = pool.map(partial(_text, protocol, convert), batch)
+                for clip, text in zip(batch, texts, strict=True):
                     if isinstance(text, ValueError):
                         left_out[clip.id] = str(text)
                     else:
                         rows.append(_row(protocol, clip, text, seed))
-            if is_strict and len(rows) < per_quadrant:
+            if protocol == "strict" and len(rows) < per_quadrant:
                 raise ValueError(
                     f"{_TASK}: Q{quadrant} has {len(rows)} usable clips (1 a song at most), "
                     f"and {per_quadrant} are needed{_first_reason(left_out)}"
                 )
             by_quadrant.append(rows)
-    rows = [row for turn in zip_longest(*by_quadrant) for row in turn if row is not None]
-    if not rows:
+    turns = chain.from_iterable(zip_longest(*by_quadrant))
+    in_turns = [row for row in turns if row is not None]
+    if not in_turns:
         raise ValueError(f"{_TASK}: none of {len(clips)} clips is usable{_first_reason(left_out)}")
-    return rows, left_out
+    return in_turns, left_out
+
+
+def _candidates(protocol: Protocol, clips: Sequence[Clip], quadrant: int, seed: int) -> list[Clip]:
+    """The clips of a quadrant in the order of their turns; strict ones are of different songs."""
+    candidates = [clip for clip in clips if clip.quadrant == quadrant]
+    candidates.sort(key=lambda clip: stable_hash(seed, protocol, _TASK, clip.id))
+    if protocol == "strict":
+        return list({clip.song: clip for clip in candidates}.values())
+    return candidates
 
 
 def without_text(midi: bytes) -> bytes:
@@ -213,7 +220,7 @@ def _problem(midi: bytes) -> str:
     return "" if len(notes.onset) else "the file has no notes"
 
 
-def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> str | ValueError:
+def _text(protocol: Protocol, convert: Callable[[bytes], str], clip: Clip) -> str | ValueError:
     """The text to show, or the reason why there is none."""
     try:
         text = convert(clip.midi if protocol == "paper" else without_text(clip.midi))

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.dataset_io.licences import is_free
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.notation.lilypond.converters import ConversionError, modernise
@@ -61,6 +60,9 @@ def read_pieces(
     Raises:
         DatasetError: there are no pieces, or the machine stopped a conversion.
     """
+    # Here, because it loads pyarrow, and every `inspect` command loads this module.
+    from music_evals.datasets_builders.dataset_io.licences import is_free
+
     root = source.expanduser()
     if not root.is_dir():
         raise DatasetError(

@@ -37,7 +37,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from music_evals.datasets_builders.lilybench.rows import (
     CORRUPTIONS,
@@ -134,15 +134,14 @@ def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int]
     for pattern, _ in _NO_BAR_LINES:
         without = pattern.sub(lambda match: " " * len(match[0]), without)
     places = [at for at, character in enumerate(without) if character == "|"]
-    if len(places) < _MIN_BAR_LINES or (kind == "invalid_bar_duration" and not _METRE.search(text)):
+    has_no_metre = kind == "invalid_bar_duration" and not _METRE.search(text)
+    if len(places) < _MIN_BAR_LINES or has_no_metre:
         return None
     bar = draw.randrange(len(places))
     if kind == "accidental_outside_key":
         key = _DUTCH_KEY.search(text)
-        names = (
-            _FOREIGN.get(f"{key[1]} {key[2]}", _FOREIGN_TO_OTHERS) if key else _FOREIGN_TO_OTHERS
-        )
-        inserted = f"{draw.choice(names.split())}4"
+        name = f"{key[1]} {key[2]}" if key else ""
+        inserted = f"{draw.choice(_FOREIGN.get(name, _FOREIGN_TO_OTHERS).split())}4"
     else:
         inserted = draw.choice(_INSERTED[kind])
     return f"{text[: places[bar]]} {inserted} {text[places[bar] :]}", bar + 1
@@ -151,19 +150,21 @@ def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int]
 # --- values ---
 
 
-def _field(text: str, field: Field) -> str | None:
-    match = (_KEY if field == "key" else _METRE).search(text)
-    if match is None:
-        return None
-    if field == "key":
-        return f"{match[1]} {match[2]}"
-    return f"{match[1]}/{match[2]}" if field == "metre" else match[2]
+def _fields(text: str) -> dict[Field, str]:
+    """The values that a text has."""
+    fields: dict[Field, str] = {}
+    if key := _KEY.search(text):
+        fields["key"] = f"{key[1]} {key[2]}"
+    if metre := _METRE.search(text):
+        fields["metre"] = f"{metre[1]}/{metre[2]}"
+        fields["note_length"] = metre[2]
+    return fields
 
 
-def _title(text: str) -> str | None:
+def _title(text: str) -> str:
     header = _HEADER.search(text)
-    match = header and _TITLE.search(header[1])
-    return match[1].strip() or None if match else None
+    title = _TITLE.search(header[1]) if header else None
+    return title[1].strip() if title else ""
 
 
 # --- tasks ---
@@ -171,6 +172,10 @@ def _title(text: str) -> str | None:
 
 def _draw(task: TaskName, piece: Piece, seed: int) -> random.Random:
     return random.Random(stable_hash(seed, task, piece.id, "row"))
+
+
+def _row(task: TaskName, piece: Piece, answer: str, score: str, **more: Any) -> TaskRow:
+    return task_row(task, "paper", piece.id, answer, score=score, **more)
 
 
 def _choice(
@@ -192,10 +197,7 @@ def _shuffled(right: str, wrong: Sequence[str], draw: random.Random) -> tuple[li
 
 def _bar_count(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     with_bars = islice(_with_bars(pieces, 1), size)
-    return [
-        task_row(task, "paper", piece.id, str(len(bars)), score=piece.text)
-        for piece, bars in with_bars
-    ]
+    return [_row(task, piece, str(len(bars)), piece.text) for piece, bars in with_bars]
 
 
 def _bar_sequencing(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
@@ -203,16 +205,7 @@ def _bar_sequencing(task: TaskName, pieces: Sequence[Piece], seed: int, size: in
     for piece, bars in islice(_with_bars(pieces, _SHOWN), size):
         order = _draw(task, piece, seed).sample(range(_SHOWN), _SHOWN)
         answer = "".join(str(order.index(number)) for number in range(_SHOWN))
-        rows.append(
-            task_row(
-                task,
-                "paper",
-                piece.id,
-                answer,
-                score="",
-                options=[bars[number] for number in order],
-            )
-        )
+        rows.append(_row(task, piece, answer, "", options=[bars[number] for number in order]))
     return rows
 
 
@@ -221,11 +214,7 @@ def _next_bar(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> 
     for piece, bars in islice(_with_bars(pieces, _SHOWN + 1 + _WRONG), size):
         draw = _draw(task, piece, seed)
         options, answer = _shuffled(bars[_SHOWN], draw.sample(bars[_SHOWN + 1 :], _WRONG), draw)
-        rows.append(
-            task_row(
-                task, "paper", piece.id, answer, score="\n".join(bars[:_SHOWN]), options=options
-            )
-        )
+        rows.append(_row(task, piece, answer, "\n".join(bars[:_SHOWN]), options=options))
     return rows
 
 
@@ -235,12 +224,9 @@ def _with_bars(pieces: Sequence[Piece], least: int) -> Iterator[tuple[Piece, lis
 
 
 def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    values = {
-        piece.id: {field: value for field in FIELDS if (value := _field(piece.text, field))}
-        for piece in pieces
-    }
+    values = {piece.id: _fields(piece.text) for piece in pieces}
     pools = {
-        field: [*dict.fromkeys(own[field] for own in values.values() if field in own)]
+        field: list(dict.fromkeys(own[field] for own in values.values() if field in own))
         for field in FIELDS
     }
     sample = [piece for piece in pieces if values[piece.id]][:size]
@@ -250,13 +236,10 @@ def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> 
         field = turn if turn in own else next(iter(own))
         choice = _choice(task, piece, seed, own[field], pools[field])
         if choice is not None:
+            options, answer = choice
             pattern = _KEY if field == "key" else _METRE
             score = piece.text if task == "metadata_qa" else pattern.sub("", piece.text)
-            rows.append(
-                task_row(
-                    task, "paper", piece.id, choice[1], kind=field, score=score, options=choice[0]
-                )
-            )
+            rows.append(_row(task, piece, answer, score, kind=field, options=options))
     return rows
 
 
@@ -264,9 +247,8 @@ def _turns(task: TaskName, sample: Sequence[Piece], seed: int) -> Iterator[tuple
     """Give each field to as many pieces; by hash and not by place, so that one more piece changes
     few others.
     """
-    remaining = {
-        field: len(range(place, len(sample), len(FIELDS))) for place, field in enumerate(FIELDS)
-    }
+    sizes = (len(sample[place :: len(FIELDS)]) for place in range(len(FIELDS)))
+    remaining = dict(zip(FIELDS, sizes, strict=True))
     for piece in sample:
         open_fields = (field for field in FIELDS if remaining[field])
         field = min(open_fields, key=lambda field: stable_hash(seed, task, piece.id, field))
@@ -279,16 +261,15 @@ def _from_header(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) 
     values = {
         piece.id: _title(piece.text) if name == "title" else piece.header[name] for piece in pieces
     }
-    pool = [*dict.fromkeys(value for value in values.values() if value)]
+    pool = list(dict.fromkeys(filter(None, values.values())))
     usable = [piece for piece in pieces if values[piece.id]]
     rows = []
     for piece in usable[:size]:
-        choice = _choice(task, piece, seed, values[piece.id] or "", pool)
+        choice = _choice(task, piece, seed, values[piece.id], pool)
         if choice is not None:
+            options, answer = choice
             score = piece.text if name == "style" else _BLANKED[name].sub(r'\1""', piece.text)
-            rows.append(
-                task_row(task, "paper", piece.id, choice[1], score=score, options=choice[0])
-            )
+            rows.append(_row(task, piece, answer, score, options=options))
     return rows
 
 
@@ -304,9 +285,8 @@ def _error_detection(
         for piece in islice(remaining, _ATTEMPTS * share):
             result = corrupt(piece.text, kind, _draw(task, piece, seed))
             if result is not None:
-                rows.append(
-                    task_row(task, "paper", piece.id, str(result[1]), kind=kind, score=result[0])
-                )
+                text, bar = result
+                rows.append(_row(task, piece, str(bar), text, kind=kind))
             if len(rows) == most:
                 break
     return rows
