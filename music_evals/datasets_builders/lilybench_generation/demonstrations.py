@@ -66,12 +66,8 @@ def draw_demonstrations(
     for score, run in zip(candidates, compiled, strict=True):
         if why_not(run) is None and score.work not in rows:
             description = _description(by_id[score.work], score)
-            rows[score.work] = {
-                "id": score.id,
-                "work": score.work,
-                **description,
-                "text": score.text,
-            }
+            row = DemonstrationRow(id=score.id, work=score.work, **description, text=score.text)
+            rows[score.work] = row
             if len(rows) == N_DEMONSTRATIONS:
                 break
     return list(rows.values())
