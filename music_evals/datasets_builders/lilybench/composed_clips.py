@@ -9,6 +9,7 @@ Source: J. A. Russell, "A circumplex model of affect", Journal of Personality an
 """
 
 import random
+from collections.abc import Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -58,29 +59,27 @@ def _compose(quadrant: int, rng: random.Random) -> Performance:
     lowest = rng.choice(arousal.lowest)
     loudness = rng.choice(arousal.velocity)
     beats = rng.choice((3, 4))
-    strokes = 1 if rng.choice(arousal.held) else beats
+    bar = beats * TICKS_PER_BEAT
+    length = bar if rng.choice(arousal.held) else TICKS_PER_BEAT
     pitch = lowest + 9
-    tones = {(tonic + step) % 12 for step in scale}
     notes: list[Note] = []
     for measure, degree in enumerate(rng.choice(_PROGRESSIONS) * 2):
-        start = measure * beats * TICKS_PER_BEAT
+        start = measure * bar
         chord = [(tonic + scale[(degree + third) % 7]) % 12 for third in (0, 2, 4)]
-        length = beats * TICKS_PER_BEAT // strokes
-        for stroke, tone in product(range(strokes), chord):
-            notes.append(Note(start + stroke * length, _BASS + tone, length, loudness - 15))
-        for beat in range(start, start + beats * TICKS_PER_BEAT, TICKS_PER_BEAT):
-            count = rng.choice(arousal.counts)
-            for number in range(count):
+        for onset, tone in product(range(start, start + bar, length), chord):
+            notes.append(Note(onset, _BASS + tone, length, loudness - 15))
+        for beat in range(start, start + bar, TICKS_PER_BEAT):
+            step = TICKS_PER_BEAT // rng.choice(arousal.counts)
+            for onset in range(beat, beat + TICKS_PER_BEAT, step):
                 # Beats begin with a tone of the chord.
-                pitch = _next_pitch(pitch, lowest, tones if number else set(chord), rng)
-                onset = beat + number * TICKS_PER_BEAT // count
-                velocity = loudness + rng.randint(0, 12)
-                notes.append(Note(onset, pitch, TICKS_PER_BEAT // count, velocity))
+                tones = chord if onset == beat else [(tonic + interval) % 12 for interval in scale]
+                pitch = _next_pitch(pitch, lowest, tones, rng)
+                notes.append(Note(onset, pitch, step, loudness + rng.randint(0, 12)))
     return Performance(tuple(notes), tempo=rng.choice(arousal.tempo), meter=(beats, 4), key=None)
 
 
-def _next_pitch(pitch: int, lowest: int, tones: set[int], rng: random.Random) -> int:
+def _next_pitch(pitch: int, lowest: int, tones: Sequence[int], rng: random.Random) -> int:
     """One of the three nearest other pitches of these classes."""
-    pitches = [other for other in range(lowest, lowest + 20) if other % 12 in tones]
-    nearest = sorted(pitches, key=lambda other: (abs(other - pitch), other))
-    return rng.choice([other for other in nearest if other != pitch][:3])
+    near = [other for other in range(lowest, lowest + 20) if other % 12 in tones]
+    near.sort(key=lambda other: (abs(other - pitch), other))
+    return rng.choice([other for other in near if other != pitch][:3])
