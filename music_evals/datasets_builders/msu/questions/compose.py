@@ -6,12 +6,18 @@ from itertools import islice
 from random import Random
 from typing import Any, Final
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions import harmony, notation, texture
 from music_evals.datasets_builders.msu.questions.answerability import contains
 from music_evals.datasets_builders.msu.questions.kind import Kind, Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import read
 
-KINDS: Final[tuple[Kind, ...]] = (*notation.KINDS, *harmony.KINDS, *texture.KINDS)
+_LEVELS: Final[tuple[Level, ...]] = (1, 2, 3, 4)
+_DRAWS: Final = {**notation.DRAWS, **harmony.DRAWS, **texture.DRAWS}
+KINDS: Final = [
+    Kind(draw=_DRAWS[facts["name"]], **facts)
+    for facts in read_table("msu/questions/kinds.toml")["kinds"]
+]
 PER_LEVEL: Final = 3
 # Guessing gains from yes/no questions; about one in four published questions is one.
 _MOST_YES_NO: Final = 1
@@ -19,7 +25,6 @@ _MOST_YES_NO: Final = 1
 _MOST_CANDIDATES: Final = 16
 # Kinds whose questions list all answers to choose from.
 _LISTING: Final = frozenset(kind.name for kind in KINDS if kind.lists_answers)
-_LEVELS: Final[tuple[Level, ...]] = (1, 2, 3, 4)
 
 
 class UnsuitableScoreError(ValueError):

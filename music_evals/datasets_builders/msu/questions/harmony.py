@@ -1,6 +1,6 @@
 """Level 3: chords and keys (section 3.1 of the paper: chord and harmony)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -13,7 +13,7 @@ from music_evals.datasets_builders.msu.questions.kind import (
     PLACES,
     Answers,
     Cases,
-    Kind,
+    Draw,
     evenly,
     of_cells,
     sampled,
@@ -276,22 +276,22 @@ def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
         yield str(degree), reading.where(index), key_name(tonality), wording
 
 
-KINDS: Final = (
-    Kind(3, "chord name", "chord", _chord_name, weight=1.5),
-    Kind(3, "chord quality", "chord", _quality),
-    Kind(3, "chord inversion", "text", _inversion),
-    Kind(3, "doubled member", "text", _doubled),
-    Kind(3, "chord spacing", "text", evenly(_is_close, "Close", "Open"), lists_answers=True),
-    Kind(3, "bass note", "pitch", _bass_note, weight=0.5),
-    Kind(3, "Roman numeral", "numeral", _in_key(_numeral), weight=3),
-    Kind(3, "scale degree", "number", _in_key(_bass_degree)),
-    Kind(3, "broken triad", "chord", of_cells(_broken_triad), weight=0.5),
-    Kind(3, "cadence", "cadence", _in_key(_cadence), weight=3),
-    Kind(3, "tonic chord", "yes_no", evenly(_in_key(_is_tonic)), weight=1.5),
-    Kind(3, "given chord", "yes_no", evenly(_has_chord)),
-    Kind(3, "seventh chord", "yes_no", evenly(_is_seventh), weight=0.7),
-    Kind(3, "dominant to tonic", "yes_no", evenly(_in_key(_is_dominant_tonic)), weight=1.5),
-    Kind(3, "pedal point", "yes_no", evenly(_is_pedal)),
-    Kind(3, "broken chord", "yes_no", evenly(of_cells(_is_broken_chord, _PLACES)), weight=0.7),
-)
-"""Kinds of questions of level 3."""
+DRAWS: Final[Mapping[str, Draw]] = {
+    "chord name": _chord_name,
+    "chord quality": _quality,
+    "chord inversion": _inversion,
+    "doubled member": _doubled,
+    "chord spacing": evenly(_is_close, "Close", "Open"),
+    "bass note": _bass_note,
+    "Roman numeral": _in_key(_numeral),
+    "scale degree": _in_key(_bass_degree),
+    "broken triad": of_cells(_broken_triad),
+    "cadence": _in_key(_cadence),
+    "tonic chord": evenly(_in_key(_is_tonic)),
+    "given chord": evenly(_has_chord),
+    "seventh chord": evenly(_is_seventh),
+    "dominant to tonic": evenly(_in_key(_is_dominant_tonic)),
+    "pedal point": evenly(_is_pedal),
+    "broken chord": evenly(of_cells(_is_broken_chord, _PLACES)),
+}
+"""Kind of question of level 3 → what draws its questions."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, Literal, TypeVar
 
-from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
 # 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
@@ -61,20 +60,19 @@ class Kind:
     level: Level
     name: str  # short, in lower case
     answer_type: AnswerType
+    wording: str  # with numbered blanks
     draw: Draw  # yields the questions on a score
     weight: float = 1  # how readily it is chosen; above 1 for kinds that few scores allow
     lists_answers: bool = False  # the question lists all answers to choose from
 
     def questions(self, reading: Reading, rng: Random) -> Iterator[ScoreQuestion]:
         """Draw questions with different answers; none if the score has no certain answer."""
-        wording = read_table("msu/questions/wording.toml")[str(self.level)][self.name]
         answers = set()
         for answer, *blanks in self.draw(reading, rng):
             if answer not in answers:
                 answers.add(answer)
-                yield ScoreQuestion(
-                    self.level, self.name, wording.format(*blanks), answer, self.answer_type
-                )
+                text = self.wording.format(*blanks)
+                yield ScoreQuestion(self.level, self.name, text, answer, self.answer_type)
 
 
 def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:

@@ -4,7 +4,7 @@ Source: section 3.1 of the paper (onset information; notation and note).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import chain
 from random import Random
@@ -15,7 +15,7 @@ from music21 import expressions, key, pitch, tempo
 from music_evals.datasets_builders.msu.questions.kind import (
     Answers,
     Cases,
-    Kind,
+    Draw,
     evenly,
     of_cells,
     sampled,
@@ -278,50 +278,42 @@ def _new_key(reading: Reading, rng: Random) -> Answers:
             yield str(abs(measure.fifths)), reading.where(index)
 
 
-KINDS: Final = (
-    Kind(1, "composer", "text", _composer),
-    Kind(1, "title", "text", _title),
-    Kind(1, "initial key", "key", _initial_key, weight=3),
-    Kind(1, "key signature", "number", _key_signature, weight=0.7),
-    Kind(1, "time signature", "metre", _metre),
-    Kind(1, "clef", "clef", _clef),
-    Kind(1, "tempo words", "text", _tempo_words, weight=2),
-    Kind(1, "metronome mark", "number", _beats_per_minute, weight=2),
-    Kind(1, "anacrusis", "yes_no", _anacrusis),
-    Kind(1, "instruments", "text", _instruments, weight=0.7),
-    Kind(1, "last measure", "number", _last_measure, weight=0.5),
-    Kind(1, "opening dynamic", "text", _opening_dynamic, weight=2),
-    Kind(2, "highest pitch", "pitch", _extreme_pitch(max)),
-    Kind(2, "lowest pitch", "pitch", _extreme_pitch(min)),
-    Kind(2, "last pitch", "pitch", _of_pitches(_last_pitch), weight=0.6),
-    Kind(2, "accidental", "yes_no", evenly(_of_pitches(_has_accidental))),
-    Kind(2, "accidentals", "pitches", _of_pitches(_accidentals), weight=1.5),
-    Kind(2, "shortest note", "duration", _extreme_value("note", min)),
-    Kind(2, "longest note", "duration", _extreme_value("note", max)),
-    Kind(2, "rest", "yes_no", _of_notes(_has_rest)),
-    Kind(2, "shortest rest", "duration", _extreme_value("rest", min)),
-    Kind(2, "longest rest", "duration", _extreme_value("rest", max), weight=0.7),
-    Kind(2, "dynamic", "text", _dynamic, weight=2),
-    Kind(2, "articulation", "text", _only_mark(lambda event: event.articulations), weight=2),
-    Kind(
-        2,
-        "staccato",
-        "yes_no",
-        _of_notes(lambda cell: any("Staccato" in note.articulations for note in cell.notes)),
+DRAWS: Final[Mapping[str, Draw]] = {
+    "composer": _composer,
+    "title": _title,
+    "initial key": _initial_key,
+    "key signature": _key_signature,
+    "time signature": _metre,
+    "clef": _clef,
+    "tempo words": _tempo_words,
+    "metronome mark": _beats_per_minute,
+    "anacrusis": _anacrusis,
+    "instruments": _instruments,
+    "last measure": _last_measure,
+    "opening dynamic": _opening_dynamic,
+    "highest pitch": _extreme_pitch(max),
+    "lowest pitch": _extreme_pitch(min),
+    "last pitch": _of_pitches(_last_pitch),
+    "accidental": evenly(_of_pitches(_has_accidental)),
+    "accidentals": _of_pitches(_accidentals),
+    "shortest note": _extreme_value("note", min),
+    "longest note": _extreme_value("note", max),
+    "rest": _of_notes(_has_rest),
+    "shortest rest": _extreme_value("rest", min),
+    "longest rest": _extreme_value("rest", max),
+    "dynamic": _dynamic,
+    "articulation": _only_mark(lambda event: event.articulations),
+    "staccato": _of_notes(
+        lambda cell: any("Staccato" in note.articulations for note in cell.notes)
     ),
-    Kind(2, "ornament", "text", _only_mark(lambda event: event.ornaments), weight=2.5),
-    Kind(
-        2,
-        "fermata",
-        "yes_no",
-        _of_notes(lambda cell: any(event.has_fermata for event in cell.events)),
-    ),
-    Kind(2, "grace note", "yes_no", _of_notes(lambda cell: cell.has_grace)),
-    Kind(2, "tie", "yes_no", _of_notes(_is_last_tied)),
-    Kind(2, "repeat sign", "yes_no", evenly(_repeat), weight=1.5),
-    Kind(2, "new time signature", "metre", _new_metre, weight=2),
-    Kind(2, "new key signature", "number", _new_key, weight=2),
-    Kind(2, "new clef", "clef", of_cells(_new_clef), weight=2),
-    Kind(2, "number of notes", "number", of_cells(_note_count)),
-)
-"""Kinds of questions of levels 1 and 2."""
+    "ornament": _only_mark(lambda event: event.ornaments),
+    "fermata": _of_notes(lambda cell: any(event.has_fermata for event in cell.events)),
+    "grace note": _of_notes(lambda cell: cell.has_grace),
+    "tie": _of_notes(_is_last_tied),
+    "repeat sign": evenly(_repeat),
+    "new time signature": _new_metre,
+    "new key signature": _new_key,
+    "new clef": of_cells(_new_clef),
+    "number of notes": of_cells(_note_count),
+}
+"""Kind of question of levels 1 and 2 → what draws its questions."""

@@ -231,16 +231,20 @@ def read(score: stream.Score) -> Reading:
         raise ValueError("the parts have different measures")
     pieces = _pieces(rows)
     names = [_one_line(part.partName) for part in parts]
-    voices = []
-    for index, (name, part, row) in enumerate(zip(names, parts, pieces, strict=True)):
-        written = "" if _is_invented(name) else name
-        cells = tuple(_cells(part, row))
-        voices.append(Voice(written, _label(names, index), _is_pitched(part), cells))
+    voices = tuple(
+        Voice(
+            "" if _is_invented(name) else name,
+            _label(names, index),
+            _is_pitched(parts[index]),
+            tuple(_cells(parts[index], pieces[index])),
+        )
+        for index, name in enumerate(names)
+    )
     facts = score.metadata or metadata.Metadata()
     return Reading(
         title=_one_line(facts.title or facts.movementName),
         composer=_one_line(facts.composer),
-        voices=tuple(voices),
+        voices=voices,
         measures=tuple(_measures(pieces, voices)),
         source=score,
     )
@@ -308,11 +312,10 @@ def _cells(part: Any, row: list[_Timed]) -> Iterator[Cell]:
         first_clef = next((sign for start, sign in clefs if start == 0), last_clef)
         fifths = next((sign.sharps for start, sign in signatures if start == 0), fifths)
         pitches = chain.from_iterable(getattr(element, "pitches", ()) for _, element in elements)
-        is_clear = (
-            measure.number not in under_octave_signs
-            and not any(start for start, _ in signatures)
-            and all(note.isTwelveTone() for note in pitches)
+        is_steady = measure.number not in under_octave_signs and not any(
+            start for start, _ in signatures
         )
+        is_clear = is_steady and all(note.isTwelveTone() for note in pitches)
         signs = [first_clef, *(sign for _, sign in clefs)]
         has_octave_clef = any(getattr(sign, "octaveChange", 0) for sign in signs)
         marks = _of_class(elements, dynamics.Dynamic)

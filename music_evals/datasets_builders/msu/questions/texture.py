@@ -3,7 +3,7 @@ form).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations, pairwise, product, starmap
 from random import Random
@@ -12,7 +12,7 @@ from typing import Any, Final
 from music_evals.datasets_builders.msu.questions.kind import (
     Answers,
     Cases,
-    Kind,
+    Draw,
     cells,
     evenly,
     of_cells,
@@ -294,26 +294,21 @@ def _metre_changes(reading: Reading, rng: Random) -> Answers:
         yield (str(count),)
 
 
-KINDS: Final = (
-    Kind(4, "texture", "text", _texture, weight=1.5, lists_answers=True),
-    Kind(
-        4,
-        "predominant rhythm",
-        "duration",
-        lambda reading, _: _most_frequent(_values(*reading.voices)),
-    ),
-    Kind(4, "predominant rhythm of a part", "duration", _rhythm_of_part, weight=0.6),
-    Kind(4, "busiest part", "text", _busiest_part, weight=0.7),
-    Kind(4, "widest part", "text", _widest_part),
-    Kind(4, "fullest measure", "measures", _fullest_measure),
-    Kind(4, "last entry", "measures", _last_entry, weight=2),
-    Kind(4, "first entry", "text", _first_entry, weight=2),
-    Kind(4, "exact repetition", "yes_no", evenly(_is_repeated)),
-    Kind(4, "return of a measure", "measures", _return, weight=1.5),
-    Kind(4, "highest note", "measures", _climax),
-    Kind(4, "stepwise motion", "yes_no", evenly(of_cells(_is_stepwise))),
-    Kind(4, "crossing parts", "yes_no", evenly(_are_crossing), weight=1.5),
-    Kind(4, "all parts present", "yes_no", evenly(_are_all_present)),
-    Kind(4, "metre changes", "number", _metre_changes, weight=2),
-)
-"""Kinds of questions of level 4."""
+DRAWS: Final[Mapping[str, Draw]] = {
+    "texture": _texture,
+    "predominant rhythm": lambda reading, _: _most_frequent(_values(*reading.voices)),
+    "predominant rhythm of a part": _rhythm_of_part,
+    "busiest part": _busiest_part,
+    "widest part": _widest_part,
+    "fullest measure": _fullest_measure,
+    "last entry": _last_entry,
+    "first entry": _first_entry,
+    "exact repetition": evenly(_is_repeated),
+    "return of a measure": _return,
+    "highest note": _climax,
+    "stepwise motion": evenly(of_cells(_is_stepwise)),
+    "crossing parts": evenly(_are_crossing),
+    "all parts present": evenly(_are_all_present),
+    "metre changes": _metre_changes,
+}
+"""Kind of question of level 4 → what draws its questions."""
