@@ -25,7 +25,7 @@ class _Arousal(NamedTuple):
     velocity: range
     lowest: range  # MIDI pitch of the melody's lowest note
     # whether chords of the left hand are held for a measure, or struck on every beat
-    held: tuple[bool, ...]
+    is_sustained: tuple[bool, ...]
 
 
 _HIGH: Final = _Arousal(
@@ -60,7 +60,7 @@ def _compose(quadrant: int, rng: random.Random) -> Performance:
     loudness = rng.choice(arousal.velocity)
     beats = rng.choice((3, 4))
     bar = beats * TICKS_PER_BEAT
-    length = bar if rng.choice(arousal.held) else TICKS_PER_BEAT
+    length = bar if rng.choice(arousal.is_sustained) else TICKS_PER_BEAT
     pitch = lowest + 9
     notes: list[Note] = []
     for measure, degree in enumerate(rng.choice(_PROGRESSIONS) * 2):

@@ -228,10 +228,8 @@ def _plan(
 
 
 def _anomalies(plan: Plan, sizes: Mapping[TaskName, int]) -> dict[str, int]:
-    anomalies = {
-        f"not usable by strict tasks: {reason}": count
-        for reason, count in plan.unusable.most_common()
-    }
+    reasons = plan.unusable.most_common()
+    anomalies = {f"not usable by strict tasks: {reason}": count for reason, count in reasons}
     anomalies |= refusals(plan.left_out)
     for task, protocol in product(plan.rows, PROTOCOLS):
         lacking = sizes[task] - len(plan.rows[task][protocol])

@@ -37,7 +37,7 @@ from music_evals.notation.scores.preparing import (
     prepare_score,
     score_to_musicxml,
 )
-from music_evals.notation.scores.reading import read_corpus, read_score
+from music_evals.notation.scores.reading import count_tunes, read_corpus, read_score
 from music_evals.notation.subprocesses import map_in_subprocess
 
 if TYPE_CHECKING:  # importing music21 takes a third of a second
@@ -176,15 +176,18 @@ def _id(path: str, tune: str = "") -> str:
 def _read(source: Source) -> "Score":
     from music21 import corpus
 
-    path = Path() if source.abc else Path(str(corpus.getWork(source.path)))
-    if source.abc is None and source.tune is None:
-        score = read_score(path) if path.suffix == ".abc" else read_corpus(source.path)
-        return prepare_score(score, in_place=True)
-    with tempfile.TemporaryDirectory() as folder:
-        tune = Path(folder) / "tune.abc"
-        text = source.abc or _tune(path.read_text("utf-8", errors="replace"), source.tune or 0)
-        tune.write_text(text, encoding="utf-8")
-        return prepare_score(read_score(tune), in_place=True)
+    if source.abc is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "tune.abc"
+            path.write_text(source.abc, encoding="utf-8")
+            return prepare_score(read_score(path), in_place=True)
+    path = Path(str(corpus.getWork(source.path)))
+    if path.suffix != ".abc":
+        return prepare_score(read_corpus(source.path), in_place=True)
+    tune = source.tune or 0
+    if tune > count_tunes(path):
+        raise ScoreError(f"the file holds no tune {tune}")
+    return prepare_score(read_score(path, tune), in_place=True)
 
 
 def _write_modes(score: Any) -> None:
@@ -199,18 +202,6 @@ def _write_modes(score: Any) -> None:
         modes = {key.mode for key in keys if key.sharps == signature.sharps}
         if not isinstance(signature, Key) and modes == {"minor"}:
             signature.activeSite.replace(signature, signature.asKey("minor"))
-
-
-def _tune(book: str, number: int) -> str:
-    lines = iter(book.splitlines())
-    if not any(re.fullmatch(rf"X:\s*0*{number}\s*", line) for line in lines):
-        raise ScoreError(f"the file holds no tune {number}")
-    tune = [f"X:{number}"]
-    for line in lines:
-        if not line.strip() or line.startswith("X:"):
-            break
-        tune.append(line)
-    return "\n".join(tune) + "\n"
 
 
 def _music_alone(musicxml: str) -> str:
@@ -233,15 +224,19 @@ def _music_alone(musicxml: str) -> str:
     for part in [*score_parts, *root.findall("part")]:
         part.attrib["id"] = names[part.attrib["id"]]
     for part in root.findall("part"):
-        measures = part.findall("measure")
-        first = 0 if measures[0].attrib["number"] == "0" else 1
-        for before, measure in pairwise([measures[0], *measures]):
-            if not measure.attrib["number"].isdigit():
-                for line in before.findall("barline[bar-style='none']"):
-                    before.remove(line)
-        for number, measure in enumerate(measures, first):
-            measure.attrib |= {"number": str(number), "implicit": "no" if number else "yes"}
+        _number_measures(part.findall("measure"))
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _number_measures(measures: Sequence[ElementTree.Element]) -> None:
+    for before, measure in pairwise([measures[0], *measures]):
+        # A piece of a divided measure becomes a measure of its own.
+        if not measure.attrib["number"].isdigit():
+            for line in before.findall("barline[bar-style='none']"):
+                before.remove(line)
+    first = 0 if measures[0].attrib["number"] == "0" else 1
+    for number, measure in enumerate(measures, first):
+        measure.attrib |= {"number": str(number), "implicit": "no" if number else "yes"}
 
 
 def _with_header(text: str, source: Source, instrument: str) -> str:

@@ -181,13 +181,13 @@ def without_text(midi: bytes) -> bytes:
         file = mido.MidiFile(file=io.BytesIO(midi))
         for track in file.tracks:
             ticks = 0
-            kept = []
+            messages = []
             for message in track:
                 ticks += message.time
                 if message.type not in _TEXT_EVENTS:
-                    kept.append(message.copy(time=ticks))
+                    messages.append(message.copy(time=ticks))
                     ticks = 0
-            track[:] = kept
+            track[:] = messages
         buffer = io.BytesIO()
         file.save(file=buffer)
     except (OSError, EOFError, ValueError, LookupError, TypeError, KeySignatureError) as error:

@@ -97,8 +97,8 @@ def read_scores(
     paths = sorted(path for path in folder.rglob(f"*{_ENDING}") if path.is_file())
     scores: list[Score] = []
     left_out: dict[str, str] = {}
+    read = partial(_read, folder, [work.id for work in works], convert)
     with ThreadPoolExecutor() as pool:
-        read = partial(_read, folder, [work.id for work in works], convert)
         for path, score in zip(paths, pool.map(read, paths), strict=True):
             if isinstance(score, Score):
                 scores.append(score)
@@ -119,9 +119,14 @@ def read_file_entries(folder: Path, works: Sequence[Work]) -> list[tuple[str, En
     for path in sorted(folder.rglob(f"*{_ENDING}"), key=lambda path: (path.name, path)):
         name = path.stem.removesuffix(_PROCESSED)
         work = _longest(work for work in descriptions if _begins(name, work))
-        part = None if work is None else _spaced(name.removeprefix(work))
-        facts = descriptions[work] if work else NOTHING_KNOWN
-        description: Description = {**facts, "part": part or FULL, "key": None, "metre": None}
+        facts = NOTHING_KNOWN if work is None else descriptions[work]
+        rest = "" if work is None else name.removeprefix(work)
+        description: Description = {
+            **facts,
+            "part": _spaced(rest) or FULL,
+            "key": None,
+            "metre": None,
+        }
         entries.append((work or name, Entry(_id(folder, path), description)))
     return entries
 

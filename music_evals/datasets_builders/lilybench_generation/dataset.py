@@ -109,12 +109,12 @@ def build_bmdataset(
     pieces, unread = (
         read_pieces(mutopia, free_only=free_only, on_piece=on_piece) if mutopia else ([], {})
     )
-    others = [
+    other_scores = [
         rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces
     ]
     files = read_file_entries(folder, labels.works)
     checksum = hashlib.sha256(labels.data)
-    for score in (*scores, *others):
+    for score in (*scores, *other_scores):
         checksum.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
     provenance = make_provenance(
         NAME,
@@ -125,7 +125,7 @@ def build_bmdataset(
         source_sha256=checksum.hexdigest(),
         made_with=made_with,
     )
-    references = {rows.BMDATASET_TEST: scores, rows.MUTOPIA: others}
+    references = {rows.BMDATASET_TEST: scores, rows.MUTOPIA: other_scores}
     plan = _plan(
         labels.works,
         references,

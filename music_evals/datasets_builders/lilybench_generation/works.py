@@ -105,17 +105,19 @@ def split_works(
 
 def work_rows(works: Sequence[Work], splits: Mapping[str, WorkSplit]) -> list[WorkRow]:
     """Return the works as rows, with the facts of their first entries."""
-    return [
-        {
-            "id": work.id,
-            "composer": work.entries[0].description["composer"],
-            "period": work.entries[0].description["period"],
-            "form": work.entries[0].description["form"],
-            "movements": len(work.entries),
-            "split": splits[work.id],
-        }
-        for work in works
-    ]
+    rows = []
+    for work in works:
+        description = work.entries[0].description
+        row = WorkRow(
+            id=work.id,
+            composer=description["composer"],
+            period=description["period"],
+            form=description["form"],
+            movements=len(work.entries),
+            split=splits[work.id],
+        )
+        rows.append(row)
+    return rows
 
 
 def _prompts(drawn: Iterable[tuple[str, Entry]]) -> list[PromptRow]:
@@ -156,13 +158,13 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
     movements of a work.
     """
     composed: list[tuple[Piece, str]] = []
-    others: list[Score] = []
+    further: list[Score] = []
     for piece in pieces:
         composer = facts.composer_of(piece.header, piece.id)
         if composer and (composer.born is None or composer.born in _COMMON_PRACTICE):
             composed.append((piece, composer.name))
         else:
-            others.append(Score(piece.id, piece.id, piece.text, None))
+            further.append(Score(piece.id, piece.id, piece.text, None))
     entries: dict[str, list[Entry]] = defaultdict(list)
     scores: list[Score] = []
     texts = [piece.text for piece, _ in composed]
@@ -176,7 +178,7 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
         entries[work].append(_entry(piece, composer_name, title, part, reading))
         scores.append(Score(piece.id, work, piece.text, None))
     by_name = (Work(work, tuple(entries[work])) for work in sorted(entries))
-    return Domains(tuple(by_name), tuple(scores), tuple(others))
+    return Domains(tuple(by_name), tuple(scores), tuple(further))
 
 
 def _entry(

@@ -74,9 +74,8 @@ def build_own(
     folder = folder.expanduser()
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder; a folder of scores is needed")
-    paths = sorted(
-        path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file()
-    )
+    files = filter(Path.is_file, folder.rglob("*"))
+    paths = sorted(path for path in files if path.suffix.lower() in SUFFIXES)
     if not paths:
         raise DatasetError(
             f"{folder} holds no scores; files are read that end in {', '.join(sorted(SUFFIXES))}"

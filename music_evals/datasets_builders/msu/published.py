@@ -15,6 +15,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
@@ -119,7 +120,7 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
     """
     scores: dict[str, ScoreRow] = {}
     for place, row in _sheet(folder / SCORES_FILE, _SCORE_COLUMNS):
-        score_id = str(row["Link"]).rstrip("/").rpartition("/")[2]
+        score_id = _score_id(row)
         if score_id in scores:
             raise DatasetError(f"{place}: the score {row['Link']} is there already")
         scores[score_id] = ScoreRow(
@@ -132,17 +133,25 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
             musicxml=None,
             source=str(row["Link"]),
         )
-    by_score: dict[str, list[tuple[str, Mapping[str, Any]]]] = {score_id: [] for score_id in scores}
+    items: dict[str, list[tuple[str, Mapping[str, Any]]]] = {score_id: [] for score_id in scores}
     for place, row in _sheet(folder / QUESTIONS_FILE, _QUESTION_COLUMNS):
-        score_id = str(row["Link"]).rstrip("/").rpartition("/")[2]
-        if score_id not in by_score:
+        score_id = _score_id(row)
+        if score_id not in scores:
             raise DatasetError(f"{place}: {SCORES_FILE} has no score {row['Link']}")
-        by_score[score_id].append((place, {name.lower(): value for name, value in row.items()}))
-    questions = [row for score_id, items in by_score.items() for row in _questions(score_id, items)]
+        items[score_id].append((place, {name.lower(): value for name, value in row.items()}))
+    questions = chain.from_iterable(starmap(_questions, items.items()))
     contents = (folder / QUESTIONS_FILE).read_bytes() + (folder / SCORES_FILE).read_bytes()
     return _plan(
-        list(scores.values()), questions, seed, source_sha256=hashlib.sha256(contents).hexdigest()
+        list(scores.values()),
+        list(questions),
+        seed,
+        source_sha256=hashlib.sha256(contents).hexdigest(),
     )
+
+
+def _score_id(row: Mapping[str, Any]) -> str:
+    """The last part of a score's address."""
+    return str(row["Link"]).rstrip("/").rpartition("/")[2]
 
 
 def _plan(
@@ -204,8 +213,8 @@ def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, 
     ) as error:
         raise DatasetError(f"{path} cannot be read as a spreadsheet: {error}") from error
     rows = book.worksheets[0].iter_rows(values_only=True)
-    header = tuple(next(rows, ()))
-    if header != tuple(columns):
+    header = next(rows, ())
+    if header != columns:
         raise DatasetError(
             f"{path.name} has the columns {', '.join(map(str, header))}; needed are "
             f"{', '.join(columns)}"

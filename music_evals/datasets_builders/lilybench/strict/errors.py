@@ -99,8 +99,8 @@ def find_errors(text: str) -> dict[Corruption, list[int]]:
         "melodic_leap": _leaps(measures),
         "accidental_outside_key": _foreign_notes(measures),
     }
-    errors = {kind: sorted(set(found)) for kind, found in numbers.items()}
-    return {kind: found for kind, found in errors.items() if found}
+    errors = {kind: sorted(set(places)) for kind, places in numbers.items()}
+    return {kind: places for kind, places in errors.items() if places}
 
 
 def _words(measures: Iterable[MeasureText], *kinds: str) -> Iterator[tuple[MeasureText, Word]]:
@@ -300,8 +300,8 @@ def _replacements(
         yield "name", draw.choice(_NONSENSE)
     elif kind == "invalid_bar_duration":
         duration = note.match["duration"]
-        others = _OTHER_DURATIONS.get(duration.rstrip("."), ())
-        choices = [other for other in others if other != duration]
+        near = _OTHER_DURATIONS.get(duration.rstrip("."), ())
+        choices = [other for other in near if other != duration]
         if is_closed and choices:
             yield "duration", draw.choice(choices)
     elif kind == "melodic_leap":

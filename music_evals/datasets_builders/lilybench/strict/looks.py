@@ -94,11 +94,13 @@ def _likelihoods(own: Looks, examples: Mapping[str, Sequence[Looks]]) -> dict[st
     Shares are smoothed by those of all examples, so that it makes no difference how many an option
     has.
     """
-    known = [example for group in examples.values() for example in group]
+    every_example = [example for group in examples.values() for example in group]
     scores = dict.fromkeys(examples, 0.0)
-    for mark in own.keys() | {mark for example in known for mark in example}:
+    for mark in own.keys() | {mark for example in every_example for mark in example}:
         number = own.get(mark, 0)
-        share = (sum(example.get(mark, 0) == number for example in known) + 1) / (len(known) + 1)
+        share = (sum(example.get(mark, 0) == number for example in every_example) + 1) / (
+            len(every_example) + 1
+        )
         for option, group in examples.items():
             count = sum(example.get(mark, 0) == number for example in group)
             scores[option] += math.log((count + share) / (len(group) + 1))

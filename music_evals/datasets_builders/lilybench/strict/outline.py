@@ -46,11 +46,8 @@ def _plain_measures(score: str) -> dict[tuple[int, int], dict[int, str]]:
     """Staff and voice → numbers and texts of its complete measures without commands, up to a change
     of key or metre.
     """
-    changes = [
-        measure.number
-        for measure in read_measures(score)
-        if measure.number > 1 and _HEAD.search(score, measure.start, measure.end)
-    ]
+    later = (measure for measure in read_measures(score) if measure.number > 1)
+    changes = (m.number for m in later if _HEAD.search(score, m.start, m.end))
     end = min(changes, default=inf)
     voices: dict[tuple[int, int], dict[int, str]] = {}
     for run in runs(score):

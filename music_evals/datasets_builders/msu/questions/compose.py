@@ -147,12 +147,14 @@ class Composer:
         return [*preferred, *frequent, *rest]
 
 
-def _is_fair(question: ScoreQuestion, others: Iterable[ScoreQuestion]) -> bool:
+def _is_fair(question: ScoreQuestion, questions: Iterable[ScoreQuestion]) -> bool:
     """Whether no question contains the answer."""
     may_contain_it = question.answer_type == "yes_no" or question.kind in _LISTING
     if not may_contain_it and contains(question.text, question.answer):
         return False
-    return not any(_names_key(question, other) or _names_key(other, question) for other in others)
+    return not any(
+        _names_key(question, other) or _names_key(other, question) for other in questions
+    )
 
 
 def _names_key(question: ScoreQuestion, other: ScoreQuestion) -> bool:

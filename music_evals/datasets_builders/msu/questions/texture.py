@@ -63,10 +63,14 @@ class _Line:
     """The notes of a part in consecutive measures."""
 
     def __init__(self, row: Sequence[Cell]) -> None:
-        events = [(at, event) for at, cell in enumerate(row) for event in cell.events]
         self.notes = [(at, event) for at, cell in enumerate(row) for event in cell.notes]
         self.onsets = {(at, event.start) for at, event in self.notes}
-        self.rests = [(at, event.start) for at, event in events if not event.pitches]
+        self.rests = [
+            (at, event.start)
+            for at, cell in enumerate(row)
+            for event in cell.events
+            if not event.pitches
+        ]
         self.is_line = all(cell.is_line for cell in row)
         self.heights = [event.pitches[0].diatonicNoteNum for _, event in self.notes]
         moves = [b - a for a, b in pairwise(self.heights)]
@@ -78,8 +82,9 @@ class _Line:
         leaps.
         """
         # Rests before the first and after the last note do not count.
-        gaps = sum(min(self.onsets) < rest < max(self.onsets) for rest in self.rests)
-        if not self.is_line or len({at for at, _ in self.notes}) < _SPAN or gaps > 1:
+        begin, end = min(self.onsets), max(self.onsets)
+        gaps = [rest for rest in self.rests if begin < rest < end]
+        if not self.is_line or len({at for at, _ in self.notes}) < _SPAN or len(gaps) > 1:
             return False
         if len(self.notes) < _MELODY or len(set(self.heights)) < _MELODY - 1:
             return False
