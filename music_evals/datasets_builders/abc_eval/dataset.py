@@ -132,7 +132,7 @@ def write_published(conversion: Conversion) -> Provenance:
             "there"
         )
     rows: Splits = {}
-    instructions: dict[str, str] = {}
+    instructions = {}
     for task, table in tables.items():
         paper = published.paper_rows(task, table)
         rows[task] = {"paper": paper}

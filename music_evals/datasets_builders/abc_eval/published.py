@@ -61,8 +61,8 @@ def read_tables(folder: Path) -> tuple[dict[TaskName, Table], dict[TaskName, str
     """
     folder = folder / "csv" if (folder / "csv").is_dir() else folder
     csv.field_size_limit(_MOST_CHARACTERS)
-    tables: dict[TaskName, Table] = {}
-    missing: dict[TaskName, str] = {}
+    tables = {}
+    missing = {}
     for task, (name, _) in FILES.items():
         path = folder / f"{name}.csv"
         if path.is_file():
@@ -96,7 +96,7 @@ def paper_rows(task: TaskName, table: Table) -> list[TaskRow]:
     rows = []
     for number, entry in enumerate(table, 1):
         answer = entry["target"].strip()
-        options: list[str] = []
+        options = []
         if task == "error_detection":
             answer = " ".join(_BARS.findall(answer)) or "none"
         elif task != "bar_count":
@@ -141,7 +141,7 @@ def tunes(tables: Mapping[TaskName, Table]) -> Iterator[Source]:
     """Yield the whole tunes with complete headers, each once; a title is empty if the file has
     none.
     """
-    seen: set[str] = set()
+    seen = set()
     for task in ("bar_count", "metadata_qa", "music_captioning"):
         for entry in tables.get(task, ()):
             if entry["score"] in seen:

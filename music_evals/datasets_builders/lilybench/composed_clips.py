@@ -62,7 +62,7 @@ def _compose(quadrant: int, rng: random.Random) -> Performance:
     bar = beats * TICKS_PER_BEAT
     length = bar if rng.choice(arousal.is_sustained) else TICKS_PER_BEAT
     pitch = lowest + 9
-    notes: list[Note] = []
+    notes = []
     for measure, degree in enumerate(rng.choice(_PROGRESSIONS) * 2):
         start = measure * bar
         chord = [(tonic + scale[(degree + third) % 7]) % 12 for third in (0, 2, 4)]

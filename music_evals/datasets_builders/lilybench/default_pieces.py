@@ -122,8 +122,8 @@ def make_pieces(
 
     `on_piece` is called with "converting" and the number of pieces after each.
     """
-    pieces: list[Piece] = []
-    left_out: dict[str, str] = {}
+    pieces = []
+    left_out = {}
     for source, result in zip(sources, map_in_subprocess(convert, sources, few=2), strict=True):
         if isinstance(result, Piece):
             pieces.append(result)

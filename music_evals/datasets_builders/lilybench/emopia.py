@@ -92,8 +92,8 @@ def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
             f"{folder} has no MIDI files; a folder with files named Q<1-4>_<song>_<number>.mid is "
             "needed"
         )
-    clips: list[Clip] = []
-    left_out: dict[str, str] = {}
+    clips = []
+    left_out = {}
     for path in paths:
         match = _NAME.fullmatch(path.stem)
         size = path.stat().st_size
@@ -136,8 +136,8 @@ def make_rows(
         ValueError: a quadrant has too few songs (strict), or no clip is usable (paper).
         DatasetError: the machine stopped a conversion.
     """
-    left_out: dict[str, str] = {}
-    by_quadrant: list[list[TaskRow]] = []
+    left_out = {}
+    by_quadrant = []
     with ThreadPoolExecutor() as pool:
         for quadrant in (1, 2, 3, 4):
             candidates = _candidates(protocol, clips, quadrant, seed)

@@ -76,8 +76,8 @@ def read_pieces(
         raise DatasetError(
             f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed"
         )
-    pieces: list[Piece] = []
-    left_out: dict[str, str] = {}
+    pieces = []
+    left_out = {}
     unmeasured = []
     # Each piece is read in a process of its own limits: some texts take very long.
     results = map_in_subprocess(partial(_read, convert), list(folders.items()), few=8)

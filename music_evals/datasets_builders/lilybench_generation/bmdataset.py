@@ -95,8 +95,8 @@ def read_scores(
     that were left out. DatasetError if the machine stopped a conversion.
     """
     paths = sorted(path for path in folder.rglob(f"*{_ENDING}") if path.is_file())
-    scores: list[Score] = []
-    left_out: dict[str, str] = {}
+    scores = []
+    left_out = {}
     read = partial(_read, folder, [work.id for work in works], convert)
     with ThreadPoolExecutor() as pool:
         for path, score in zip(paths, pool.map(read, paths), strict=True):
@@ -115,7 +115,7 @@ def read_file_entries(folder: Path, works: Sequence[Work]) -> list[tuple[str, En
     belongs to no work.
     """
     descriptions = {work.id: work.entries[0].description for work in works}
-    entries: list[tuple[str, Entry]] = []
+    entries = []
     for path in sorted(folder.rglob(f"*{_ENDING}"), key=lambda path: (path.name, path)):
         name = path.stem.removesuffix(_PROCESSED)
         work = _longest(work for work in descriptions if _begins(name, work))

@@ -271,8 +271,8 @@ def _plan(
         f"pieces of another source, for {out_of_domain}": not other_scores,
     }
     missing = tuple(filter(is_missing.__getitem__, is_missing))
-    references: dict[str, list[ReferenceRow]] = {}
-    anomalies: dict[str, int] = {}
+    references = {}
+    anomalies = {}
     for name, pieces in ((in_domain, held_out), (out_of_domain, other_scores)):
         try:
             references[name] = measure(

@@ -59,7 +59,7 @@ def draw_demonstrations(
     ]
     random.Random(seed).shuffle(candidates)
     candidates.sort(key=lambda score: _distance(len(score.text.strip().splitlines())))
-    rows: dict[str, DemonstrationRow] = {}
+    rows = {}
     compiled = compile_texts(
         (score.text for score in candidates), limits=LIMITS, cache=lilypond_cache(), together=True
     )

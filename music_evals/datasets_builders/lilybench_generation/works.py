@@ -157,8 +157,8 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
     """Separate the works of the common practice from other pieces; pieces of one title are
     movements of a work.
     """
-    composed: list[tuple[Piece, str]] = []
-    further: list[Score] = []
+    composed = []
+    further = []
     for piece in pieces:
         composer = facts.composer_of(piece.header, piece.id)
         if composer and (composer.born is None or composer.born in _COMMON_PRACTICE):
@@ -166,7 +166,7 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
         else:
             further.append(Score(piece.id, piece.id, piece.text, None))
     entries: dict[str, list[Entry]] = defaultdict(list)
-    scores: list[Score] = []
+    scores = []
     texts = [piece.text for piece, _ in composed]
     readings = read_structures(texts, cache=lilypond_cache(), together=True)
     for (piece, composer_name), reading in zip(composed, readings, strict=True):

@@ -94,9 +94,9 @@ def _works(path: Path, name: str) -> list[Work]:
 
 
 def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -> Plan:
-    scores: dict[str, ScoreRow] = {}
-    pools: dict[str, Candidates] = {}
-    left_out: dict[str, str] = {}
+    scores = {}
+    pools = {}
+    left_out = {}
     results = map_in_subprocess(partial(_read, seed=seed), works)
     for work, result in zip(works, results, strict=True):
         if isinstance(result, LimitError):
@@ -111,7 +111,7 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
         split: Composer((pools[name] for name in pools if splits[name] == split), seed)
         for split in SPLITS
     }
-    questions: list[QuestionRow] = []
+    questions = []
     for name, pool in pools.items():
         try:
             composed = composers[splits[name]].compose(name, pool)

@@ -67,8 +67,8 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
     Raises:
         DatasetError: a question, page or PDF is malformed.
     """
-    scores: list[ScoreRow] = []
-    questions: list[QuestionRow] = []
+    scores = []
+    questions = []
     for number, row in enumerate(_rows(folder, "nested"), start=1):
         place = f"nested, row {number}"
         score = _score(row, place)
@@ -118,7 +118,7 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
 
     DatasetError names the file and row of a missing or malformed value.
     """
-    scores: dict[str, ScoreRow] = {}
+    scores = {}
     for place, row in _sheet(folder / SCORES_FILE, _SCORE_COLUMNS):
         score_id = _score_id(row)
         if score_id in scores:
@@ -171,7 +171,7 @@ def _plan(
 def _questions(score_id: str, items: Iterable[tuple[str, Mapping[str, Any]]]) -> list[QuestionRow]:
     """Rows of the questions of a score; `items` are places in the source and questions."""
     numbers: Counter[int] = Counter()
-    rows: list[QuestionRow] = []
+    rows = []
     for place, item in items:
         level = _level(item.get("level"), place)
         numbers[level] += 1

@@ -182,7 +182,7 @@ def _is_nonsense(word: Word) -> bool:
 
 def _unfilled(measures: Sequence[MeasureText]) -> Iterator[int]:
     # Number of a measure → length of its metre, from the first voice that has it.
-    metres: dict[int, Fraction] = {}
+    metres = {}
     metre = Fraction(1)
     for measure in measures:
         if measure.voice == 0:

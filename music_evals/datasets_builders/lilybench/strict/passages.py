@@ -73,7 +73,7 @@ def orders(piece: Usable, draw: random.Random) -> Iterator[tuple[list[str], int]
     """Yield four passages in their order, and the number of the first measure, in an order that is
     drawn.
     """
-    spans: list[Sequence[MeasureText]] = []
+    spans = []
     for run in runs(piece.score):
         measures = [measure for measure, _ in run]
         spans += [measures[start : start + _SPAN] for start in range(len(run) - _SPAN + 1)]

@@ -210,7 +210,7 @@ _GROUPINGS: Final[Mapping[Field, Grouping]] = {
 
 
 def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: int) -> list[TaskRow]:
-    rows: list[TaskRow] = []
+    rows = []
     fields = FIELDS if task == "metadata_qa" else FIELDS[:2]
     for index, field in enumerate(fields):
         scores = _without_none({piece.id: _shown(task, piece, field) for piece in pieces})
@@ -289,9 +289,9 @@ def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 
 
 def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    names: dict[str, str] = {}
-    by_name: dict[str, facts.Composer] = {}
-    births: dict[str, int] = {}
+    names = {}
+    by_name = {}
+    births = {}
     for piece in pieces:
         composer = facts.composer_of(piece.header, piece.id)
         if composer is not None and composer.born is not None:
@@ -308,7 +308,7 @@ def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 
 
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    styles: dict[str, str] = {}
+    styles = {}
     for piece in pieces:
         style = facts.style_of(piece.header) or ""
         composer = facts.composer_of(piece.header, piece.id)
@@ -342,7 +342,7 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     # Finding errors takes time: it is done at most once per piece, and only if the piece's turn
     # comes.
     is_clean = cached(lambda name: _is_clean(by_id[name]))
-    rows: list[TaskRow] = []
+    rows = []
     for kind in CORRUPTIONS:
         order = _in_order(pieces, f"{salt} {kind}")
         kind_rows: dict[str, TaskRow] = {}

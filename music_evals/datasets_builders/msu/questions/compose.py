@@ -133,7 +133,7 @@ class Composer:
         ranks = [(rng.random() ** (1 / kind.weight), kind.name) for kind in kinds]
         preferred: list[ScoreQuestion] = []
         frequent: list[ScoreQuestion] = []
-        rest: list[ScoreQuestion] = []
+        rest = []
         for _, name in sorted(ranks, reverse=True):
             counts = self._counts[name]
             questions = rng.sample(pool[name], len(pool[name]))
