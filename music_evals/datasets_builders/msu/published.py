@@ -157,10 +157,11 @@ def _score_id(row: Mapping[str, Any]) -> str:
 def _plan(
     scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: int, **source: str | None
 ) -> Plan:
+    answers = [row["answer"] for row in questions]
     anomalies = {
         "scores without ABC": sum(not row["abc"] for row in scores),
         "scores without pages": sum(not row["images"] for row in scores),
-        "answers that are the word None, kept": sum(row["answer"] == "None" for row in questions),
+        "answers that are the word None, kept": answers.count("None"),
     }
     anomalies = {anomaly: count for anomaly, count in anomalies.items() if count}
     provenance = make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=anomalies, **source)

@@ -175,8 +175,11 @@ def _extreme_pitch(choose: Callable[..., pitch.Pitch]) -> Any:
 
 
 def _last_pitch(cell: Cell) -> str | None:
-    is_plain = len(cell.events) == len(cell.notes) + len(cell.rests)  # no grace notes, for example
-    return spell(cell.pitches[-1]) if is_plain and cell.is_line and len(cell.notes) > 1 else None
+    if len(cell.notes) < 2 or not cell.is_line:
+        return None
+    # Neither grace notes nor hidden rests.
+    is_plain = len(cell.events) == len(cell.notes) + len(cell.rests)
+    return spell(cell.pitches[-1]) if is_plain else None
 
 
 def _outside(cell: Cell) -> list[pitch.Pitch]:

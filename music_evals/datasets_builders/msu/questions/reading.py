@@ -311,11 +311,9 @@ def _cells(part: Any, row: list[_Timed]) -> Iterator[Cell]:
         signatures = _of_class(elements, key.KeySignature)
         first_clef = next((sign for start, sign in clefs if start == 0), last_clef)
         fifths = next((sign.sharps for start, sign in signatures if start == 0), fifths)
-        pitches = chain.from_iterable(getattr(element, "pitches", ()) for _, element in elements)
-        is_steady = measure.number not in under_octave_signs and not any(
-            start for start, _ in signatures
-        )
-        is_clear = is_steady and all(note.isTwelveTone() for note in pitches)
+        is_one_key = not any(start for start, _ in signatures)
+        is_steady = is_one_key and measure.number not in under_octave_signs
+        is_clear = is_steady and _is_twelve_tone(elements)
         signs = [first_clef, *(sign for _, sign in clefs)]
         has_octave_clef = any(getattr(sign, "octaveChange", 0) for sign in signs)
         marks = _of_class(elements, dynamics.Dynamic)
@@ -340,6 +338,12 @@ def _under_octave_signs(part: Any) -> set[int]:
         if spanned:
             numbers.update(range(min(spanned), max(spanned) + 1))
     return numbers
+
+
+def _is_twelve_tone(elements: _Timed) -> bool:
+    """Whether there are no quarter tones."""
+    pitches = chain.from_iterable(getattr(element, "pitches", ()) for _, element in elements)
+    return all(note.isTwelveTone() for note in pitches)
 
 
 def _new_clefs(clefs: _Timed, last: clef.Clef | None) -> Iterator[str | None]:

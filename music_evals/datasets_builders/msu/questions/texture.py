@@ -53,10 +53,7 @@ def _texture_of(reading: Reading, index: int) -> str | None:
         return "Monophonic" if parts[0].is_line else None
     if _is_homophonic(parts):
         return "Homophonic"
-    if not reading.is_harmonic or not all(part.is_melody for part in parts):
-        return None
-    are_independent = all(starmap(_are_independent, combinations(parts, 2)))
-    return "Polyphonic" if are_independent else None
+    return "Polyphonic" if reading.is_harmonic and _is_polyphonic(parts) else None
 
 
 class _Line:
@@ -100,13 +97,20 @@ def _is_homophonic(parts: Sequence[_Line]) -> bool:
     return len(parts) > 2 and len(moments) > 3 and len(together) / len(moments) >= _TOGETHER
 
 
+def _is_polyphonic(parts: Sequence[_Line]) -> bool:
+    """Whether the parts are independent melodies."""
+    are_melodies = all(part.is_melody for part in parts)
+    return are_melodies and all(starmap(_are_independent, combinations(parts, 2)))
+
+
 def _are_independent(a: _Line, b: _Line) -> bool:
     """Whether two melodies have different rhythms and do not move in parallel."""
     shared = a.onsets & b.onsets
     own = min(len(a.onsets - shared), len(b.onsets - shared))
+    if own < 2 or len(shared) > len(a.onsets | b.onsets) / 2:
+        return False
     moves = [a.moves[at] * b.moves[at] for at in a.moves.keys() & b.moves.keys()]
-    parallel = sum(move > 0 for move in moves)
-    return own > 1 and len(shared) <= len(a.onsets | b.onsets) / 2 and parallel <= len(moves) / 2
+    return sum(move > 0 for move in moves) <= len(moves) / 2
 
 
 # --- the most frequent, the widest, the fullest ---
@@ -242,8 +246,9 @@ def _are_crossing(reading: Reading, rng: Random) -> Cases:
 
 def _is_figure(cell: Cell) -> bool:
     """Whether a measure has enough notes to be recognised when it comes again."""
-    is_plain = all(event.value for event in cell.events if event.pitches)
-    return len(cell.notes) > 2 and len({note.ps for note in cell.pitches}) > 2 and is_plain
+    if len(cell.notes) < 3 or len({note.ps for note in cell.pitches}) < 3:
+        return False
+    return all(event.value for event in cell.events if event.pitches)
 
 
 def _figures(reading: Reading, rng: Random) -> Iterator[tuple[int, Voice, Cell]]:
