@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 
 from music_evals.datasets_builders.dataset_io import make_provenance, write_dataset
 from music_evals.datasets_builders.lilybench.rows import (
+    FEATURES,
     PROTOCOLS,
-    TASK_FEATURES,
     TASKS,
     Protocol,
     TaskName,
@@ -48,5 +48,5 @@ def write_small(folder: Path, source: str = "mutopia") -> str:
     """Write the rows as of a source."""
     splits = {name: {protocol: rows(name, protocol) for protocol in PROTOCOLS} for name in TASKS}
     made = make_provenance("lilybench", "1.0.0", source, seed=5)
-    write_dataset(folder, splits, features=TASK_FEATURES, provenance=made)
+    write_dataset(folder, splits, features=FEATURES, provenance=made)
     return str(folder)

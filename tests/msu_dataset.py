@@ -9,14 +9,14 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from music_evals.datasets_builders.dataset_io import GENERATED, make_provenance
-from music_evals.datasets_builders.msu.dataset import (
+from music_evals.datasets_builders.msu.dataset import write
+from music_evals.datasets_builders.msu.rows import (
     NAME,
     SPLITS,
     VERSION,
     Plan,
     QuestionRow,
     ScoreRow,
-    write,
 )
 
 Rows = Mapping[str, Sequence[Any]]

@@ -15,7 +15,7 @@ from functools import partial
 
 from inspect_ai import Task
 
-from music_evals.datasets_builders.lilybench.rows import BENCHMARK
+from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
 from music_evals.evals.shared.score_tasks import ScoreTaskParameters, score_task
 from music_evals.evals.shared.tasks import task
 

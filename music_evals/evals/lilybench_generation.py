@@ -27,12 +27,12 @@ from inspect_ai.model import (
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.rows import Protocol
+from music_evals.datasets_builders.lilybench_generation.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench_generation.references import (
     load_demonstrations,
     load_references,
 )
 from music_evals.datasets_builders.lilybench_generation.rows import (
-    BENCHMARK,
     FULL,
     DemonstrationRow,
     Description,

@@ -51,14 +51,9 @@ from music_evals.datasets_builders.dataset_io import (
     describe_dataset,
     load_split,
 )
-from music_evals.datasets_builders.msu.dataset import (
-    BENCHMARK,
-    LEVELS,
-    SPLITS,
-    QuestionRow,
-    ScoreRow,
-)
+from music_evals.datasets_builders.msu.dataset import BENCHMARK
 from music_evals.datasets_builders.msu.questions.answerability import is_answerable
+from music_evals.datasets_builders.msu.rows import LEVELS, SPLITS, QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.datasets_builders.questions.items import vocabularies

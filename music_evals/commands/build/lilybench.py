@@ -50,7 +50,8 @@ def lilybench(
     # Here, so that `music-evals --help` need not wait for it.
     from music_evals.datasets_builders.dataset_io import PUBLISHED, build_dataset
     from music_evals.datasets_builders.lilybench import dataset as builder
-    from music_evals.datasets_builders.lilybench.rows import BENCHMARK, DEFAULT_SEED
+    from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
+    from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED
 
     if emopia is not None and source is None:
         raise typer.BadParameter(

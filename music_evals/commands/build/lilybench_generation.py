@@ -54,7 +54,8 @@ def lilybench_generation(
     # Here, so that `music-evals --help` need not wait for it.
     from music_evals.datasets_builders.dataset_io import build_dataset
     from music_evals.datasets_builders.lilybench_generation import dataset as builder
-    from music_evals.datasets_builders.lilybench_generation.rows import BENCHMARK, DEFAULT_SEED
+    from music_evals.datasets_builders.lilybench_generation.dataset import BENCHMARK
+    from music_evals.datasets_builders.lilybench_generation.rows import DEFAULT_SEED
 
     if source is not None:
         refuse_with_published(

@@ -34,7 +34,8 @@ def msu(
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import build_dataset
     from music_evals.datasets_builders.msu import computed
-    from music_evals.datasets_builders.msu.dataset import BENCHMARK, DEFAULT_SEED, write
+    from music_evals.datasets_builders.msu.dataset import BENCHMARK, write
+    from music_evals.datasets_builders.msu.rows import DEFAULT_SEED
     from music_evals.datasets_builders.msu.works import default_works
 
     if works is not None and source is not None:

@@ -27,20 +27,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from music_evals.datasets_builders.abc_eval import published
-from music_evals.datasets_builders.abc_eval.rows import BENCHMARK, AbcRow
+from music_evals.datasets_builders.abc_eval.rows import FEATURES, AbcRow
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
     DatasetError,
+    DatasetSpec,
     Provenance,
     load_split,
     make_provenance,
     write_dataset,
 )
 from music_evals.datasets_builders.dataset_io.provenance import source_facts
+from music_evals.datasets_builders.lilybench.dataset import BENCHMARK as LILYBENCH
 from music_evals.datasets_builders.lilybench.dataset import made_by
-from music_evals.datasets_builders.lilybench.default_pieces import make_pieces
-from music_evals.datasets_builders.lilybench.rows import BENCHMARK as LILYBENCH
+from music_evals.datasets_builders.lilybench.default_pieces import Source, make_pieces
 from music_evals.datasets_builders.lilybench.rows import (
     DEFAULT_SEED,
     PROTOCOLS,
@@ -50,32 +51,24 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskRow,
 )
 from music_evals.datasets_builders.lilybench.strict import tasks as strict
-from music_evals.datasets_builders.lilybench.strict.survey import survey
+from music_evals.datasets_builders.lilybench.strict.survey import Usable, survey
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.abc.from_lilypond import lilypond_to_abc
 from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.lilypond.canonical import write_score
 from music_evals.notation.lilypond.structure import Structure, read_structures
 
+NAME: Final = "abc_eval"
+VERSION: Final = "1.2.0"
 _TEMPO: Final = re.compile(r"\\tempo 4 = ([0-9]{1,4})")
 _METRE: Final = re.compile(r"(?m)^M:.*\n|\[M:[^\]\n]*\]")
-_SIZES: Final = (
-    100,
-    60,
-    48,
-    36,
-    24,
-    18,
-    12,
-    9,
-    6,
-    3,
-)  # strict rows of a task on published tunes: as many as possible
+# Strict rows of a task on published tunes: as many as possible.
+_SIZES: Final = (100, 60, 48, 36, 24, 18, 12, 9, 6, 3)
 _LABELLED: Final = ("composer_recognition", "genre_recognition", "emotion_recognition")
 _BARS: Final = ("bar_sequencing", "next_bar_prediction")
 _NO_KEY: Final = "L:1/8\nK:none\n"  # the fields of single measures
 _STEPS: Final = (0, 2, 4, 5, 7, 9, 11)
-Splits = dict[TaskName, dict[Protocol, Sequence[TaskRow]]]
+Splits = dict[TaskName, dict[Protocol, list[TaskRow]]]
 
 
 def write_generated(out: Path, on_piece: OnPiece) -> None:
@@ -83,39 +76,48 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     ABC.
     """
     load = partial(load_split, GENERATED, benchmark=LILYBENCH)
-    corpus = [row for row in load("corpus", "full").to_list() if row["usable"]]
-    scores = _confirmed({row["id"]: row["score"] for row in corpus})
+    corpus = load("corpus", "full").to_list()
+    texts = {row["id"]: row["score"] for row in corpus if row["usable"]}
     clips = {row["piece"]: row["score"] for row in load("emotion_recognition", "strict").to_list()}
+    scores = {**_confirmed(texts), **_confirmed_clips(clips)}
+    rows: Splits = {}
+    for task in TASKS:
+        splits = {name: load(task, name).to_list() for name in PROTOCOLS}
+        rows[task] = _rows_in_abc(task, splits, scores)
+        on_piece("writing as ABC", len(TASKS))
+    lacking = len(texts) + len(clips) - len(scores)
+    made_with = {**made_by(), "lilybench": LILYBENCH.version}
+    anomalies = {"left out: music21 reads other notes in the ABC": lacking} if lacking else {}
+    licence = source_facts(NAME, GENERATED).licence_label
+    _write(out, rows, GENERATED, lambda _: licence, {}, made_with=made_with, anomalies=anomalies)
+
+
+def _confirmed_clips(clips: Mapping[str, str]) -> dict[str, str]:
+    """Id → ABC of clips, with their tempo, of which emotion may depend."""
+    headers = {
+        name: [f"Q:1/4={tempo}" for tempo in _TEMPO.findall(text)[:1]]
+        for name, text in clips.items()
+    }
     readings = zip(clips, read_structures(clips.values()), strict=True)
     written = {
         name: write_score(reading) for name, reading in readings if isinstance(reading, Structure)
     }
-    tempi = {name: match[1] for name, text in clips.items() if (match := _TEMPO.search(text))}
-    scores |= _confirmed(written, {name: [f"Q:1/4={tempo}"] for name, tempo in tempi.items()})
-    rows: Splits = {}
-    for task in TASKS:
-        kept = [row for row in load(task, "strict").to_list() if row["piece"] in scores]
-        if task == "emotion_recognition":
-            both = {
-                "strict": kept,
-                "paper": [row for row in load(task, "paper").to_list() if row["piece"] in scores],
-            }
-            rows[task] = {
-                name: [row | {"score": scores[row["piece"]]} for row in both[name]]
-                for name in PROTOCOLS
-            }
-        else:
-            both = {
-                "strict": kept,
-                "paper": [row for one in kept if (row := _as_published(task, one))],
-            }
-            rows[task] = {name: [to_abc(task, row) for row in both[name]] for name in PROTOCOLS}
-        on_piece("writing as ABC", len(TASKS))
-    lacking = len(corpus) + len(clips) - len(scores)
-    made_with = {**made_by(), "lilybench": LILYBENCH.version}
-    anomalies = {"left out: music21 reads other notes in the ABC": lacking} if lacking else {}
-    licence = source_facts(BENCHMARK.name, GENERATED).licence_label
-    _write(out, rows, GENERATED, lambda _: licence, {}, made_with=made_with, anomalies=anomalies)
+    return _confirmed(written, headers)
+
+
+def _rows_in_abc(
+    task: TaskName, splits: Mapping[Protocol, Sequence[TaskRow]], scores: Mapping[str, str]
+) -> dict[Protocol, list[TaskRow]]:
+    """LilyBench's rows on pieces that have a score in ABC."""
+    both = {name: [row for row in splits[name] if row["piece"] in scores] for name in PROTOCOLS}
+    if task == "emotion_recognition":
+        return {
+            name: [{**row, "score": scores[row["piece"]]} for row in rows]
+            for name, rows in both.items()
+        }
+    published = (_as_published(task, row) for row in both["strict"])
+    both["paper"] = [row for row in published if row]
+    return {name: [to_abc(task, row) for row in rows] for name, rows in both.items()}
 
 
 def write_published(conversion: Conversion) -> Provenance:
@@ -129,39 +131,36 @@ def write_published(conversion: Conversion) -> Provenance:
             "needed, in the folder or in a folder csv in it; --allow-partial takes those that are "
             "there"
         )
-    rows: Splits = {
-        task: {"paper": published.paper_rows(task, table)} for task, table in tables.items()
-    }
-    instructions = {
-        row["id"]: entry["task_description"].strip()
-        for task, table in tables.items()
-        for row, entry in zip(rows[task]["paper"], table, strict=True)
-    }
+    rows: Splits = {}
+    instructions = {}
+    for task, table in tables.items():
+        paper = published.paper_rows(task, table)
+        rows[task] = {"paper": paper}
+        for row, entry in zip(paper, table, strict=True):
+            instructions[row["id"]] = entry["task_description"].strip()
     licences = Counter(
         published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"]
     )
-    pieces, left_out = make_pieces([*published.tunes(tables)])
-    surveyed = list(survey(pieces))
-    confirmed = _confirmed({piece.id: piece.score for _, piece in surveyed if piece})
-    usable = [piece for _, piece in surveyed if piece and piece.id in confirmed]
+    usable, unused = _usable_pieces([*published.tunes(tables)])
     for task in TASKS if usable else ():
-        rows.setdefault(task, {})["strict"] = _strict_rows(
-            task, partial(strict.make_rows, task, usable, DEFAULT_SEED)
-        )
-    reasons = Counter(reason.split(":")[0] for reason in left_out.values())
-    reasons.update((row["reason"] or "").split(":")[0] for row, _ in surveyed if row["reason"])
+        rows.setdefault(task, {})["strict"] = _strict_rows(task, usable)
     anomalies = {
         **{f"rows under {name}": count for name, count in licences.items()},
-        **{f"tunes not used by strict tasks: {reason}": count for reason, count in reasons.items()},
+        **{f"tunes not used by strict tasks: {reason}": count for reason, count in unused.items()},
     }
     digest = hashlib.sha256(repr(sorted(tables.items())).encode())
-    facts = {
-        "source_revision": conversion.revision,
-        "source_sha256": digest.hexdigest(),
-        "missing": {task: (name,) for task, name in missing.items()},
-    }
-    made = {"made_with": made_by(), "anomalies": anomalies, **facts}
-    return _write(conversion.out, rows, "abc_eval", published.licence_of, instructions, **made)
+    return _write(
+        conversion.out,
+        rows,
+        "abc_eval",
+        published.licence_of,
+        instructions,
+        source_revision=conversion.revision,
+        source_sha256=digest.hexdigest(),
+        missing={task: (name,) for task, name in missing.items()},
+        made_with=made_by(),
+        anomalies=anomalies,
+    )
 
 
 def to_abc(task: TaskName, row: TaskRow) -> TaskRow:
@@ -186,13 +185,25 @@ def _as_published(task: TaskName, row: TaskRow) -> TaskRow | None:
     return {**row, "id": row["id"].replace(".strict.", ".paper.", 1), "answer": answer}
 
 
-def _strict_rows(task: TaskName, make_rows: Callable[[int], list[TaskRow]]) -> list[TaskRow]:
+def _usable_pieces(tunes: Sequence[Source]) -> tuple[list[Usable], Counter[str]]:
+    """The tunes that strict tasks can use; and the reasons why others are not used."""
+    pieces, left_out = make_pieces(tunes)
+    surveyed = list(survey(pieces))
+    canonical = [piece for _, piece in surveyed if piece]
+    confirmed = _confirmed({piece.id: piece.score for piece in canonical})
+    reasons = [*left_out.values(), *(row["reason"] or "" for row, _ in surveyed)]
+    unused = Counter(reason.split(":")[0] for reason in reasons if reason)
+    return [piece for piece in canonical if piece.id in confirmed], unused
+
+
+def _strict_rows(task: TaskName, pieces: Sequence[Usable]) -> list[TaskRow]:
     """As many strict rows as the tunes give; none for labels that nothing confirms."""
     for size in () if task in _LABELLED else _SIZES:
         try:
-            return [to_abc(task, row) for row in make_rows(size)]
+            rows = strict.make_rows(task, pieces, DEFAULT_SEED, size)
         except ValueError:
             continue
+        return [to_abc(task, row) for row in rows]
     return []
 
 
@@ -202,20 +213,22 @@ def _confirmed(
     """Id → ABC of the canonical scores whose notes music21 reads in their ABC as LilyPond does in
     its text.
     """
-    found = {}
+    confirmed = {}
     for (name, text), reading in zip(scores.items(), read_structures(scores.values()), strict=True):
         abc = lilypond_to_abc(text, (headers or {}).get(name, ()))
-        if isinstance(reading, Structure) and _notes(abc) == Counter(
-            (
-                4 * event.moment,
-                60 + 12 * event.octave + _STEPS[event.step] + event.alteration,
-                4 * event.duration,
-            )
-            for event in reading.events
-            if event.step is not None and not event.grace
-        ):
-            found[name] = abc
-    return found
+        if isinstance(reading, Structure) and _notes(abc) == _lilypond_notes(reading):
+            confirmed[name] = abc
+    return confirmed
+
+
+def _lilypond_notes(reading: Structure) -> Counter[tuple[Any, ...]]:
+    """Onset, MIDI pitch and length of each note that LilyPond reads."""
+    notes: Counter[tuple[Any, ...]] = Counter()
+    for event in reading.events:
+        if event.step is not None and not event.grace:
+            pitch = 60 + 12 * event.octave + _STEPS[event.step] + event.alteration
+            notes[4 * event.moment, pitch, 4 * event.duration] += 1
+    return notes
 
 
 def _notes(abc: str) -> Counter[tuple[Any, ...]]:
@@ -227,14 +240,13 @@ def _notes(abc: str) -> Counter[tuple[Any, ...]]:
         score: Any = parse_plain(_METRE.sub("", plain_abc(abc)))
     except Exception:  # music21 passes on all errors of its code
         return Counter()
-    notes = [note for note in score.recurse().notes if not note.duration.isGrace]
-    times = [(note.getOffsetInHierarchy(score), note.quarterLength, note.pitches) for note in notes]
-    exact = [
-        (*(Fraction(time).limit_denominator(1000) for time in one[:2]), one[2]) for one in times
-    ]
-    return Counter(
-        (onset, pitch.midi, length) for onset, length, pitches in exact for pitch in pitches
-    )
+    notes: Counter[tuple[Any, ...]] = Counter()
+    for note in score.recurse().notes:
+        if not note.duration.isGrace:
+            onset = Fraction(note.getOffsetInHierarchy(score)).limit_denominator(1000)
+            length = Fraction(note.quarterLength).limit_denominator(1000)
+            notes.update((onset, pitch.midi, length) for pitch in note.pitches)
+    return notes
 
 
 def _write(
@@ -246,19 +258,18 @@ def _write(
     **facts: Any,
 ) -> Provenance:
     def complete(row: TaskRow) -> AbcRow:
-        return AbcRow(
-            **row, licence=licence_of(row["piece"]), instruction=instructions.get(row["id"], "")
-        )
+        instruction = instructions.get(row["id"], "")
+        return AbcRow(**row, licence=licence_of(row["piece"]), instruction=instruction)
 
     licensed = {
-        task: {
-            protocol: [complete(row) for row in splits.get(protocol, ())] for protocol in PROTOCOLS
-        }
+        task: {name: list(map(complete, splits.get(name, ()))) for name in PROTOCOLS}
         for task, splits in rows.items()
     }
-    provenance = make_provenance(
-        BENCHMARK.name, BENCHMARK.version, source, seed=DEFAULT_SEED, **facts
-    )
-    return write_dataset(
-        out, licensed, features=BENCHMARK.features, provenance=provenance, overwrite=True
-    )
+    provenance = make_provenance(NAME, VERSION, source, seed=DEFAULT_SEED, **facts)
+    return write_dataset(out, licensed, features=FEATURES, provenance=provenance, overwrite=True)
+
+
+BENCHMARK: Final = DatasetSpec(
+    NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_published
+)
+"""ABC-Eval for `load_split` and `describe_dataset`."""

@@ -61,24 +61,27 @@ def read_tables(folder: Path) -> tuple[dict[TaskName, Table], dict[TaskName, str
     """
     folder = folder / "csv" if (folder / "csv").is_dir() else folder
     csv.field_size_limit(_MOST_CHARACTERS)
-    tables: dict[TaskName, Table] = {}
-    paths = {task: folder / f"{name}.csv" for task, (name, _) in FILES.items()}
-    for task, path in paths.items():
+    tables = {}
+    missing = {}
+    for task, (name, _) in FILES.items():
+        path = folder / f"{name}.csv"
         if path.is_file():
-            try:
-                with path.open(encoding="utf-8", newline="") as file:
-                    table = csv.DictReader(bounded_lines(file, path.name))
-                    rows: list[dict[str, Any]] = [
-                        {"score": row.get("input"), **row} for row in table
-                    ]
-            except (OSError, ValueError, csv.Error) as error:
-                raise DatasetError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
-            if any(row.get(column) is None for row in rows for column in _COLUMNS):
-                raise DatasetError(
-                    f"{path} has a row that lacks one of the columns {', '.join(_COLUMNS)}"
-                )
-            tables[task] = rows
-    return tables, {task: path.name for task, path in paths.items() if not path.is_file()}
+            tables[task] = _read_table(path)
+        else:
+            missing[task] = path.name
+    return tables, missing
+
+
+def _read_table(path: Path) -> Table:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            table = csv.DictReader(bounded_lines(file, path.name))
+            rows: list[dict[str, Any]] = [{"score": row.get("input"), **row} for row in table]
+    except (OSError, ValueError, csv.Error) as error:
+        raise DatasetError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
+    if any(row.get(column) is None for row in rows for column in _COLUMNS):
+        raise DatasetError(f"{path} has a row that lacks one of the columns {', '.join(_COLUMNS)}")
+    return rows
 
 
 def licence_of(piece: str) -> str:
@@ -92,24 +95,22 @@ def paper_rows(task: TaskName, table: Table) -> list[TaskRow]:
     """
     rows = []
     for number, entry in enumerate(table, 1):
-        kind, answer, options = "", entry["target"].strip(), []
+        answer = entry["target"].strip()
+        options = []
         if task == "error_detection":
             answer = " ".join(_BARS.findall(answer)) or "none"
         elif task != "bar_count":
             options = options_of(entry["choices"])
             answer = answer if task == "bar_sequencing" else entry["target_index"]
-        if task in ("metadata_qa", "metadata_prediction"):
-            kind = next(
-                (kind for name, kind in _FIELDS.items() if name in entry["task_description"]), ""
-            )
-        piece = _piece(task, entry["title"])
+        kinds = [kind for name, kind in _FIELDS.items() if name in entry["task_description"]]
+        asks_for_field = kinds and task in ("metadata_qa", "metadata_prediction")
         row = task_row(
             task,
             "paper",
-            piece,
+            _piece(task, entry["title"]),
             answer,
             score=entry["score"],
-            kind=kind,
+            kind=kinds[0] if asks_for_field else "",
             options=options,
             measure=number,
         )
@@ -140,14 +141,15 @@ def tunes(tables: Mapping[TaskName, Table]) -> Iterator[Source]:
     """Yield the whole tunes with complete headers, each once; a title is empty if the file has
     none.
     """
-    seen: set[str] = set()
+    seen = set()
     for task in ("bar_count", "metadata_qa", "music_captioning"):
         for entry in tables.get(task, ()):
-            if entry["score"] not in seen:
-                seen.add(entry["score"])
-                title = "" if task == "bar_count" else entry["title"].replace("\\", "")
-                name = f"{_piece(task, entry['title'])}-{len(seen)}"
-                yield Source(name, "", None, title, None, None, None, entry["score"])
+            if entry["score"] in seen:
+                continue
+            seen.add(entry["score"])
+            title = "" if task == "bar_count" else entry["title"].replace("\\", "")
+            name = f"{_piece(task, entry['title'])}-{len(seen)}"
+            yield Source(name, "", title, abc=entry["score"])
 
 
 def _piece(task: TaskName, title: str) -> str:

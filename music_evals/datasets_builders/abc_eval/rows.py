@@ -1,12 +1,15 @@
 """The rows of ABC-Eval: those of LilyBench with scores in ABC, and the licence of each."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
-from music_evals.datasets_builders.dataset_io import Conversion, DatasetSpec, Provenance
-from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED, TASKS, TaskRow, task_features
-from music_evals.datasets_builders.progress import OnPiece
+from music_evals.datasets_builders.lilybench.rows import (
+    CLEAN,
+    CORRUPTIONS,
+    TASKS,
+    TaskRow,
+    task_features,
+)
 
 
 class AbcRow(TaskRow):
@@ -21,19 +24,10 @@ class AbcRow(TaskRow):
     instruction: str
 
 
-def _generate(out: Path, on_piece: OnPiece) -> None:
-    from music_evals.datasets_builders.abc_eval.dataset import write_generated
-
-    write_generated(out, on_piece)
-
-
-def _convert(conversion: Conversion) -> Provenance:
-    from music_evals.datasets_builders.abc_eval.dataset import write_published
-
-    return write_published(conversion)
-
-
 FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
-    task: task_features(task, AbcRow, most_options=6, no_kind=True) for task in TASKS
+    **{task: task_features(task, AbcRow) for task in TASKS},
+    "bar_sequencing": task_features("bar_sequencing", AbcRow, n_options=[4, 5, 6]),
+    # An error as published has no kind.
+    "error_detection": task_features("error_detection", AbcRow, kinds=(*CORRUPTIONS, CLEAN, "")),
 }
-BENCHMARK: Final = DatasetSpec("abc_eval", "1.2.0", DEFAULT_SEED, FEATURES, _generate, _convert)
+"""Task → declared columns."""

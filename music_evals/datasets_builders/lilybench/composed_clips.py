@@ -9,6 +9,8 @@ Source: J. A. Russell, "A circumplex model of affect", Journal of Personality an
 """
 
 import random
+from collections.abc import Sequence
+from itertools import product
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.emopia import Clip
@@ -22,9 +24,8 @@ class _Arousal(NamedTuple):
     counts: tuple[int, ...]  # how many notes of the melody a beat may have
     velocity: range
     lowest: range  # MIDI pitch of the melody's lowest note
-    held: tuple[
-        bool, ...
-    ]  # whether chords of the left hand are held for a measure, or struck on every beat
+    # whether chords of the left hand are held for a measure, or struck on every beat
+    is_sustained: tuple[bool, ...]
 
 
 _HIGH: Final = _Arousal(
@@ -34,11 +35,8 @@ _LOW: Final = _Arousal(
     range(54, 109), (1, 1, 1, 2), range(40, 79), range(59, 67), (True, True, False)
 )
 _SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
-_PROGRESSIONS: Final = (
-    (0, 3, 4, 0),
-    (0, 5, 3, 0),
-    (0, 3, 0, 0),
-)  # degrees of the scale, a measure each
+# Degrees of the scale, a measure each.
+_PROGRESSIONS: Final = ((0, 3, 4, 0), (0, 5, 3, 0), (0, 3, 0, 0))
 _BASS: Final = 36
 
 
@@ -46,49 +44,42 @@ def compose_clips(seed: int, per_quadrant: int = PER_QUADRANT) -> list[Clip]:
     """Compose short piano pieces with the arousal and valence of each quadrant, each a song of its
     own.
     """
-    return [
-        Clip(
-            f"Q{quadrant}_composed-{number:03d}_0",
-            quadrant,
-            write_midi(_compose(quadrant, random.Random(f"emopia.{seed}.{quadrant}.{number}"))),
-        )
-        for quadrant in (1, 2, 3, 4)
-        for number in range(per_quadrant)
-    ]
+    clips = []
+    for quadrant, number in product((1, 2, 3, 4), range(per_quadrant)):
+        rng = random.Random(f"emopia.{seed}.{quadrant}.{number}")
+        name = f"Q{quadrant}_composed-{number:03d}_0"
+        clips.append(Clip(name, quadrant, write_midi(_compose(quadrant, rng))))
+    return clips
 
 
 def _compose(quadrant: int, rng: random.Random) -> Performance:
     arousal = _HIGH if quadrant in (1, 2) else _LOW
     scale = _SCALES["major" if quadrant in (1, 4) else "minor"]
-    tonic, lowest, loudness = (
-        rng.randrange(12),
-        rng.choice(arousal.lowest),
-        rng.choice(arousal.velocity),
-    )
+    tonic = rng.randrange(12)
+    lowest = rng.choice(arousal.lowest)
+    loudness = rng.choice(arousal.velocity)
     beats = rng.choice((3, 4))
-    strokes = 1 if rng.choice(arousal.held) else beats
+    bar = beats * TICKS_PER_BEAT
+    length = bar if rng.choice(arousal.is_sustained) else TICKS_PER_BEAT
     pitch = lowest + 9
-    notes: list[Note] = []
+    notes = []
     for measure, degree in enumerate(rng.choice(_PROGRESSIONS) * 2):
-        start = measure * beats * TICKS_PER_BEAT
+        start = measure * bar
         chord = [(tonic + scale[(degree + third) % 7]) % 12 for third in (0, 2, 4)]
-        length = beats * TICKS_PER_BEAT // strokes
-        for stroke in range(strokes):
-            notes += [
-                Note(start + stroke * length, _BASS + tone, length, loudness - 15) for tone in chord
-            ]
-        for beat in range(beats):
-            count = rng.choice(arousal.counts)
-            for number in range(count):
-                tones = chord if number == 0 else [(tonic + step) % 12 for step in scale]
-                near = [
-                    other
-                    for other in range(lowest, lowest + 20)
-                    if other % 12 in tones and other != pitch
-                ]
-                pitch = rng.choice(sorted(near, key=lambda other: (abs(other - pitch), other))[:3])
-                onset = start + beat * TICKS_PER_BEAT + number * TICKS_PER_BEAT // count
-                notes.append(
-                    Note(onset, pitch, TICKS_PER_BEAT // count, loudness + rng.randint(0, 12))
-                )
+        for onset, tone in product(range(start, start + bar, length), chord):
+            notes.append(Note(onset, _BASS + tone, length, loudness - 15))
+        for beat in range(start, start + bar, TICKS_PER_BEAT):
+            step = TICKS_PER_BEAT // rng.choice(arousal.counts)
+            for onset in range(beat, beat + TICKS_PER_BEAT, step):
+                # Beats begin with a tone of the chord.
+                tones = chord if onset == beat else [(tonic + interval) % 12 for interval in scale]
+                pitch = _next_pitch(pitch, lowest, tones, rng)
+                notes.append(Note(onset, pitch, step, loudness + rng.randint(0, 12)))
     return Performance(tuple(notes), tempo=rng.choice(arousal.tempo), meter=(beats, 4), key=None)
+
+
+def _next_pitch(pitch: int, lowest: int, tones: Sequence[int], rng: random.Random) -> int:
+    """One of the three nearest other pitches of these classes."""
+    near = [other for other in range(lowest, lowest + 20) if other % 12 in tones]
+    near.sort(key=lambda other: (abs(other - pitch), other))
+    return rng.choice([other for other in near if other != pitch][:3])

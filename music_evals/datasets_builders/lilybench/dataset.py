@@ -23,6 +23,7 @@ from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
     DatasetError,
+    DatasetSpec,
     Provenance,
     Rows,
     make_provenance,
@@ -40,8 +41,8 @@ from music_evals.datasets_builders.lilybench.default_pieces import (
 )
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.lilybench.rows import (
-    BENCHMARK,
     DEFAULT_SEED,
+    FEATURES,
     NAME,
     PROTOCOLS,
     QUADRANTS,
@@ -60,19 +61,19 @@ from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
-_LARGER: Final[Mapping[TaskName, int]] = {
+GENERATED_SIZES: Final[Mapping[TaskName, int]] = {
+    **dict.fromkeys(TASKS, 24),
     "metadata_qa": 30,
     "metadata_prediction": 30,
     "error_detection": 50,
 }
-GENERATED_SIZES: Final[Mapping[TaskName, int]] = {**dict.fromkeys(TASKS, 24), **_LARGER}
 """Task → rows in the dataset that is made offline."""
-_FEWER: Final[Mapping[TaskName, int]] = {
+_FIRST_SIZES: Final[Mapping[TaskName, int]] = {
+    **GENERATED_SIZES,
     "next_bar_prediction": 20,
     "composer_recognition": 14,
     "genre_recognition": 16,
 }
-_FIRST_SIZES: Final = {**GENERATED_SIZES, **_FEWER}
 """Task → rows of a first run, which has fewer pieces."""
 
 
@@ -88,9 +89,8 @@ class Plan:
     @property
     def unusable(self) -> Counter[str]:
         """Reason why strict tasks cannot use pieces, without particulars → number of pieces."""
-        return Counter(
-            reason.split(":")[0] for row in self.corpus if (reason := row["reason"]) is not None
-        )
+        reasons = (row["reason"] for row in self.corpus)
+        return Counter(reason.split(":")[0] for reason in reasons if reason is not None)
 
 
 def build_mutopia(
@@ -124,15 +124,17 @@ def build_mutopia(
         checksum.update(f"{piece.id}\0{piece.text}\0".encode("utf-8", "surrogatepass"))
     for clip in clips:
         checksum.update(f"{clip.id}\0".encode() + clip.midi)
-    missing = {} if emopia else {"emotion_recognition": ("EMOPIA",)}
-    facts = {
-        "source_revision": revision,
-        "source_sha256": checksum.hexdigest(),
-        "missing": missing,
-        "made_with": made_with,
-    }
-    provenance = make_provenance(NAME, VERSION, "mutopia", seed=seed, **facts)
-    return _plan(pieces, clips, {**left_out, **bad_clips}, provenance, seed, sizes, on_piece)
+    provenance = make_provenance(
+        NAME,
+        VERSION,
+        "mutopia",
+        seed=seed,
+        source_revision=revision,
+        source_sha256=checksum.hexdigest(),
+        missing={} if emopia else {"emotion_recognition": ("EMOPIA",)},
+        made_with=made_with,
+    )
+    return _plan(pieces, clips, {**left_out, **bad_clips}, provenance, sizes, on_piece)
 
 
 def build_generated(
@@ -150,7 +152,7 @@ def build_generated(
     pieces, left_out = make_pieces(sources or default_sources(), on_piece=on_piece)
     clips = compose_clips(seed, per_quadrant=sizes["emotion_recognition"] // 4)
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return _plan(pieces, clips, left_out, provenance, seed, sizes, on_piece)
+    return _plan(pieces, clips, left_out, provenance, sizes, on_piece)
 
 
 def write_mutopia(conversion: Conversion) -> Provenance:
@@ -162,7 +164,6 @@ def write_mutopia(conversion: Conversion) -> Provenance:
     plan = build_mutopia(
         source,
         clips if clips.is_dir() else None,
-        sizes=SIZES,
         revision=conversion.revision,
         on_piece=conversion.on_piece,
     )
@@ -175,7 +176,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """
     rows: Rows = {**plan.rows, "corpus": {"full": plan.corpus}}
     return write_dataset(
-        out, rows, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite
+        out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite
     )
 
 
@@ -192,26 +193,25 @@ def _plan(
     clips: Sequence[emotion.Clip],
     left_out: Mapping[str, str],
     provenance: Provenance,
-    seed: int,
     sizes: Mapping[TaskName, int],
     on_piece: OnPiece,
 ) -> Plan:
     if not pieces:
         name, reason = next(iter(left_out.items()), ("", "there is none"))
         raise DatasetError(f"none of {len(left_out)} pieces can be read; {name}: {reason}")
+    seed = provenance.seed or 0
     surveyed = list(survey(pieces, on_piece=on_piece))
     usable = [piece for _, piece in surveyed if piece is not None]
-    rows: dict[TaskName, dict[Protocol, Sequence[TaskRow]]] = {task: {} for task in TASKS}
-    if not clips:
-        del rows["emotion_recognition"]
+    tasks = [task for task in TASKS if clips or task != "emotion_recognition"]
+    rows: dict[TaskName, dict[Protocol, Sequence[TaskRow]]] = {task: {} for task in tasks}
     try:
-        for task, protocol in product(rows, PROTOCOLS):
+        for task, protocol in product(tasks, PROTOCOLS):
             if task == "emotion_recognition":
                 per_quadrant = sizes[task] // len(QUADRANTS)
-                rows[task][protocol], bad = emotion.make_rows(
+                rows[task][protocol], bad_clips = emotion.make_rows(
                     protocol, clips, seed, per_quadrant=per_quadrant
                 )
-                left_out = {**left_out, **bad}
+                left_out = {**left_out, **bad_clips}
             elif protocol == "strict":
                 rows[task][protocol] = strict.make_rows(task, usable, seed, sizes[task])
             else:
@@ -224,21 +224,27 @@ def _plan(
             f"{error}"
         ) from error
     plan = Plan(rows, [row for row, _ in surveyed], provenance, left_out)
-    anomalies = {
-        f"not usable by strict tasks: {reason}": count
-        for reason, count in plan.unusable.most_common()
-    }
-    anomalies |= refusals(left_out)
-    for task, protocol in product(rows, PROTOCOLS):
-        if (lacking := sizes[task] - len(rows[task][protocol])) > 0:
+    return replace(plan, provenance=replace(provenance, anomalies=_anomalies(plan, sizes)))
+
+
+def _anomalies(plan: Plan, sizes: Mapping[TaskName, int]) -> dict[str, int]:
+    reasons = plan.unusable.most_common()
+    anomalies = {f"not usable by strict tasks: {reason}": count for reason, count in reasons}
+    anomalies |= refusals(plan.left_out)
+    for task, protocol in product(plan.rows, PROTOCOLS):
+        lacking = sizes[task] - len(plan.rows[task][protocol])
+        if lacking > 0:
             anomalies[f"{task}, {protocol}: rows that the pieces do not give"] = lacking
-    return replace(plan, provenance=replace(provenance, anomalies=anomalies))
+    return anomalies
 
 
 def write_generated(out: Path, on_piece: OnPiece) -> None:
     """Write the default dataset, which has fewer pieces than `build_generated` makes."""
-    write(
-        build_generated(sources=first_sources(), sizes=_FIRST_SIZES, on_piece=on_piece),
-        out,
-        overwrite=True,
-    )
+    plan = build_generated(sources=first_sources(), sizes=_FIRST_SIZES, on_piece=on_piece)
+    write(plan, out, overwrite=True)
+
+
+BENCHMARK: Final = DatasetSpec(
+    NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_mutopia
+)
+"""LilyBench's tasks on understanding for `load_split` and `describe_dataset`."""

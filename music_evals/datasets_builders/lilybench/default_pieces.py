@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache as cached
+from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree
@@ -36,28 +37,34 @@ from music_evals.notation.scores.preparing import (
     prepare_score,
     score_to_musicxml,
 )
-from music_evals.notation.scores.reading import read_corpus, read_score
+from music_evals.notation.scores.reading import count_tunes, read_corpus, read_score
 from music_evals.notation.subprocesses import map_in_subprocess
 
 if TYPE_CHECKING:  # importing music21 takes a third of a second
     from music21.stream import Score
 
 MAX_CHARACTERS: Final = 60_000  # longest text of a piece
-_NOT_MUSIC: Final = frozenset(
-    {
-        *(
-            "work",
-            "movement-title",
-            "movement-number",
-            "identification",
-            "defaults",
-            "credit",
-            "print",
-        ),
-        *("score-instrument", "midi-instrument", "instrument", "part-abbreviation"),
-        *("beam", "stem", "notehead", "lyric", "harmony", "figured-bass", "repeat", "ending"),
-    }
-)
+_NOT_MUSIC: Final = {
+    "work",
+    "movement-title",
+    "movement-number",
+    "identification",
+    "defaults",
+    "credit",
+    "print",
+    "score-instrument",
+    "midi-instrument",
+    "instrument",
+    "part-abbreviation",
+    "beam",
+    "stem",
+    "notehead",
+    "lyric",
+    "harmony",
+    "figured-bass",
+    "repeat",
+    "ending",
+}
 _KEPT_DIRECTIONS: Final = frozenset({"dynamics", "wedge", "metronome", "octave-shift", "pedal"})
 _CONVERTER_LINES: Final = re.compile(
     r"^(?:% automatically[^\n]*|% The score definition|\\pointAndClickOff|#\(set-global-staff-size "
@@ -74,11 +81,11 @@ class Source:
 
     id: str
     path: str  # in the corpus
-    tune: int | None  # number of the tune in a file of several
     title: str
-    composer: str | None
-    style: str | None  # in the Mutopia Project's words
-    instrument: str | None  # None for the names of the parts
+    tune: int | None = None  # number of the tune in a file of several
+    composer: str | None = None
+    style: str | None = None  # in the Mutopia Project's words
+    instrument: str | None = None  # None for the names of the parts
     abc: str | None = None  # the score itself, if it is not of the corpus
 
 
@@ -86,26 +93,18 @@ class Source:
 def default_sources() -> tuple[Source, ...]:
     """Return the sources of all pieces, by id."""
     table = read_table("names/lilybench_pieces.toml")
-    sources = [
-        Source(
-            _id(work.path),
-            work.path,
-            None,
-            work.title,
-            work.composer,
-            table["works"].get(work.composer),
-            None,
-        )
-        for work in default_works()
-        if work.path not in table["left_out"]
-    ]
+    sources = []
+    for work in default_works():
+        if work.path not in table["left_out"]:
+            style = table["works"].get(work.composer)
+            source = Source(_id(work.path), work.path, work.title, None, work.composer, style)
+            sources.append(source)
     for collection in table["collections"].values():
         facts = [collection.get(name) for name in ("composer", "style", "instrument")]
         for place, title in collection["pieces"].items():
             path, _, tune = place.partition("#")
-            sources.append(
-                Source(_id(path, tune), path, int(tune) if tune else None, title, *facts)
-            )
+            number = int(tune) if tune else None
+            sources.append(Source(_id(path, tune), path, title, number, *facts))
     return tuple(sorted(sources, key=lambda source: source.id))
 
 
@@ -123,8 +122,8 @@ def make_pieces(
 
     `on_piece` is called with "converting" and the number of pieces after each.
     """
-    pieces: list[Piece] = []
-    left_out: dict[str, str] = {}
+    pieces = []
+    left_out = {}
     for source, result in zip(sources, map_in_subprocess(convert, sources, few=2), strict=True):
         if isinstance(result, Piece):
             pieces.append(result)
@@ -132,9 +131,8 @@ def make_pieces(
             left_out[source.id] = str(result)
         on_piece("converting", len(sources))
     # A piece that the machine stopped is kept; the error comes when the pieces are read.
-    runs = list(
-        compile_texts((piece.text for piece in pieces), cache=lilypond_cache(), together=True)
-    )
+    texts = [piece.text for piece in pieces]
+    runs = compile_texts(texts, cache=lilypond_cache(), together=True)
     for piece, run in zip(pieces, runs, strict=True):
         if run.is_measured and run.problem:
             left_out[piece.id] = f"LilyPond does not compile it: {run.problem}"
@@ -178,15 +176,18 @@ def _id(path: str, tune: str = "") -> str:
 def _read(source: Source) -> "Score":
     from music21 import corpus
 
-    path = Path() if source.abc else Path(str(corpus.getWork(source.path)))
-    if source.abc is None and source.tune is None:
-        score = read_score(path) if path.suffix == ".abc" else read_corpus(source.path)
-        return prepare_score(score, in_place=True)
-    with tempfile.TemporaryDirectory() as folder:
-        tune = Path(folder) / "tune.abc"
-        text = source.abc or _tune(path.read_text("utf-8", errors="replace"), source.tune or 0)
-        tune.write_text(text, encoding="utf-8")
-        return prepare_score(read_score(tune), in_place=True)
+    if source.abc is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "tune.abc"
+            path.write_text(source.abc, encoding="utf-8")
+            return prepare_score(read_score(path), in_place=True)
+    path = Path(str(corpus.getWork(source.path)))
+    if path.suffix != ".abc":
+        return prepare_score(read_corpus(source.path), in_place=True)
+    tune = source.tune or 0
+    if tune > count_tunes(path):
+        raise ScoreError(f"the file holds no tune {tune}")
+    return prepare_score(read_score(path, tune), in_place=True)
 
 
 def _write_modes(score: Any) -> None:
@@ -203,18 +204,6 @@ def _write_modes(score: Any) -> None:
             signature.activeSite.replace(signature, signature.asKey("minor"))
 
 
-def _tune(book: str, number: int) -> str:
-    lines = iter(book.splitlines())
-    if not any(re.fullmatch(rf"X:\s*0*{number}\s*", line) for line in lines):
-        raise ScoreError(f"the file holds no tune {number}")
-    tune = [f"X:{number}"]
-    for line in lines:
-        if not line.strip() or line.startswith("X:"):
-            break
-        tune.append(line)
-    return "\n".join(tune) + "\n"
-
-
 def _music_alone(musicxml: str) -> str:
     """MusicXML without what is not music.
 
@@ -226,66 +215,64 @@ def _music_alone(musicxml: str) -> str:
     root = ElementTree.fromstring(musicxml)
     for element in list(root.iter()):
         for child in list(element):
-            directions = {
-                direction.tag for group in child.findall("direction-type") for direction in group
-            }
+            directions = {direction.tag for direction in child.iterfind("direction-type/*")}
             if child.tag in _NOT_MUSIC or not directions <= _KEPT_DIRECTIONS:
                 element.remove(child)
         element.attrib.pop("color", None)
-    names = {
-        part.attrib["id"]: f"P{number}" for number, part in enumerate(root.iter("score-part"), 1)
-    }
-    for part in [*root.iter("score-part"), *root.findall("part")]:
+    score_parts = list(root.iter("score-part"))
+    names = {part.attrib["id"]: f"P{number}" for number, part in enumerate(score_parts, 1)}
+    for part in [*score_parts, *root.findall("part")]:
         part.attrib["id"] = names[part.attrib["id"]]
     for part in root.findall("part"):
-        measures = part.findall("measure")
-        before = measures[0]
-        for number, measure in enumerate(measures, 0 if before.attrib["number"] == "0" else 1):
-            if not measure.attrib["number"].isdigit():
-                for line in before.findall("barline[bar-style='none']"):
-                    before.remove(line)
-            measure.attrib |= {"number": str(number), "implicit": "no" if number else "yes"}
-            before = measure
+        _number_measures(part.findall("measure"))
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _number_measures(measures: Sequence[ElementTree.Element]) -> None:
+    for before, measure in pairwise([measures[0], *measures]):
+        # A piece of a divided measure becomes a measure of its own.
+        if not measure.attrib["number"].isdigit():
+            for line in before.findall("barline[bar-style='none']"):
+                before.remove(line)
+    first = 0 if measures[0].attrib["number"] == "0" else 1
+    for number, measure in enumerate(measures, first):
+        measure.attrib |= {"number": str(number), "implicit": "no" if number else "yes"}
 
 
 def _with_header(text: str, source: Source, instrument: str) -> str:
     """Replace the converter's header by ours, and remove its page settings and remarks."""
     score = blocks(text, "\\score")[0][0].start
-    settings = [
-        block for command in ("\\header", "\\paper", "\\layout") for block in blocks(text, command)
-    ]
-    for start, end in sorted(((block[0].start, block[-1].end) for block in settings), reverse=True):
+    commands = ("\\header", "\\paper", "\\layout")
+    settings = chain.from_iterable(blocks(text, command) for command in commands)
+    for block in sorted(settings, key=lambda block: block[0].start, reverse=True):
+        start, end = block[0].start, block[-1].end
         if start < score:
-            text = text[:start] + text[end + text.startswith("\n", end) :]
+            text = text[:start] + text[end:].removeprefix("\n")
     text = _CONVERTER_LINES.sub("", text)
     text = _MIDI.sub(r"\1", _BAR_NUMBER.sub(r"% \1", text))
     version, _, music = text.partition("\n")
-    music = re.sub(
-        r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in music.strip().splitlines())
-    )
+    music = "\n".join(line.rstrip() for line in music.strip().splitlines())
+    music = re.sub(r"\n{3,}", "\n\n", music)
     return f"{version}\n\n{_header(source, instrument)}\n\n{music}\n"
 
 
 def _header(source: Source, instrument: str) -> str:
     """A header like those of the Mutopia Project, in which title and composer appear twice."""
-    composer = composer_named(source.composer) if source.composer else None
+    composer = composer_named(source.composer or "")
+    stated = source.composer or "Traditional"
+    tune = f", no. {source.tune}" if source.tune else ""
     fields = {
         "title": source.title,
-        "composer": composer.name_and_years if composer else source.composer or "Traditional",
+        "composer": composer.name_and_years if composer else stated,
         "mutopiatitle": source.title,
-        "mutopiacomposer": source.composer or "Traditional",
-        "mutopiainstrument": source.instrument or instrument or None,
+        "mutopiacomposer": stated,
+        "mutopiainstrument": source.instrument or instrument,
         "style": source.style,
-        "source": (
-            f"music21 corpus, {source.path}" + (f", no. {source.tune}" if source.tune else "")
-        ),
+        "source": f"music21 corpus, {source.path}{tune}",
     }
-    quoted = {
-        name: text.replace("\\", "\\\\").replace('"', '\\"')
-        for name, text in fields.items()
-        if text
-    }
-    return "\n".join(
-        ["\\header {", *(f'  {name} = "{text}"' for name, text in quoted.items()), "}"]
-    )
+    lines = ["\\header {"]
+    for name, text in fields.items():
+        if text:
+            quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+            lines.append(f'  {name} = "{quoted}"')
+    return "\n".join([*lines, "}"])

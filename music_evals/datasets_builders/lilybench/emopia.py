@@ -19,7 +19,8 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import zip_longest
+from functools import partial
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -50,17 +51,17 @@ _COMMENT: Final = re.compile(r"[ \t]*%[^\n]*")
 _KNOWN_STRINGS: Final = re.compile(r'\\version "[\d.]{1,16}"|\\clef "(?:bass_8|violin\^8)"')
 """The only strings that midi2ly writes for music without text events."""
 _TEXT_EVENTS: Final = {
-    *(
-        "text",
-        "copyright",
-        "track_name",
-        "instrument_name",
-        "lyrics",
-        "marker",
-        "cue_marker",
-        "device_name",
-    ),
-    *("sequencer_specific", "unknown_meta", "sysex"),
+    "text",
+    "copyright",
+    "track_name",
+    "instrument_name",
+    "lyrics",
+    "marker",
+    "cue_marker",
+    "device_name",
+    "sequencer_specific",
+    "unknown_meta",
+    "sysex",
 }
 
 
@@ -91,23 +92,23 @@ def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
             f"{folder} has no MIDI files; a folder with files named Q<1-4>_<song>_<number>.mid is "
             "needed"
         )
-    clips: dict[str, Clip] = {}
-    left_out: dict[str, str] = {}
+    clips = []
+    left_out = {}
     for path in paths:
         match = _NAME.fullmatch(path.stem)
+        size = path.stat().st_size
         if match is None:
-            left_out[path.name] = (
-                "the name does not say the quadrant; accepted is Q<1-4>_<song>_<number>.mid"
-            )
-        elif path.stat().st_size > MAX_BYTES:
-            left_out[path.name] = (
-                f"{path.stat().st_size} bytes are too many; accepted are {MAX_BYTES}"
-            )
-        elif problem := _problem(midi := path.read_bytes()):
+            problem = "the name does not say the quadrant; accepted is Q<1-4>_<song>_<number>.mid"
+        elif size > MAX_BYTES:
+            problem = f"{size} bytes are too many; accepted are {MAX_BYTES}"
+        else:
+            clip = Clip(path.stem, int(match[1]), path.read_bytes())
+            problem = _problem(clip.midi)
+        if problem:
             left_out[path.name] = problem
         else:
-            clips[path.stem] = Clip(path.stem, int(match[1]), midi)
-    return list(clips.values()), left_out
+            clips.append(clip)
+    return clips, left_out
 
 
 def make_rows(
@@ -135,35 +136,41 @@ def make_rows(
         ValueError: a quadrant has too few songs (strict), or no clip is usable (paper).
         DatasetError: the machine stopped a conversion.
     """
-    left_out: dict[str, str] = {}
-    by_quadrant: list[list[TaskRow]] = []
-    is_strict = protocol == "strict"
+    left_out = {}
+    by_quadrant = []
     with ThreadPoolExecutor() as pool:
         for quadrant in (1, 2, 3, 4):
-            candidates = [clip for clip in clips if clip.quadrant == quadrant]
-            candidates.sort(key=lambda clip: stable_hash(seed, protocol, _TASK, clip.id))
-            if is_strict:
-                candidates = list({clip.song: clip for clip in candidates}.values())
+            candidates = _candidates(protocol, clips, quadrant, seed)
             rows: list[TaskRow] = []
-            while candidates and (missing := per_quadrant - len(rows)):
+            while candidates and len(rows) < per_quadrant:
+                missing = per_quadrant - len(rows)
                 batch, candidates = candidates[:missing], candidates[missing:]
-                for clip, text in zip(
-                    batch, pool.map(lambda clip: _text(protocol, clip, convert), batch), strict=True
-                ):
+                texts = pool.map(partial(_text, protocol, convert), batch)
+                for clip, text in zip(batch, texts, strict=True):
                     if isinstance(text, ValueError):
                         left_out[clip.id] = str(text)
                     else:
                         rows.append(_row(protocol, clip, text, seed))
-            if is_strict and len(rows) < per_quadrant:
+            if protocol == "strict" and len(rows) < per_quadrant:
                 raise ValueError(
                     f"{_TASK}: Q{quadrant} has {len(rows)} usable clips (1 a song at most), "
                     f"and {per_quadrant} are needed{_first_reason(left_out)}"
                 )
             by_quadrant.append(rows)
-    rows = [row for turn in zip_longest(*by_quadrant) for row in turn if row is not None]
-    if not rows:
+    turns = chain.from_iterable(zip_longest(*by_quadrant))
+    in_turns = [row for row in turns if row is not None]
+    if not in_turns:
         raise ValueError(f"{_TASK}: none of {len(clips)} clips is usable{_first_reason(left_out)}")
-    return rows, left_out
+    return in_turns, left_out
+
+
+def _candidates(protocol: Protocol, clips: Sequence[Clip], quadrant: int, seed: int) -> list[Clip]:
+    """The clips of a quadrant in the order of their turns; strict ones are of different songs."""
+    candidates = [clip for clip in clips if clip.quadrant == quadrant]
+    candidates.sort(key=lambda clip: stable_hash(seed, protocol, _TASK, clip.id))
+    if protocol == "strict":
+        return list({clip.song: clip for clip in candidates}.values())
+    return candidates
 
 
 def without_text(midi: bytes) -> bytes:
@@ -174,13 +181,13 @@ def without_text(midi: bytes) -> bytes:
         file = mido.MidiFile(file=io.BytesIO(midi))
         for track in file.tracks:
             ticks = 0
-            kept = []
+            messages = []
             for message in track:
                 ticks += message.time
                 if message.type not in _TEXT_EVENTS:
-                    kept.append(message.copy(time=ticks))
+                    messages.append(message.copy(time=ticks))
                     ticks = 0
-            track[:] = kept
+            track[:] = messages
         buffer = io.BytesIO()
         file.save(file=buffer)
     except (OSError, EOFError, ValueError, LookupError, TypeError, KeySignatureError) as error:
@@ -203,16 +210,17 @@ def _first_reason(left_out: Mapping[str, str]) -> str:
     return "".join(f"; {name}: {reason}" for name, reason in list(left_out.items())[:1])
 
 
-def _problem(midi: bytes) -> str | None:
+def _problem(midi: bytes) -> str:
+    """Why a MIDI file is of no use; empty if it is."""
     try:
         notes = read_note_arrays(midi, MAX_BYTES)
         without_text(midi)  # reads with mido, a second parser
     except ValueError as error:
         return str(error)
-    return None if len(notes.onset) else "the file has no notes"
+    return "" if len(notes.onset) else "the file has no notes"
 
 
-def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> str | ValueError:
+def _text(protocol: Protocol, convert: Callable[[bytes], str], clip: Clip) -> str | ValueError:
     """The text to show, or the reason why there is none."""
     try:
         text = convert(clip.midi if protocol == "paper" else without_text(clip.midi))

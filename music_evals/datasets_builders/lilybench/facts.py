@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from music_evals.datasets_builders import read_table
 
@@ -28,6 +28,7 @@ FORMS: Final = ("Hymn", "Jazz", "March", "Technique")
 a song.
 """
 
+_NAMES: Final = "names/lilybench.toml"
 _NOBODY: Final = frozenset({"Anonymous", "Traditional"})
 _ABOUT_MUSIC: Final = re.compile(
     r"\b(?:anon|anonymous|arr|attr|attrib|attributed|doubtful|spurious|trad|traditional)\b"
@@ -69,47 +70,35 @@ class Composer(NamedTuple):
         return f"{self.name} ({self.born}–{self.died})" if self.born and self.died else self.name
 
 
-class _Names(NamedTuple):
-    by_code: Mapping[
-        str, tuple[Composer, frozenset[str]]
-    ]  # with the words of which the header must contain one
-    by_name: Mapping[str, Composer]
-    doubtful: tuple[str, ...]
-    styles: Mapping[str, str]
-    kinds: Mapping[str, str]
-    endings: Mapping[str, str]
-    common_words: frozenset[str]  # words in titles that identify no piece
+@cache
+def _composers() -> dict[str, Composer]:
+    """The composers by name, without accents and capitals."""
+    table = read_table(_NAMES)
+    named = [{"name": name, **entry} for name, entry in table["corpus"].items()]
+    composers = map(_composer, [*table["mutopia"].values(), *named])
+    return {_fold(composer.name): composer for composer in composers}
+
+
+def _composer(entry: Mapping[str, Any]) -> Composer:
+    return Composer(entry["name"], entry.get("born"), entry.get("died"))
 
 
 @cache
-def _names() -> _Names:
-    table = read_table("names/lilybench.toml")
-    by_code: dict[str, tuple[Composer, frozenset[str]]] = {}
-    by_name: dict[str, Composer] = {}
-    for code, entry in table["mutopia"].items():
-        composer = Composer(entry["name"], entry.get("born"), entry.get("died"))
-        last = _words(composer.name)[-1]
-        by_code[code] = (
-            composer,
-            frozenset([last, *(_fold(word) for word in entry.get("also", ()))]),
-        )
-        by_name[_fold(composer.name)] = composer
-    for name, entry in table["corpus"].items():
-        by_name[_fold(name)] = Composer(name, entry.get("born"), entry.get("died"))
-    return _Names(
-        by_code,
-        by_name,
-        tuple(table["attribution"]["doubtful"]),
-        table["styles"],
-        {word: kind for kind, words in table["kinds"].items() for word in words},
-        table["endings"],
-        frozenset().union(*table["titles"].values()),
-    )
+def _kinds() -> dict[str, str]:
+    """Word → the kind of piece that it names."""
+    kinds = read_table(_NAMES)["kinds"]
+    return {word: kind for kind, words in kinds.items() for word in words}
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    """Words in titles that identify no piece."""
+    return frozenset().union(*read_table(_NAMES)["titles"].values())
 
 
 def composer_named(name: str) -> Composer | None:
     """Return the composer with this name in the table; accents and capitals make no difference."""
-    return _names().by_name.get(_fold(name))
+    return _composers().get(_fold(name))
 
 
 def may_be_one(composer: Composer, other: Composer) -> bool:
@@ -127,10 +116,10 @@ def may_be_one(composer: Composer, other: Composer) -> bool:
     if composer.born and other.born and abs(composer.born - other.born) > _OTHER_LIFE:
         return False
     shorter, longer = sorted((_words(composer.name), _words(other.name)), key=len)
+    if shorter[-1] not in longer:
+        return False
     remaining = iter(longer)  # each word is looked for behind the one before
-    return shorter[-1] in longer and all(
-        any(_agree(word, other) for other in remaining) for word in shorter
-    )
+    return all(any(_agree(word, longer_word) for longer_word in remaining) for word in shorter)
 
 
 def _agree(word: str, other: str) -> bool:
@@ -147,20 +136,22 @@ def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
     doubt. Without a code, name and years are read from ``composer``. If they may be those of only
     one composer of the table, it is that one.
     """
-    names = _names()
+    table = read_table(_NAMES)
     stated = _tidy(header.get("composer", ""))
-    if piece_id.startswith(names.doubtful) or _UNCERTAIN.search(_fold(stated)):
+    doubtful = tuple(table["attribution"]["doubtful"])
+    if piece_id.startswith(doubtful) or _UNCERTAIN.search(_fold(stated)):
         return None
     codes = (_tidy(header.get("mutopiacomposer", "")), piece_id.split("/")[0])
-    code = next((code for code in codes if code in names.by_code or code in _NOBODY), None)
-    if code in _NOBODY or _BY_SOMEBODY.search(
-        _tidy(header.get("mutopiatitle") or header.get("title", ""))
-    ):
+    code = next((code for code in codes if code in table["mutopia"] or code in _NOBODY), None)
+    title = _tidy(header.get("mutopiatitle") or header.get("title", ""))
+    if code in _NOBODY or _BY_SOMEBODY.search(title):
         return None
-    if code is not None:
-        composer, words = names.by_code[code]
-        return composer if not stated or words.intersection(_words(stated)) else None
-    return _stated_composer(stated)
+    if code is None:
+        return _stated_composer(stated)
+    entry = table["mutopia"][code]
+    composer = _composer(entry)
+    words = {_words(composer.name)[-1], *map(_fold, entry.get("also", ()))}
+    return composer if not stated or words.intersection(_words(stated)) else None
 
 
 def _stated_composer(stated: str) -> Composer | None:
@@ -170,10 +161,10 @@ def _stated_composer(stated: str) -> Composer | None:
         return listed
     if not _NAME.fullmatch(name) or _ABOUT_MUSIC.search(_fold(stated)):
         return None
-    years = _YEARS.search(stated)
-    born, died = years.groups() if years else (None, None)
-    composer = Composer(name, int(born) if born else None, int(died) if died else None)
-    candidates = {other for other in _names().by_name.values() if may_be_one(composer, other)}
+    match = _YEARS.search(stated)
+    years = match.groups() if match else (None, None)
+    composer = Composer(name, *(int(year) if year else None for year in years))
+    candidates = {other for other in _composers().values() if may_be_one(composer, other)}
     return candidates.pop() if len(candidates) == 1 else composer
 
 
@@ -218,14 +209,12 @@ def title_kind(title: str) -> str | None:
 
 
 def _last_kind(title: str) -> str | None:
-    names = _names()
+    endings = read_table(_NAMES)["endings"]
     for phrase in reversed(_SEPARATOR.split(title)):
         for word in reversed(_words(_PREPOSITION.sub("", _fold(phrase)))):
-            if kind := names.kinds.get(word):
+            kinds = [kind for ending, kind in endings.items() if word.endswith(ending)]
+            if kind := _kinds().get(word, next(iter(kinds), None)):
                 return kind
-            for ending, kind in names.endings.items():
-                if word.endswith(ending):
-                    return kind
     return None
 
 
@@ -243,43 +232,37 @@ def are_siblings(title: str, other: str) -> bool:
 
 def _distinctive_words(title: str) -> set[str]:
     """The words that distinguish a piece from others of its set; kinds of piece are in English."""
-    names = _names()
-    words = (names.kinds.get(word, word) for word in _words(title) if not _NUMERAL.fullmatch(word))
-    return {word for word in words if len(word) > 1}.difference(names.common_words)
+    words = (word for word in _words(title) if not _NUMERAL.fullmatch(word))
+    english = (_kinds().get(word, word) for word in words)
+    return {word for word in english if len(word) > 1} - _common_words()
 
 
 def style_of(header: Mapping[str, str]) -> str | None:
     """Return the style in the Mutopia Project's words (``Popular`` for ``Popular / Dance``); None
     for other words.
     """
-    for name in ("style", "mutopiastyle"):
-        if style := _names().styles.get(_fold(_tidy(header.get(name, "")))):
-            return style
-    return None
+    styles = read_table(_NAMES)["styles"]
+    stated = (styles.get(_fold(text)) for text in _texts(header, "style", "mutopiastyle"))
+    return next(filter(None, stated), None)
 
 
 def instrument_of(header: Mapping[str, str]) -> str | None:
     """Return the instruments in the words of the header, or None."""
-    return next(
-        (
-            text
-            for name in ("mutopiainstrument", "instrument")
-            if (text := _tidy(header.get(name, "")))
-        ),
-        None,
-    )
+    return next(iter(_texts(header, "mutopiainstrument", "instrument")), None)
 
 
 def licence_of(header: Mapping[str, str]) -> str | None:
     """Return the licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or the header's
     words, or None.
     """
-    names = ("license", "licence", "mutopialicense", "copyright", "mutopiacopyright")
-    texts = [text for name in names if (text := _tidy(header.get(name, "")))]
-    return next(
-        (licence for text in texts if (licence := _known_licence(text))),
-        texts[0] if texts else None,
-    )
+    fields = ("license", "licence", "mutopialicense", "copyright", "mutopiacopyright")
+    texts = _texts(header, *fields)
+    return next(filter(None, [*map(_known_licence, texts), *texts]), None)
+
+
+def _texts(header: Mapping[str, str], *names: str) -> list[str]:
+    """The fields that are not blank."""
+    return list(filter(None, (_tidy(header.get(name, "")) for name in names)))
 
 
 def _known_licence(text: str) -> str | None:

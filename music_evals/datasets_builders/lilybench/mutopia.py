@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.dataset_io.licences import is_free
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.notation.lilypond.converters import ConversionError, modernise
@@ -61,6 +60,9 @@ def read_pieces(
     Raises:
         DatasetError: there are no pieces, or the machine stopped a conversion.
     """
+    # Here, because it loads pyarrow, and every `inspect` command loads this module.
+    from music_evals.datasets_builders.dataset_io.licences import is_free
+
     root = source.expanduser()
     if not root.is_dir():
         raise DatasetError(
@@ -74,8 +76,8 @@ def read_pieces(
         raise DatasetError(
             f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed"
         )
-    pieces: list[Piece] = []
-    left_out: dict[str, str] = {}
+    pieces = []
+    left_out = {}
     unmeasured = []
     # Each piece is read in a process of its own limits: some texts take very long.
     results = map_in_subprocess(partial(_read, convert), list(folders.items()), few=8)

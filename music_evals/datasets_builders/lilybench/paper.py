@@ -34,10 +34,10 @@ or less changes few rows.
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import (
     CORRUPTIONS,
@@ -108,7 +108,7 @@ def make_rows(
         raise ValueError(f"{task} is not made from pieces of Mutopia; its rows come from EMOPIA")
     usable = [piece for piece in pieces if {"composer", "style"} <= piece.header.keys()]
     usable.sort(key=lambda piece: stable_hash(seed, task, piece.id))
-    return _MAKERS[task](task, usable, seed, sizes.get(task, 0))
+    return list(_MAKERS[task](_Draws(task, usable, seed, sizes.get(task, 0))))
 
 
 def split_bars(text: str) -> list[str]:
@@ -134,15 +134,14 @@ def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int]
     for pattern, _ in _NO_BAR_LINES:
         without = pattern.sub(lambda match: " " * len(match[0]), without)
     places = [at for at, character in enumerate(without) if character == "|"]
-    if len(places) < _MIN_BAR_LINES or (kind == "invalid_bar_duration" and not _METRE.search(text)):
+    has_no_metre = kind == "invalid_bar_duration" and not _METRE.search(text)
+    if len(places) < _MIN_BAR_LINES or has_no_metre:
         return None
     bar = draw.randrange(len(places))
     if kind == "accidental_outside_key":
         key = _DUTCH_KEY.search(text)
-        names = (
-            _FOREIGN.get(f"{key[1]} {key[2]}", _FOREIGN_TO_OTHERS) if key else _FOREIGN_TO_OTHERS
-        )
-        inserted = f"{draw.choice(names.split())}4"
+        name = f"{key[1]} {key[2]}" if key else ""
+        inserted = f"{draw.choice(_FOREIGN.get(name, _FOREIGN_TO_OTHERS).split())}4"
     else:
         inserted = draw.choice(_INSERTED[kind])
     return f"{text[: places[bar]]} {inserted} {text[places[bar] :]}", bar + 1
@@ -151,37 +150,57 @@ def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int]
 # --- values ---
 
 
-def _field(text: str, field: Field) -> str | None:
-    match = (_KEY if field == "key" else _METRE).search(text)
-    if match is None:
-        return None
-    if field == "key":
-        return f"{match[1]} {match[2]}"
-    return f"{match[1]}/{match[2]}" if field == "metre" else match[2]
+def _fields(text: str) -> dict[Field, str]:
+    """The values that a text has."""
+    fields: dict[Field, str] = {}
+    if key := _KEY.search(text):
+        fields["key"] = f"{key[1]} {key[2]}"
+    if metre := _METRE.search(text):
+        fields["metre"] = f"{metre[1]}/{metre[2]}"
+        fields["note_length"] = metre[2]
+    return fields
 
 
-def _title(text: str) -> str | None:
+def _title(text: str) -> str:
     header = _HEADER.search(text)
-    match = header and _TITLE.search(header[1])
-    return match[1].strip() or None if match else None
+    title = _TITLE.search(header[1]) if header else None
+    return title[1].strip() if title else ""
 
 
 # --- tasks ---
 
 
-def _draw(task: TaskName, piece: Piece, seed: int) -> random.Random:
-    return random.Random(stable_hash(seed, task, piece.id, "row"))
+class _Draws(NamedTuple):
+    """The pieces that rows of a task are made from, in the order of their turns."""
 
+    task: TaskName
+    pieces: Sequence[Piece]
+    seed: int
+    size: int
 
-def _choice(
-    task: TaskName, piece: Piece, seed: int, right: str, pool: Sequence[str]
-) -> tuple[list[str], str] | None:
-    """The right value and three others, shuffled, and its index; None if the pool has too few."""
-    distractors = (value for value in pool if value != right)
-    wrong = nsmallest(
-        _WRONG, distractors, key=lambda value: stable_hash(seed, task, piece.id, value)
-    )
-    return None if len(wrong) < _WRONG else _shuffled(right, wrong, _draw(task, piece, seed))
+    def random(self, piece: Piece) -> random.Random:
+        return random.Random(stable_hash(self.seed, self.task, piece.id, "row"))
+
+    def row(self, piece: Piece, answer: str, score: str, **more: Any) -> TaskRow:
+        return task_row(self.task, "paper", piece.id, answer, score=score, **more)
+
+    def with_bars(self, least: int) -> Iterator[tuple[Piece, list[str]]]:
+        split = ((piece, split_bars(piece.text)) for piece in self.pieces)
+        return ((piece, bars) for piece, bars in split if len(bars) >= least)
+
+    def choice(
+        self, piece: Piece, right: str, pool: Iterable[str], score: str, **more: Any
+    ) -> Iterator[TaskRow]:
+        """A row with the right value and three others, or none if the pool has too few."""
+        distractors = (value for value in pool if value != right)
+        wrong = nsmallest(
+            _WRONG,
+            distractors,
+            key=lambda value: stable_hash(self.seed, self.task, piece.id, value),
+        )
+        if len(wrong) == _WRONG:
+            options, answer = _shuffled(right, wrong, self.random(piece))
+            yield self.row(piece, answer, score, options=options, **more)
 
 
 def _shuffled(right: str, wrong: Sequence[str], draw: random.Random) -> tuple[list[str], str]:
@@ -190,131 +209,88 @@ def _shuffled(right: str, wrong: Sequence[str], draw: random.Random) -> tuple[li
     return options, str(options.index(right))
 
 
-def _bar_count(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    with_bars = islice(_with_bars(pieces, 1), size)
-    return [
-        task_row(task, "paper", piece.id, str(len(bars)), score=piece.text)
-        for piece, bars in with_bars
-    ]
+def _bar_count(draws: _Draws) -> Iterator[TaskRow]:
+    for piece, bars in islice(draws.with_bars(1), draws.size):
+        yield draws.row(piece, str(len(bars)), piece.text)
 
 
-def _bar_sequencing(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    rows = []
-    for piece, bars in islice(_with_bars(pieces, _SHOWN), size):
-        order = _draw(task, piece, seed).sample(range(_SHOWN), _SHOWN)
+def _bar_sequencing(draws: _Draws) -> Iterator[TaskRow]:
+    for piece, bars in islice(draws.with_bars(_SHOWN), draws.size):
+        order = draws.random(piece).sample(range(_SHOWN), _SHOWN)
         answer = "".join(str(order.index(number)) for number in range(_SHOWN))
-        rows.append(
-            task_row(
-                task,
-                "paper",
-                piece.id,
-                answer,
-                score="",
-                options=[bars[number] for number in order],
-            )
-        )
-    return rows
+        yield draws.row(piece, answer, "", options=[bars[number] for number in order])
 
 
-def _next_bar(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    rows = []
-    for piece, bars in islice(_with_bars(pieces, _SHOWN + 1 + _WRONG), size):
-        draw = _draw(task, piece, seed)
+def _next_bar(draws: _Draws) -> Iterator[TaskRow]:
+    for piece, bars in islice(draws.with_bars(_SHOWN + 1 + _WRONG), draws.size):
+        draw = draws.random(piece)
         options, answer = _shuffled(bars[_SHOWN], draw.sample(bars[_SHOWN + 1 :], _WRONG), draw)
-        rows.append(
-            task_row(
-                task, "paper", piece.id, answer, score="\n".join(bars[:_SHOWN]), options=options
-            )
-        )
-    return rows
+        yield draws.row(piece, answer, "\n".join(bars[:_SHOWN]), options=options)
 
 
-def _with_bars(pieces: Sequence[Piece], least: int) -> Iterator[tuple[Piece, list[str]]]:
-    split = ((piece, split_bars(piece.text)) for piece in pieces)
-    return ((piece, bars) for piece, bars in split if len(bars) >= least)
-
-
-def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    values = {
-        piece.id: {field: value for field in FIELDS if (value := _field(piece.text, field))}
-        for piece in pieces
-    }
+def _metadata(draws: _Draws) -> Iterator[TaskRow]:
+    values = {piece.id: _fields(piece.text) for piece in draws.pieces}
     pools = {
-        field: [*dict.fromkeys(own[field] for own in values.values() if field in own)]
+        field: dict.fromkeys(own[field] for own in values.values() if field in own)
         for field in FIELDS
     }
-    sample = [piece for piece in pieces if values[piece.id]][:size]
-    rows = []
-    for piece, turn in _turns(task, sample, seed):
+    sample = [piece for piece in draws.pieces if values[piece.id]][: draws.size]
+    for piece, turn in _turns(draws, sample):
         own = values[piece.id]
         field = turn if turn in own else next(iter(own))
-        choice = _choice(task, piece, seed, own[field], pools[field])
-        if choice is not None:
-            pattern = _KEY if field == "key" else _METRE
-            score = piece.text if task == "metadata_qa" else pattern.sub("", piece.text)
-            rows.append(
-                task_row(
-                    task, "paper", piece.id, choice[1], kind=field, score=score, options=choice[0]
-                )
-            )
-    return rows
+        pattern = _KEY if field == "key" else _METRE
+        score = piece.text if draws.task == "metadata_qa" else pattern.sub("", piece.text)
+        yield from draws.choice(piece, own[field], pools[field], score, kind=field)
 
 
-def _turns(task: TaskName, sample: Sequence[Piece], seed: int) -> Iterator[tuple[Piece, Field]]:
+def _turns(draws: _Draws, sample: Sequence[Piece]) -> Iterator[tuple[Piece, Field]]:
     """Give each field to as many pieces; by hash and not by place, so that one more piece changes
     few others.
     """
-    remaining = {
-        field: len(range(place, len(sample), len(FIELDS))) for place, field in enumerate(FIELDS)
-    }
+    sizes = (len(sample[place :: len(FIELDS)]) for place in range(len(FIELDS)))
+    remaining = dict(zip(FIELDS, sizes, strict=True))
     for piece in sample:
-        open_fields = (field for field in FIELDS if remaining[field])
-        field = min(open_fields, key=lambda field: stable_hash(seed, task, piece.id, field))
+        hashes = {
+            stable_hash(draws.seed, draws.task, piece.id, field): field
+            for field in FIELDS
+            if remaining[field]
+        }
+        field = hashes[min(hashes)]
         remaining[field] -= 1
         yield piece, field
 
 
-def _from_header(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    name = _HEADER_FIELDS[task]
+def _from_header(draws: _Draws) -> Iterator[TaskRow]:
+    name = _HEADER_FIELDS[draws.task]
     values = {
-        piece.id: _title(piece.text) if name == "title" else piece.header[name] for piece in pieces
+        piece.id: _title(piece.text) if name == "title" else piece.header[name]
+        for piece in draws.pieces
     }
-    pool = [*dict.fromkeys(value for value in values.values() if value)]
-    usable = [piece for piece in pieces if values[piece.id]]
-    rows = []
-    for piece in usable[:size]:
-        choice = _choice(task, piece, seed, values[piece.id] or "", pool)
-        if choice is not None:
-            score = piece.text if name == "style" else _BLANKED[name].sub(r'\1""', piece.text)
-            rows.append(
-                task_row(task, "paper", piece.id, choice[1], score=score, options=choice[0])
-            )
-    return rows
+    pool = dict.fromkeys(filter(None, values.values()))
+    usable = [piece for piece in draws.pieces if values[piece.id]]
+    for piece in usable[: draws.size]:
+        score = piece.text if name == "style" else _BLANKED[name].sub(r'\1""', piece.text)
+        yield from draws.choice(piece, values[piece.id], pool, score)
 
 
-def _error_detection(
-    task: TaskName, pieces: Sequence[Piece], seed: int, size: int
-) -> list[TaskRow]:
-    usable = [piece for piece, _ in _with_bars(pieces, _SHOWN)]
-    share = max(1, min(size, len(usable)) // len(CORRUPTIONS))
+def _error_detection(draws: _Draws) -> Iterator[TaskRow]:
+    usable = [piece for piece, _ in draws.with_bars(_SHOWN)]
+    share = max(1, min(draws.size, len(usable)) // len(CORRUPTIONS))
     remaining = iter(usable)
-    rows: list[TaskRow] = []
     for kind in CORRUPTIONS:
-        most = len(rows) + share
-        for piece in islice(remaining, _ATTEMPTS * share):
-            result = corrupt(piece.text, kind, _draw(task, piece, seed))
-            if result is not None:
-                rows.append(
-                    task_row(task, "paper", piece.id, str(result[1]), kind=kind, score=result[0])
-                )
-            if len(rows) == most:
-                break
-    return rows
+        tried = islice(remaining, _ATTEMPTS * share)
+        yield from islice(_corrupted(draws, tried, kind), share)
 
 
-_MAKERS: Final[
-    Mapping[TaskName, Callable[[TaskName, Sequence[Piece], int, int], list[TaskRow]]]
-] = {
+def _corrupted(draws: _Draws, pieces: Iterable[Piece], kind: Corruption) -> Iterator[TaskRow]:
+    for piece in pieces:
+        result = corrupt(piece.text, kind, draws.random(piece))
+        if result is not None:
+            text, bar = result
+            yield draws.row(piece, str(bar), text, kind=kind)
+
+
+_MAKERS: Final[Mapping[TaskName, Callable[[_Draws], Iterator[TaskRow]]]] = {
     "bar_count": _bar_count,
     "metadata_qa": _metadata,
     "bar_sequencing": _bar_sequencing,

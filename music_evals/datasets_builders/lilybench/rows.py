@@ -8,19 +8,11 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypedDict, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_args
 
 import pydantic
 
-from music_evals.datasets_builders.dataset_io import (
-    Conversion,
-    DatasetError,
-    DatasetSpec,
-    Provenance,
-    features_of,
-)
-from music_evals.datasets_builders.progress import OnPiece
+from music_evals.datasets_builders.dataset_io import DatasetError, features_of
 
 NAME: Final = "lilybench"
 VERSION: Final = "3.3.0"
@@ -41,9 +33,8 @@ TaskName = Literal[
 TASKS: Final[tuple[TaskName, ...]] = get_args(TaskName)
 
 Protocol = Literal["strict", "paper"]
-PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(
-    Protocol
-)  # how rows are made; the splits of every task's config
+# How rows are made; the splits of every task's config.
+PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)
 SIZES: Final[Mapping[TaskName, int]] = {
     "bar_count": 100,
     "metadata_qa": 60,
@@ -86,12 +77,8 @@ QUADRANTS: Final = (
 """The strict options of `emotion_recognition`, always in this order: Russell's quadrants as EMOPIA
 numbers them.
 """
-QUADRANT_LABELS: Final = (
-    "Q1",
-    "Q2",
-    "Q3",
-    "Q4",
-)  # its options as published, shuffled; the prompt explains them
+# Its options as published, shuffled; the prompt explains them.
+QUADRANT_LABELS: Final = ("Q1", "Q2", "Q3", "Q4")
 PER_QUADRANT: Final = 30
 
 
@@ -132,11 +119,8 @@ def task_row(
     measure: int | None = None,
 ) -> TaskRow:
     """Make a row with its id, which includes the measure if one is given."""
-    name = (
-        f"{task}.{protocol}.{piece}"
-        + (f".{kind}" if kind else "")
-        + (f".m{measure}" if measure is not None else "")
-    )
+    place = "" if measure is None else f"m{measure}"
+    name = ".".join(filter(None, (task, protocol, piece, kind, place)))
     return TaskRow(
         id=name, piece=piece, kind=kind, score=score, options=list(options), answer=answer
     )
@@ -178,70 +162,52 @@ class CorpusRow(TypedDict):
     reason: str | None
 
 
-_ANSWERS: Final[Mapping[str, str]] = {
-    "bar_count": r"[1-9]\d{0,8}",
-    "bar_sequencing": "[0-9]+",
-    "error_detection": r"none|(0|[1-9]\d{0,8})( [1-9]\d{0,8})*",
+class _Form(NamedTuple):
+    kinds: Sequence[str] = ("",)
+    n_options: Sequence[int] = (4,)
+    answer: str = "[0-3]"
+
+
+_FORMS: Final[Mapping[TaskName, _Form]] = {
+    "bar_count": _Form(n_options=[0], answer=r"[1-9]\d{0,8}"),
+    "metadata_qa": _Form(FIELDS),
+    "next_bar_prediction": _Form(("", *CONTINUATIONS)),
+    "metadata_prediction": _Form(FIELDS),
+    "error_detection": _Form((*CORRUPTIONS, CLEAN), [0], r"none|(0|[1-9]\d{0,8})( [1-9]\d{0,8})*"),
 }
+"""Task → what kind, options and answer of its rows must be, as `TaskRow` describes them."""
 
 
-def task_features(
-    task: TaskName, columns: type = TaskRow, most_options: int = 4, no_kind: bool = False
-) -> Any:
-    """Declare the columns of a task, and check kind, options and answer of its rows as `TaskRow`
-    describes them.
+def task_features(task: TaskName, columns: type = TaskRow, **form: Any) -> Any:
+    """Declare the columns of a task, and check kind, options and answer of its rows.
 
-    A question of order has four options to `most_options`. With `no_kind`, an error need not have a
-    kind.
+    `form` replaces what LilyBench's rows may have: `kinds`, or `n_options`, numbers of options.
     """
-    kinds: Sequence[str] = FIELDS if task in ("metadata_qa", "metadata_prediction") else ("",)
-    if task == "error_detection":
-        kinds = (*CORRUPTIONS, CLEAN, *[""] * no_kind)
-    elif task == "next_bar_prediction":
-        kinds = ("", *CONTINUATIONS)
-    is_open = task in ("bar_count", "error_detection")
-    numbers = range(4, most_options + 1) if task == "bar_sequencing" else (0 if is_open else 4,)
-    answer_form = re.compile(_ANSWERS.get(task, "[0-3]"), re.ASCII)
+    kinds, n_options, answer_form = _FORMS.get(task, _Form())._replace(**form)
+    pattern = re.compile(answer_form, re.ASCII)
+    is_order = task == "bar_sequencing"
 
     def check(kind: str, score: str, options: list[str], answer: str) -> str | None:
         if kind not in kinds:
             return f"its kind {kind!r:.100} is none of {', '.join(map(repr, kinds))}"
-        if len(options) not in numbers:
-            return f"it has {len(options)} options; {'none are' if is_open else 'four are'} needed"
-        places = {str(place) for place in range(len(options))}
-        is_order = task != "bar_sequencing" or (
-            set(answer) == places and len(answer) == len(places)
-        )
-        if not (answer_form.fullmatch(answer) and is_order):
+        if len(options) not in n_options:
+            needed = "four are" if max(n_options) else "none are"
+            return f"it has {len(options)} options; {needed} needed"
+        has_form = pattern.fullmatch(answer) is not None
+        if is_order:
+            has_form = sorted(answer) == [str(place) for place in range(len(options))]
+        if not has_form:
             return f"its answer {answer!r:.100} has not the form that {task} needs"
-        return None if score.strip() or task == "bar_sequencing" else "its score is blank"
+        return None if is_order or score.strip() else "its score is blank"
 
     return features_of(columns, check)
 
 
-TASK_FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
-    task: task_features(task) for task in TASKS
+FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
+    **{task: task_features(task) for task in TASKS},
+    "corpus": features_of(CorpusRow),
 }
-"""Task → declared columns."""
-CORPUS_FEATURES: Final = features_of(CorpusRow)
-FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {**TASK_FEATURES, "corpus": CORPUS_FEATURES}
 """Config → declared columns."""
-
-
-def _generate(out: Path, on_piece: OnPiece) -> None:
-    from music_evals.datasets_builders.lilybench.dataset import write_generated
-
-    write_generated(out, on_piece)
-
-
-def _convert(conversion: Conversion) -> Provenance:
-    from music_evals.datasets_builders.lilybench.dataset import write_mutopia
-
-    return write_mutopia(conversion)
-
-
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
-"""LilyBench's tasks on understanding for `load_split` and `describe_dataset`."""
 
 
 @dataclass(frozen=True, slots=True)

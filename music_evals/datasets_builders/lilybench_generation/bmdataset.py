@@ -95,10 +95,10 @@ def read_scores(
     that were left out. DatasetError if the machine stopped a conversion.
     """
     paths = sorted(path for path in folder.rglob(f"*{_ENDING}") if path.is_file())
-    scores: list[Score] = []
-    left_out: dict[str, str] = {}
+    scores = []
+    left_out = {}
+    read = partial(_read, folder, [work.id for work in works], convert)
     with ThreadPoolExecutor() as pool:
-        read = partial(_read, folder, [work.id for work in works], convert)
         for path, score in zip(paths, pool.map(read, paths), strict=True):
             if isinstance(score, Score):
                 scores.append(score)
@@ -115,13 +115,18 @@ def read_file_entries(folder: Path, works: Sequence[Work]) -> list[tuple[str, En
     belongs to no work.
     """
     descriptions = {work.id: work.entries[0].description for work in works}
-    entries: list[tuple[str, Entry]] = []
+    entries = []
     for path in sorted(folder.rglob(f"*{_ENDING}"), key=lambda path: (path.name, path)):
         name = path.stem.removesuffix(_PROCESSED)
         work = _longest(work for work in descriptions if _begins(name, work))
-        part = None if work is None else _plain(name.removeprefix(work))
-        facts = descriptions[work] if work else NOTHING_KNOWN
-        description: Description = {**facts, "part": part or FULL, "key": None, "metre": None}
+        facts = NOTHING_KNOWN if work is None else descriptions[work]
+        rest = "" if work is None else name.removeprefix(work)
+        description: Description = {
+            **facts,
+            "part": _spaced(rest) or FULL,
+            "key": None,
+            "metre": None,
+        }
         entries.append((work or name, Entry(_id(folder, path), description)))
     return entries
 
@@ -130,14 +135,11 @@ def key_name(tonic: object, scale: object) -> str | None:
     """Return the English name of a key, given by the Italian name of its tonic; None if that is not
     possible.
     """
-    pitch = (
-        pitch_of(tonic, "italiano")
-        if isinstance(tonic, str) and scale in ("major", "minor")
-        else None
-    )
-    if pitch is None or (sign := _SIGNS.get(pitch.alteration)) is None:
+    if not isinstance(tonic, str) or scale not in ("major", "minor"):
         return None
-    return f"{'CDEFGAB'[pitch.step]}{sign} {scale}"
+    pitch = pitch_of(tonic, "italiano")
+    sign = _SIGNS.get(pitch.alteration) if pitch else None
+    return None if pitch is None or sign is None else f"{'CDEFGAB'[pitch.step]}{sign} {scale}"
 
 
 def ensemble(instruments: Sequence[str]) -> str | None:
@@ -147,9 +149,10 @@ def ensemble(instruments: Sequence[str]) -> str | None:
     table = read_table("names/bmdataset.toml")["instruments"]
     words = {label: name for name, labels in table.items() for label in labels}
     order = list(dict.fromkeys(words.values()))
-    names = dict.fromkeys(words.get(label, _plain(label) or "") for label in instruments)
-    listed = sorted((name for name in names if name in order), key=order.index)
-    return ", ".join([*listed, *(name for name in names if name and name not in order)]) or None
+    names = dict.fromkeys(words.get(label, _spaced(label) or "") for label in instruments)
+    listed = [name for name in order if name in names]
+    further = [name for name in names if name and name not in order]
+    return ", ".join(listed + further) or None
 
 
 def _id(folder: Path, path: Path) -> str:
@@ -188,34 +191,41 @@ def _name(key: str) -> str:
 
 
 def _work(name: str, labels: _WorkLabels, names: Sequence[str]) -> Work:
-    catalogue = (f"{match[1]} {match[2]}" for match in _CATALOGUED.finditer(name))
-    shared_names = (
-        *catalogue,
-        *(other for other in names if other != name and _begins(name, other)),
-    )
+    catalogue = [f"{match[1]} {match[2]}" for match in _CATALOGUED.finditer(name)]
+    longer = [other for other in names if other != name and _begins(name, other)]
+    forms = filter(None, map(_spaced, labels.musical_form))
     description: Description = {
         **NOTHING_KNOWN,
-        "composer": _plain(labels.composer),
-        "period": _plain(labels.period),
-        "form": ", ".join(form for label in labels.musical_form if (form := _plain(label))) or None,
+        "composer": _spaced(labels.composer),
+        "period": _spaced(labels.period),
+        "form": ", ".join(forms) or None,
         "ensemble": ensemble(labels.midi_instruments),
     }
-    if not labels.meta:
-        return Work(name, (Entry(name, description),), shared_names)
-    entries = []
-    for position, (title, movement) in enumerate(labels.meta.items(), 1):
-        stated = _MOVEMENT.fullmatch(title)  # such as ``2: allegro_molto``
-        number, words = (stated[1], _plain(stated[2])) if stated else (str(position), _plain(title))
-        metre = movement.get("time")
-        movement_description: Description = {
-            **description,
-            "part": f"{number}: {words}" if words else number,
-            "key": key_name(movement.get("key"), movement.get("scale")),
-            "metre": metre if isinstance(metre, str) and _METRE.fullmatch(metre) else None,
-        }
-        entries.append(Entry(f"{name}/{number}", movement_description))
-    return Work(name, tuple(entries), shared_names)
+    entries = [
+        _movement(name, title, str(position), movement, description)
+        for position, (title, movement) in enumerate(labels.meta.items(), 1)
+    ]
+    entries = entries or [Entry(name, description)]
+    return Work(name, tuple(entries), (*catalogue, *longer))
 
 
-def _plain(label: str) -> str | None:
+def _movement(
+    work: str, title: str, number: str, labels: Mapping[str, Any], description: Description
+) -> Entry:
+    """The entry of a movement with a title such as ``2: allegro_molto``, or without a number."""
+    if stated := _MOVEMENT.fullmatch(title):
+        number, title = stated.groups()
+    words = _spaced(title)
+    metre = labels.get("time")
+    has_metre = isinstance(metre, str) and _METRE.fullmatch(metre)
+    movement: Description = {
+        **description,
+        "part": f"{number}: {words}" if words else number,
+        "key": key_name(labels.get("key"), labels.get("scale")),
+        "metre": metre if has_metre else None,
+    }
+    return Entry(f"{work}/{number}", movement)
+
+
+def _spaced(label: str) -> str | None:
     return " ".join(label.replace("_", " ").split()) or None

@@ -20,6 +20,7 @@ from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
     DatasetError,
+    DatasetSpec,
     Provenance,
     Rows,
     make_provenance,
@@ -46,9 +47,9 @@ from music_evals.datasets_builders.lilybench_generation.demonstrations import (
     draw_demonstrations,
 )
 from music_evals.datasets_builders.lilybench_generation.rows import (
-    BENCHMARK,
     DEFAULT_SEED,
     ENCODER,
+    FEATURES,
     NAME,
     VERSION,
 )
@@ -106,24 +107,25 @@ def build_bmdataset(
     labels = read_labels(folder)
     scores, left_out = read_scores(folder, labels.works)
     pieces, unread = (
-        ([], {})
-        if mutopia is None
-        else read_pieces(mutopia, free_only=free_only, on_piece=on_piece)
+        read_pieces(mutopia, free_only=free_only, on_piece=on_piece) if mutopia else ([], {})
     )
-    others = [
+    other_scores = [
         rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces
     ]
     files = read_file_entries(folder, labels.works)
     checksum = hashlib.sha256(labels.data)
-    for score in (*scores, *others):
+    for score in (*scores, *other_scores):
         checksum.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
-    facts = {
-        "source_revision": revision,
-        "source_sha256": checksum.hexdigest(),
-        "made_with": made_with,
-    }
-    provenance = make_provenance(NAME, VERSION, "bmdataset", seed=seed, **facts)
-    references = {rows.BMDATASET_TEST: scores, rows.MUTOPIA: others}
+    provenance = make_provenance(
+        NAME,
+        VERSION,
+        "bmdataset",
+        seed=seed,
+        source_revision=revision,
+        source_sha256=checksum.hexdigest(),
+        made_with=made_with,
+    )
+    references = {rows.BMDATASET_TEST: scores, rows.MUTOPIA: other_scores}
     plan = _plan(
         labels.works,
         references,
@@ -134,9 +136,8 @@ def build_bmdataset(
         on_piece,
     )
     if files:
-        return replace(
-            plan, prompts={**plan.prompts, "paper": works.draw_file_prompts(files, seed)}
-        )
+        paper = works.draw_file_prompts(files, seed)
+        return replace(plan, prompts={**plan.prompts, "paper": paper})
     missing = ("LilyPond files, for prompts/paper", *plan.provenance.missing_for(""))
     return replace(plan, provenance=replace(plan.provenance, missing={"": missing}))
 
@@ -192,7 +193,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
         },
     }
     return write_dataset(
-        out, configs, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite
+        out, configs, features=FEATURES, provenance=plan.provenance, overwrite=overwrite
     )
 
 
@@ -233,9 +234,8 @@ def measure(
         )
         on_score()
     if encoder is not None:
-        for row, vectors in zip(
-            references, encoder.embed([score.text for score in scores]), strict=True
-        ):
+        embeddings = encoder.embed([score.text for score in scores])
+        for row, vectors in zip(references, embeddings, strict=True):
             row["embedding_first_token"] = vectors["first_token"].tolist()
             row["embedding_mean"] = vectors["mean"].tolist()
     return references
@@ -263,36 +263,37 @@ def _plan(
     total = len(held_out) + len(other_scores)
     shown = draw_demonstrations(all_works, scores, splits, seed)
     has_enough = len(shown) >= rows.N_DEMONSTRATIONS
-    lacking = {
+    is_missing = {
         f"LilyPond files of held-out works, for {in_domain}": not held_out,
         f"{rows.N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": (
             not has_enough
         ),
         f"pieces of another source, for {out_of_domain}": not other_scores,
     }
-    try:
-        references = {
-            name: measure(pieces, encoder=encoder, on_score=lambda: on_piece("measuring", total))
-            for name, pieces in ((in_domain, held_out), (out_of_domain, other_scores))
-        }
-    except EncoderError as error:
-        raise DatasetError(str(error)) from error
-    anomalies = {
-        f"pieces of {name} that do not compile": sum(not row["compiles"] for row in reference_rows)
-        for name, reference_rows in references.items()
-    }
-    anomalies |= refusals(left_out)
-    missing = tuple(name for name, is_missing in lacking.items() if is_missing)
+    missing = tuple(filter(is_missing.__getitem__, is_missing))
+    references = {}
+    anomalies = {}
+    for name, pieces in ((in_domain, held_out), (out_of_domain, other_scores)):
+        try:
+            references[name] = measure(
+                pieces, encoder=encoder, on_score=lambda: on_piece("measuring", total)
+            )
+        except EncoderError as error:
+            raise DatasetError(str(error)) from error
+        uncompiled = sum(not row["compiles"] for row in references[name])
+        if uncompiled:
+            anomalies[f"pieces of {name} that do not compile"] = uncompiled
+    provenance = replace(
+        provenance,
+        missing={"": missing} if missing else {},
+        anomalies={**anomalies, **refusals(left_out)},
+    )
     return Plan(
         {"test": works.draw_prompts(all_works, seed)},
         {"train": shown if has_enough else [], "ablation": a_minor_demonstrations()},
         works.work_rows(all_works, splits),
         references,
-        replace(
-            provenance,
-            missing={"": missing} if missing else {},
-            anomalies={name: count for name, count in anomalies.items() if count},
-        ),
+        provenance,
         left_out,
     )
 
@@ -303,13 +304,12 @@ def _descriptors(compiled: Compiled) -> tuple[dict[str, float | None], str | Non
         strict, paper = (describe(compiled.midi[0], protocol) for protocol in ("strict", "paper"))
     except DescriptorError as error:
         return {}, str(error)
-    reasons = {
-        **{f"{PAPER}{name}": reason for name, reason in paper.reasons.items()},
-        **strict.reasons,
-    }
-    undefined = "; ".join(f"{name}: {reason}" for name, reason in sorted(reasons.items()))
-    values = {**strict.values, **{f"{PAPER}{name}": value for name, value in paper.values.items()}}
-    return values, undefined or None
+    values = dict(strict.values)
+    reasons = dict(strict.reasons)
+    values |= {f"{PAPER}{name}": value for name, value in paper.values.items()}
+    reasons |= {f"{PAPER}{name}": reason for name, reason in paper.reasons.items()}
+    undefined = [f"{name}: {reason}" for name, reason in sorted(reasons.items())]
+    return values, "; ".join(undefined) or None
 
 
 def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
@@ -326,8 +326,11 @@ def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
 
 def write_generated(out: Path, on_piece: OnPiece) -> None:
     """Write the default dataset, which has fewer pieces than `build_generated` makes."""
-    write(
-        build_generated(sources=first_sources(["lilybench"]), on_piece=on_piece),
-        out,
-        overwrite=True,
-    )
+    plan = build_generated(sources=first_sources(["lilybench"]), on_piece=on_piece)
+    write(plan, out, overwrite=True)
+
+
+BENCHMARK: Final = DatasetSpec(
+    NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_bmdataset
+)
+"""LilyBench's generation for `load_split` and `describe_dataset`."""

@@ -59,19 +59,15 @@ def draw_demonstrations(
     ]
     random.Random(seed).shuffle(candidates)
     candidates.sort(key=lambda score: _distance(len(score.text.strip().splitlines())))
-    rows: dict[str, DemonstrationRow] = {}
+    rows = {}
     compiled = compile_texts(
         (score.text for score in candidates), limits=LIMITS, cache=lilypond_cache(), together=True
     )
     for score, run in zip(candidates, compiled, strict=True):
         if why_not(run) is None and score.work not in rows:
             description = _description(by_id[score.work], score)
-            rows[score.work] = {
-                "id": score.id,
-                "work": score.work,
-                **description,
-                "text": score.text,
-            }
+            row = DemonstrationRow(id=score.id, work=score.work, **description, text=score.text)
+            rows[score.work] = row
             if len(rows) == N_DEMONSTRATIONS:
                 break
     return list(rows.values())

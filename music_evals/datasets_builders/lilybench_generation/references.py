@@ -1,8 +1,8 @@
 """Loads the demonstrations, and the reference sets that written music is compared with."""
 
 from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.lilybench_generation.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench_generation.rows import (
-    BENCHMARK,
     DEMONSTRATIONS,
     ENCODER,
     REFERENCE_SPLIT,

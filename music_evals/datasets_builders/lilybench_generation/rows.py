@@ -3,19 +3,11 @@
 Source: arXiv 2606.08722, sections 3.1 and 3.3.
 """
 
-from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple, TypedDict
 
 from pydantic import Field
 
-from music_evals.datasets_builders.dataset_io import (
-    Conversion,
-    DatasetSpec,
-    Provenance,
-    Text,
-    features_of,
-)
-from music_evals.datasets_builders.progress import OnPiece
+from music_evals.datasets_builders.dataset_io import Text, features_of
 from music_evals.notation.reference_pieces import ReferenceRow
 
 NAME: Final = "lilybench_generation"
@@ -130,22 +122,6 @@ FEATURES: Final = {
     ),
 }
 """Config → declared columns."""
-
-
-def _generate(out: Path, on_piece: OnPiece) -> None:
-    from music_evals.datasets_builders.lilybench_generation.dataset import write_generated
-
-    write_generated(out, on_piece)
-
-
-def _convert(conversion: Conversion) -> Provenance:
-    from music_evals.datasets_builders.lilybench_generation.dataset import write_bmdataset
-
-    return write_bmdataset(conversion)
-
-
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
-"""LilyBench's generation for `load_split` and `describe_dataset`."""
 
 
 class Score(NamedTuple):

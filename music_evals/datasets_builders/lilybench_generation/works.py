@@ -9,6 +9,7 @@ polyphony, and a set without any cannot be compared with.
 import hashlib
 import random
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
@@ -48,9 +49,8 @@ class Work(NamedTuple):
 
     id: str
     entries: tuple[Entry, ...]  # its movements, or one entry if no movements are known
-    shared_names: tuple[
-        str, ...
-    ] = ()  # names in common with other excerpts and editions of the same work
+    # names in common with other excerpts and editions of the same work
+    shared_names: tuple[str, ...] = ()
 
 
 def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
@@ -105,17 +105,19 @@ def split_works(
 
 def work_rows(works: Sequence[Work], splits: Mapping[str, WorkSplit]) -> list[WorkRow]:
     """Return the works as rows, with the facts of their first entries."""
-    return [
-        {
-            "id": work.id,
-            "composer": work.entries[0].description["composer"],
-            "period": work.entries[0].description["period"],
-            "form": work.entries[0].description["form"],
-            "movements": len(work.entries),
-            "split": splits[work.id],
-        }
-        for work in works
-    ]
+    rows = []
+    for work in works:
+        description = work.entries[0].description
+        row = WorkRow(
+            id=work.id,
+            composer=description["composer"],
+            period=description["period"],
+            form=description["form"],
+            movements=len(work.entries),
+            split=splits[work.id],
+        )
+        rows.append(row)
+    return rows
 
 
 def _prompts(drawn: Iterable[tuple[str, Entry]]) -> list[PromptRow]:
@@ -133,18 +135,14 @@ def _prompts(drawn: Iterable[tuple[str, Entry]]) -> list[PromptRow]:
 
 def _near_copies(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Pairs of works such that a text of one contains at least half of a text of the other."""
-    by_name = {
-        f"{work}\n{number}": (work, text)
-        for work, group in texts.items()
-        for number, text in enumerate(group)
-    }
+    by_name: dict[str, tuple[str, str]] = {}
+    for work, group in texts.items():
+        by_name |= {f"{work}\n{number}": (work, text) for number, text in enumerate(group)}
     index = CopyIndex({name: text for name, (_, text) in by_name.items()})
     for work, text in by_name.values():
-        yield from (
-            (work, by_name[name][0])
-            for name, share in index.shares(text).items()
-            if share >= NEAR_COPY
-        )
+        for name, share in index.shares(text).items():
+            if share >= NEAR_COPY:
+                yield work, by_name[name][0]
 
 
 class Domains(NamedTuple):
@@ -159,35 +157,28 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
     """Separate the works of the common practice from other pieces; pieces of one title are
     movements of a work.
     """
-    composers = {piece.id: facts.composer_of(piece.header, piece.id) for piece in pieces}
-
-    def is_work(piece: Piece) -> bool:
-        composer = composers[piece.id]
-        return composer is not None and (composer.born is None or composer.born in _COMMON_PRACTICE)
-
-    composed = [piece for piece in pieces if is_work(piece)]
-    entries: dict[str, list[Entry]] = {}
-    scores: list[Score] = []
-    readings = read_structures(
-        (piece.text for piece in composed), cache=lilypond_cache(), together=True
-    )
-    for piece, reading in zip(composed, readings, strict=True):
-        composer = composers[piece.id]
-        name = "" if composer is None else composer.name
+    composed = []
+    further = []
+    for piece in pieces:
+        composer = facts.composer_of(piece.header, piece.id)
+        if composer and (composer.born is None or composer.born in _COMMON_PRACTICE):
+            composed.append((piece, composer.name))
+        else:
+            further.append(Score(piece.id, piece.id, piece.text, None))
+    entries: dict[str, list[Entry]] = defaultdict(list)
+    scores = []
+    texts = [piece.text for piece, _ in composed]
+    readings = read_structures(texts, cache=lilypond_cache(), together=True)
+    for (piece, composer_name), reading in zip(composed, readings, strict=True):
         title = facts.title_of(piece.header) or piece.id
         movement = _MOVEMENT.search(title)
         title = title[: movement.start()] if movement else title
-        work = f"{name}: {title}"
-        entries.setdefault(work, []).append(
-            _entry(piece, name, title, movement and movement[1], reading)
-        )
+        part = movement[1] if movement else None
+        work = f"{composer_name}: {title}"
+        entries[work].append(_entry(piece, composer_name, title, part, reading))
         scores.append(Score(piece.id, work, piece.text, None))
-    others = tuple(
-        Score(piece.id, piece.id, piece.text, None) for piece in pieces if not is_work(piece)
-    )
-    return Domains(
-        tuple(Work(work, tuple(entries[work])) for work in sorted(entries)), tuple(scores), others
-    )
+    by_name = (Work(work, tuple(entries[work])) for work in sorted(entries))
+    return Domains(tuple(by_name), tuple(scores), tuple(further))
 
 
 def _entry(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,16 @@ from music_evals.datasets_builders.dataset_io import (
     make_provenance,
     refusals,
 )
-from music_evals.datasets_builders.msu.dataset import (
+from music_evals.datasets_builders.msu.questions.answerability import shows_words
+from music_evals.datasets_builders.msu.questions.compose import (
+    PER_LEVEL,
+    Candidates,
+    Composer,
+    UnsuitableScoreError,
+    candidates,
+)
+from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
+from music_evals.datasets_builders.msu.rows import (
     DEFAULT_SEED,
     NAME,
     SPLITS,
@@ -23,13 +32,6 @@ from music_evals.datasets_builders.msu.dataset import (
     ScoreRow,
     by_split,
     split_works,
-)
-from music_evals.datasets_builders.msu.questions.answerability import shows_words
-from music_evals.datasets_builders.msu.questions.compose import (
-    Candidates,
-    Composer,
-    UnsuitableScoreError,
-    candidates,
 )
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.datasets_builders.progress import OnPiece
@@ -72,16 +74,14 @@ def build_own(
     folder = folder.expanduser()
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder; a folder of scores is needed")
-    paths = sorted(
-        path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file()
-    )
+    files = filter(Path.is_file, folder.rglob("*"))
+    paths = sorted(path for path in files if path.suffix.lower() in SUFFIXES)
     if not paths:
         raise DatasetError(
             f"{folder} holds no scores; files are read that end in {', '.join(sorted(SUFFIXES))}"
         )
-    works = list(
-        chain.from_iterable(_works(path, path.relative_to(folder).as_posix()) for path in paths)
-    )
+    named = ((path, path.relative_to(folder).as_posix()) for path in paths)
+    works = list(chain.from_iterable(starmap(_works, named)))
     return _compute(works, seed, OWN_SCORES, on_score)
 
 
@@ -94,12 +94,11 @@ def _works(path: Path, name: str) -> list[Work]:
 
 
 def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -> Plan:
-    scores: dict[str, ScoreRow] = {}
-    pools: dict[str, Candidates] = {}
-    left_out: dict[str, str] = {}
-    for work, result in zip(
-        works, map_in_subprocess(partial(_read, seed=seed), works), strict=True
-    ):
+    scores = {}
+    pools = {}
+    left_out = {}
+    results = map_in_subprocess(partial(_read, seed=seed), works)
+    for work, result in zip(works, results, strict=True):
         if isinstance(result, LimitError):
             left_out[work.name] = f"reading it {result}"
         elif isinstance(result, str):
@@ -112,25 +111,15 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
         split: Composer((pools[name] for name in pools if splits[name] == split), seed)
         for split in SPLITS
     }
-    questions: list[QuestionRow] = []
+    questions = []
     for name, pool in pools.items():
         try:
             composed = composers[splits[name]].compose(name, pool)
         except UnsuitableScoreError as error:
             left_out[name] = str(error)
             del scores[name]
-            continue
-        for number, question in enumerate(composed):
-            row = QuestionRow(
-                id=f"{name}-level{question.level}-{number % 3 + 1}",
-                score_id=name,
-                level=question.level,
-                kind=question.kind,
-                question=question.text,
-                answer=question.answer,
-                answer_type=question.answer_type,
-            )
-            questions.append(row)
+        else:
+            questions += _question_rows(name, composed)
     if not scores:
         name, reason = next(iter(left_out.items()), ("", "there are no works"))
         raise DatasetError(f"none of {len(works)} scores gives questions; {name}: {reason}")
@@ -146,6 +135,21 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
     return Plan(by_score, by_split(questions, splits), provenance, engrave=True, left_out=left_out)
 
 
+def _question_rows(name: str, questions: Sequence[ScoreQuestion]) -> list[QuestionRow]:
+    return [
+        QuestionRow(
+            id=f"{name}-level{question.level}-{number % PER_LEVEL + 1}",
+            score_id=name,
+            level=question.level,
+            kind=question.kind,
+            question=question.text,
+            answer=question.answer,
+            answer_type=question.answer_type,
+        )
+        for number, question in enumerate(questions)
+    ]
+
+
 def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
     """Return a score without pages and the possible questions, or the reason to leave it out."""
     try:
@@ -153,15 +157,10 @@ def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
         pool = candidates(score, seed=seed, name=work.name)
         abc = score_to_abc(score)
         musicxml = score_to_musicxml(score)
-        text = shown_text(
-            musicxml
-        )  # answers in words, and names of parts, must be readable on the pages
+        # Answers in words, and names of parts, must be readable on the pages.
+        text = shown_text(musicxml)
         pool = {
-            kind: [
-                question
-                for question in questions
-                if shows_words(text, kind, question.text, question.answer)
-            ]
+            kind: [question for question in questions if _is_shown(text, question)]
             for kind, questions in pool.items()
         }
     except (ScoreError, UnsuitableScoreError) as error:
@@ -182,3 +181,7 @@ def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
         source=work.source,
     )
     return row, pool
+
+
+def _is_shown(text: str, question: ScoreQuestion) -> bool:
+    return shows_words(text, question.kind, question.text, question.answer)

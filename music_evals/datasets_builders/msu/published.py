@@ -15,6 +15,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
@@ -28,7 +29,7 @@ from music_evals.datasets_builders.dataset_io import (
     make_provenance,
 )
 from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
-from music_evals.datasets_builders.msu.dataset import (
+from music_evals.datasets_builders.msu.rows import (
     DEFAULT_SEED,
     LEVELS,
     NAME,
@@ -66,44 +67,49 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
     Raises:
         DatasetError: a question, page or PDF is malformed.
     """
-    scores, questions = [], []
+    scores = []
+    questions = []
     for number, row in enumerate(_rows(folder, "nested"), start=1):
         place = f"nested, row {number}"
-        score_id = _text(row, "song_id", place)
-        abc = row.get("abc_notation")
-        # The first title and composer of the ABC.
-        header = dict(reversed(_FIELD.findall((abc or "")[:2000])))
-        images = row.get("images") or []
-        pages: list[Any] = [
-            image.get("bytes") if isinstance(image, dict) else None for image in images
-        ]
-        if not all(isinstance(page, bytes) and page for page in pages):
-            raise DatasetError(f"{place}: a page has no bytes")
-        pdf = row.get("pdf") or None
-        if pdf and not pdf.startswith(b"%PDF"):
-            raise DatasetError(f"{place}: its pdf is no PDF")
-        score = ScoreRow(
-            score_id=score_id,
-            title=header.get("T", "").strip(),
-            composer=header.get("C", "").strip(),
-            abc=abc,
-            images=[FileCell(bytes=page, path=None) for page in pages],
-            pdf=pdf,
-            musicxml=None,
-            source=f"{HUB_REPOSITORY}: {score_id}",
-        )
+        score = _score(row, place)
+        items = _listed(row.get("questions"), place)
         scores.append(score)
-        cell = row.get("questions")
-        if isinstance(
-            cell, dict
-        ):  # some writers of Parquet turn a list of questions into a table of lists
-            cell = [
-                dict(zip(cell, values, strict=True)) for values in zip(*cell.values(), strict=True)
-            ]
-        if not isinstance(cell, list):
-            raise DatasetError(f"{place}: the score has no questions")
-        questions += _questions(score_id, [(place, item) for item in cell])
+        questions += _questions(score["score_id"], [(place, item) for item in items])
     return _plan(scores, questions, seed, source_revision=revision)
+
+
+def _score(row: Mapping[str, Any], place: str) -> ScoreRow:
+    score_id = _text(row, "song_id", place)
+    abc = row.get("abc_notation")
+    # The first title and composer of the ABC.
+    header = dict(reversed(_FIELD.findall((abc or "")[:2000])))
+    images = row.get("images") or []
+    pages: list[Any] = [image.get("bytes") for image in images if isinstance(image, dict)]
+    if len(pages) < len(images) or not all(isinstance(page, bytes) and page for page in pages):
+        raise DatasetError(f"{place}: a page has no bytes")
+    pdf = row.get("pdf") or None
+    if pdf and not pdf.startswith(b"%PDF"):
+        raise DatasetError(f"{place}: its pdf is no PDF")
+    return ScoreRow(
+        score_id=score_id,
+        title=header.get("T", "").strip(),
+        composer=header.get("C", "").strip(),
+        abc=abc,
+        images=[FileCell(bytes=page, path=None) for page in pages],
+        pdf=pdf,
+        musicxml=None,
+        source=f"{HUB_REPOSITORY}: {score_id}",
+    )
+
+
+def _listed(questions: Any, place: str) -> list[Any]:
+    """A list of questions; some writers of Parquet turn it into a table of lists."""
+    if isinstance(questions, dict):
+        rows = zip(*questions.values(), strict=True)
+        return [dict(zip(questions, values, strict=True)) for values in rows]
+    if not isinstance(questions, list):
+        raise DatasetError(f"{place}: the score has no questions")
+    return questions
 
 
 def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
@@ -112,9 +118,9 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
 
     DatasetError names the file and row of a missing or malformed value.
     """
-    scores: dict[str, ScoreRow] = {}
+    scores = {}
     for place, row in _sheet(folder / SCORES_FILE, _SCORE_COLUMNS):
-        score_id = str(row["Link"]).rstrip("/").rpartition("/")[2]
+        score_id = _score_id(row)
         if score_id in scores:
             raise DatasetError(f"{place}: the score {row['Link']} is there already")
         scores[score_id] = ScoreRow(
@@ -127,28 +133,37 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
             musicxml=None,
             source=str(row["Link"]),
         )
-    by_score: dict[str, list[tuple[str, Mapping[str, Any]]]] = {score_id: [] for score_id in scores}
+    items: dict[str, list[tuple[str, Mapping[str, Any]]]] = {score_id: [] for score_id in scores}
     for place, row in _sheet(folder / QUESTIONS_FILE, _QUESTION_COLUMNS):
-        score_id = str(row["Link"]).rstrip("/").rpartition("/")[2]
-        if score_id not in by_score:
+        score_id = _score_id(row)
+        if score_id not in scores:
             raise DatasetError(f"{place}: {SCORES_FILE} has no score {row['Link']}")
-        by_score[score_id].append((place, {name.lower(): value for name, value in row.items()}))
-    questions = [row for score_id, items in by_score.items() for row in _questions(score_id, items)]
+        items[score_id].append((place, {name.lower(): value for name, value in row.items()}))
+    questions = chain.from_iterable(starmap(_questions, items.items()))
     contents = (folder / QUESTIONS_FILE).read_bytes() + (folder / SCORES_FILE).read_bytes()
     return _plan(
-        list(scores.values()), questions, seed, source_sha256=hashlib.sha256(contents).hexdigest()
+        list(scores.values()),
+        list(questions),
+        seed,
+        source_sha256=hashlib.sha256(contents).hexdigest(),
     )
+
+
+def _score_id(row: Mapping[str, Any]) -> str:
+    """The last part of a score's address."""
+    return str(row["Link"]).rstrip("/").rpartition("/")[2]
 
 
 def _plan(
     scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: int, **source: str | None
 ) -> Plan:
-    counts = {
+    answers = [row["answer"] for row in questions]
+    anomalies = {
         "scores without ABC": sum(not row["abc"] for row in scores),
         "scores without pages": sum(not row["images"] for row in scores),
-        "answers that are the word None, kept": sum(row["answer"] == "None" for row in questions),
+        "answers that are the word None, kept": answers.count("None"),
     }
-    anomalies = {anomaly: count for anomaly, count in counts.items() if count}
+    anomalies = {anomaly: count for anomaly, count in anomalies.items() if count}
     provenance = make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=anomalies, **source)
     splits = split_works(scores, seed)
     return Plan(by_split(scores, splits), by_split(questions, splits), provenance)
@@ -157,18 +172,17 @@ def _plan(
 def _questions(score_id: str, items: Iterable[tuple[str, Mapping[str, Any]]]) -> list[QuestionRow]:
     """Rows of the questions of a score; `items` are places in the source and questions."""
     numbers: Counter[int] = Counter()
-    rows: list[QuestionRow] = []
+    rows = []
     for place, item in items:
         level = _level(item.get("level"), place)
         numbers[level] += 1
-        question, answer = (_text(item, name, place) for name in ("question", "answer"))
         row = QuestionRow(
             id=f"{score_id}-level{level}-{numbers[level]}",
             score_id=score_id,
             level=level,
             kind=None,
-            question=question,
-            answer=answer,
+            question=_text(item, "question", place),
+            answer=_text(item, "answer", place),
             answer_type=None,
         )
         rows.append(row)
@@ -200,22 +214,26 @@ def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, 
     ) as error:
         raise DatasetError(f"{path} cannot be read as a spreadsheet: {error}") from error
     rows = book.worksheets[0].iter_rows(values_only=True)
-    header = tuple(next(rows, ()))
-    if header != tuple(columns):
+    header = next(rows, ())
+    if header != columns:
         raise DatasetError(
             f"{path.name} has the columns {', '.join(map(str, header))}; needed are "
             f"{', '.join(columns)}"
         )
     for number, row in enumerate(rows, start=2):
         place = f"{path.name}, row {number}"
-        if len(row) != len(columns) or any(cell is None or not str(cell).strip() for cell in row):
+        if len(row) != len(columns) or not all(map(_is_filled, row)):
             raise DatasetError(f"{place}: a cell is empty; every column is needed")
         yield place, dict(zip(columns, row, strict=True))
 
 
+def _is_filled(value: Any) -> bool:
+    return value is not None and str(value).strip() != ""
+
+
 def _text(row: Mapping[str, Any], name: str, place: str) -> str:
     value = row.get(name)
-    if value is None or not str(value).strip():
+    if not _is_filled(value):
         raise DatasetError(f"{place}: {name} is empty")
     return str(value).strip()
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from music_evals.datasets_builders.msu.dataset import QuestionRow, ScoreRow
+from music_evals.datasets_builders.msu.rows import QuestionRow, ScoreRow
 from music_evals.notation.abc.transposed import (
     direction_of,
     transpose_abc,
@@ -12,15 +12,11 @@ from music_evals.notation.abc.transposed import (
     transpose_signed,
 )
 
-_NOTE_NAMES: Final = (
-    "pitch",
-    "pitches",
-    "key",
-    "chord",
-)  # types of answers that are names of notes
+# Types of answers that are names of notes.
+_NOTE_NAMES: Final = ("pitch", "pitches", "key", "chord")
 _FIXED: Final = re.compile(r"key signature|\bsharps?\b|\bflats?\b|升|降|transpos", re.IGNORECASE)
 _QUOTED: Final = re.compile("(“[^”]*”)")
-_FIELD: Final = {"T:": "title", "C:": "composer"}
+_FIELD: Final = re.compile("^([TC]):.*", re.MULTILINE)
 
 
 def transposed(
@@ -42,18 +38,15 @@ def transposed(
     direction = direction_of(abc)
     moved: list[QuestionRow] = []
     for row, answer_type in zip(questions, types, strict=True):
-        if not _FIXED.search(row["question"]):
-            # Names of parts, such as “Horn in F”, do not change.
-            texts = enumerate(_QUOTED.split(row["question"]))
-            question = "".join(
-                text if place % 2 else transpose_signed(text, direction) for place, text in texts
-            )
-            answer = (
-                transpose_names(row["answer"], direction)
-                if answer_type in _NOTE_NAMES
-                else row["answer"]
-            )
-            moved.append({**row, "question": question, "answer": answer})
+        if _FIXED.search(row["question"]):
+            continue
+        texts = _QUOTED.split(row["question"])
+        # Names of parts, such as “Horn in F”, do not change.
+        texts[::2] = [transpose_signed(text, direction) for text in texts[::2]]
+        answer = row["answer"]
+        if answer_type in _NOTE_NAMES:
+            answer = transpose_names(answer, direction)
+        moved.append({**row, "question": "".join(texts), "answer": answer})
     return transpose_abc(abc, direction), moved
 
 
@@ -62,25 +55,16 @@ def renamed(
 ) -> tuple[ScoreRow, str, list[QuestionRow]]:
     """Give a score, its ABC and its questions the title and composer of another score."""
     new: ScoreRow = {**score, "title": other["title"], "composer": other["composer"]}
-    names = {old: now for key in ("title", "composer") if (old := score[key]) and (now := new[key])}
-    lines = [
-        f"{line[:2]}{new[_FIELD[line[:2]]]}" if line[:2] in _FIELD else line  # type: ignore[literal-required]
-        for line in abc.split("\n")
-    ]
+    names = {score["title"]: new["title"], score["composer"]: new["composer"]}
+    names = {old: now for old, now in names.items() if old and now}
+    pattern = re.compile("|".join(map(re.escape, names)) or "(?!)")  # which is nowhere
+
+    def rename(text: str) -> str:
+        return pattern.sub(lambda match: names[match[0]], text)
+
+    fields = {"T": new["title"], "C": new["composer"]}
     rows: list[QuestionRow] = [
-        {
-            **row,
-            "question": _rename(row["question"], names),
-            "answer": _rename(row["answer"], names),
-        }
+        {**row, "question": rename(row["question"]), "answer": rename(row["answer"])}
         for row in questions
     ]
-    return new, "\n".join(lines), rows
-
-
-def _rename(text: str, names: dict[str, str]) -> str:
-    return (
-        re.sub("|".join(map(re.escape, names)), lambda match: names[match[0]], text)
-        if names
-        else text
-    )
+    return new, _FIELD.sub(lambda match: f"{match[1]}:{fields[match[1]]}", abc), rows

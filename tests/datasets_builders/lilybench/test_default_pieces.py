@@ -136,7 +136,7 @@ def test_keys_without_a_mode_have_that_of_the_others() -> None:
 def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = replace(BY_ID["airdsAirs/book1-47"], tune=4711)
     assert convert(missing) == "the file holds no tune 4711"
-    no_file = Source("x", "bach/no-such-file.mxl", None, "X", None, None, None)
+    no_file = Source("x", "bach/no-such-file.mxl", "X")
     assert "music21 fails on it" in str(convert(no_file))
 
     def busy(_: str) -> str:

@@ -13,12 +13,13 @@ from datasets import load_dataset
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.datasets_builders.msu import computed
 from music_evals.datasets_builders.msu.computed import build_own
-from music_evals.datasets_builders.msu.dataset import BENCHMARK, SPLITS, Plan, split_works, write
+from music_evals.datasets_builders.msu.dataset import BENCHMARK, write
 from music_evals.datasets_builders.msu.published import (
     build_snapshot,
     build_spreadsheets,
     is_snapshot,
 )
+from music_evals.datasets_builders.msu.rows import SPLITS, Plan, split_works
 from music_evals.datasets_builders.msu.works import Work
 from tests.msu_dataset import ABC, png
 

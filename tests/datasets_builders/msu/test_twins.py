@@ -1,6 +1,6 @@
 """Twins of MSU's questions: answers that move along, and names of another piece."""
 
-from music_evals.datasets_builders.msu.dataset import QuestionRow
+from music_evals.datasets_builders.msu.rows import QuestionRow
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from tests.msu_dataset import question, score
 

@@ -10,7 +10,8 @@ import pytest
 from datasets import load_dataset
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.msu.dataset import BENCHMARK, QuestionRow, ScoreRow
+from music_evals.datasets_builders.msu.dataset import BENCHMARK
+from music_evals.datasets_builders.msu.rows import QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.training.conversations import (
     TRAINING_DATA,

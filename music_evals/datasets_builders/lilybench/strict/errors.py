@@ -28,9 +28,9 @@ import random
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Corruption
@@ -92,22 +92,23 @@ def find_errors(text: str) -> dict[Corruption, list[int]]:
     that occur.
     """
     measures = read_measures(text)
-    errors: dict[Corruption, set[int]] = {
-        "invalid_metadata": {
-            measure.number for measure in measures if any(map(_is_invalid, measure.words))
-        },
-        "invalid_content": {
-            measure.number
-            for measure in measures
-            for word in measure.words
-            if word.kind == "unknown"
-            or (word.kind in ("note", "grace") and not all(map(pitch_of, names_in(word))))
-        },
-        "invalid_bar_duration": set(_unfilled(measures)),
-        "melodic_leap": set(_leaps(measures)),
-        "accidental_outside_key": set(_foreign_notes(measures)),
+    numbers: dict[Corruption, Iterable[int]] = {
+        "invalid_metadata": (place.number for place, word in _words(measures) if _is_invalid(word)),
+        "invalid_content": (place.number for place, word in _words(measures) if _is_nonsense(word)),
+        "invalid_bar_duration": _unfilled(measures),
+        "melodic_leap": _leaps(measures),
+        "accidental_outside_key": _foreign_notes(measures),
     }
-    return {kind: sorted(numbers) for kind, numbers in errors.items() if numbers}
+    errors = {kind: sorted(set(places)) for kind, places in numbers.items()}
+    return {kind: places for kind, places in errors.items() if places}
+
+
+def _words(measures: Iterable[MeasureText], *kinds: str) -> Iterator[tuple[MeasureText, Word]]:
+    """The words of measures, or only those of these kinds, with the measures."""
+    for measure in measures:
+        for word in measure.words:
+            if not kinds or word.kind in kinds:
+                yield measure, word
 
 
 def has_false_tie(text: str) -> bool:
@@ -116,26 +117,19 @@ def has_false_tie(text: str) -> bool:
     """
     tied: set[str] = set()
     voice = 0
-    for measure in read_measures(text):
-        for word in measure.words:
-            if word.kind not in ("note", "rest"):
-                continue
-            names = set(names_in(word))
-            if measure.voice == voice and tied.isdisjoint(names) and tied:
-                return True
-            tied = names if word.match["tie"] else set()
-            voice = measure.voice
+    for measure, word in _words(read_measures(text), "note", "rest"):
+        names = set(names_in(word))
+        if measure.voice == voice and tied and tied.isdisjoint(names):
+            return True
+        tied = names if word.match["tie"] else set()
+        voice = measure.voice
     return False
 
 
 def later_commands(text: str) -> bool:
     r"""Whether a ``\key`` or ``\clef`` is in a measure after the first."""
-    return any(
-        word.kind in ("key", "clef")
-        for measure in read_measures(text)
-        if measure.number > 1
-        for word in measure.words
-    )
+    commands = _words(read_measures(text), "key", "clef")
+    return any(measure.number > 1 for measure, _ in commands)
 
 
 def is_foreign(signature: int, pitch: NoteName) -> bool:
@@ -180,17 +174,20 @@ def names_in(word: Word) -> list[str]:
     return [name.rstrip("',") for name in written]
 
 
+def _is_nonsense(word: Word) -> bool:
+    """Whether a word is no LilyPond, or has the name of a note that does not exist."""
+    is_note = word.kind in ("note", "grace")
+    return word.kind == "unknown" or (is_note and not all(map(pitch_of, names_in(word))))
+
+
 def _unfilled(measures: Sequence[MeasureText]) -> Iterator[int]:
-    metres: dict[
-        int, Fraction
-    ] = {}  # number of a measure → length of its metre, from the first voice that has it
+    # Number of a measure → length of its metre, from the first voice that has it.
+    metres = {}
     metre = Fraction(1)
     for measure in measures:
         if measure.voice == 0:
-            metre = next(
-                (Fraction(word.match["metre"]) for word in measure.words if word.kind == "metre"),
-                metre,
-            )
+            signs = [word.match["metre"] for word in measure.words if word.kind == "metre"]
+            metre = Fraction(signs[0]) if signs else metre
             metres[measure.number] = metre
     for measure in measures:
         if measure.closed and measure.number and measure.length != metres.get(measure.number):
@@ -198,16 +195,14 @@ def _unfilled(measures: Sequence[MeasureText]) -> Iterator[int]:
 
 
 def _leaps(measures: Sequence[MeasureText]) -> Iterator[int]:
-    for measure, following in pairwise([None, *measures]):
-        assert following is not None
-        if measure is None or measure.voice != following.voice:
-            last: int | None = None
-        for word in following.words:
-            if word.kind in ("note", "rest"):
-                degree = _degree(word)
-                if last is not None and degree is not None and abs(degree - last) > MAX_LEAP:
-                    yield following.number
-                last = degree
+    voice: int | None = None
+    last: int | None = None
+    for measure, word in _words(measures, "note", "rest"):
+        last = last if measure.voice == voice else None
+        degree = _degree(word)
+        if last is not None and degree is not None and abs(degree - last) > MAX_LEAP:
+            yield measure.number
+        voice, last = measure.voice, degree
 
 
 def _degree(word: Word) -> int | None:
@@ -220,17 +215,14 @@ def _degree(word: Word) -> int | None:
 
 
 def _foreign_notes(measures: Sequence[MeasureText]) -> Iterator[int]:
-    if any(
-        word.kind == "key" and _is_invalid(word) for measure in measures for word in measure.words
-    ):
+    if any(_is_invalid(word) for _, word in _words(measures, "key")):
         return  # if a key cannot be read, nobody can say which notes are outside of it
     signatures = Signatures(measures)
-    for measure in measures:
-        for word in measure.words:
-            if word.kind in ("note", "grace"):
-                pitches = filter(None, map(pitch_of, names_in(word)))
-                if any(is_foreign(signatures.at(measure, word), pitch) for pitch in pitches):
-                    yield measure.number
+    for measure, word in _words(measures, "note", "grace"):
+        signature = signatures.at(measure, word)
+        pitches = filter(None, map(pitch_of, names_in(word)))
+        if any(is_foreign(signature, pitch) for pitch in pitches):
+            yield measure.number
 
 
 class Signatures:
@@ -238,15 +230,11 @@ class Signatures:
 
     def __init__(self, measures: Sequence[MeasureText]) -> None:
         self._keys: dict[int, list[tuple[int, Fraction, int]]] = defaultdict(list)
-        for measure in measures:
-            for word in measure.words:
-                if (
-                    word.kind == "key"
-                    and not _is_invalid(word)
-                    and (tonic := pitch_of(word.match["tonic"]))
-                ):
-                    signature = signature_of(tonic, word.match["mode"])
-                    self._keys[measure.staff].append((measure.number, word.position, signature))
+        for measure, word in _words(measures, "key"):
+            tonic = pitch_of(word.match["tonic"])
+            if tonic is not None and not _is_invalid(word):
+                signature = signature_of(tonic, word.match["mode"])
+                self._keys[measure.staff].append((measure.number, word.position, signature))
 
     def at(self, measure: MeasureText, note: Word) -> int:
         """The number of sharps in force at a note."""
@@ -273,9 +261,8 @@ def _candidates(
     measures: Sequence[MeasureText], kind: Corruption, draw: random.Random
 ) -> Iterator[tuple[int, int, str, int]]:
     """Start and end of a passage, the text that replaces it, and the number of its measure."""
-    places = [(measure, word) for measure in measures for word in measure.words if measure.number]
     if kind == "invalid_metadata":
-        commands = [(measure, word) for measure, word in places if word.kind in ("key", "clef")]
+        commands = [place for place in _words(measures, "key", "clef") if place[0].number]
         draw.shuffle(commands)
         # Most scores have key and clef in measure 1 and nowhere else, so other measures are
         # preferred.
@@ -287,58 +274,43 @@ def _candidates(
     draw.shuffle(notes)
     signatures = Signatures(measures)
     for measure, word in notes:
-        for group, new in _replacements(signatures, measure, word, kind, draw):
+        signature = signatures.at(measure, word)
+        for group, new in _replacements(word, signature, kind, measure.closed, draw):
             start, end = word.match.span(group)
-            # A word that is no note has no octave.
-            yield (
-                start,
-                word.match.end("octave") if kind == "invalid_content" else end,
-                new,
-                measure.number,
-            )
+            if kind == "invalid_content":  # a word that is no note has no octave
+                end = word.match.end("octave")
+            yield start, end, new, measure.number
 
 
 def _plain_notes(measures: Sequence[MeasureText]) -> Iterator[tuple[MeasureText, Word]]:
     """Single notes without ties, in measures that are counted."""
-    before: Word | None = None
-    for measure in measures:
-        for word in measure.words:
-            if word.kind in ("note", "rest"):
-                is_tied = word.match["tie"] or (before and before.match["tie"])
-                if word.kind == "note" and word.match["name"] and measure.number and not is_tied:
-                    yield measure, word
-                before = word
+    is_tied = False
+    for measure, word in _words(measures, "note", "rest"):
+        continues, is_tied = is_tied, bool(word.match["tie"])
+        is_single = word.kind == "note" and word.match["name"]
+        if is_single and measure.number and not continues and not is_tied:
+            yield measure, word
 
 
 def _replacements(
-    signatures: Signatures, measure: MeasureText, note: Word, kind: Corruption, draw: random.Random
+    note: Word, signature: int, kind: Corruption, is_closed: bool, draw: random.Random
 ) -> Iterator[tuple[str, str]]:
     """Groups of the note's match, and their new texts."""
     if kind == "invalid_content":
         yield "name", draw.choice(_NONSENSE)
     elif kind == "invalid_bar_duration":
-        written = note.match["duration"].rstrip(".")
-        choices = [
-            new for new in _OTHER_DURATIONS.get(written, ()) if new != note.match["duration"]
-        ]
-        if measure.closed and choices:
+        duration = note.match["duration"]
+        near = _OTHER_DURATIONS.get(duration.rstrip("."), ())
+        choices = [other for other in near if other != duration]
+        if is_closed and choices:
             yield "duration", draw.choice(choices)
     elif kind == "melodic_leap":
-        octave = (
-            note.match["octave"].count("'")
-            - note.match["octave"].count(",")
-            + draw.choice((-_LEAP, _LEAP))
-        )
-        yield "octave", "'" * octave if octave > 0 else "," * -octave
-    else:
-        pitch = pitch_of(note.match["name"])
-        signature = signatures.at(measure, note)
-        if pitch is not None:
-            others = (pitch._replace(alteration=pitch.alteration + change) for change in (-1, 1))
-            foreign = [
-                other
-                for other in others
-                if abs(other.alteration) <= 1 and is_foreign(signature, other)
-            ]
-            if foreign:
-                yield "name", name_of(*draw.choice(foreign))
+        written = note.match["octave"]
+        octave = written.count("'") - written.count(",") + draw.choice((-_LEAP, _LEAP))
+        yield "octave", "'" * octave or "," * -octave
+    elif pitch := pitch_of(note.match["name"]):
+        altered = (pitch._replace(alteration=pitch.alteration + change) for change in (-1, 1))
+        foreign = [other for other in altered if is_foreign(signature, other)]
+        foreign = [other for other in foreign if abs(other.alteration) <= 1]
+        if foreign:
+            yield "name", name_of(*draw.choice(foreign))

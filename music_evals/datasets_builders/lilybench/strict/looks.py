@@ -25,21 +25,17 @@ MARGIN: Final = 0.03  # above chance, from which on a dataset is refused
 _Z: Final = 1.96  # of a 95% interval
 _FINENESS: Final = 2  # steps in which a number doubles
 _MARK: Final = re.compile(r"\\[A-Za-z]+|\\\\|\"[^\"\n]*\"|[#$%|]|\n[ \t]*\n")
-_MUSIC: Final = frozenset(
-    {
-        *(
-            "\\key",
-            "\\time",
-            "\\major",
-            "\\minor",
-            "\\dorian",
-            "\\phrygian",
-            "\\lydian",
-            "\\mixolydian",
-            "\\locrian",
-        ),
-    }
-)
+_MUSIC: Final = {
+    "\\key",
+    "\\time",
+    "\\major",
+    "\\minor",
+    "\\dorian",
+    "\\phrygian",
+    "\\lydian",
+    "\\mixolydian",
+    "\\locrian",
+}
 
 Looks = Mapping[str, int]
 """Sign or command → steps on a scale of its number in a text."""
@@ -78,11 +74,8 @@ def attack(rows: Sequence[TaskRow]) -> list[float]:
                 examples[answer].append(other)
         if all(examples.values()):
             scores = _likelihoods(own, examples)
-            ties = [
-                option
-                for option, score in scores.items()
-                if math.isclose(score, max(scores.values()))
-            ]
+            best = max(scores.values())
+            ties = [option for option, score in scores.items() if math.isclose(score, best)]
             chances.append((right in ties) / len(ties))
     return chances
 
@@ -101,11 +94,13 @@ def _likelihoods(own: Looks, examples: Mapping[str, Sequence[Looks]]) -> dict[st
     Shares are smoothed by those of all examples, so that it makes no difference how many an option
     has.
     """
-    known = [example for group in examples.values() for example in group]
+    every_example = [example for group in examples.values() for example in group]
     scores = dict.fromkeys(examples, 0.0)
-    for mark in own.keys() | {mark for example in known for mark in example}:
+    for mark in own.keys() | {mark for example in every_example for mark in example}:
         number = own.get(mark, 0)
-        share = (sum(example.get(mark, 0) == number for example in known) + 1) / (len(known) + 1)
+        share = (sum(example.get(mark, 0) == number for example in every_example) + 1) / (
+            len(every_example) + 1
+        )
         for option, group in examples.items():
             count = sum(example.get(mark, 0) == number for example in group)
             scores[option] += math.log((count + share) / (len(group) + 1))
@@ -119,12 +114,13 @@ def check_looks(task: str, rows: Sequence[TaskRow]) -> None:
     chances = attack(rows)
     if not chances:
         return
-    share, count = sum(chances) / len(chances), len(chances)
+    count = len(chances)
+    share = sum(chances) / count
     chance = sum(1 / len(row["options"]) for row in rows) / len(rows)
-    center = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
-    spread = (
-        _Z / (1 + _Z**2 / count) * math.sqrt(share * (1 - share) / count + (_Z / (2 * count)) ** 2)
-    )
+    # Wilson's interval.
+    scale = 1 + _Z**2 / count
+    center = (share + _Z**2 / (2 * count)) / scale
+    spread = _Z / scale * math.sqrt(share * (1 - share) / count + (_Z / (2 * count)) ** 2)
     if center - spread > chance + MARGIN:
         raise ValueError(
             f"{task}: how the scores are written, without their notes, gives {share:.0%} of the "

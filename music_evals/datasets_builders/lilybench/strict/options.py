@@ -9,6 +9,7 @@ of others.
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from music_evals.datasets_builders.lilybench.rows import stable_hash
@@ -66,7 +67,7 @@ def draw_questions(
             key=lambda value: (-counts[value], stable_hash(turn_salt, value)),
         )
         for group, options in grouping(available, remaining, turn_salt):
-            in_order = sorted(group, key=lambda value: stable_hash(turn_salt, value))
+            in_order = _by_hash(group, turn_salt)
             for value, place in zip(in_order, _places(turn_salt, *in_order), strict=False):
                 # The hash includes the turn, so that one piece less does not move all later pieces
                 # a turn ahead.
@@ -80,6 +81,10 @@ def draw_questions(
     for piece in sorted(rest, key=lambda piece: stable_hash(salt, piece.id)):
         for _, options in grouping([values[piece.id]], remaining, salt):
             yield piece, options, _places(salt, piece.id)[0]
+
+
+def _by_hash(values: Iterable[str], *salt: str) -> list[str]:
+    return sorted(values, key=lambda value: stable_hash(*salt, value))
 
 
 def _places(*seed: str) -> list[int]:
@@ -98,37 +103,35 @@ def near_fours(
     ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         # If fewer than two fours are left, the values with the fewest pieces wait, which leaves
         # more fours for later.
-        candidates = values[:OPTIONS] if len(values) < 2 * OPTIONS else values
-        order = sorted(candidates, key=lambda value: stable_hash(salt, value))
-        free = dict.fromkeys(order)
+        order = _by_hash(values[:OPTIONS] if len(values) < 2 * OPTIONS else values, salt)
+        free = order
         fours = []
         for value in order:
-            if value in free and len(four := [value, *nearest(value, free, salt)]) == OPTIONS:
+            four = nearest(value, free, salt) if value in free else []
+            if len(four) == OPTIONS:
                 fours.append(four)
-                for member in four:
-                    del free[member]
+                free = [other for other in free if other not in four]
         if fours:
-            yield from ((four, four) for four in fours)
-        else:
-            fours = [[value, *nearest(value, all_values, salt)] for value in values]
-            yield from ((four[:1], four) for four in fours if len(four) == OPTIONS)
+            yield from zip(fours, fours, strict=True)
+            return
+        for value in values:
+            four = nearest(value, all_values, salt)
+            if len(four) == OPTIONS:
+                yield [value], four
 
     def nearest(value: str, candidates: Iterable[str], salt: str) -> list[str]:
-        chosen: list[str] = []
-        for other in sorted(
-            candidates, key=lambda other: (distance(value, other), stable_hash(salt, value, other))
-        ):
-            if len(chosen) == OPTIONS - 1:
-                break
-            if other != value and not any(are_alike(other, member) for member in (value, *chosen)):
-                chosen.append(other)
-        return chosen
+        """A value, and the three that are nearest to it, or fewer."""
+        in_order = sorted(_by_hash(candidates, salt, value), key=partial(distance, value))
+        four = [value]
+        for other in in_order:
+            is_new = other != value and not any(are_alike(other, member) for member in four)
+            if is_new and len(four) < OPTIONS:
+                four.append(other)
+        return four
 
     return group_values
 
 
 def fixed_options(options: Sequence[str]) -> Grouping:
     """Ask for each value by itself, always with the same options."""
-    return lambda values, _, salt: (
-        ([value], options) for value in sorted(values, key=lambda value: stable_hash(salt, value))
-    )
+    return lambda values, _, salt: (([value], options) for value in _by_hash(values, salt))

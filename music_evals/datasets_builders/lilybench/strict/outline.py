@@ -28,11 +28,11 @@ def outline(score: str) -> str | None:
     """
     upper, lower = _outer_voices(_plain_measures(score))
     shown = upper.keys() & lower.keys()
-    starts = [n for n in sorted(shown) if shown.issuperset(range(n, n + _MEASURES))]
-    if not starts:
+    spans = (range(number, number + _MEASURES) for number in sorted(shown))
+    numbers = next(filter(shown.issuperset, spans), None)
+    if numbers is None:
         return None
     head = _HEAD.findall(next(line for line in score.splitlines() if "\\time " in line))
-    numbers = range(starts[0], starts[0] + _MEASURES)
     staves = []
     for voice, clef, outer in ((upper, "treble", _HIGHEST), (lower, "bass", _LOWEST)):
         lines = [outer.sub(r"\1", voice[number]) + " |" for number in numbers]
@@ -46,11 +46,8 @@ def _plain_measures(score: str) -> dict[tuple[int, int], dict[int, str]]:
     """Staff and voice → numbers and texts of its complete measures without commands, up to a change
     of key or metre.
     """
-    changes = [
-        measure.number
-        for measure in read_measures(score)
-        if measure.number > 1 and _HEAD.search(score, measure.start, measure.end)
-    ]
+    later = (measure for measure in read_measures(score) if measure.number > 1)
+    changes = (m.number for m in later if _HEAD.search(score, m.start, m.end))
     end = min(changes, default=inf)
     voices: dict[tuple[int, int], dict[int, str]] = {}
     for run in runs(score):

@@ -27,7 +27,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Continuation
@@ -39,12 +39,8 @@ from music_evals.notation.lilypond.syntax.languages import name_of, pitch_of
 _SPAN: Final = 9  # measures that are put in order
 _FEWEST: Final = 4  # measures ahead of the one that is asked for
 _MOST: Final = 8
-_HEIGHTS: Final = (
-    0,
-    1,
-    3,
-    4,
-)  # of the four options in steps of the key; each is the right one's equally often
+# Of the four options in steps of the key; each is the right one's equally often.
+_HEIGHTS: Final = (0, 1, 3, 4)
 _FINALS: Final = ((1, 3, 6), (-1, 1, 3), (-4, -1, 1), (-6, -4, -1))
 """Steps of the key from the tonic to wrong last notes, which are on the second, fourth and seventh
 degree.
@@ -55,13 +51,8 @@ _NOTE: Final = re.compile(r"(?<![\\a-z])([a-g][a-z]*)([',]*)")
 _TIE: Final = re.compile(r"(?:^|\s)([a-g][a-z]*[',]*)\d+\.*~\n\1\d")
 _ONE_NOTE: Final = re.compile(r"(?:r\S+ )*([a-g][a-z]*)[',]*\d+\.*(?: [rs]\S+)*")
 _LINE_END: Final = re.compile(r" \|\s+")
-_PLAIN: Final = {
-    "note",
-    "rest",
-    "clef",
-    "key",
-    "metre",
-}  # kinds of words that a passage may be cut between
+# Kinds of words that a passage may be cut between.
+_PLAIN: Final = {"note", "rest", "clef", "key", "metre"}
 Place = tuple[MeasureText, str]
 """A measure, and its text without a clef, key and metre ahead of its notes."""
 
@@ -82,7 +73,7 @@ def orders(piece: Usable, draw: random.Random) -> Iterator[tuple[list[str], int]
     """Yield four passages in their order, and the number of the first measure, in an order that is
     drawn.
     """
-    spans: list[Sequence[MeasureText]] = []
+    spans = []
     for run in runs(piece.score):
         measures = [measure for measure, _ in run]
         spans += [measures[start : start + _SPAN] for start in range(len(run) - _SPAN + 1)]
@@ -122,21 +113,20 @@ def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
     draw.shuffle(places)
     kinds: list[Continuation] = ["tie", "repeat", "final"]
     draw.shuffle(kinds)
-    for kind in kinds:
-        for run, index in places:
-            texts = [text for _, text in run[max(0, index - _MOST) : index]]
-            measure, right = run[index]
-            if kind != "final":
-                decides = (_is_tied if kind == "tie" else _is_repeat)(texts, right)
-            else:
-                decides = measure.number == piece.structure.measures and _is_final(
-                    texts, right, tonic, mode
-                )
-            wrong = _moved(right, kind, tonic, mode, draw) if decides else []
-            if wrong:
-                yield Question(
-                    kind, " |\n".join([*texts, ""]).strip(), right, wrong, measure.number
-                )
+    for kind, (run, index) in product(kinds, places):
+        texts = [text for _, text in run[max(0, index - _MOST) : index]]
+        measure, right = run[index]
+        if kind == "tie":
+            decides = _is_tied(texts, right)
+        elif kind == "repeat":
+            decides = _is_repeat(texts, right)
+        else:
+            is_last = measure.number == piece.structure.measures
+            decides = is_last and _is_final(texts, right, tonic, mode)
+        wrong = _moved(right, kind, tonic, mode, draw) if decides else []
+        if wrong:
+            shown = " |\n".join([*texts, ""]).strip()
+            yield Question(kind, shown, right, wrong, measure.number)
 
 
 def runs(score: str) -> Iterator[list[Place]]:
@@ -163,11 +153,10 @@ def _is_tied(shown: Sequence[str], right: str) -> bool:
 
 
 def _is_repeat(shown: Sequence[str], right: str) -> bool:
-    pair = [*shown[-2:]]
-    following = {
-        shown[place + 2] for place in range(len(shown) - 3) if [*shown[place : place + 2]] == pair
-    }
-    return following == {right} and len({*pair, right}) == 3
+    pair = (*shown[-2:], right)
+    triples = list(zip(shown, shown[1:], shown[2:], strict=False))
+    following = {triple[2] for triple in triples if triple[:2] == pair[:2]}
+    return following == {right} and len(set(pair)) == 3
 
 
 def _is_final(shown: Sequence[str], right: str, tonic: str, mode: str) -> bool:
@@ -176,17 +165,15 @@ def _is_final(shown: Sequence[str], right: str, tonic: str, mode: str) -> bool:
         return False
     below = (pitch.step - 1) % 7
     leading = name_of(below, alteration_in(signature_of(pitch, mode), below) + (mode == "minor"))
-    return any(leading == name for name, _ in _NOTE.findall(" ".join(shown)))
+    return leading in [name for name, _ in _NOTE.findall(" ".join(shown))]
 
 
 def _moved(right: str, kind: Continuation, tonic: str, mode: str, draw: random.Random) -> list[str]:
     """The wrong options; none if one takes a double sharp or flat."""
     own = draw.choice(_HEIGHTS)
-    moves = (
-        draw.choice(_FINALS)
-        if kind == "final"
-        else [height - own for height in _HEIGHTS if height != own]
-    )
+    moves = [height - own for height in _HEIGHTS if height != own]
+    if kind == "final":
+        moves = [*draw.choice(_FINALS)]
     pitch = pitch_of(tonic)
     assert pitch is not None
     signature = signature_of(pitch, mode)

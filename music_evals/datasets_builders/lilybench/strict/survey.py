@@ -24,6 +24,9 @@ MAX_CHARACTERS = 200_000  # of a canonical text
 _MAX_MESSAGES = 2_000  # characters of LilyPond's messages in a row
 
 
+Reading = Structure | StructureError
+
+
 class Usable(NamedTuple):
     """A piece for strict tasks: its canonical text as `score`, and LilyPond's reading of that."""
 
@@ -50,45 +53,49 @@ def survey(
         readings.append(reading)
         scores.append(_canonical(run, reading))
         on_piece("compiling", len(pieces))
-    written = [score for score in scores if not isinstance(score, ValueError)]
+    written = [score for score in scores if isinstance(score, str)]
     written_readings = read_structures(written, **options)
     unmeasured = []
     for piece, run, reading, score in zip(pieces, runs, readings, scores, strict=True):
-        usable, reason, results = None, str(score), [reading]
-        if not isinstance(score, ValueError):
+        usable: Usable | None = None
+        reason: str | None = str(score)
+        is_measured = run.is_measured and _is_measured(reading)
+        if isinstance(score, str):
             structure = next(written_readings)
-            results.append(structure)
             on_piece("compiling in canonical form", len(written))
-            if (
-                isinstance(structure, Structure)
-                and isinstance(reading, Structure)
-                and same_music(reading, structure)
-            ):
-                usable = Usable(piece.id, piece.header, score, structure)
-            else:
-                reason = "in canonical form it is other music"
+            is_measured = is_measured and _is_measured(structure)
+            reason = "in canonical form it is other music"
+            if (same := _same_structure(reading, structure)) is not None:
+                usable, reason = Usable(piece.id, piece.header, score, same), None
         yield _row(piece, run, reading, usable, reason), usable
-        if not (
-            run.is_measured
-            and all(isinstance(result, Structure) or result.is_measured for result in results)
-        ):
+        if not is_measured:
             unmeasured.append(piece.id)
     if unmeasured:
         raise not_measured(unmeasured)
 
 
-def opening(reading: Structure | StructureError) -> tuple[str | None, str | None]:
+def _is_measured(reading: Reading) -> bool:
+    return isinstance(reading, Structure) or reading.is_measured
+
+
+def _same_structure(reading: Reading, again: Reading) -> Structure | None:
+    """The second reading, if it is of the same music as the first."""
+    if isinstance(reading, StructureError) or isinstance(again, StructureError):
+        return None
+    return again if same_music(reading, again) else None
+
+
+def opening(reading: Reading) -> tuple[str | None, str | None]:
     """Return the names of the first key and the first metre; None for one that is absent or cannot
     be read.
     """
     if isinstance(reading, StructureError):
         return None, None
-    return reading.keys[0].name if reading.keys else None, (
-        reading.metres[0].name if reading.metres else None
-    )
+    names = [signs[0].name if signs else None for signs in (reading.keys, reading.metres)]
+    return names[0], names[1]
 
 
-def _canonical(run: Compiled, reading: Structure | StructureError) -> str | ValueError:
+def _canonical(run: Compiled, reading: Reading) -> str | ValueError:
     """The canonical text of a piece, or the reason why it has none."""
     if run.problem is not None:
         return ValueError(f"LilyPond does not compile it: {run.problem}")
@@ -113,11 +120,14 @@ def _canonical(run: Compiled, reading: Structure | StructureError) -> str | Valu
 def _row(
     piece: Piece,
     run: Compiled,
-    reading: Structure | StructureError,
+    reading: Reading,
     usable: Usable | None,
-    reason: str,
+    reason: str | None,
 ) -> CorpusRow:
     composer = composer_of(piece.header, piece.id)
+    measures = None
+    if isinstance(reading, Structure) and not reading.problems:
+        measures = reading.measures
     key, metre = opening(reading)
     return {
         "id": piece.id,
@@ -129,12 +139,10 @@ def _row(
         "instrument": instrument_of(piece.header),
         "key": key,
         "metre": metre,
-        "measures": (
-            None if isinstance(reading, StructureError) or reading.problems else reading.measures
-        ),
+        "measures": measures,
         "licence": licence_of(piece.header),
         "compiles": run.succeeded,
         "messages": run.messages[:_MAX_MESSAGES],
         "usable": usable is not None,
-        "reason": None if usable else reason,
+        "reason": reason,
     }

@@ -36,7 +36,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache as cached
-from itertools import chain, islice
+from itertools import chain, islice, product
+from operator import ne
 from typing import Any, Final
 
 from music_evals.datasets_builders.lilybench import facts
@@ -72,9 +73,9 @@ from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.syntax.languages import NoteName
 
 MASK: Final = "?"  # replaces a masked key or metre
-_MASKED: Final[Mapping[str, re.Pattern[str]]] = {
-    "\\key": re.compile(r"(?<=\\key )\S+ \\\S+"),
-    "\\time": re.compile(r"(?<=\\time )\S+"),
+_MASKED: Final[Mapping[Field, re.Pattern[str]]] = {
+    "key": re.compile(r"(?<=\\key )\S+ \\\S+"),
+    "metre": re.compile(r"(?<=\\time )\S+"),
 }
 _NOTE_LENGTHS: Final = ("2", "4", "8", "16")
 _ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
@@ -134,9 +135,8 @@ def _take(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
 def _row(
     task: TaskName, piece: Usable, answer: str, score: str | None = None, **more: Any
 ) -> TaskRow:
-    return task_row(
-        task, "strict", piece.id, answer, score=piece.score if score is None else score, **more
-    )
+    shown = piece.score if score is None else score
+    return task_row(task, "strict", piece.id, answer, score=shown, **more)
 
 
 def _shuffled(right: str, wrong: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
@@ -158,28 +158,24 @@ def _choice_rows(
     """Rows that ask for a value; `values` and `scores` are by id, and pieces without one of them
     are left out.
     """
-    with_value = [
-        piece for piece in pieces if piece.id in values and (scores is None or piece.id in scores)
-    ]
+    if scores is None:
+        scores = {piece.id: piece.score for piece in pieces}
+    with_value = [piece for piece in pieces if piece.id in values and piece.id in scores]
     for piece, choices, place in draw_questions(with_value, values, salt, grouping):
         right = values[piece.id]
-        options, _ = _shuffled(
-            right, (value for value in choices if value != right), _draw(salt, piece)
-        )
+        wrong = [value for value in choices if value != right]
+        options, _ = _shuffled(right, wrong, _draw(salt, piece))
         options.remove(right)
         options.insert(place, right)
-        score = None if scores is None else scores[piece.id]
-        yield _row(task, piece, str(place), score, kind=kind, options=options)
+        yield _row(task, piece, str(place), scores[piece.id], kind=kind, options=options)
 
 
 def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    return (
-        _row("bar_count", piece, str(piece.structure.measures)) for piece in _in_order(pieces, salt)
-    )
+    for piece in _in_order(pieces, salt):
+        yield _row("bar_count", piece, str(piece.structure.measures))
 
 
-# --- key, metre, note length
-# ------------------------------------------------------------------------------------------
+# --- key, metre, note length ---
 
 
 def _metadata(piece: Usable, field: Field) -> str | None:
@@ -190,7 +186,8 @@ def _metadata(piece: Usable, field: Field) -> str | None:
     metre = piece.structure.metres[0]
     if field == "metre":
         return metre.name
-    return name if (name := str(metre.denominator)) in _NOTE_LENGTHS else None
+    length = str(metre.denominator)
+    return length if length in _NOTE_LENGTHS else None
 
 
 def _signature(key: str) -> int:
@@ -199,50 +196,49 @@ def _signature(key: str) -> int:
     return signature_of(NoteName("CDEFGAB".index(tonic[0]), alteration), mode)
 
 
+def _ratio(metre: str, other: str) -> Fraction:
+    """How many times as long the longer measure is."""
+    ratio = Fraction(metre) / Fraction(other)
+    return max(ratio, 1 / ratio)
+
+
 _GROUPINGS: Final[Mapping[Field, Grouping]] = {
     "key": near_fours(lambda key, other: abs(_signature(key) - _signature(other))),
-    "metre": near_fours(
-        lambda metre, other: max(
-            Fraction(metre) / Fraction(other), Fraction(other) / Fraction(metre)
-        ),
-        lambda metre, other: Fraction(metre) == Fraction(other),
-    ),
+    "metre": near_fours(_ratio, lambda metre, other: Fraction(metre) == Fraction(other)),
     "note_length": fixed_options(_NOTE_LENGTHS),
 }
 
 
 def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: int) -> list[TaskRow]:
-    rows: list[TaskRow] = []
+    rows = []
     fields = FIELDS if task == "metadata_qa" else FIELDS[:2]
     for index, field in enumerate(fields):
-        share = size // len(fields) + (index < size % len(fields))
-        shown = {
-            piece.id: piece.score if task == "metadata_qa" else _masked(piece, field)
-            for piece in pieces
-        }
-        scores = {name: text for name, text in shown.items() if text is not None}
-        values = {
-            piece.id: value
-            for piece in pieces
-            if piece.id in scores and (value := _metadata(piece, field))
-        }
+        scores = _without_none({piece.id: _shown(task, piece, field) for piece in pieces})
+        shown = [piece for piece in pieces if piece.id in scores]
+        values = _without_none({piece.id: _metadata(piece, field) for piece in shown})
         choices = _choice_rows(
-            task, pieces, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores
+            task, shown, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores
         )
+        share = size // len(fields) + (index < size % len(fields))
         rows += _take(f"{task} ({field})", choices, share)
     return rows
 
 
-def _masked(piece: Usable, field: Field) -> str | None:
-    """The score with every key or time signature masked; None if it changes."""
+def _without_none(values: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _shown(task: TaskName, piece: Usable, field: Field) -> str | None:
+    """The score, for one task with every key or time signature masked; None if it changes."""
+    if task == "metadata_qa":
+        return piece.score
     signatures = piece.structure.keys if field == "key" else piece.structure.metres
     if len({signature.name for signature in signatures}) != 1:
         return None
-    return _MASKED["\\key" if field == "key" else "\\time"].sub(MASK, piece.score)
+    return _MASKED[field].sub(MASK, piece.score)
 
 
-# --- measures
-# --------------------------------------------------------------------------------------------------
+# --- measures ---
 
 
 def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
@@ -271,71 +267,53 @@ def _per_piece(
     return (row for row in rows if row is not None)
 
 
-# --- whole pieces
-# --------------------------------------------------------------------------------------------------
+# --- whole pieces ---
 
 
 def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    titles = {
-        piece.id: title
-        for piece in pieces
-        if (title := facts.title_of(piece.header)) is not None and not facts.names_a_key(title)
-    }
+    titles = _without_none({piece.id: facts.title_of(piece.header) for piece in pieces})
+    titles = {name: title for name, title in titles.items() if not facts.names_a_key(title)}
     counts = Counter(title.casefold() for title in titles.values())
     unique = {name: title for name, title in titles.items() if counts[title.casefold()] == 1}
+    headers = {unique[piece.id]: piece.header for piece in pieces if piece.id in unique}
     traits = {
-        unique[piece.id]: (
-            facts.title_kind(unique[piece.id]),
-            facts.style_of(piece.header),
-            facts.instrument_of(piece.header),
-        )
-        for piece in pieces
-        if piece.id in unique
+        title: (facts.title_kind(title), facts.style_of(header), facts.instrument_of(header))
+        for title, header in headers.items()
     }
 
     def differences(title: str, other: str) -> tuple[bool, ...]:
-        return tuple(
-            trait != other_trait
-            for trait, other_trait in zip(traits[title], traits[other], strict=True)
-        )
+        return tuple(map(ne, traits[title], traits[other]))
 
-    return _choice_rows(
-        "music_captioning",
-        pieces,
-        unique,
-        salt,
-        near_fours(differences, cached(facts.are_siblings)),
-    )
+    grouping = near_fours(differences, cached(facts.are_siblings))
+    return _choice_rows("music_captioning", pieces, unique, salt, grouping)
 
 
 def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    composers = ((piece.id, facts.composer_of(piece.header, piece.id)) for piece in pieces)
-    dated = {
-        name: composer
-        for name, composer in composers
-        if composer is not None and composer.born is not None
-    }
-    by_name = {composer.name: composer for composer in dated.values()}
+    names = {}
+    by_name = {}
+    births = {}
+    for piece in pieces:
+        composer = facts.composer_of(piece.header, piece.id)
+        if composer is not None and composer.born is not None:
+            names[piece.id] = composer.name
+            by_name[composer.name] = composer
+            births[composer.name] = composer.born
     grouping = near_fours(
-        lambda name, other: abs((by_name[name].born or 0) - (by_name[other].born or 0)),
+        lambda name, other: abs(births[name] - births[other]),
         lambda name, other: facts.may_be_one(by_name[name], by_name[other]),
     )
-    names = {name: composer.name for name, composer in dated.items()}
     return _choice_rows(
         "composer_recognition", pieces, names, salt, grouping, scores=_outlines(pieces)
     )
 
 
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    styles: dict[str, str] = {}
+    styles = {}
     for piece in pieces:
-        style, composer = (
-            facts.style_of(piece.header) or "",
-            facts.composer_of(piece.header, piece.id),
-        )
-        if style in facts.FORMS or (
-            composer is not None and composer.born in facts.PERIODS.get(style, ())
-        ):
+        style = facts.style_of(piece.header) or ""
+        composer = facts.composer_of(piece.header, piece.id)
+        is_in_period = composer is not None and composer.born in facts.PERIODS.get(style, ())
+        if is_in_period or style in facts.FORMS:
             styles[piece.id] = style
     grouping = near_fours(
         lambda *_: 0, lambda style, other: (style in facts.PERIODS) != (other in facts.PERIODS)
@@ -346,11 +324,10 @@ def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 
 
 def _outlines(pieces: Iterable[Usable]) -> dict[str, str]:
-    return {piece.id: text for piece in pieces if (text := outline(piece.score)) is not None}
+    return _without_none({piece.id: outline(piece.score) for piece in pieces})
 
 
-# --- errors
-# --------------------------------------------------------------------------------------------------
+# --- errors ---
 
 
 def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) -> list[TaskRow]:
@@ -362,50 +339,52 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     """
     share = size // len(CORRUPTIONS)
     by_id = {piece.id: piece for piece in pieces}
-    is_clean = cached(
-        lambda name: not find_errors(by_id[name].score) and not has_false_tie(by_id[name].score)
-    )
-
-    rows: list[TaskRow] = []
+    # Finding errors takes time: it is done at most once per piece, and only if the piece's turn
+    # comes.
+    is_clean = cached(lambda name: _is_clean(by_id[name]))
+    rows = []
     for kind in CORRUPTIONS:
         order = _in_order(pieces, f"{salt} {kind}")
-        kind_rows: list[TaskRow] = []
+        kind_rows: dict[str, TaskRow] = {}
         if kind == "invalid_metadata":
             later = [piece for piece in order if later_commands(piece.score)]
-            kind_rows = _corrupted_rows(kind, later, kind_rows, (share + 1) // 2, is_clean, seed)
-        kind_rows = _corrupted_rows(kind, order, kind_rows, share, is_clean, seed)
-        rows += _take(f"error_detection ({kind})", kind_rows, share)
+            _add_corrupted(kind_rows, kind, later, (share + 1) // 2, is_clean, seed)
+        _add_corrupted(kind_rows, kind, order, share, is_clean, seed)
+        rows += _take(f"error_detection ({kind})", kind_rows.values(), share)
     corrupted = [row["piece"] for row in sorted(rows, key=lambda row: stable_hash(salt, row["id"]))]
     rest = (piece.id for piece in _in_order(pieces, salt))
-    names = dict.fromkeys(name for name in chain(corrupted, rest) if is_clean(name))
+    names = dict.fromkeys(filter(is_clean, chain(corrupted, rest)))
     clean = (_row("error_detection", by_id[name], "none", kind=CLEAN) for name in names)
     return [*rows, *_take(f"error_detection ({CLEAN})", clean, share)]
 
 
-def _corrupted_rows(
+def _is_clean(piece: Usable) -> bool:
+    return not find_errors(piece.score) and not has_false_tie(piece.score)
+
+
+def _add_corrupted(
+    rows: dict[str, TaskRow],
     kind: Corruption,
     pieces: Sequence[Usable],
-    rows: Sequence[TaskRow],
     size: int,
     is_clean: Callable[[str], bool],
     seed: int,
-) -> list[TaskRow]:
-    """Add rows up to a number, or fewer: of pieces that have none yet, then of other places in any
-    piece.
+) -> None:
+    """Add rows by id, up to a number, or fewer: of pieces that have none yet, then of other places
+    in any piece.
     """
-    by_id = {row["id"]: row for row in rows}
-    used = {row["piece"] for row in rows}
-    for attempt in range(_ATTEMPTS):
-        for piece in pieces:
-            if len(by_id) < size and (attempt or piece.id not in used) and is_clean(piece.id):
-                result = corrupt(piece.score, kind, seed=seed + attempt)
-                if result is not None:
-                    text, number = result
-                    row = _row(
-                        "error_detection", piece, str(number), text, kind=kind, measure=number
-                    )
-                    by_id.setdefault(row["id"], row)
-    return list(by_id.values())
+    used = {row["piece"] for row in rows.values()}
+    for attempt, piece in product(range(_ATTEMPTS), pieces):
+        if len(rows) == size:
+            return
+        is_due = attempt > 0 or piece.id not in used
+        if not is_due or not is_clean(piece.id):
+            continue
+        result = corrupt(piece.score, kind, seed=seed + attempt)
+        if result is not None:
+            text, number = result
+            row = _row("error_detection", piece, str(number), text, kind=kind, measure=number)
+            rows.setdefault(row["id"], row)
 
 
 _MAKERS: Final[Mapping[TaskName, Callable[[Sequence[Usable], str], Iterator[TaskRow]]]] = {

@@ -61,12 +61,13 @@ def is_answerable(
     facts = _FACTS.get(rendering)
     if facts is None:
         return shows_words(rendered["words"], kind, question, answer)
+    needed = needs(kind) if kind else frozenset()
     # Measures that are not visible are counted. After an upbeat or a short measure the count is
     # wrong.
     available = facts if rendered["is_regular"] else facts - {"measures"}
-    is_named = bool(_QUOTED.search(question) or _STAFF.search(question))
-    is_ambiguous = (
-        kind in _KEYS and bool(_TWO_NAMES.search(f"{question} {answer}")) and rendering == "audio"
-    )
-    needed = needs(kind) if kind else frozenset()
-    return bool(needed) and needed <= available and not (is_named or is_ambiguous)
+    if not needed or not needed <= available:
+        return False
+    if _QUOTED.search(question) or _STAFF.search(question):
+        return False
+    names_a_key = kind in _KEYS and rendering == "audio"
+    return not (names_a_key and _TWO_NAMES.search(f"{question} {answer}"))

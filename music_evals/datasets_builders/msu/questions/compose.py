@@ -6,18 +6,25 @@ from itertools import islice
 from random import Random
 from typing import Any, Final
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions import harmony, notation, texture
 from music_evals.datasets_builders.msu.questions.answerability import contains
 from music_evals.datasets_builders.msu.questions.kind import Kind, Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import read
 
-KINDS: Final[tuple[Kind, ...]] = (*notation.KINDS, *harmony.KINDS, *texture.KINDS)
+_LEVELS: Final[tuple[Level, ...]] = (1, 2, 3, 4)
+_DRAWS: Final = {**notation.DRAWS, **harmony.DRAWS, **texture.DRAWS}
+KINDS: Final = [
+    Kind(draw=_DRAWS[facts["name"]], **facts)
+    for facts in read_table("msu/questions/kinds.toml")["kinds"]
+]
 PER_LEVEL: Final = 3
 # Guessing gains from yes/no questions; about one in four published questions is one.
 _MOST_YES_NO: Final = 1
 # Most questions of a kind on a score.
 _MOST_CANDIDATES: Final = 16
-_LEVELS: Final[tuple[Level, ...]] = (1, 2, 3, 4)
+# Kinds whose questions list all answers to choose from.
+_LISTING: Final = frozenset(kind.name for kind in KINDS if kind.lists_answers)
 
 
 class UnsuitableScoreError(ValueError):
@@ -67,9 +74,8 @@ class Composer:
     def __init__(self, pools: Iterable[Candidates], seed: int) -> None:
         """Take the candidates of all scores of the split, and the seed."""
         self._seed = seed
-        self._counts: dict[str, Counter[str]] = {
-            kind.name: Counter() for kind in KINDS
-        }  # kind → answer → questions
+        # Kind → answer → questions.
+        self._counts: dict[str, Counter[str]] = {kind.name: Counter() for kind in KINDS}
         for pool in pools:
             for kind, questions in pool.items():
                 self._counts[kind].update({question.answer: 0 for question in questions})
@@ -87,9 +93,8 @@ class Composer:
         # The first level can ask for the key; the later ones must not mention it. The second order
         # helps level 3.
         orders: list[list[Level]] = [rng.sample(_LEVELS, len(_LEVELS)), [3, 1, 2, 4]]
-        chosen: list[ScoreQuestion] = []
         for order in orders:
-            chosen = []
+            chosen: list[ScoreQuestion] = []
             for level in order:
                 chosen += self._choose(pool, level, rng, chosen)
             if len(chosen) == PER_LEVEL * len(_LEVELS):
@@ -105,55 +110,53 @@ class Composer:
         )
 
     def _choose(
-        self, pool: Candidates, level: Level, rng: Random, earlier: list[ScoreQuestion]
+        self, pool: Candidates, level: Level, rng: Random, earlier: Sequence[ScoreQuestion]
     ) -> list[ScoreQuestion]:
-        # Kinds with more weight tend to come first.
-        keys = {
-            kind: (rng.random() ** (1 / kind.weight), kind.name)
-            for kind in KINDS
-            if kind.level == level
-        }
-        preferred: list[tuple[Kind, ScoreQuestion]] = []
-        frequent: list[tuple[Kind, ScoreQuestion]] = []
-        rest: list[tuple[Kind, ScoreQuestion]] = []
-        for kind in sorted(keys, reverse=True, key=keys.__getitem__):
-            counts, shuffled = (
-                self._counts[kind.name],
-                rng.sample(pool[kind.name], len(pool[kind.name])),
-            )
-            if shuffled:
-                first, *alternatives = sorted(
-                    shuffled, key=lambda question: counts[question.answer]
-                )
-                # An answer with at most its even share so far; a kind with a single answer is never
-                # even.
-                is_even = len(counts) > 1 and counts[first.answer] * len(counts) <= counts.total()
-                (preferred if is_even else frequent).append((kind, first))
-                rest += [(kind, question) for question in alternatives]
+        questions = self._in_order(pool, level, rng)
         chosen: list[ScoreQuestion] = []
         for most_yes_no in (_MOST_YES_NO, PER_LEVEL):
-            for kind, question in (*preferred, *frequent, *rest):
-                if len(chosen) == PER_LEVEL:
-                    return chosen
-                n_yes_no = sum(other.answer_type == "yes_no" for other in chosen)
-                is_new = all(kind.name != other.kind for other in chosen)
-                may_be_asked = is_new and (kind.answer_type != "yes_no" or n_yes_no < most_yes_no)
-                if may_be_asked and _is_fair(question, kind, [*earlier, *chosen]):
+            for question in questions:
+                types = [other.answer_type for other in chosen]
+                is_too_often = (
+                    question.answer_type == "yes_no" and types.count("yes_no") >= most_yes_no
+                )
+                is_new = question.kind not in [other.kind for other in chosen]
+                is_askable = len(chosen) < PER_LEVEL and is_new and not is_too_often
+                if is_askable and _is_fair(question, [*earlier, *chosen]):
                     chosen.append(question)
         return chosen
 
+    def _in_order(self, pool: Candidates, level: Level, rng: Random) -> list[ScoreQuestion]:
+        """The questions of a level, those to be preferred first."""
+        # Kinds with more weight tend to come first.
+        kinds = [kind for kind in KINDS if kind.level == level]
+        ranks = [(rng.random() ** (1 / kind.weight), kind.name) for kind in kinds]
+        preferred: list[ScoreQuestion] = []
+        frequent: list[ScoreQuestion] = []
+        rest = []
+        for _, name in sorted(ranks, reverse=True):
+            counts = self._counts[name]
+            questions = rng.sample(pool[name], len(pool[name]))
+            questions.sort(key=lambda question: counts[question.answer])
+            # An answer with at most its even share so far; a kind with a single answer is never
+            # even.
+            least = counts[questions[0].answer] if questions else 0
+            is_even = len(counts) > 1 and least * len(counts) <= counts.total()
+            (preferred if is_even else frequent).extend(questions[:1])
+            rest += questions[1:]
+        return [*preferred, *frequent, *rest]
 
-def _is_fair(question: ScoreQuestion, kind: Kind, others: list[ScoreQuestion]) -> bool:
+
+def _is_fair(question: ScoreQuestion, questions: Iterable[ScoreQuestion]) -> bool:
     """Whether no question contains the answer."""
-    if (
-        question.answer_type != "yes_no"
-        and not kind.lists_answers
-        and contains(question.text, question.answer)
-    ):
+    may_contain_it = question.answer_type == "yes_no" or question.kind in _LISTING
+    if not may_contain_it and contains(question.text, question.answer):
         return False
-    keys = [other.answer for other in others if other.answer_type == "key"]
-    if any(contains(question.text, key) for key in keys):
-        return False
-    return question.answer_type != "key" or not any(
-        contains(other.text, question.answer) for other in others
+    return not any(
+        _names_key(question, other) or _names_key(other, question) for other in questions
     )
+
+
+def _names_key(question: ScoreQuestion, other: ScoreQuestion) -> bool:
+    """Whether a question contains the key that another asks for."""
+    return other.answer_type == "key" and contains(question.text, other.answer)

@@ -1,9 +1,9 @@
 """Level 3: chords and keys (section 3.1 of the paper: chord and harmony)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from random import Random
 from typing import Any, Final
 
@@ -13,9 +13,9 @@ from music_evals.datasets_builders.msu.questions.kind import (
     PLACES,
     Answers,
     Cases,
-    Kind,
-    cells,
+    Draw,
     evenly,
+    of_cells,
     sampled,
     varied,
 )
@@ -43,12 +43,9 @@ def _indices(reading: Reading, rng: Random, reach: int = 1) -> list[int]:
     size = len(reading.measures) - reach + 1
     if not reading.is_harmonic or size < 1:
         return []
-    drawn = sampled(size, rng, _PLACES)
-    clear = [
-        all(voice.cells[index].is_clear for voice in reading.voices)
-        for index in range(len(reading.measures))
-    ]
-    return [index for index in drawn if all(clear[index : index + reach])]
+    columns = map(reading.column, range(len(reading.measures)))
+    clear = [all(cell.is_clear for cell in column) for column in columns]
+    return [index for index in sampled(size, rng, _PLACES) if all(clear[index : index + reach])]
 
 
 def _chords(reading: Reading, rng: Random) -> Iterator[tuple[int, PlainChord]]:
@@ -60,13 +57,19 @@ def _chords(reading: Reading, rng: Random) -> Iterator[tuple[int, PlainChord]]:
 
 @lru_cache(maxsize=4 * PLACES)
 def _first_chord(reading: Reading, index: int) -> PlainChord | None:
-    # Some part must begin a note there: a chord that is only held is not on the beat.
     is_full = reading.measures[index].length == reading.measures[index].full
-    return (
-        plain_chord(reading.sounding(index, Fraction(0)))
-        if is_full and reading.onsets[index][:1] == [0]
-        else None
-    )
+    # Some part must begin a note there: a chord that is only held is not on the beat.
+    if not is_full or reading.onsets[index][:1] != [0]:
+        return None
+    return plain_chord(reading.sounding(index, Fraction(0)))
+
+
+def _is_in_first_key(reading: Reading, index: int) -> bool:
+    return reading.measures[index].fifths == reading.measures[0].fifths
+
+
+def _is_at_pitch(reading: Reading, index: int) -> bool:
+    return all(cell.is_at_pitch for cell in reading.column(index))
 
 
 def _moments(reading: Reading, index: int, count: int = 1) -> list[tuple[pitch.Pitch, ...]]:
@@ -88,48 +91,37 @@ def _chord_name(reading: Reading, rng: Random) -> Answers:
 
 def _quality(reading: Reading, rng: Random) -> Answers:
     # Most chords are major triads: the quality is drawn before the place.
-    for index, quality in varied(
-        [(index, chord.quality) for index, chord in _chords(reading, rng)], rng
-    ):
+    qualities = [(index, chord.quality) for index, chord in _chords(reading, rng)]
+    for index, quality in varied(qualities, rng):
         yield quality.capitalize(), reading.where(index)
 
 
 def _inversion(reading: Reading, rng: Random) -> Answers:
-    chords = [
-        (index, chord.inversion)
-        for index, chord in _chords(reading, rng)
-        if "augmented" not in chord.quality
-    ]
-    for index, inversion in varied(chords, rng):
+    chords = [pair for pair in _chords(reading, rng) if "augmented" not in pair[1].quality]
+    for index, inversion in varied([(index, chord.inversion) for index, chord in chords], rng):
         yield INVERSIONS[inversion], reading.where(index)
 
 
 def _doubled(reading: Reading, rng: Random) -> Answers:
     for index, chord in _chords(reading, rng):
-        doubled = [
-            member for member in sorted(set(chord.members)) if chord.members.count(member) > 1
-        ]
-        if len(doubled) == 1 and not any(voice.cells[index].has_unison for voice in reading.voices):
-            yield MEMBERS[doubled[0]], reading.where(index)
+        doubled = {member for member in chord.members if chord.members.count(member) > 1}
+        if len(doubled) == 1 and not any(cell.has_unison for cell in reading.column(index)):
+            yield MEMBERS[doubled.pop()], reading.where(index)
 
 
 def _is_close(reading: Reading, rng: Random) -> Cases:
     for index, chord in _chords(reading, rng):
-        pitches = reading.sounding(index, Fraction(0))
-        if len(pitches) == 4 and all(voice.cells[index].is_at_pitch for voice in reading.voices):
-            yield pitches[3].ps - pitches[1].ps < 12, reading.where(index), chord.name
+        if len(chord.pitches) == 4 and _is_at_pitch(reading, index):
+            width = chord.pitches[3].ps - chord.pitches[1].ps
+            yield width < 12, reading.where(index), chord.name
 
 
 def _bass_note(reading: Reading, rng: Random) -> Answers:
     if len(reading.voices) < 2:
         return
     for index, chord in _chords(reading, rng):
-        if all(voice.cells[index].is_at_pitch for voice in reading.voices):
-            yield (
-                spell(reading.sounding(index, Fraction(0))[0]),
-                reading.where(index),
-                chord.quality,
-            )
+        if _is_at_pitch(reading, index):
+            yield spell(chord.pitches[0]), reading.where(index), chord.quality
 
 
 def _is_seventh(reading: Reading, rng: Random) -> Cases:
@@ -139,50 +131,45 @@ def _is_seventh(reading: Reading, rng: Random) -> Cases:
 
 def _has_chord(reading: Reading, rng: Random) -> Cases:
     """Whether a triad of the score sounds in a measure."""
-    moments = {index: _moments(reading, index) for index in _indices(reading, rng)[: _PLACES // 3]}
     triads: dict[str, set[str]] = {}  # name → names of its notes
-    sounding: dict[int, set[str]] = {}  # index of a measure → names of its triads
-    for index, chords in moments.items():
-        plain = [
-            (chord, pitches)
-            for pitches in chords
-            if (chord := plain_chord(pitches)) and "triad" in chord.quality
-        ]
-        sounding[index] = {chord.name for chord, _ in plain}
-        triads |= {chord.name: {note.name for note in pitches} for chord, pitches in plain}
+    measures: list[tuple[int, set[str], set[str]]] = []  # with names of its triads and of its notes
+    for index in _indices(reading, rng)[: _PLACES // 3]:
+        moments = _moments(reading, index)
+        chords = [chord for chord in map(plain_chord, moments) if _is_triad(chord)]
+        own = {chord.name: {note.name for note in chord.pitches} for chord in chords if chord}
+        triads |= own
+        measures.append((index, set(own), {note.name for note in chain.from_iterable(moments)}))
     if not triads:
         return
     name = rng.choice(sorted(triads))
-    for index, names in sounding.items():
+    for index, names, notes in measures:
         # "No" is certain only if the measure lacks one of the three notes: otherwise they can be a
         # broken chord.
-        is_absent = moments[index] and not triads[name] <= {
-            note.name for moment in moments[index] for note in moment
-        }
+        is_absent = notes and not triads[name] <= notes
         if name in names or is_absent:
             yield name in names, reading.where(index), name
 
 
-def _triads_of_measures(
-    reading: Reading, rng: Random, most: int = PLACES
-) -> Iterator[tuple[int, Voice, Cell, PlainChord | None]]:
-    """Measures of a part, and the triad of all their notes if they form one."""
-    for index, voice, cell in cells(reading, rng)[:most]:
-        if voice.is_pitched and cell.is_clear and not cell.has_grace:
-            chord = plain_chord(sorted(cell.pitches, key=lambda note: note.ps))
-            yield index, voice, cell, chord if chord and "triad" in chord.quality else None
+def _is_triad(chord: PlainChord | None) -> bool:
+    return chord is not None and "triad" in chord.quality
 
 
-def _is_broken_chord(reading: Reading, rng: Random) -> Cases:
-    for index, voice, cell, triad in _triads_of_measures(reading, rng, _PLACES):
-        if triad or len({note.name for note in cell.pitches}) > 2:
-            yield triad is not None, reading.where(index, voice)
+def _chord_of(voice: Voice, cell: Cell) -> PlainChord | None:
+    """The chord of all notes of a measure, if they are certain."""
+    if not voice.is_pitched or not cell.is_clear or cell.has_grace:
+        return None
+    return plain_chord(sorted(cell.pitches, key=lambda note: note.ps))
 
 
-def _broken_triad(reading: Reading, rng: Random) -> Answers:
-    for index, voice, _, triad in _triads_of_measures(reading, rng):
-        if triad:
-            yield triad.name, reading.where(index, voice)
+def _is_broken_chord(voice: Voice, cell: Cell) -> bool | None:
+    is_certain = voice.is_pitched and cell.is_clear and not cell.has_grace
+    names = {note.name for note in cell.pitches}
+    return _is_triad(_chord_of(voice, cell)) if is_certain and len(names) > 2 else None
+
+
+def _broken_triad(voice: Voice, cell: Cell) -> str | None:
+    chord = _chord_of(voice, cell)
+    return chord.name if chord and _is_triad(chord) else None
 
 
 # --- a chord in its key ---
@@ -201,13 +188,9 @@ def _in_key(
 
 
 def _numeral(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
-    degrees = [
-        (index, degree)
-        for index, chord in _chords(reading, rng)
-        if reading.measures[index].fifths == reading.measures[0].fifths
-        and (degree := numeral(chord, tonality))
-    ]
-    for index, degree in varied(degrees, rng):
+    chords = (pair for pair in _chords(reading, rng) if _is_in_first_key(reading, pair[0]))
+    numerals = ((index, numeral(chord, tonality)) for index, chord in chords)
+    for index, degree in varied(((index, degree) for index, degree in numerals if degree), rng):
         yield degree, reading.where(index), key_name(tonality)
 
 
@@ -239,45 +222,45 @@ def _resolves(a: PlainChord | None, b: PlainChord | None, tonality: key.Key) -> 
 
 
 def _cadence(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
-    if reading.measures[-1].fifths != reading.measures[0].fifths or len(reading.voices) < 2:
+    chords = _last_chords(reading)
+    if len(reading.voices) < 2 or len(chords) < 2 or not _is_in_first_key(reading, -1):
         return
+    last, before = chords[:2]
+    if before.inversion or last.inversion or not _is_triad(last):
+        return
+    tonic, dominant, subdominant = (tonality.pitchFromDegree(degree).name for degree in (1, 5, 4))
+    roots = [chord.root_pitch.name for chord in chords]
+    if roots[:2] == [tonic, dominant]:
+        yield "Authentic cadence", key_name(tonality)
+    # A subdominant after the dominant can be an ornament of an authentic cadence.
+    elif roots[:2] == [tonic, subdominant] and roots[2:] not in ([], [dominant]):
+        yield "Plagal cadence", key_name(tonality)
+
+
+def _last_chords(reading: Reading) -> list[PlainChord]:
+    """Up to three chords at the end, from the last one backwards."""
     begin = max(len(reading.measures) - 3, 0)
-    chords: list[PlainChord] = []  # from the last one backwards
+    chords: list[PlainChord] = []
     for moment in reversed(_moments(reading, begin, len(reading.measures) - begin)):
         chord = plain_chord(moment)
         if chord is None or len(chords) == 3:
             break
-        if not chords or (chord.root, chord.quality) != (chords[-1].root, chords[-1].quality):
+        if not chords or chord.name != chords[-1].name:
             chords.append(chord)
-    if len(chords) < 2:
-        return
-    last, before = chords[0], chords[1]
-    tonic, dominant, subdominant = (tonality.pitchFromDegree(degree).name for degree in (1, 5, 4))
-    # A subdominant after the dominant can be an ornament of an authentic cadence.
-    if before.root_pitch.name == subdominant and (
-        len(chords) < 3 or chords[2].root_pitch.name == dominant
-    ):
-        return
-    if before.inversion or last.inversion or "triad" not in last.quality:
-        return
-    moves = {(dominant, tonic): "Authentic cadence", (subdominant, tonic): "Plagal cadence"}
-    if name := moves.get((before.root_pitch.name, last.root_pitch.name)):
-        yield name, key_name(tonality)
+    return chords
 
 
 def _is_pedal(reading: Reading, rng: Random) -> Cases:
     if len(reading.voices) < 2:
         return
     for index in _indices(reading, rng, _PEDAL_SPAN):
-        moments = [
-            [note.nameWithOctave for note in moment]
-            for moment in _moments(reading, index, _PEDAL_SPAN)
-        ]
-        bass = [names[0] for names in moments]
-        if len(bass) < 4 or len({tuple(names[1:]) for names in moments}) < 3:
+        moments = _moments(reading, index, _PEDAL_SPAN)
+        upper = {tuple(note.nameWithOctave for note in pitches[1:]) for pitches in moments}
+        if len(moments) < 4 or len(upper) < 3:
             continue
-        if len(set(bass)) == 1 or len({name[:-1] for name in bass}) > 2:
-            yield len(set(bass)) == 1, reading.span(index, _PEDAL_SPAN)
+        is_pedal = len({pitches[0].nameWithOctave for pitches in moments}) == 1
+        if is_pedal or len({pitches[0].name for pitches in moments}) > 2:
+            yield is_pedal, reading.span(index, _PEDAL_SPAN)
 
 
 def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
@@ -285,33 +268,30 @@ def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
     bass = []
     for index in _indices(reading, rng):
         pitches = reading.sounding(index, Fraction(0))
-        if (
-            pitches
-            and pitches[0].name in degrees
-            and reading.measures[index].fifths == reading.measures[0].fifths
-        ):
-            bass.append((index, degrees[pitches[0].name]))
+        degree = degrees.get(pitches[0].name) if pitches else None
+        if degree and _is_in_first_key(reading, index):
+            bass.append((index, degree))
     wording = "lowest note that sounds at" if len(reading.voices) > 1 else "note at"
     for index, degree in varied(bass, rng, least=1):
         yield str(degree), reading.where(index), key_name(tonality), wording
 
 
-KINDS: Final = (
-    Kind(3, "chord name", "chord", _chord_name, weight=1.5),
-    Kind(3, "chord quality", "chord", _quality),
-    Kind(3, "chord inversion", "text", _inversion),
-    Kind(3, "doubled member", "text", _doubled),
-    Kind(3, "chord spacing", "text", evenly(_is_close, "Close", "Open"), lists_answers=True),
-    Kind(3, "bass note", "pitch", _bass_note, weight=0.5),
-    Kind(3, "Roman numeral", "numeral", _in_key(_numeral), weight=3),
-    Kind(3, "scale degree", "number", _in_key(_bass_degree)),
-    Kind(3, "broken triad", "chord", _broken_triad, weight=0.5),
-    Kind(3, "cadence", "cadence", _in_key(_cadence), weight=3),
-    Kind(3, "tonic chord", "yes_no", evenly(_in_key(_is_tonic)), weight=1.5),
-    Kind(3, "given chord", "yes_no", evenly(_has_chord)),
-    Kind(3, "seventh chord", "yes_no", evenly(_is_seventh), weight=0.7),
-    Kind(3, "dominant to tonic", "yes_no", evenly(_in_key(_is_dominant_tonic)), weight=1.5),
-    Kind(3, "pedal point", "yes_no", evenly(_is_pedal)),
-    Kind(3, "broken chord", "yes_no", evenly(_is_broken_chord), weight=0.7),
-)
-"""Kinds of questions of level 3."""
+DRAWS: Final[Mapping[str, Draw]] = {
+    "chord name": _chord_name,
+    "chord quality": _quality,
+    "chord inversion": _inversion,
+    "doubled member": _doubled,
+    "chord spacing": evenly(_is_close, "Close", "Open"),
+    "bass note": _bass_note,
+    "Roman numeral": _in_key(_numeral),
+    "scale degree": _in_key(_bass_degree),
+    "broken triad": of_cells(_broken_triad),
+    "cadence": _in_key(_cadence),
+    "tonic chord": evenly(_in_key(_is_tonic)),
+    "given chord": evenly(_has_chord),
+    "seventh chord": evenly(_is_seventh),
+    "dominant to tonic": evenly(_in_key(_is_dominant_tonic)),
+    "pedal point": evenly(_is_pedal),
+    "broken chord": evenly(of_cells(_is_broken_chord, _PLACES)),
+}
+"""Kind of question of level 3 → what draws its questions."""

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, Literal, TypeVar
 
-from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
-Level = Literal[
-    1, 2, 3, 4
-]  # 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
+# 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
+Level = Literal[1, 2, 3, 4]
 AnswerType = Literal[
     "yes_no",
     "pitch",
@@ -62,20 +60,19 @@ class Kind:
     level: Level
     name: str  # short, in lower case
     answer_type: AnswerType
+    wording: str  # with numbered blanks
     draw: Draw  # yields the questions on a score
     weight: float = 1  # how readily it is chosen; above 1 for kinds that few scores allow
     lists_answers: bool = False  # the question lists all answers to choose from
 
     def questions(self, reading: Reading, rng: Random) -> Iterator[ScoreQuestion]:
         """Draw questions with different answers; none if the score has no certain answer."""
-        wording = read_table("msu/questions/wording.toml")[str(self.level)][self.name]
         answers = set()
         for answer, *blanks in self.draw(reading, rng):
             if answer not in answers:
                 answers.add(answer)
-                yield ScoreQuestion(
-                    self.level, self.name, wording.format(*blanks), answer, self.answer_type
-                )
+                text = self.wording.format(*blanks)
+                yield ScoreQuestion(self.level, self.name, text, answer, self.answer_type)
 
 
 def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:
@@ -118,11 +115,15 @@ def cells(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
     return [(index, voice, voice.cells[index]) for index, voice in drawn]
 
 
-def of_cells(answer: Callable[[Voice, Cell], Any]) -> Callable[[Reading, Random], Any]:
-    """Ask about measures of parts; `answer` returns None where no answer is certain."""
+def of_cells(
+    answer: Callable[[Voice, Cell], Any], most: int = PLACES
+) -> Callable[[Reading, Random], Any]:
+    """Ask about at most `most` measures of parts; `answer` returns None where no answer is
+    certain.
+    """
 
     def draw(reading: Reading, rng: Random) -> Iterator[tuple[Any, str]]:
-        for index, voice, cell in cells(reading, rng):
+        for index, voice, cell in cells(reading, rng)[:most]:
             value = answer(voice, cell)
             if value is not None:
                 yield value, reading.where(index, voice)

@@ -4,8 +4,9 @@ Source: section 3.1 of the paper (onset information; notation and note).
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import chain
 from random import Random
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from music21 import expressions, key, pitch, tempo
 from music_evals.datasets_builders.msu.questions.kind import (
     Answers,
     Cases,
-    Kind,
+    Draw,
     evenly,
     of_cells,
     sampled,
@@ -81,18 +82,18 @@ def _clef(reading: Reading, rng: Random) -> Answers:
 
 
 def _tempo_words(reading: Reading, rng: Random) -> Answers:
-    words = set()
-    for mark in _opening(
-        reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression)
-    ):
-        if isinstance(mark, tempo.MetronomeMark):
-            text = mark.text if mark.text and not mark.textImplicit else None
-        else:
-            text = mark.text if isinstance(mark, tempo.TempoText) else mark.content
-        if text and _TEMPO_WORDS.search(text):
-            words.add(" ".join(text.split()).rstrip("."))
+    marks = _opening(reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression))
+    texts = {" ".join(_text_of(mark).split()).rstrip(".") for mark in marks}
+    words = set(filter(_TEMPO_WORDS.search, texts))
     if len(words) == 1:
         yield (words.pop(),)
+
+
+def _text_of(mark: Any) -> str:
+    if isinstance(mark, expressions.TextExpression):
+        return mark.content or ""
+    # music21 invents a text for a number alone.
+    return "" if getattr(mark, "textImplicit", False) else mark.text or ""
 
 
 def _first_measures(reading: Reading) -> list[Any]:
@@ -100,22 +101,20 @@ def _first_measures(reading: Reading) -> list[Any]:
     return [part["Measure"].first() for part in getattr(reading.source, "parts", [reading.source])]
 
 
-def _opening(reading: Reading, kinds: Any) -> list[Any]:
+def _opening(reading: Reading, kinds: Any) -> Iterator[Any]:
     """Elements before or at the first note of the score, in any part."""
-    return [
-        element
-        for measure in _first_measures(reading)
-        for element in measure.recurse()
-        if isinstance(element, kinds) and element.getOffsetInHierarchy(measure) == 0
-    ]
+    for measure in _first_measures(reading):
+        for element in measure.recurse().getElementsByClass(kinds):
+            if element.getOffsetInHierarchy(measure) == 0:
+                yield element
 
 
 def _beats_per_minute(reading: Reading, rng: Random) -> Answers:
-    marks = {
-        (mark.referent.quarterLength, mark.number)
-        for mark in _opening(reading, (tempo.MetronomeMark,))
-        if mark.number is not None and not mark.numberImplicit and not mark.style.hideObjectOnPrint
-    }
+    marks = set()
+    for mark in _opening(reading, tempo.MetronomeMark):
+        is_printed = not mark.numberImplicit and not mark.style.hideObjectOnPrint
+        if mark.number is not None and is_printed:
+            marks.add((mark.referent.quarterLength, mark.number))
     if len(marks) == 1 and (number := marks.pop()[1]) == int(number):
         yield (str(int(number)),)
 
@@ -133,6 +132,10 @@ def _instruments(reading: Reading, rng: Random) -> Answers:
     names = [voice.name for voice in reading.voices]
     if all(names):
         yield (", ".join(dict.fromkeys(names)),)
+
+
+def _last_measure(reading: Reading, rng: Random) -> Answers:
+    yield (reading.numbers([-1]),)
 
 
 def _opening_dynamic(reading: Reading, rng: Random) -> Answers:
@@ -161,53 +164,51 @@ def _of_notes(answer: Callable[[Cell], bool | None]) -> Any:
 
 def _extreme_pitch(choose: Callable[..., pitch.Pitch]) -> Any:
     def answer(cell: Cell) -> str | None:
-        if len({note.ps for note in cell.pitches}) < 2 or cell.has_grace:
+        if cell.has_grace or len({note.ps for note in cell.pitches}) < 2:
             return None
         extreme = choose(cell.pitches, key=lambda note: note.ps)
         # E♯ and F in one measure have the same height and two names.
-        is_certain = (
-            len({note.nameWithOctave for note in cell.pitches if note.ps == extreme.ps}) == 1
-        )
-        return spell(extreme) if is_certain else None
+        names = {spell(note) for note in cell.pitches if note.ps == extreme.ps}
+        return names.pop() if len(names) == 1 else None
 
     return _of_pitches(answer)
 
 
 def _last_pitch(cell: Cell) -> str | None:
-    is_line = (
-        len(cell.notes) > 1
-        and len(cell.notes) == len(cell.events) - len(cell.rests)
-        and cell.is_line
-    )
-    return spell(cell.pitches[-1]) if is_line else None
+    if len(cell.notes) < 2 or not cell.is_line:
+        return None
+    # Neither grace notes nor hidden rests.
+    is_plain = len(cell.events) == len(cell.notes) + len(cell.rests)
+    return spell(cell.pitches[-1]) if is_plain else None
 
 
 def _outside(cell: Cell) -> list[pitch.Pitch]:
-    """Pitches outside the key signature."""
+    """Pitches outside the key signature, from the lowest up."""
     signature = key.KeySignature(cell.fifths)
     altered = {note.step: note.alter for note in signature.alteredPitches}
-    return [
-        note
-        for event in cell.events
-        for note in event.pitches
-        if note.alter != altered.get(note.step, 0.0)
-    ]
+    pitches = chain.from_iterable(event.pitches for event in cell.events)
+    outside = (note for note in pitches if note.alter != altered.get(note.step, 0.0))
+    return sorted(outside, key=lambda note: note.ps)
+
+
+def _has_accidental(cell: Cell) -> bool | None:
+    return bool(_outside(cell)) if len(cell.notes) > 1 else None
 
 
 def _accidentals(cell: Cell) -> str | None:
-    outside = {note.nameWithOctave: note for note in _outside(cell)}
-    ascending = sorted(outside.values(), key=lambda note: note.ps)
-    return ", ".join(map(spell, ascending)) if len(outside) in _LISTED else None
+    names = dict.fromkeys(map(spell, _outside(cell)))
+    return ", ".join(names) if len(names) in _LISTED else None
 
 
 def _extreme_value(sign: str, choose: Callable[[Iterable[Fraction]], Fraction]) -> Any:
     def answer(_: Voice, cell: Cell) -> str | None:
         events = cell.rests if sign == "rest" else cell.notes
-        values = {event.length: str(event.value) for event in events}
         if any(event.value is None or event.is_measure_rest for event in events):
             return None
-        is_askable = len(values) > 1 or (sign == "rest" and values)
-        return f"{values[choose(values)]} {sign}" if is_askable else None
+        values = {event.length: event.value for event in events}
+        # One rest is the shortest and the longest; of notes some must be shorter than others.
+        least = 1 if sign == "rest" else 2
+        return f"{values[choose(values)]} {sign}" if len(values) >= least else None
 
     return of_cells(answer)
 
@@ -216,10 +217,14 @@ def _only_mark(marks: Callable[[Event], frozenset[str]]) -> Any:
     """Ask about measures whose notes have one kind of mark."""
 
     def answer(_: Voice, cell: Cell) -> str | None:
-        names = {name for event in cell.notes for name in marks(event)}
-        return names.pop() if len(names) == 1 else None
+        names = frozenset().union(*map(marks, cell.notes))
+        return next(iter(names)) if len(names) == 1 else None
 
     return of_cells(answer)
+
+
+def _has_rest(cell: Cell) -> bool | None:
+    return bool(cell.rests) if cell.is_printed else None
 
 
 def _is_last_tied(cell: Cell) -> bool:
@@ -227,40 +232,38 @@ def _is_last_tied(cell: Cell) -> bool:
     return any(event.is_tied_on for event in cell.notes if event.end == end)
 
 
+def _new_clef(_: Voice, cell: Cell) -> str | None:
+    return cell.new_clefs[0] if len(cell.new_clefs) == 1 else None
+
+
 def _note_count(voice: Voice, cell: Cell) -> str | None:
-    is_askable = (
-        voice.is_pitched
-        and cell.is_printed
-        and not cell.has_unison
-        and len(cell.pitches) in _COUNTS
-    )
-    return str(len(cell.pitches)) if is_askable else None
+    count = len(cell.pitches)
+    is_certain = voice.is_pitched and cell.is_printed and not cell.has_unison
+    return str(count) if is_certain and count in _COUNTS else None
 
 
 # --- a measure of all parts ---
 
 
 def _dynamic(reading: Reading, rng: Random) -> Answers:
-    # Over all parts, because a marking between two staves belongs to both.
     for index in sampled(len(reading.measures), rng):
-        dynamics = {
-            dynamic for voice in reading.voices for _, dynamic in voice.cells[index].dynamics
-        }
-        if len(dynamics) == 1:
-            yield dynamics.pop(), reading.where(index)
+        # Over all parts, because a marking between two staves belongs to both.
+        marks = chain.from_iterable(cell.dynamics for cell in reading.column(index))
+        names = {name for _, name in marks}
+        if len(names) == 1:
+            yield names.pop(), reading.where(index)
 
 
 def _repeat(reading: Reading, rng: Random) -> Cases:
     size = len(reading.measures)
     if size < 2 * _REPEAT_SPAN:
         return
+    repeats = [measure.has_repeat for measure in reading.measures]
     for index in sampled(size - _REPEAT_SPAN + 1, rng):
-        has_repeat = any(
-            measure.has_repeat for measure in reading.measures[index : index + _REPEAT_SPAN]
-        )
+        end = index + _REPEAT_SPAN
+        has_repeat = any(repeats[index:end])
         # A repeat sign at the edge can be read as part of the next measure.
-        wider = reading.measures[max(index - 1, 0) : index + _REPEAT_SPAN + 1]
-        if has_repeat or not any(measure.has_repeat for measure in wider):
+        if has_repeat or not any(repeats[max(index - 1, 0) : end + 1]):
             yield has_repeat, reading.span(index, _REPEAT_SPAN)
 
 
@@ -271,75 +274,49 @@ def _new_metre(reading: Reading, rng: Random) -> Answers:
 
 
 def _new_key(reading: Reading, rng: Random) -> Answers:
-    if indices := [
-        index
-        for index, measure in enumerate(reading.measures)
-        if measure.is_new_key and measure.fifths
-    ]:
-        index = rng.choice(indices)
-        if len({voice.cells[index].fifths for voice in reading.voices}) == 1:
-            yield str(abs(reading.measures[index].fifths)), reading.where(index)
+    changes = [(index, m) for index, m in enumerate(reading.measures) if m.is_new_key and m.fifths]
+    if changes:
+        index, measure = rng.choice(changes)
+        if len({cell.fifths for cell in reading.column(index)}) == 1:
+            yield str(abs(measure.fifths)), reading.where(index)
 
 
-KINDS: Final = (
-    Kind(1, "composer", "text", _composer),
-    Kind(1, "title", "text", _title),
-    Kind(1, "initial key", "key", _initial_key, weight=3),
-    Kind(1, "key signature", "number", _key_signature, weight=0.7),
-    Kind(1, "time signature", "metre", _metre),
-    Kind(1, "clef", "clef", _clef),
-    Kind(1, "tempo words", "text", _tempo_words, weight=2),
-    Kind(1, "metronome mark", "number", _beats_per_minute, weight=2),
-    Kind(1, "anacrusis", "yes_no", _anacrusis),
-    Kind(1, "instruments", "text", _instruments, weight=0.7),
-    Kind(
-        1, "last measure", "number", lambda reading, _: iter([(reading.numbers([-1]),)]), weight=0.5
+DRAWS: Final[Mapping[str, Draw]] = {
+    "composer": _composer,
+    "title": _title,
+    "initial key": _initial_key,
+    "key signature": _key_signature,
+    "time signature": _metre,
+    "clef": _clef,
+    "tempo words": _tempo_words,
+    "metronome mark": _beats_per_minute,
+    "anacrusis": _anacrusis,
+    "instruments": _instruments,
+    "last measure": _last_measure,
+    "opening dynamic": _opening_dynamic,
+    "highest pitch": _extreme_pitch(max),
+    "lowest pitch": _extreme_pitch(min),
+    "last pitch": _of_pitches(_last_pitch),
+    "accidental": evenly(_of_pitches(_has_accidental)),
+    "accidentals": _of_pitches(_accidentals),
+    "shortest note": _extreme_value("note", min),
+    "longest note": _extreme_value("note", max),
+    "rest": _of_notes(_has_rest),
+    "shortest rest": _extreme_value("rest", min),
+    "longest rest": _extreme_value("rest", max),
+    "dynamic": _dynamic,
+    "articulation": _only_mark(lambda event: event.articulations),
+    "staccato": _of_notes(
+        lambda cell: any("Staccato" in note.articulations for note in cell.notes)
     ),
-    Kind(1, "opening dynamic", "text", _opening_dynamic, weight=2),
-    Kind(2, "highest pitch", "pitch", _extreme_pitch(max)),
-    Kind(2, "lowest pitch", "pitch", _extreme_pitch(min)),
-    Kind(2, "last pitch", "pitch", _of_pitches(_last_pitch), weight=0.6),
-    Kind(
-        2,
-        "accidental",
-        "yes_no",
-        evenly(_of_pitches(lambda c: bool(_outside(c)) if len(c.notes) > 1 else None)),
-    ),
-    Kind(2, "accidentals", "pitches", _of_pitches(_accidentals), weight=1.5),
-    Kind(2, "shortest note", "duration", _extreme_value("note", min)),
-    Kind(2, "longest note", "duration", _extreme_value("note", max)),
-    Kind(
-        2, "rest", "yes_no", _of_notes(lambda cell: bool(cell.rests) if cell.is_printed else None)
-    ),
-    Kind(2, "shortest rest", "duration", _extreme_value("rest", min)),
-    Kind(2, "longest rest", "duration", _extreme_value("rest", max), weight=0.7),
-    Kind(2, "dynamic", "text", _dynamic, weight=2),
-    Kind(2, "articulation", "text", _only_mark(lambda event: event.articulations), weight=2),
-    Kind(
-        2,
-        "staccato",
-        "yes_no",
-        _of_notes(lambda cell: any("Staccato" in note.articulations for note in cell.notes)),
-    ),
-    Kind(2, "ornament", "text", _only_mark(lambda event: event.ornaments), weight=2.5),
-    Kind(
-        2,
-        "fermata",
-        "yes_no",
-        _of_notes(lambda cell: any(event.has_fermata for event in cell.events)),
-    ),
-    Kind(2, "grace note", "yes_no", _of_notes(lambda cell: cell.has_grace)),
-    Kind(2, "tie", "yes_no", _of_notes(_is_last_tied)),
-    Kind(2, "repeat sign", "yes_no", evenly(_repeat), weight=1.5),
-    Kind(2, "new time signature", "metre", _new_metre, weight=2),
-    Kind(2, "new key signature", "number", _new_key, weight=2),
-    Kind(
-        2,
-        "new clef",
-        "clef",
-        of_cells(lambda _, c: c.new_clefs[0] if len(c.new_clefs) == 1 else None),
-        weight=2,
-    ),
-    Kind(2, "number of notes", "number", of_cells(_note_count)),
-)
-"""Kinds of questions of levels 1 and 2."""
+    "ornament": _only_mark(lambda event: event.ornaments),
+    "fermata": _of_notes(lambda cell: any(event.has_fermata for event in cell.events)),
+    "grace note": _of_notes(lambda cell: cell.has_grace),
+    "tie": _of_notes(_is_last_tied),
+    "repeat sign": evenly(_repeat),
+    "new time signature": _new_metre,
+    "new key signature": _new_key,
+    "new clef": of_cells(_new_clef),
+    "number of notes": of_cells(_note_count),
+}
+"""Kind of question of levels 1 and 2 → what draws its questions."""

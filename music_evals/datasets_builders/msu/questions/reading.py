@@ -5,16 +5,30 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
+from operator import ne
 from typing import Any, Final, NamedTuple
 
-from music21 import bar, chord, clef, expressions, harmony, key, meter, note, pitch, spanner, stream
+from music21 import (
+    bar,
+    chord,
+    clef,
+    dynamics,
+    expressions,
+    harmony,
+    key,
+    metadata,
+    meter,
+    note,
+    pitch,
+    spanner,
+    stream,
+)
 
 from music_evals.datasets_builders import read_table
 
 _TERMS: Final[Mapping[str, Mapping[str, str]]] = read_table("msu/questions/terms.toml")
-_Pieces = list[
-    tuple[Fraction, Any]
-]  # of a measure that bar lines divide: their starts, and music21's measures
+# Elements of music21 and where they start. A measure that bar lines divide has several pieces.
+_Timed = list[tuple[Fraction, Any]]
 _DOTS: Final = ("", "Dotted ", "Double-dotted ")
 # Beginnings of part names that programs invent.
 _INVENTED: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track", "untitled", "p1")
@@ -43,6 +57,10 @@ class Event:
         """The end, from the beginning of the measure."""
         return self.start + self.length
 
+    def overlaps(self, other: "Event") -> bool:
+        """Whether both sound at some moment; they are of one measure."""
+        return self.start < other.end and other.start < self.end
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -52,9 +70,8 @@ class Cell:
     fifths: int  # sharps of the key signature at the beginning; flats are negative
     clef: str | None  # name of the clef at the beginning; None if it is none of the common clefs
     new_clefs: tuple[str | None, ...]  # names of the clefs after the beginning
-    is_clear: (
-        bool  # pitch classes are certain: no octave signs, quarter tones or new key signatures
-    )
+    # pitch classes are certain: no octave signs, quarter tones or new key signatures
+    is_clear: bool
     is_at_pitch: bool  # octaves are certain too: no octave clefs
     dynamics: tuple[tuple[Fraction, str], ...]  # starts and names of markings
 
@@ -66,7 +83,7 @@ class Cell:
     @cached_property
     def pitches(self) -> list[pitch.Pitch]:
         """Pitches of the notes."""
-        return [note for event in self.notes for note in event.pitches]
+        return list(chain.from_iterable(event.pitches for event in self.notes))
 
     @cached_property
     def rests(self) -> list[Event]:
@@ -122,6 +139,11 @@ class Voice(NamedTuple):
         return f" in {self.label}" if self.label else ""
 
     @property
+    def notes(self) -> list[Event]:
+        """Notes of all measures, without grace notes."""
+        return list(chain.from_iterable(cell.notes for cell in self.cells))
+
+    @property
     def is_at_pitch(self) -> bool:
         """Whether all notes sound as written."""
         return self.is_pitched and all(cell.is_at_pitch for cell in self.cells)
@@ -160,20 +182,23 @@ class Reading:
     @cached_property
     def onsets(self) -> list[list[Fraction]]:
         """Onsets of notes in any part, by measure."""
-        rows = zip(*(voice.cells for voice in self.voices), strict=True)
-        return [sorted({event.start for cell in row for event in cell.notes}) for row in rows]
+        indices = range(len(self.measures))
+        return [sorted({event.start for event in self.notes(index)}) for index in indices]
+
+    def column(self, index: int) -> list[Cell]:
+        """A measure of all parts."""
+        return [voice.cells[index] for voice in self.voices]
+
+    def notes(self, index: int) -> Iterator[Event]:
+        """Notes of a measure in all parts, without grace notes."""
+        return chain.from_iterable(cell.notes for cell in self.column(index))
 
     def sounding(self, index: int, start: Fraction) -> tuple[pitch.Pitch, ...]:
         """Pitches that sound at a moment of a measure, from the lowest to the highest, without
         grace notes.
         """
-        pitches = [
-            note
-            for voice in self.voices
-            for event in voice.cells[index].notes
-            if event.start <= start < event.end
-            for note in event.pitches
-        ]
+        events = (event for event in self.notes(index) if event.start <= start < event.end)
+        pitches = chain.from_iterable(event.pitches for event in events)
         return tuple(sorted(pitches, key=lambda note: (note.ps, note.diatonicNoteNum)))
 
     def where(self, index: int, voice: Voice | None = None) -> str:
@@ -202,35 +227,36 @@ def read(score: stream.Score) -> Reading:
     rows = [list(part.getElementsByClass(stream.Measure)) for part in parts]
     if not rows or not rows[0]:
         raise ValueError("the score has no measures")
-    if any(
-        [measure.number for measure in row] != [measure.number for measure in rows[0]]
-        for row in rows
-    ):
+    if len({tuple(measure.number for measure in row) for row in rows}) > 1:
         raise ValueError("the parts have different measures")
     pieces = _pieces(rows)
-    names = [" ".join((part.partName or "").split()) for part in parts]
+    names = [_one_line(part.partName) for part in parts]
     voices = tuple(
         Voice(
             "" if _is_invented(name) else name,
             _label(names, index),
-            _is_pitched(part),
-            tuple(_cells(part, row)),
+            _is_pitched(parts[index]),
+            tuple(_cells(parts[index], pieces[index])),
         )
-        for index, (name, part, row) in enumerate(zip(names, parts, pieces, strict=True))
+        for index, name in enumerate(names)
     )
-    metadata = score.metadata
+    facts = score.metadata or metadata.Metadata()
     return Reading(
-        title=" ".join(((metadata and (metadata.title or metadata.movementName)) or "").split()),
-        composer=" ".join(((metadata and metadata.composer) or "").split()),
+        title=_one_line(facts.title or facts.movementName),
+        composer=_one_line(facts.composer),
         voices=voices,
         measures=tuple(_measures(pieces, voices)),
         source=score,
     )
 
 
-def _pieces(rows: list[list[Any]]) -> list[list[_Pieces]]:
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _pieces(rows: list[list[Any]]) -> list[list[_Timed]]:
     """Join the measures of music21 that have the same number, for each part."""
-    joined: list[list[_Pieces]] = [[] for _ in rows]
+    joined: list[list[_Timed]] = [[] for _ in rows]
     start = length = Fraction(0)
     number = None
     for measures in zip(*rows, strict=True):
@@ -244,11 +270,15 @@ def _pieces(rows: list[list[Any]]) -> list[list[_Pieces]]:
     return joined
 
 
-def _elements(pieces: _Pieces) -> Iterator[tuple[Fraction, Any]]:
+def _elements(pieces: _Timed) -> Iterator[tuple[Fraction, Any]]:
     """The elements of a measure and their starts."""
     for start, measure in pieces:
         for element in measure.recurse():
             yield start + _time(element.getOffsetInHierarchy(measure)), element
+
+
+def _of_class(elements: _Timed, kind: type) -> _Timed:
+    return [(start, element) for start, element in elements if isinstance(element, kind)]
 
 
 def _is_invented(name: str) -> bool:
@@ -270,147 +300,139 @@ def _is_pitched(part: Any) -> bool:
     return not unpitched and all(instrument.transposition is None for instrument in instruments)
 
 
-def _cells(part: Any, row: list[_Pieces]) -> Iterator[Cell]:
-    octave_signs: set[int] = set()  # numbers of the measures under an octave sign
-    for sign in part[spanner.Ottava]:
-        numbers = [
-            element.measureNumber
-            for element in sign.getSpannedElements()
-            if element.measureNumber is not None
-        ]
-        if numbers:
-            octave_signs.update(range(min(numbers), max(numbers) + 1))
+def _cells(part: Any, row: list[_Timed]) -> Iterator[Cell]:
+    under_octave_signs = _under_octave_signs(part)
+    last_clef: clef.Clef | None = None
     fifths = 0
-    clef_names = _TERMS["clefs"]
-    current: clef.Clef | None = None
     for pieces in row:
         measure = pieces[0][1]
         elements = list(_elements(pieces))
-        signatures = [
-            (start, sign) for start, sign in elements if isinstance(sign, key.KeySignature)
-        ]
-        clefs = [(start, sign) for start, sign in elements if isinstance(sign, clef.Clef)]
-        before = current
-        new_clefs = []
-        for start, sign in clefs:
-            # A clef at the beginning is printed before the barline, in the previous measure.
-            if start > 0 and current is not None and type(sign) is not type(current):
-                new_clefs.append(clef_names.get(type(sign).__name__))
-            current = sign
-        at_start = next((sign for start, sign in clefs if start == 0), before)
+        clefs = _of_class(elements, clef.Clef)
+        signatures = _of_class(elements, key.KeySignature)
+        first_clef = next((sign for start, sign in clefs if start == 0), last_clef)
         fifths = next((sign.sharps for start, sign in signatures if start == 0), fifths)
-        has_octave_clef = any(
-            sign.octaveChange for sign in (at_start, *(sign for _, sign in clefs)) if sign
-        )
-        is_clear = (
-            measure.number not in octave_signs
-            and all(start == 0 for start, _ in signatures)
-            and all(
-                note.isTwelveTone()
-                for _, element in elements
-                for note in getattr(element, "pitches", ())
-            )
-        )
-        dynamics = [
-            (start, sign.value)
-            for start, sign in elements
-            if "Dynamic" in sign.classes and sign.value
-        ]
+        is_one_key = not any(start for start, _ in signatures)
+        is_steady = is_one_key and measure.number not in under_octave_signs
+        is_clear = is_steady and _is_twelve_tone(elements)
+        signs = [first_clef, *(sign for _, sign in clefs)]
+        has_octave_clef = any(getattr(sign, "octaveChange", 0) for sign in signs)
+        marks = _of_class(elements, dynamics.Dynamic)
         yield Cell(
             events=tuple(_events(measure, elements)),
             fifths=fifths,
-            clef=clef_names.get(type(at_start).__name__),
-            new_clefs=tuple(new_clefs),
+            clef=_clef_name(first_clef),
+            new_clefs=tuple(_new_clefs(clefs, last_clef)),
             is_clear=is_clear,
             is_at_pitch=is_clear and not has_octave_clef,
-            dynamics=tuple(dynamics),
+            dynamics=tuple((start, mark.value) for start, mark in marks if mark.value),
         )
+        last_clef = signs[-1] if clefs else last_clef
         fifths = signatures[-1][1].sharps if signatures else fifths
 
 
-def _events(measure: Any, elements: list[tuple[Fraction, Any]]) -> Iterator[Event]:
+def _under_octave_signs(part: Any) -> set[int]:
+    """Numbers of the measures under a sign such as 8va."""
+    numbers: set[int] = set()
+    for sign in part[spanner.Ottava]:
+        spanned = {element.measureNumber for element in sign.getSpannedElements()} - {None}
+        if spanned:
+            numbers.update(range(min(spanned), max(spanned) + 1))
+    return numbers
+
+
+def _is_twelve_tone(elements: _Timed) -> bool:
+    """Whether there are no quarter tones."""
+    pitches = chain.from_iterable(getattr(element, "pitches", ()) for _, element in elements)
+    return all(note.isTwelveTone() for note in pitches)
+
+
+def _new_clefs(clefs: _Timed, last: clef.Clef | None) -> Iterator[str | None]:
+    for start, sign in clefs:
+        # A clef at the beginning is printed before the barline, in the previous measure.
+        if start > 0 and last is not None and type(sign) is not type(last):
+            yield _clef_name(sign)
+        last = sign
+
+
+def _clef_name(sign: clef.Clef | None) -> str | None:
+    return _TERMS["clefs"].get(type(sign).__name__)
+
+
+def _events(measure: Any, elements: _Timed) -> list[Event]:
+    full = _time(measure.barDuration.quarterLength)
     events = []
-    for start, element in elements:
-        if not isinstance(element, note.GeneralNote) or isinstance(element, harmony.Harmony):
+    for start, element in _of_class(elements, note.GeneralNote):
+        is_music = element.pitches or element.isRest
+        if not is_music or isinstance(element, harmony.Harmony):
             continue
-        pitches = (
-            tuple(sorted(element.pitches, key=lambda note: note.ps))
-            if isinstance(element, note.NotRest)
-            else ()
-        )
-        if not pitches and not element.isRest:
-            continue
-        ties = [
-            member.tie
-            for member in (element.notes if isinstance(element, chord.Chord) else (element,))
-        ]
-        length, full = _time(element.quarterLength), _time(measure.barDuration.quarterLength)
+        length = _time(element.quarterLength)
+        fills_measure = getattr(element, "fullMeasure", False) is True or length == full
         event = Event(
             start=start,
             length=length,
-            pitches=pitches,
+            pitches=tuple(sorted(element.pitches, key=lambda note: note.ps)),
             value=_value(element.duration),
             is_grace=element.duration.isGrace,
-            is_tied_on=any(tie is not None and tie.type in ("start", "continue") for tie in ties),
-            is_measure_rest=element.isRest
-            and (getattr(element, "fullMeasure", False) is True or length == full),
+            is_tied_on=_is_tied_on(element),
+            is_measure_rest=element.isRest and fills_measure,
             is_hidden=bool(element.style.hideObjectOnPrint),
             articulations=_names(element.articulations, "articulations"),
             ornaments=_names(element.expressions, "ornaments"),
             has_fermata=any(isinstance(mark, expressions.Fermata) for mark in element.expressions),
         )
         events.append(event)
-    yield from sorted(
+    return sorted(
         events,
         key=lambda event: (event.start, not event.is_grace, [note.ps for note in event.pitches]),
     )
 
 
+def _is_tied_on(element: Any) -> bool:
+    members = element.notes if isinstance(element, chord.Chord) else [element]
+    ties = [member.tie.type for member in members if member.tie is not None]
+    return "start" in ties or "continue" in ties
+
+
 def _names(marks: Sequence[Any], table: str) -> frozenset[str]:
+    """The terms for marks; the first one that fits a mark."""
     terms = _TERMS[table]
-    names = (
-        next((term for kind, term in terms.items() if kind in mark.classes), None) for mark in marks
-    )
-    return frozenset(name for name in names if name)
+    fitting = ([term for kind, term in terms.items() if kind in mark.classes] for mark in marks)
+    return frozenset(names[0] for names in fitting if names)
 
 
 def _value(duration: Any) -> str | None:
     name = _TERMS["values"].get(duration.type)
     if name is None or duration.tuplets or duration.dots >= len(_DOTS):
         return None
-    return f"{_DOTS[duration.dots]}{name.lower()}" if duration.dots else name
+    return f"{_DOTS[duration.dots]}{name}".capitalize()
 
 
 def _time(value: Any) -> Fraction:
     return Fraction(value).limit_denominator(100_000)
 
 
-def _measures(rows: list[list[_Pieces]], voices: tuple[Voice, ...]) -> Iterator[Measure]:
+def _measures(rows: list[list[_Timed]], voices: Sequence[Voice]) -> Iterator[Measure]:
     metre = "4/4"
     full = Fraction(4)
-    before: list[int] | None = None
+    last_fifths = [voice.cells[0].fifths for voice in voices]
     for index, column in enumerate(zip(*rows, strict=True)):
         is_new = False
         for _, measure in column[0]:
             for sign in measure.getElementsByClass(meter.TimeSignature):
                 is_new |= sign.ratioString != metre and index > 0
                 metre, full = sign.ratioString, _time(sign.barDuration.quarterLength)
-        fifths = [voice.cells[index].fifths for voice in voices]
-        ends = [event.end for voice in voices for event in voice.cells[index].events]
+        cells = [voice.cells[index] for voice in voices]
+        fifths = [cell.fifths for cell in cells]
+        events = chain.from_iterable(cell.events for cell in cells)
         measures = [measure for _, measure in chain.from_iterable(column)]
         yield Measure(
             number=measures[0].number,
-            length=max(ends, default=full),
+            length=max((event.end for event in events), default=full),
             full=full,
             metre=metre,
             is_new_metre=is_new,
             fifths=fifths[0],
-            is_new_key=before is not None
-            and all(a != b for a, b in zip(before, fifths, strict=True)),
-            has_repeat=any(
-                isinstance(line, bar.Repeat)
-                for measure in measures
-                for line in (measure.leftBarline, measure.rightBarline)
-            ),
+            is_new_key=all(map(ne, last_fifths, fifths)),
+            has_repeat=any(piece[bar.Repeat] for piece in measures),
         )
-        before = fifths
+        last_fifths = fifths

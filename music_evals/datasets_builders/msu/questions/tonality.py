@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain, product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -41,9 +42,8 @@ class PlainChord(NamedTuple):
     root: str
     root_pitch: pitch.Pitch
     quality: str  # one of `QUALITIES`
-    members: tuple[
-        int, ...
-    ]  # chord members of the notes from the lowest up: 0 root, 1 third, 2 fifth, 3 seventh
+    pitches: Sequence[pitch.Pitch]  # from the lowest up
+    members: Sequence[int]  # of the pitches: 0 root, 1 third, 2 fifth, 3 seventh
 
     @property
     def inversion(self) -> int:
@@ -85,7 +85,7 @@ def plain_chord(pitches: Sequence[pitch.Pitch]) -> PlainChord | None:
     quality = next((name for name, semitones in QUALITIES.items() if semitones == shape), None)
     if quality is None:
         return None
-    return PlainChord(_name(root), root, quality, tuple(members))
+    return PlainChord(_name(root), root, quality, pitches, members)
 
 
 def numeral(triad: PlainChord, tonality: key.Key) -> str | None:
@@ -115,44 +115,53 @@ def certain_key(reading: Reading) -> key.Key | None:
 
     None if there is a doubt, such as for modal pieces and for parts with different signatures.
     """
-    if not reading.is_harmonic or any(
-        voice.cells[0].fifths != reading.measures[0].fifths for voice in reading.voices
-    ):
+    fifths = reading.measures[0].fifths
+    if not reading.is_harmonic or any(voice.cells[0].fifths != fifths for voice in reading.voices):
         return None
-    changes = [
-        index
-        for index, measure in enumerate(reading.measures)
-        if measure.fifths != reading.measures[0].fifths
-    ]
-    count = changes[0] if changes else len(reading.measures)
-    signature = key.KeySignature(reading.measures[0].fifths)
-    keys = [signature.asKey("major"), signature.asKey("minor")]
-    modes = {sign.mode for sign in reading.source[key.Key] if sign.sharps == signature.sharps}
-    weights = np.zeros(12)
-    for event in (
-        event for voice in reading.voices for cell in voice.cells[:count] for event in cell.notes
-    ):
+    indices = range(len(reading.measures))
+    change = next((index for index in indices if reading.measures[index].fifths != fifths), None)
+    tonality = _best_key(fifths, _durations(reading, change))
+    modes = {sign.mode for sign in reading.source[key.Key] if sign.sharps == fifths}
+    if tonality is None or (len(modes) == 1 and tonality.mode not in modes):
+        return None
+    # The bass begins on the tonic, or ends on it if the signature never changes.
+    onsets = [(index, start) for index in indices for start in reading.onsets[index]]
+    bass = reading.sounding(*onsets[-1 if change is None else 0])[0]
+    return tonality if bass.name == tonality.tonic.name else None
+
+
+def _durations(reading: Reading, end: int | None) -> Any:
+    """Quarter notes of each pitch class in the measures before an index; an array."""
+    durations = np.zeros(12)
+    cells = chain.from_iterable(voice.cells[:end] for voice in reading.voices)
+    for event in chain.from_iterable(cell.notes for cell in cells):
         for note in event.pitches:
-            weights[note.pitchClass] += float(event.length)
-    if not weights.std():
+            durations[note.pitchClass] += float(event.length)
+    return durations
+
+
+def _best_key(fifths: int, durations: Any) -> key.Key | None:
+    """The key of a signature, if it fits the notes best of all keys, and clearly better than its
+    relative.
+    """
+    if not durations.std():
         return None
     profiles: Any = _Profiles()
     fits = {
-        (mode, tonic): float(np.corrcoef(weights, np.roll(profiles.getWeights(mode), tonic))[0, 1])
-        for mode in ("major", "minor")
-        for tonic in range(12)
+        (mode, tonic): float(
+            np.corrcoef(durations, np.roll(profiles.getWeights(mode), tonic))[0, 1]
+        )
+        for mode, tonic in product(("major", "minor"), range(12))
     }
-    best = max(keys, key=lambda tonality: fits[tonality.mode, tonality.tonic.pitchClass])
-    other = keys[1 - keys.index(best)]
-    fit = fits[best.mode, best.tonic.pitchClass]
-    if fit < max(fits.values()) or fit - fits[other.mode, other.tonic.pitchClass] < _KEY_MARGIN:
-        return None
-    if len(modes) == 1 and best.mode not in modes:
-        return None
-    # The bass begins on the tonic, or ends on it if the signature never changes.
-    onsets = [(index, start) for index, starts in enumerate(reading.onsets) for start in starts]
-    sounding = reading.sounding(*onsets[0 if changes else -1])
-    return best if sounding[0].name == best.tonic.name else None
+
+    def fit(tonality: key.Key) -> float:
+        return fits[tonality.mode, tonality.tonic.pitchClass]
+
+    signature = key.KeySignature(fifths)
+    keys = [signature.asKey("major"), signature.asKey("minor")]
+    best, relative = sorted(keys, key=fit, reverse=True)
+    is_clear = fit(best) == max(fits.values()) and fit(best) - fit(relative) >= _KEY_MARGIN
+    return best if is_clear else None
 
 
 def _name(note: pitch.Pitch) -> str:
