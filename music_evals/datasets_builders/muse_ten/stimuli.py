@@ -10,7 +10,7 @@ Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies
 from music_evals.datasets_builders.muse.rows import DIFFERENT, SAME
@@ -365,6 +365,12 @@ class TaskForm:
     def targets(self) -> list[str]:
         """The answers in the order of the options."""
         return list("ABCD"[: len(self.options)]) if self.is_lettered else list(self.options)
+
+    def row(self, task: str, split: str, number: int, target: str) -> dict[str, Any]:
+        """Return what all rows of a task have: its id, its target and its options."""
+        place = f"{number:03d}" if split == "test" else f"example-{number:03d}"
+        name = f"{task.partition('_')[0]}-{place}"
+        return {"id": name, "target": target, "options": list(self.options)}
 
 
 _PAIR: Final = ("_1", "_2")

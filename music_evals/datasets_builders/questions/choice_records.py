@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from string import ascii_uppercase
 from typing import Any, Final
 
-from music_evals.datasets_builders.questions.question_set import JoinedSound, Part, Record
+from music_evals.datasets_builders.questions.media_questions import JoinedSound, Part, Record
 
 _MOST: Final = 20_000  # characters of a text that is read as a list
 _LETTERED: Final = re.compile(r"\(?([A-Z])(?:\)|[.:])\s*(.*)", re.DOTALL)

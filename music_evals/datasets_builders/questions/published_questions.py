@@ -33,7 +33,7 @@ from music_evals.datasets_builders.dataset_io.bounded import (
     bounded_lines,
     parquet_batches,
 )
-from music_evals.datasets_builders.questions.question_set import (
+from music_evals.datasets_builders.questions.media_questions import (
     ABSENT,
     MediaQuestion,
     MediaQuestionRow,
