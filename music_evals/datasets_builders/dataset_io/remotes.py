@@ -9,10 +9,9 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rich.console import Console
 
@@ -33,17 +32,14 @@ PUBLISHED: Final = "published"
 _SHORT: Final = 10  # digits of a commit in messages
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedFiles:
+class PublishedFiles(NamedTuple):
     """The published files of a dataset in one folder."""
 
     folder: Path
-    revision: str  # commit, DOI or checksum of the first remote, which holds the questions
-    revisions: str  # place and revision of all remotes
+    revisions: str | None  # place and revision of each source, if they are known
 
 
-@dataclass(frozen=True, slots=True)
-class _HubFiles:
+class _HubFiles(NamedTuple):
     """The files of a repository on the Hub that are taken, at one commit."""
 
     commit: str
@@ -85,12 +81,8 @@ def _fetch_all(title: str, source: Source, root: Path, folder: Path) -> Publishe
     shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
     for remote in source.remotes:
         _fetch(remote, hubs, root, folder / remote.folder)
-    revisions = [_revision(remote, hubs) for remote in source.remotes]
-    places = [
-        f"{remote.place}@{revision}"
-        for remote, revision in zip(source.remotes, revisions, strict=True)
-    ]
-    return PublishedFiles(folder, revisions[0], ", ".join(places))
+    places = [f"{remote.place}@{_revision(remote, hubs)}" for remote in source.remotes]
+    return PublishedFiles(folder, ", ".join(places))
 
 
 def _fetch(remote: Remote, hubs: Mapping[str, _HubFiles], root: Path, target: Path) -> None:

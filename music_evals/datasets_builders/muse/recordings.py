@@ -234,13 +234,3 @@ def _melody_clip(name: re.Match[str], wav: bytes) -> rows.Clip:
 
 def _key(name: re.Match[str]) -> str:
     return name["tonic"] + ("m" if name["mode"] == "m" else "")
-
-
-def _recorded_chord(path: str, root: str, quality: str, wavs: Sequence[bytes]) -> rows.Row:
-    return rows.chord_quality_row(
-        f"chord-{root.lower()}-{quality}",
-        rows.Clip(wavs[0], 120.0, "4/4", "piano"),
-        root,
-        quality,
-        path,
-    )

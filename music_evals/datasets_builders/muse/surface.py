@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from music_evals.datasets_builders.questions.attack import credit
+
 _NEAREST: Final = 9  # stimuli that vote; stimuli at the same distance as the last of them vote too
 
 
@@ -21,8 +23,7 @@ def share_guessed(stimuli: Sequence[tuple[str, str, int]]) -> float:
         )
         farthest = others[:_NEAREST][-1][0]
         votes = Counter(known for distance, known in others if distance <= farthest)
-        best = [known for known, n_votes in votes.items() if n_votes == max(votes.values())]
-        right += (answer in best) / len(best)
+        right += credit([*votes.values()], [known == answer for known in votes])
     share = right / len(stimuli)
     error = (chance * (1 - chance) / len(stimuli)) ** 0.5
     return round(share if share > chance + 3 * error else chance, 4)

@@ -9,6 +9,7 @@ Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -73,6 +74,7 @@ _LEVELS: Final = (
     (2, 8),
 )  # numbers of off-beats of two loops
 _STROKES: Final = 16
+_Slots = tuple[int, ...]
 _SNARES: Final = (6, 7)
 _LOUDER: Final = (-6, 6)  # velocity of the low notes, compared with the others
 _GAP: Final = TICKS_PER_BEAT // 16  # silence before the next note
@@ -152,41 +154,38 @@ def _instrument(place: int, serial: int, rng: Random) -> Stimulus:
 def _rhythm_matching(place: int, serial: int, rng: Random) -> Stimulus:
     """A drum loop twice, or two loops with equally many strokes."""
     loop = drum_loops.compose_drum_loop(rng.choice(drum_loops.OFFBEATS), rng)
-    first = kick, snare = loop.kick, loop.snare
     variant = _DRUM_FOILS[serial % len(_DRUM_FOILS)] if place else "same"
+    patterns = [(loop.kick, loop.snare), _drum_foil(loop, variant, rng)]
+    texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
+    if rng.random() < 0.5:
+        patterns.reverse()
+        texts.reverse()
+    clips = [
+        (_play_late(drum_loops.perform_drum_loop(*pattern, rng), rng), "drums")
+        for pattern in patterns
+    ]
+    why = f"the first has {texts[0]}; the second {texts[1]}" if place else f"both have {texts[0]}"
+    return Stimulus(clips, variant, f"{why} (eighths, counted from 1).")
+
+
+def _drum_foil(loop: drum_loops.DrumLoop, variant: str, rng: Random) -> tuple[_Slots, _Slots]:
+    """Kick and snare of the loop that a loop is compared with."""
+    kick, snare = loop.kick, loop.snare
     match variant:
         case "other pattern":
             while {*kick} == {*loop.kick} or len(kick + snare) != len(loop.kick + loop.snare):
                 kick, snare, _ = drum_loops.compose_drum_loop(loop.offbeats, rng)
         case "moved stroke":
-            free = [
-                (slot, slot + step)
-                for slot in kick
-                for step in (-2, -1, 1, 2)
-                if slot > 2 and slot + step <= drum_loops.SLOTS and slot + step not in kick + snare
-            ]
-            old, new = rng.choice(free)
-            kick = tuple(sorted({*kick, new} - {old}))
+            # The stroke stays in the loop, and the first beat keeps its own.
+            free = {*range(1, drum_loops.SLOTS + 1)} - {*kick, *snare}
+            moves = product((slot for slot in kick if slot > 2), (-2, -1, 1, 2))
+            old, step = rng.choice([(slot, step) for slot, step in moves if slot + step in free])
+            kick = tuple(sorted({*kick, old + step} - {old}))
         case "swapped drum":
             slot = rng.choice(kick[1:])
-            kick, snare = (
-                tuple(other for other in kick if other != slot),
-                tuple(sorted((*snare, slot))),
-            )
-    patterns = [first, (kick, snare)]
-    if rng.random() < 0.5:
-        patterns.reverse()
-    clips = [
-        (_play_late(drum_loops.perform_drum_loop(*pattern, rng), rng), "drums")
-        for pattern in patterns
-    ]
-    texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
-    why = f"{'both have' if not place else 'the first has'} {texts[0]}"
-    return Stimulus(
-        clips,
-        variant,
-        f"{why}{f'; the second {texts[1]}' if place else ''} (eighths, counted from 1).",
-    )
+            kick = tuple(other for other in kick if other != slot)
+            snare = tuple(sorted((*snare, slot)))
+    return kick, snare
 
 
 def _meter(place: int, serial: int, rng: Random) -> Stimulus:

@@ -108,6 +108,9 @@ def earnings(
 
     The arguments are those of `attack`.
     """
+    material: defaultdict[tuple[str, int], list[Item]] = defaultdict(list)
+    for item in learned or items:
+        material[item.form, len(item.options)].append(item)
     groups: defaultdict[tuple[str, int, int], list[int]] = defaultdict(list)
     for at, item in enumerate(items):
         groups[item.form, len(item.options), 0 if learned else fold(item)].append(at)
@@ -115,11 +118,7 @@ def earnings(
         lambda: np.full(len(items), math.nan)
     )
     for (form, n_options, number), places in groups.items():
-        alike = [
-            item
-            for item in learned or items
-            if item.form == form and len(item.options) == n_options
-        ]
+        alike = material[form, n_options]
         if not learned:
             alike = [item for item in alike if fold(item) != number]
         applicable = (guessers or GUESSERS) if n_options else OPEN_GUESSERS
@@ -128,22 +127,17 @@ def earnings(
             for at in places:
                 item = items[at]
                 if item.opening or name not in READERS:
-                    earned[name][at] = _credit(item, guess(item))
+                    are_right = [option == item.answer for option in item.options]
+                    scores = guess(item)
+                    earned[name][at] = credit(scores, are_right) if are_right else scores[0]
     return earned
-
-
-def _credit(item: Item, scores: Sequence[float]) -> float:
-    """What a guess earns at a question."""
-    if not item.options:
-        return scores[0]
-    return credit(scores, [option == item.answer for option in item.options])
 
 
 def credit(scores: Sequence[float], are_right: Sequence[bool]) -> float:
     """Return what the choice with the highest score earns; choices with equal scores share it."""
     highest = max(scores) - 1e-9
-    picks = [right for score, right in zip(scores, are_right, strict=True) if score >= highest]
-    return sum(picks) / len(picks)
+    picks = [score >= highest for score in scores]
+    return sum(map(all, zip(picks, are_right, strict=True))) / sum(picks)
 
 
 def answers_of(items: Iterable[Item]) -> dict[str, list[str]]:

@@ -48,14 +48,16 @@ class Request:
         answers: Counter[str] = Counter()
         try:
             for row in rows if count else ():
-                most = -(-count // len(row["options"])) if "target" in row else count
-                if answers[row.get("target", "")] < most and self.tests.accepts(
-                    row, config, is_composed=is_composed
-                ):
-                    answers[row.get("target", "")] += 1
+                answer, most = row.get("target", ""), count
+                if answer:
+                    most = -(-count // len(row["options"]))
+                if answers[answer] >= most:
+                    continue
+                if self.tests.accepts(row, config, is_composed=is_composed):
+                    answers[answer] += 1
                     yield row
-                    if answers.total() == count:
-                        return
+                if answers.total() == count:
+                    return
         except DatasetError as error:
             reason = f" ({error})"
         if answers.total() < count:
@@ -113,47 +115,39 @@ def build_training_set(
     compose, test_sets, left_out = TRAINING[name]
     spec = builder(name).BENCHMARK
     configs = [config for config in spec.features if config not in left_out]
-    if not {*tasks} <= {*configs}:
+    if unknown := {*tasks} - {*configs}:
         raise DatasetError(
-            f"{name} has no task {', '.join({*tasks} - {*configs})}; accepted are "
-            f"{', '.join(configs)}"
+            f"{name} has no task {', '.join(unknown)}; accepted are {', '.join(configs)}"
         )
     configs = [config for config in configs if not tasks or config in tasks]
     tests = TestRows()
-    for dataset, benchmark in [
-        *((GENERATED, builder(test).BENCHMARK) for test in test_sets),
-        *(against or {}).items(),
-    ]:
+    for test in test_sets:
+        tests.add_dataset(GENERATED, builder(test).BENCHMARK)
+    for dataset, benchmark in (against or {}).items():
         tests.add_dataset(dataset, benchmark)
-    counts = {
-        config: rows // len(configs) + (at < rows % len(configs))
-        for at, config in enumerate(configs)
-    }
-    stream = int.from_bytes(
-        sha256(f"training {seed}".encode()).digest()[:6]
-    )  # no test has it by accident
+    share, rest = divmod(rows, len(configs))
+    counts = {config: share + (at < rest) for at, config in enumerate(configs)}
+    # No test has this seed by accident.
+    stream = int.from_bytes(sha256(f"training {seed}".encode()).digest()[:6])
     request = Request(counts, stream, tests, default_soundfont() if audio else None)
-    made = {config: list(own) for config, own in compose(request).items()}
+    composed = {config: list(own) for config, own in compose(request).items()}
     provenance = make_provenance(
         name, spec.version, GENERATED, seed=seed, decontamination=tests.record
     )
-    columns = {config: as_files(spec.features[config]) for config in made}
-    for config, asked in _prompts_of(made, spec, provenance, prompts).items():
-        columns[config] |= {"prompt": List({"role": Value("string"), "content": Value("string")})}
-        made[config] = [{**row, "prompt": asked[row["id"]]} for row in made[config]]
-    splits = {config: {"train": own} for config, own in made.items()}
+    columns = {config: as_files(spec.features[config]) for config in composed}
+    if prompts is not None:
+        for config, messages in _prompts_of(composed, spec, provenance, prompts).items():
+            role_and_content = {"role": Value("string"), "content": Value("string")}
+            columns[config] |= {"prompt": List(role_and_content)}
+            composed[config] = [{**row, "prompt": messages[row["id"]]} for row in composed[config]]
+    splits = {config: {"train": own} for config, own in composed.items()}
     return write_dataset(out, splits, features=columns, provenance=provenance, overwrite=overwrite)
 
 
 def _prompts_of(
-    rows: Mapping[str, Sequence[Row]],
-    spec: DatasetSpec,
-    provenance: Provenance,
-    prompts: Prompts | None,
+    rows: Mapping[str, Sequence[Row]], spec: DatasetSpec, provenance: Provenance, prompts: Prompts
 ) -> Mapping[str, Mapping[str, Any]]:
     """The prompts of rows: config → id → messages."""
-    if prompts is None:
-        return {}
     with TemporaryDirectory() as folder:
         # Tasks look for questions and for worked examples in splits of other names.
         splits = {
@@ -168,17 +162,16 @@ def _chunks(questions: Iterator[Any]) -> Iterator[tuple[int, list[Any]]]:
 
 
 def _musictheorybench(request: Request) -> Mapping[str, Iterable[Row]]:
-    from music_evals.datasets_builders.musictheorybench import KNOWLEDGE
+    from music_evals.datasets_builders.musictheorybench import kinds_of
     from music_evals.datasets_builders.questions.question_rows import composed_rows
     from music_evals.datasets_builders.questions.theory.compose import (
-        KINDS,
         MUSICTHEORYBENCH,
         theory_questions,
     )
 
     def rows(config: str) -> Iterator[Row]:
-        kinds = [kind for kind in KINDS if (kind in KNOWLEDGE) == (config == "knowledge")]
-        for number, chunk in _chunks(theory_questions(request.seed, MUSICTHEORYBENCH, kinds)):
+        questions = theory_questions(request.seed, MUSICTHEORYBENCH, kinds_of(config))
+        for number, chunk in _chunks(questions):
             yield from composed_rows(chunk, f"{request.seed}/{config}/{number}")
 
     return {config: request.apart(config, rows(config)) for config in request.counts}

@@ -127,20 +127,14 @@ def _plan(seed: int, theory: int, continuation: int) -> Plan:
                 f"{composed.name} questions: {error} (of these, {EXAMPLES} are for dev)"
             ) from error
         random.Random(f"{seed}/{composed.name}/order").shuffle(questions)
-        rows[composed.config] = {
-            split: [
-                row
-                for language in LANGUAGES
-                for row in rows_of(composed, group, language, f"{seed}/{split}")
-            ]
-            for split, group in (("dev", questions[:EXAMPLES]), ("test", questions[EXAMPLES:]))
-        }
-    return Plan(
-        rows,
-        make_provenance(
-            NAME, VERSION, GENERATED, seed=seed, made_with={"music21": version("music21")}
-        ),
-    )
+        splits = {"dev": questions[:EXAMPLES], "test": questions[EXAMPLES:]}
+        for split, group in splits.items():
+            own = rows.setdefault(composed.config, {}).setdefault(split, [])
+            for language in LANGUAGES:
+                own += rows_of(composed, group, language, f"{seed}/{split}")
+    made_with = {"music21": version("music21")}
+    provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
+    return Plan(rows, provenance)
 
 
 def rows_of(
