@@ -193,8 +193,8 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
     again.
     """
     digest = hashlib.sha256(address.encode()).hexdigest()[:12]
-    part = Path(target).with_name(f"{digest}.part")
-    start = part.stat().st_size if part.exists() else 0
+    partial = Path(target).with_name(f"{digest}.part")
+    start = partial.stat().st_size if partial.exists() else 0
     headers = {"Accept-Encoding": "identity"}  # a range is one of the bytes that are sent
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -202,7 +202,7 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
         "GET", address, headers=headers, timeout=_TIMEOUT, follow_redirects=True
     ) as response:
         if response.status_code == _RANGE_NOT_SATISFIABLE:
-            part.unlink()
+            partial.unlink()
             raise httpx.RemoteProtocolError(
                 "the file on the server has changed; run the command again"
             )
@@ -211,7 +211,7 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
         length = response.headers.get("Content-Length")
         offset = start if goes_on else 0
         with (
-            part.open("ab" if goes_on else "wb") as file,
+            partial.open("ab" if goes_on else "wb") as file,
             download_bar(Console(stderr=True)) as bar,
         ):
             name = address.rpartition("/")[2]
@@ -221,7 +221,7 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
             for chunk in response.iter_raw():  # as it comes, so that a stop loses nothing
                 file.write(chunk)
                 bar.advance(task, len(chunk))
-    part.replace(target)
+    partial.replace(target)
 
 
 def _checksum_problem(text: str) -> str:

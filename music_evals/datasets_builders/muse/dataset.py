@@ -309,10 +309,6 @@ def write(
     )
 
 
-def _generate(out: Path, _: object) -> None:
-    write(build_generated(), out, overwrite=True)
-
-
 def _convert(conversion: Conversion) -> Provenance:
     # Here, because generated stimuli do not need the analysis of sound.
     from music_evals.datasets_builders.muse.recordings import build_recordings
@@ -323,5 +319,12 @@ def _convert(conversion: Conversion) -> Provenance:
     return write(plan, conversion.out, overwrite=True, on_piece=conversion.on_piece)
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
+BENCHMARK: Final = DatasetSpec(
+    NAME,
+    VERSION,
+    DEFAULT_SEED,
+    FEATURES,
+    lambda out, _: write(build_generated(), out, overwrite=True),
+    _convert,
+)
 """MUSE for `load_split` and `describe_dataset`."""

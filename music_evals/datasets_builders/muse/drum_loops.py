@@ -41,6 +41,17 @@ _ACCENTS: Final = (10, -12, 2, -12, 6, -12, 2, -12)
 _Bar = dict[int, str]  # position in the bar, 1 to 8 → "K" or "S"
 
 
+class _BarKind(NamedTuple):
+    """Tables of strokes on and off the beat, and how likely the bar is like the first bar."""
+
+    grooves: str
+    offbeats: str
+    likeness: float
+
+
+_INNER, _LAST = _BarKind("grooves", "offbeats", 0.7), _BarKind("turnarounds", "fills", 0.35)
+
+
 class DrumLoop(NamedTuple):
     """Four bars of 4/4 at 120 quarter notes a minute; slots 1 to 32 of kick and snare, ascending
     and disjoint.
@@ -77,8 +88,8 @@ def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...]
     thinning = _THINNING ** (offbeats / max(OFFBEATS))
     bars: dict[str, _Bar] = {}
     for letter, count in counts.items():
-        is_last = form.index(letter) == _BARS - 1
-        bars[letter] = _compose_bar(count, bars.get("A"), is_last, thinning, rng)
+        kind = _LAST if form.index(letter) == _BARS - 1 else _INNER
+        bars[letter] = _compose_bar(count, bars.get("A"), kind, thinning, rng)
     strokes = {
         bar * _SLOTS_PER_BAR + position: drum
         for bar, letter in enumerate(form)
@@ -106,19 +117,19 @@ def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:
 
 
 def _compose_bar(
-    count: int, model: _Bar | None, is_last: bool, thinning: float, rng: random.Random
+    count: int, model: _Bar | None, kind: _BarKind, thinning: float, rng: random.Random
 ) -> _Bar:
     """Compose a bar with `count` off-beats, as close to the model bar as possible."""
-    is_alike = model is not None and rng.random() < (0.35 if is_last else 0.7)
+    is_alike = model is not None and rng.random() < kind.likeness
     if model is not None and is_alike:
         bar = _strokes(model, 1)
     else:
-        bar = _draw_groove("turnarounds" if is_last else "grooves", thinning, rng)
+        bar = _draw_groove(kind.grooves, thinning, rng)
     _vary_kicks(bar, thinning, rng)
     repeated: _Bar = {}
     if model is not None and rng.random() < (0.65 if is_alike else 0.35):
         repeated = _strokes(model, 0)
-    offbeats = _draw_offbeats(count, repeated, "fills" if is_last else "offbeats", rng)
+    offbeats = _draw_offbeats(count, repeated, kind.offbeats, rng)
     for position, drum in offbeats.items():
         # An off-beat stroke often replaces the stroke on the beat after it, or before it.
         neighbour = position + 1 if rng.random() < 0.7 else position - 1

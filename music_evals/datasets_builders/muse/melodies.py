@@ -97,8 +97,9 @@ class MelodyPair(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """A melody without pitches: metre, tempo, rhythm in ticks, phrases and measures."""
+    """A melody without pitches: mode, metre, tempo, rhythm in ticks, phrases and measures."""
 
+    mode: str
     meter: tuple[int, int]
     tempo: int
     onsets: tuple[int, ...]
@@ -145,8 +146,8 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
     low, high = RANGES[instrument]
     while True:
         mode = rng.choices(list(_MODES), list(_MODES.values()))[0]
-        plan = _plan(rng)
-        composed = _compose_two(foil, plan, mode, rng)
+        plan = _plan(mode, rng)
+        composed = _compose_two(foil, plan, rng)
         if composed is None:
             continue
         # Pitches are relative to the tonic. Choose a tonic with which both melodies fit.
@@ -156,39 +157,37 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
         if lowest <= highest:
             tonic = rng.randint(lowest, highest)
             first, second = (
-                _perform(pitches, tonic + shift, mode, plan, instrument, program, rng)
+                _perform(pitches, tonic + shift, plan, instrument, program, rng)
                 for pitches, shift in shifted
             )
             return MelodyPair(first, second, foil, semitones)
 
 
 def _compose_two(
-    foil: Foil | None, plan: _Plan, mode: str, rng: random.Random
+    foil: Foil | None, plan: _Plan, rng: random.Random
 ) -> tuple[list[int], list[int]] | None:
     """Compose both melodies relative to their tonics; None if the plan does not give a pair."""
-    melody = _compose(plan, mode, rng)
+    melody = _compose(plan, rng)
     if melody is None:
         return None
     match foil:
         case None:
             return melody, melody
         case "other_melody":
-            other = _compose(plan, mode, rng)
+            other = _compose(plan, rng)
         case "moved_passage":
-            other = _move_passage(melody, mode, rng)
+            other = _move_passage(melody, plan.mode, rng)
         case "reordered":
             other = _reorder(melody, rng)
-    if (
-        other is None
-        or is_transposition(melody, other)
-        or other[-1] - other[0] != melody[-1] - melody[0]
-    ):
+    if other is None or is_transposition(melody, other):
+        return None
+    if other[-1] - other[0] != melody[-1] - melody[0]:
         return None
     # The altered melody must not always be the second one.
     return (melody, other) if rng.random() < 0.5 else (other, melody)
 
 
-def _plan(rng: random.Random) -> _Plan:
+def _plan(mode: str, rng: random.Random) -> _Plan:
     """Choose metre, tempo, form and rhythm."""
     while True:
         meter = rng.choices(list(_OPENINGS), (5, 3, 2, 2))[0]
@@ -217,10 +216,10 @@ def _plan(rng: random.Random) -> _Plan:
         if _NOTES[0] <= len(notes) <= _NOTES[1]:
             onsets, durations = zip(*notes, strict=True)
             length = len(measures) * measure * _EIGHTH
-            return _Plan(meter, tempo, onsets, durations, length, form, tuple(measures))
+            return _Plan(mode, meter, tempo, onsets, durations, length, form, tuple(measures))
 
 
-def _compose(plan: _Plan, mode: str, rng: random.Random) -> list[int] | None:
+def _compose(plan: _Plan, rng: random.Random) -> list[int] | None:
     """Compose pitches in semitones from the tonic; None if they exceed the range of a melody."""
     degrees: list[int] = []
     motifs: dict[str, list[int]] = {}
@@ -240,7 +239,7 @@ def _compose(plan: _Plan, mode: str, rng: random.Random) -> list[int] | None:
             return None
         motifs.setdefault(letter, phrase[: len(opening)])
         degrees += phrase
-    pitches = _to_semitones(degrees, mode)
+    pitches = _to_semitones(degrees, plan.mode)
     return pitches if 5 <= max(pitches) - min(pitches) <= _AMBITUS else None
 
 
@@ -388,7 +387,6 @@ def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
 def _perform(
     pitches: list[int],
     tonic: int,
-    mode: str,
     plan: _Plan,
     instrument: Instrument,
     program: int,
@@ -397,7 +395,7 @@ def _perform(
     """Perform a melody, in semitones above the tonic, nearly legato and with the accents of the
     metre.
     """
-    key = (_MAJOR_KEYS if mode == "major" else _MINOR_KEYS)[tonic % 12]
+    key = (_MAJOR_KEYS if plan.mode == "major" else _MINOR_KEYS)[tonic % 12]
     pitches = [tonic + pitch for pitch in pitches]
     measure = plan.length // len(plan.measures)
     beat = 3 * _EIGHTH if plan.meter == (6, 8) else TICKS_PER_BEAT

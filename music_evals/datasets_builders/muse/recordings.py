@@ -97,14 +97,7 @@ def plan_recordings(
             f"{source} is not a folder; --source wants a copy of {load(benchmark).homepage}"
         )
     wanted = list(dict.fromkeys([LICENCE_FILE, *(path for row in recorded for path in row.paths)]))
-    missing = [path for path in wanted if not (source / path).is_file()]
-    if {*missing, LICENCE_FILE} == {*wanted}:
-        raise DatasetError(
-            f"{source} holds none of the recordings (looked for {wanted[1]} and so on)"
-        )
-    if missing and not allow_partial:
-        count = f"{len(missing)} of {len(wanted)} files are missing in {source}"
-        raise DatasetError("\n  ".join([f"{count} (--allow-partial builds the rest):", *missing]))
+    missing = _missing(source, wanted, allow_partial)
     digests = _digests(source, [path for path in wanted if path not in missing])
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
 
@@ -129,6 +122,19 @@ def plan_recordings(
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
     makers = group_makers((row.config, row.split, partial(make, row)) for row in present)
     return Plan(makers, provenance, extra)
+
+
+def _missing(source: Path, wanted: Sequence[str], allow_partial: bool) -> list[str]:
+    """The files that a copy lacks; DatasetError if it may lack none, or has no recordings."""
+    missing = [path for path in wanted if not (source / path).is_file()]
+    if {*missing, LICENCE_FILE} == {*wanted}:
+        raise DatasetError(
+            f"{source} holds none of the recordings (looked for {wanted[1]} and so on)"
+        )
+    if missing and not allow_partial:
+        count = f"{len(missing)} of {len(wanted)} files are missing in {source}"
+        raise DatasetError("\n  ".join([f"{count} (--allow-partial builds the rest):", *missing]))
+    return missing
 
 
 def _digests(source: Path, paths: Sequence[str]) -> dict[str, str]:

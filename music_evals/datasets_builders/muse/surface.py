@@ -18,12 +18,12 @@ def share_guessed(stimuli: Sequence[tuple[str, str, int]]) -> float:
     chance = 1 / len({answer for _, answer, _ in stimuli})
     right = 0.0
     for group, answer, size in stimuli:
-        others = sorted(
-            (abs(other - size), known) for name, known, other in stimuli if name != group
+        neighbours = sorted(
+            (abs(other - size), label) for name, label, other in stimuli if name != group
         )
-        farthest = others[:_NEAREST][-1][0]
-        votes = Counter(known for distance, known in others if distance <= farthest)
-        right += credit([*votes.values()], [known == answer for known in votes])
+        farthest = neighbours[:_NEAREST][-1][0]
+        votes = Counter(label for distance, label in neighbours if distance <= farthest)
+        right += credit([*votes.values()], [label == answer for label in votes])
     share = right / len(stimuli)
     error = (chance * (1 - chance) / len(stimuli)) ** 0.5
     return round(share if share > chance + 3 * error else chance, 4)

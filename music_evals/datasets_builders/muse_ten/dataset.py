@@ -33,7 +33,6 @@ from music_evals.datasets_builders.dataset_io.rows import Columns
 from music_evals.datasets_builders.muse.dataset import render_clip, write
 from music_evals.datasets_builders.muse.rows import cells, check_midi_text, check_row
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus, TaskForm
-from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 
@@ -151,10 +150,6 @@ def _refuse_leaks() -> None:
         refuse_leaks(NAME, name, "midi", find_leaks(answers, views))
 
 
-def _generate(out: Path, _: OnPiece) -> Provenance:
-    return build(out, overwrite=True)
-
-
 def _convert(conversion: Conversion) -> Provenance:
     # Here, because the analysis of sound is not needed for generated stimuli.
     from music_evals.datasets_builders.muse_ten.recordings import build_recordings
@@ -167,7 +162,14 @@ def _convert(conversion: Conversion) -> Provenance:
     )
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
+BENCHMARK: Final = DatasetSpec(
+    NAME,
+    VERSION,
+    DEFAULT_SEED,
+    FEATURES,
+    lambda out, _: build(out, overwrite=True),
+    _convert,
+)
 
 
 def compose_rows(

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from music_evals import datasets_builders
+from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.muse import listening
 from music_evals.datasets_builders.muse.recordings import Recorded, plan_recordings, recorded_pair
 from music_evals.datasets_builders.muse.rows import Plan, cells
@@ -37,15 +38,12 @@ def build_recordings(
         source, recorded, NAME, VERSION, allow_partial=allow_partial, revision=revision
     )
     missing = set[str]().union(*plan.provenance.missing.values())
-    splits: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for row in recorded:
-        if missing.isdisjoint(row.paths):
-            splits.setdefault((row.config, row.paths), []).append(row.split)
+    present = [row for row in recorded if missing.isdisjoint(row.paths)]
     anomalies = dict(plan.provenance.anomalies)
-    for (name, paths), places in splits.items():
-        if len(places) > 1:
-            where = " and ".join(sorted({*places}))
-            anomalies[f"{name}: {' + '.join(paths)} comes {len(places)} times, in {where}"] = 1
+    for (name, paths), same in group_by(present, lambda row: (row.config, row.paths)).items():
+        if len(same) > 1:
+            where = " and ".join(sorted({row.split for row in same}))
+            anomalies[f"{name}: {' + '.join(paths)} comes {len(same)} times, in {where}"] = 1
     floors = {}
     for name, makers in plan.makers.items():
         rows = [make() for make in makers["test"]]

@@ -7,7 +7,7 @@ because each is performed anew.
 Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those of its runners.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
@@ -36,14 +36,14 @@ Compose = Callable[[int, int, Random], Stimulus]
 option, randomness.
 """
 
-PROGRAMS: Final[Mapping[str, Sequence[int]]] = {
+PROGRAMS: Final = {
     "piano": (0, 1),
     "guitar": (24, 25),
     "bass": (32, 33),
 }
 """Instrument → General MIDI programs, counted from 0."""
 GROUPS: Final = (3, 4, 5)
-DEGREES: Final[Mapping[str, tuple[int, Sequence[int]]]] = {
+DEGREES: Final = {
     "I": (0, (0, 4, 7)),
     "ii": (2, (0, 3, 7)),
     "IV": (5, (0, 4, 7)),
@@ -242,8 +242,8 @@ def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
 def _progression(place: int, serial: int, rng: Random) -> Stimulus:
     """Two progressions, each played twice through, in the same key or in two keys."""
     first = rng.choice(PROGRESSIONS)
-    others = [name for name in PROGRESSIONS if name != first and {name, first} != _ROTATIONS]
-    names = [first, rng.choice(others) if place else first]
+    second = [name for name in PROGRESSIONS if name != first and {name, first} != _ROTATIONS]
+    names = [first, rng.choice(second) if place else first]
     tonic = rng.randrange(12)
     tonics = [tonic, tonic + (0 if serial % 2 else rng.randint(1, 11))]
     clips = [
@@ -396,7 +396,7 @@ _CONTOURS: Final = (
     "Ascending (pitch rises over time)",
     "Descending (pitch falls over time)",
 )
-FORMS: Final[Mapping[str, TaskForm]] = {
+FORMS: Final = {
     "oddball": TaskForm(_MELODIES, _oddball, _PAIR, is_lettered=False),
     "contour": TaskForm(_CONTOURS, _contour),
     "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument, hidden=_TIMBRE),

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
+from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 from music_evals.datasets_builders.questions.items import Item, vocabularies
 
@@ -108,20 +109,18 @@ def earnings(
 
     The arguments are those of `attack`.
     """
-    material: defaultdict[tuple[str, int], list[Item]] = defaultdict(list)
-    for item in learned or items:
-        material[item.form, len(item.options)].append(item)
-    groups: defaultdict[tuple[str, int, int], list[int]] = defaultdict(list)
-    for at, item in enumerate(items):
-        groups[item.form, len(item.options), 0 if learned else fold(item)].append(at)
+    material = group_by(learned or items, _shape)
+    groups = group_by(
+        range(len(items)), lambda at: (_shape(items[at]), 0 if learned else fold(items[at]))
+    )
     earned: defaultdict[str, NDArray[np.float64]] = defaultdict(
         lambda: np.full(len(items), math.nan)
     )
-    for (form, n_options, number), places in groups.items():
-        alike = material[form, n_options]
+    for (shape, number), places in groups.items():
+        alike = material.get(shape, [])
         if not learned:
             alike = [item for item in alike if fold(item) != number]
-        applicable = (guessers or GUESSERS) if n_options else OPEN_GUESSERS
+        applicable = (guessers or GUESSERS) if items[places[0]].options else OPEN_GUESSERS
         for name, learn in applicable.items():
             guess = learn(alike)
             for at in places:
@@ -131,6 +130,10 @@ def earnings(
                     scores = guess(item)
                     earned[name][at] = credit(scores, are_right) if are_right else scores[0]
     return earned
+
+
+def _shape(item: Item) -> tuple[str, int]:
+    return item.form, len(item.options)
 
 
 def credit(scores: Sequence[float], are_right: Sequence[bool]) -> float:

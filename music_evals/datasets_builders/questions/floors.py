@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from music_evals import benchmarks
+from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.dataset_io.provenance import Floors, data_file
 from music_evals.datasets_builders.questions.attack import (
     OPTIONS_ALONE,
@@ -172,11 +173,11 @@ def _constant(
         counts[shape, item.group][right] += 1
     values = chance.copy()
     for at, (item, shape) in enumerate(zip(items, shapes, strict=True)):
-        known, own = counts[shape], counts[shape, item.group]
-        options = [*(choices[at] if item.options else known)]
-        others = [known[choice] - own[choice] for choice in options]
-        if max(others) > 0:
-            values[at] = credit(others, [choice == rights[at] for choice in options])
+        rights_of_form, own_group = counts[shape], counts[shape, item.group]
+        options = [*(choices[at] if item.options else rights_of_form)]
+        elsewhere = [rights_of_form[choice] - own_group[choice] for choice in options]
+        if max(elsewhere) > 0:
+            values[at] = credit(elsewhere, [choice == rights[at] for choice in options])
     return values
 
 
@@ -189,12 +190,13 @@ def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> 
     is_open = np.array([not item.options for item in items])
     groups = np.array([item.group for item in items])
     for kind, number in product((True, False), set(folds)):
-        tried, others = (is_open == kind) & (folds == number), (is_open == kind) & (folds != number)
-        n_groups = len({*groups[others]})
+        of_kind, in_fold = is_open == kind, folds == number
+        tried, other_folds = of_kind & in_fold, of_kind & ~in_fold
+        n_groups = len({*groups[other_folds]})
         if n_groups < 2:
             continue
         gains = {
-            name: (right - chance)[others]
+            name: (right - chance)[other_folds]
             for name, right in earned.items()
             if not np.isnan(right[tried]).any()
         }
@@ -206,11 +208,8 @@ def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> 
 
 def _by_form(items: Sequence[Item], floors: Mapping[str, Array], places: range) -> Forms:
     """Average floors over the questions of each form, and count these questions."""
-    by_form: dict[str, list[int]] = {}
-    for at in places:
-        by_form.setdefault(items[at].form, []).append(at)
     forms: Forms = {}
-    for form, own in by_form.items():
+    for form, own in group_by(places, lambda at: items[at].form).items():
         shares = {name: round(float(values[own].mean()), 4) for name, values in floors.items()}
         forms[form] = {"questions": len({items[at].unit for at in own}), **shares}
     return forms

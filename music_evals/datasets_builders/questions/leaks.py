@@ -169,9 +169,9 @@ def _event(notes: Sequence[Note]) -> list[float]:
     return [notes[0].pitch, highest.pitch, len(notes), highest.velocity, highest.duration]
 
 
-def _nearest(known: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:
+def _nearest(examples: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:
     """Count the votes of the nearest neighbours; a closer one breaks ties."""
-    distances = ((tried[:, None, :] - known[None, :, :]) ** 2).sum(axis=2)
+    distances = ((tried[:, None, :] - examples[None, :, :]) ** 2).sum(axis=2)
     nearest = distances.argsort(axis=1, kind="stable")[:, :_NEIGHBOURS]
     weights = 1 + 0.01 / (1 + np.arange(nearest.shape[1]))
     return np.stack(
@@ -179,9 +179,9 @@ def _nearest(known: Array, labels: NDArray[np.int64], tried: Array, n_classes: i
     )
 
 
-def _linear(known: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:
+def _linear(examples: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:
     """Score classes by ridge regression on the values and their squares."""
-    inputs, outputs = _with_squares(known), np.eye(n_classes)[labels]
+    inputs, outputs = _with_squares(examples), np.eye(n_classes)[labels]
     weights = np.linalg.solve(
         inputs.T @ inputs + _RIDGE * np.eye(inputs.shape[1]), inputs.T @ outputs
     )
@@ -192,4 +192,4 @@ def _with_squares(values: Array) -> Array:
     return np.hstack([values, values**2, np.ones((len(values), 1))])
 
 
-_CLASSIFIERS: Final[Sequence[Classify]] = (_nearest, _linear)
+_CLASSIFIERS: Final = (_nearest, _linear)

@@ -123,8 +123,10 @@ class MediaQuestion:
         ['Bongo', 'Taiko', 'Djembe']
         """
         place = Random(f"{name} right").randrange(len(wrong) + 1)
-        others = Random(f"{name} wrong").sample(wrong, len(wrong))
-        return cls(name, parts, [*others[:place], right, *others[place:]], place, **groups)
+        wrong_options = Random(f"{name} wrong").sample(wrong, len(wrong))
+        return cls(
+            name, parts, [*wrong_options[:place], right, *wrong_options[place:]], place, **groups
+        )
 
 
 Record = Mapping[str, Any]

@@ -191,7 +191,7 @@ class PublishedQuestions:
         """Yield the rows of a task."""
         for question in self._questions(task):
             is_lacking = (task, question.id) in self._lacking
-            yield row_of(question, _absent if is_lacking else self._load)
+            yield row_of(question, (lambda _: ABSENT) if is_lacking else self._load)
 
     # --- records ---
 
@@ -316,8 +316,8 @@ class PublishedQuestions:
             if content.get("bytes"):
                 return bytes(content["bytes"])
             content = str(content.get("path"))
-        *others, last = (content,) if isinstance(content, str) else content
-        for name in others:
+        *alternatives, last = (content,) if isinstance(content, str) else content
+        for name in alternatives:
             with suppress(KeyError):
                 return _read_media(self._media.find(name))
         return _read_media(self._media.find(last))
@@ -352,7 +352,9 @@ def read_records(path: Path) -> Iterator[Record]:
                 )
             else:
                 entries = bounded_json(lines, path.name)
-                yield from _keyed(entries) if isinstance(entries, dict) else entries
+                if isinstance(entries, dict):
+                    entries = [{"id": key, **entry} for key, entry in entries.items()]
+                yield from entries
     except DatasetError:
         raise
     except (ValueError, csv.Error, RecursionError, TypeError) as error:
@@ -373,11 +375,6 @@ def _read_media(path: Path) -> bytes:
     if path.stat().st_size > _LARGEST:
         raise ValueError(f"it has over {_LARGEST:,} bytes, which is the most")
     return path.read_bytes()
-
-
-def _keyed(entries: Mapping[str, Record]) -> Iterator[Record]:
-    for key, entry in entries.items():
-        yield {"id": key, **entry}
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:
@@ -404,7 +401,3 @@ def _shown_name(part: Part) -> str:
     if isinstance(content, tuple):
         return content[0]
     return content if isinstance(content, str) else ""
-
-
-def _absent(_: Part) -> bytes:
-    return ABSENT

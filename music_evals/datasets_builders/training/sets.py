@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -39,12 +39,13 @@ class Request:
     tests: TestRows
     soundfont: Path | None  # None leaves sounds out
 
-    def apart(self, config: str, rows: Iterable[Row], *, is_composed: bool = True) -> Iterator[Row]:
+    def apart(self, config: str, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield the rows that no test has, as many as wanted; DatasetError if there are fewer.
 
         The answers of stimuli are equally frequent.
         """
         count, reason = self.counts[config], ""
+        is_composed = config != "generation"  # which asks for real tunes
         answers: Counter[str] = Counter()
         try:
             for row in rows if count else ():
@@ -65,6 +66,10 @@ class Request:
                 f"{config} gives {answers.total()} rows apart from the test sets, not "
                 f"{count}{reason}; ask for fewer, or choose tasks with --task"
             )
+
+
+Composer = Callable[[Request], Mapping[str, Iterable[Row]]]
+"""Composes the rows of a training set: config → rows."""
 
 
 def build_training_set(
@@ -105,12 +110,9 @@ def build_training_set(
 
     check_target(out, overwrite=overwrite)
     if name not in TRAINING:
-        others = (
-            "published, stand in for published ones, or name the works they are measured against"
-        )
         raise DatasetError(
             f"{name} has no training set; accepted are {', '.join(TRAINING)}: other questions are "
-            f"{others}"
+            "published, stand in for published ones, or name the works they are measured against"
         )
     compose, test_sets, left_out = TRAINING[name]
     spec = builder(name).BENCHMARK
@@ -121,9 +123,8 @@ def build_training_set(
         )
     configs = [config for config in configs if not tasks or config in tasks]
     tests = TestRows()
-    for test in test_sets:
-        tests.add_dataset(GENERATED, builder(test).BENCHMARK)
-    for dataset, benchmark in (against or {}).items():
+    own_tests = [(GENERATED, builder(test).BENCHMARK) for test in test_sets]
+    for dataset, benchmark in (*own_tests, *(against or {}).items()):
         tests.add_dataset(dataset, benchmark)
     share, rest = divmod(rows, len(configs))
     counts = {config: share + (at < rest) for at, config in enumerate(configs)}
@@ -161,7 +162,15 @@ def _chunks(questions: Iterator[Any]) -> Iterator[tuple[int, list[Any]]]:
     return enumerate(iter(lambda: list(islice(questions, _CHUNK)), []))
 
 
-def _musictheorybench(request: Request) -> Mapping[str, Iterable[Row]]:
+def _by_config(rows: Callable[[Request, str], Iterable[Row]]) -> Composer:
+    """Decorate a function that composes the rows of a config: the result composes all configs."""
+    return lambda request: {
+        config: request.apart(config, rows(request, config)) for config in request.counts
+    }
+
+
+@_by_config
+def _musictheorybench(request: Request, config: str) -> Iterator[Row]:
     from music_evals.datasets_builders.musictheorybench import kinds_of
     from music_evals.datasets_builders.questions.question_rows import composed_rows
     from music_evals.datasets_builders.questions.theory.compose import (
@@ -169,15 +178,13 @@ def _musictheorybench(request: Request) -> Mapping[str, Iterable[Row]]:
         theory_questions,
     )
 
-    def rows(config: str) -> Iterator[Row]:
-        questions = theory_questions(request.seed, MUSICTHEORYBENCH, kinds_of(config))
-        for number, chunk in _chunks(questions):
-            yield from composed_rows(chunk, f"{request.seed}/{config}/{number}")
-
-    return {config: request.apart(config, rows(config)) for config in request.counts}
+    questions = theory_questions(request.seed, MUSICTHEORYBENCH, kinds_of(config))
+    for number, chunk in _chunks(questions):
+        yield from composed_rows(chunk, f"{request.seed}/{config}/{number}")
 
 
-def _ziqi(request: Request) -> Mapping[str, Iterable[Row]]:
+@_by_config
+def _ziqi(request: Request, config: str) -> Iterator[Row]:
     from music_evals.datasets_builders.lilybench.default_pieces import first_sources
     from music_evals.datasets_builders.questions.question_rows import LANGUAGES
     from music_evals.datasets_builders.questions.theory.compose import ZIQI, theory_questions
@@ -187,43 +194,34 @@ def _ziqi(request: Request) -> Mapping[str, Iterable[Row]]:
     def is_apart(abc: str) -> bool:
         return request.tests.accepts({"abc": abc}, is_composed=False)
 
-    def rows(config: str) -> Iterator[Row]:
-        theme = next(theme for theme in composed_themes() if theme.config == config)
-        if config == "comprehension":
-            questions = theory_questions(request.seed, ZIQI)
-        else:
-            titles = [source.title for source in first_sources()]
-            questions = training_continuations(request.seed, is_apart, titles)
-        for number, chunk in _chunks(questions):
-            by_language = [
-                rows_of(theme, chunk, language, f"{request.seed}/{number}")
-                for language in LANGUAGES
-            ]
-            yield from (row for pair in zip(*by_language, strict=True) for row in pair)
-
-    return {
-        config: request.apart(config, rows(config), is_composed=config == "comprehension")
-        for config in request.counts
-    }
+    theme = next(theme for theme in composed_themes() if theme.config == config)
+    if config == "comprehension":
+        questions = theory_questions(request.seed, ZIQI)
+    else:
+        titles = [source.title for source in first_sources()]
+        questions = training_continuations(request.seed, is_apart, titles)
+    for number, chunk in _chunks(questions):
+        key = f"{request.seed}/{number}"
+        zh, en = (rows_of(theme, chunk, language, key) for language in LANGUAGES)
+        yield from chain.from_iterable(zip(zh, en, strict=True))
 
 
-def _stimuli(request: Request) -> Mapping[str, Iterable[Row]]:
+@_by_config
+def _stimuli(request: Request, config: str) -> Iterator[Row]:
     from music_evals.datasets_builders.muse.chords import N_VARIANTS, QUALITIES, ROOTS
     from music_evals.datasets_builders.muse.dataset import COMPOSERS
     from music_evals.datasets_builders.muse_ten.dataset import compose_rows
 
-    def rows(config: str) -> Iterator[Row]:
-        most = _SURPLUS * request.counts[config]
-        if config == "chord_quality":
-            most = (len(ROOTS) - 1) * len(QUALITIES) * N_VARIANTS
-        if config in COMPOSERS:
-            makers = COMPOSERS[config](request.seed, most, request.soundfont)
-            composed: Iterable[Row] = (make() for split, make in makers if split == "test")
-        else:
-            composed = compose_rows(request.seed, config, "train", most, request.soundfont)
-        return ({**row, "id": f"train-{row['id'].replace('example-', '')}"} for row in composed)
-
-    return {config: request.apart(config, rows(config)) for config in request.counts}
+    most = _SURPLUS * request.counts[config]
+    if config == "chord_quality":
+        most = (len(ROOTS) - 1) * len(QUALITIES) * N_VARIANTS
+    if config in COMPOSERS:
+        makers = COMPOSERS[config](request.seed, most, request.soundfont)
+        composed: Iterable[Row] = (make() for split, make in makers if split == "test")
+    else:
+        composed = compose_rows(request.seed, config, "train", most, request.soundfont)
+    for row in composed:
+        yield {**row, "id": f"train-{row['id'].replace('example-', '')}"}
 
 
 def apart_works(works: Iterable[Any]) -> list[Any]:
@@ -289,11 +287,7 @@ def _lilybench(request: Request) -> Mapping[str, Iterable[Row]]:
     return rows
 
 
-TRAINING: Final[
-    Mapping[
-        str, tuple[Callable[[Request], Mapping[str, Iterable[Row]]], Sequence[str], Sequence[str]]
-    ]
-] = {
+TRAINING: Final[Mapping[str, tuple[Composer, Sequence[str], Sequence[str]]]] = {
     # Works give too few genres; clips for emotions are composed by a rule that is not to be
     # learned.
     "lilybench": (

@@ -17,17 +17,18 @@ permission non-commercial.
 
 import random
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import islice, product, zip_longest
+from itertools import islice, product
 from typing import Final, NamedTuple
 from zlib import crc32
 
 from music21 import corpus
 
+from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.question_rows import (
     LANGUAGES,
@@ -35,6 +36,7 @@ from music_evals.datasets_builders.questions.question_rows import (
     Question,
     places,
 )
+from music_evals.datasets_builders.questions.theory.form import in_turn
 from music_evals.notation.abc.tunes import (
     Event,
     Key,
@@ -50,7 +52,7 @@ from music_evals.notation.abc.tunes import (
     total_duration,
 )
 
-COLLECTIONS: Final[Mapping[str, str]] = {
+COLLECTIONS: Final = {
     "airdsAirs": "aird",
     "oneills1850": "oneill",
     "ryansMammoth": "ryan",
@@ -214,9 +216,7 @@ def refuse_guessable_continuations() -> None:
 
 def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
     """Ask about cuts; the wrong options come from the same cuts."""
-    pools: defaultdict[_Pool, list[_Cut]] = defaultdict(list)
-    for cut in cuts:
-        pools[cut.pool].append(cut)
+    pools = group_by(cuts, lambda cut: cut.pool)
     for cut in _order(cuts, seed):
         wrong = _distractors(cut, pools[cut.pool], random.Random(f"{seed}/{cut.name}"))
         if wrong is not None:
@@ -232,14 +232,11 @@ def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
 def _order(cuts: Sequence[_Cut], seed: int) -> Iterator[_Cut]:
     """A cut of every tune, then a second cut of every tune that has one, and so on."""
     rng = random.Random(f"{seed}/continuation")
-    by_tune: defaultdict[str, list[_Cut]] = defaultdict(list)
-    for cut in cuts:
-        by_tune[cut.source.name].append(cut)
-    tunes = list(by_tune.values())
+    tunes = list(group_by(cuts, lambda cut: cut.source.name).values())
     for tune in tunes:
         rng.shuffle(tune)
     rng.shuffle(tunes)
-    return (cut for nth_cuts in zip_longest(*tunes) for cut in nth_cuts if cut)
+    return in_turn(tunes)
 
 
 def _distractors(cut: _Cut, pool: Sequence[_Cut], rng: random.Random) -> list[_Cut] | None:
@@ -354,10 +351,7 @@ def _regular_measures(
     regular: list[tuple[Event, ...]] = []
     first_half: tuple[Event, ...] = ()  # of a measure that a double bar line divides
     full, needed = Fraction(*meter), OPENINGS[-1] + CONTINUATION
-    for number, measure in enumerate(_as_played(split_measures(tune.body))):
-        events = _events_of_one_voice(tune, measure, meter, unit, key)
-        if events is None:
-            break
+    for number, (measure, events) in enumerate(_measures_of_one_voice(tune, meter, unit, key)):
         duration = total_duration(first_half) + total_duration(events)
         if duration == full:
             regular.append((*first_half, *events))
@@ -373,15 +367,18 @@ def _regular_measures(
     return pickup, regular
 
 
-def _events_of_one_voice(
-    tune: Tune, measure: Measure, meter: tuple[int, int], unit: Fraction, key: Key
-) -> tuple[Event, ...] | None:
-    """The events of a measure; None if it changes a field of the tune, or has chords."""
+def _measures_of_one_voice(
+    tune: Tune, meter: tuple[int, int], unit: Fraction, key: Key
+) -> Iterator[tuple[Measure, tuple[Event, ...]]]:
+    """Measures and their events, up to a change of a field or a chord."""
     header = dict(tune.fields)
-    if any(field in "KLMV" and header.get(field) != value for field, value in measure.fields):
-        return None
-    events = read_measure(measure.text, unit, meter, key.sharps)
-    return None if any(len(event.pitches) > 1 for event in events) else events
+    for measure in _as_played(split_measures(tune.body)):
+        if any(field in "KLMV" and header.get(field) != value for field, value in measure.fields):
+            return
+        events = read_measure(measure.text, unit, meter, key.sharps)
+        if any(len(event.pitches) > 1 for event in events):
+            return
+        yield measure, events
 
 
 def _may_be_divided(measure: Measure) -> bool:
