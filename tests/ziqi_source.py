@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from music_evals.datasets_builders.questions.question_rows import LETTERS
-from music_evals.datasets_builders.ziqi.dataset import SPLITS, published_themes
+from music_evals.datasets_builders.ziqi.rows import SPLITS, published_themes
 
 Fields = list[str]
 

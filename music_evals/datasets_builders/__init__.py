@@ -7,11 +7,15 @@ overwrite)``, that is ``music-evals build NAME``.
 """
 
 import tomllib
+from collections.abc import Callable, Hashable, Iterable
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Key = TypeVar("Key", bound=Hashable)
 
 
 def builder(dataset: str) -> ModuleType:
@@ -31,3 +35,15 @@ def read_table(path: str) -> dict[str, Any]:
     """
     table: dict[str, Any] = tomllib.loads(files(__name__).joinpath(path).read_text("utf-8"))
     return table
+
+
+def group_by(items: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
+    """Group items with the same key; groups and their items stay in order.
+
+    >>> group_by(["do", "re", "si", "mi"], lambda name: name[1])
+    {'o': ['do'], 'e': ['re'], 'i': ['si', 'mi']}
+    """
+    groups: dict[Key, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups

@@ -7,9 +7,9 @@ are NOT the published test.
 """
 
 import random
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
 from music_evals.datasets_builders.dataset_io import (
@@ -52,14 +52,23 @@ def build(out: Path, *, seed: int = SEED, overwrite: bool = False) -> Provenance
 
 
 def _convert(conversion: Conversion) -> Provenance:
-    entries: dict[str, Any] = {
-        "source": PUBLISHED,
-        "seed": None,
-        "source_revision": conversion.revision,
-    }
     return write_question_rows(
-        NAME, VERSION, _published(conversion.source), conversion.out, **entries, overwrite=True
+        NAME,
+        VERSION,
+        _published(conversion.source),
+        conversion.out,
+        source=PUBLISHED,
+        source_revision=conversion.revision,
+        overwrite=True,
     )
+
+
+def kinds_of(config: str) -> list[str]:
+    """Return the kinds of composed questions of a config."""
+    # Here, because music21 takes a second to load.
+    from music_evals.datasets_builders.questions.theory.compose import KINDS
+
+    return [kind for kind in KINDS if (kind in KNOWLEDGE) == (config == "knowledge")]
 
 
 def compose_rows(seed: int) -> Rows:
@@ -72,18 +81,18 @@ def compose_rows(seed: int) -> Rows:
     compose.refuse_guessable_theory()
     configs = {}
     for config, count in COMPOSED.items():
-        kinds = [kind for kind in compose.KINDS if (kind in KNOWLEDGE) == (config == "knowledge")]
-        questions = compose.theory_questions(seed, compose.MUSICTHEORYBENCH, kinds)
-        own = (
-            question
-            for question in questions
-            if crc32(question.name.encode()) // 2 % SLICES == seed % SLICES
-        )
+        questions = compose.theory_questions(seed, compose.MUSICTHEORYBENCH, kinds_of(config))
+        own = (question for question in questions if _slice_of(question.name) == seed % SLICES)
         chosen = list(islice(own, count + EXAMPLES))
         random.Random(f"{seed}/{config}").shuffle(chosen)
         rows = composed_rows(chosen, f"{seed}/{config}/letters")
         configs[config] = {"dev": rows[:EXAMPLES], "test": rows[EXAMPLES:]}
     return configs
+
+
+def _slice_of(name: str) -> int:
+    # The lowest bit says which of two benchmarks asks the question.
+    return crc32(name.encode()) // 2 % SLICES
 
 
 def _published(folder: Path) -> Rows:
@@ -99,7 +108,7 @@ def _published(folder: Path) -> Rows:
         config: {"dev": [], "test": []} for config in COMPOSED
     }
     for split, paths in files.items():
-        for record in (record for path in paths for record in pq.read_table(path).to_pylist()):
+        for record in chain.from_iterable(pq.read_table(path).to_pylist() for path in paths):
             row = QuestionRow(
                 id=f"{split}-{record['id']:03}",
                 question=record["stem"],

@@ -41,7 +41,8 @@ from music_evals.datasets_builders.dataset_io import (
     describe_dataset,
     load_split,
 )
-from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
+from music_evals.datasets_builders.muse.dataset import BENCHMARK
+from music_evals.datasets_builders.muse.rows import ConfigName, reason
 from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.tasks import (
     check_positive,

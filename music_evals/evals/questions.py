@@ -34,13 +34,13 @@ from music_evals.datasets_builders.dataset_io import (
     describe_dataset,
     load_split,
 )
-from music_evals.datasets_builders.questions.question_rows import QuestionRow
-from music_evals.datasets_builders.questions.question_set import (
+from music_evals.datasets_builders.questions.media_questions import (
     ABSENT,
     MARK,
     MediaQuestionRow,
     check_complete,
 )
+from music_evals.datasets_builders.questions.question_rows import QuestionRow
 from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.tasks import (
     check_positive,

@@ -28,7 +28,7 @@ from inspect_ai.model import ChatMessage, Model, ModelName
 from inspect_ai.solver import Solver, TaskState
 
 from music_evals.baselines.human import HumanAPI
-from music_evals.datasets_builders.questions.question_set import MARK
+from music_evals.datasets_builders.questions.media_questions import MARK
 from music_evals.solvers.media import MEDIA
 from music_evals.solvers.stimulus import question_message
 

@@ -35,14 +35,14 @@ from music_evals.datasets_builders.dataset_io import (
     describe_dataset,
     load_split,
 )
-from music_evals.datasets_builders.questions.question_set import (
+from music_evals.datasets_builders.questions.media_questions import (
     ABSENT,
     MediaQuestion,
     Part,
     Records,
-    question_set,
     row_of,
 )
+from music_evals.datasets_builders.questions.question_set import question_set
 from music_evals.evals import mmar, mmau, muchomusic, rul_muchomusic, ssmr
 from music_evals.evals.questions import (
     NOTA,

@@ -42,7 +42,7 @@ def muse(
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import build_dataset
     from music_evals.datasets_builders.muse import dataset as builder
-    from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED
+    from music_evals.datasets_builders.muse.rows import DEFAULT_SEED
 
     options = {
         "syncopation": syncopation,
@@ -64,7 +64,7 @@ def muse(
         with counting_pieces(console) as advance:
             if source is not None:
                 provenance = build_dataset(
-                    BENCHMARK, out, source, allow_partial=allow_partial, on_piece=advance
+                    builder.BENCHMARK, out, source, allow_partial=allow_partial, on_piece=advance
                 )
             else:
                 seed = DEFAULT_SEED if seed is None else seed

@@ -70,7 +70,9 @@ def unpack(
     unpacked: dict[str, Path] = {}
     left = min(MOST_BYTES, max(MOST_RATIO * archive.stat().st_size, _ALWAYS_ALLOWED))
     try:
-        for number, (name, open_member) in enumerate(_members(archive)):
+        is_zip = archive.name.lower().endswith(".zip")
+        members = _zip_members(archive) if is_zip else _tar_members(archive)
+        for number, (name, open_member) in enumerate(members):
             if number >= MOST_MEMBERS:
                 raise DatasetError(f"{archive.name} has more than {MOST_MEMBERS:,} members")
             if not is_wanted(name):
@@ -97,13 +99,6 @@ def unpack(
             f"{archive.name} is damaged or incomplete: {error or type(error).__name__}"
         ) from error
     return unpacked
-
-
-def _members(archive: Path) -> Iterator[_Member]:
-    if archive.name.lower().endswith(".zip"):
-        yield from _zip_members(archive)
-    else:
-        yield from _tar_members(archive)
 
 
 def _zip_members(archive: Path) -> Iterator[_Member]:

@@ -67,30 +67,34 @@ def download_repository(
 
     from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
 
+    api = huggingface_hub.HfApi()
     with plain_errors(f"hf://datasets/{repo}" + (f"@{revision}" if revision else "")):
         if revision and _SHORT_COMMIT.fullmatch(revision):  # the Hub serves files by full id only
-            commits = huggingface_hub.HfApi().list_repo_commits(repo, repo_type="dataset")
-            matches = [
-                commit.commit_id for commit in commits if commit.commit_id.startswith(revision)
-            ]
+            commits = api.list_repo_commits(repo, repo_type="dataset")
+            ids = [commit.commit_id for commit in commits]
+            matches = [name for name in ids if name.startswith(revision)]
             revision = matches[0] if len(matches) == 1 else revision
         patterns = None if files is None else list(files)
-        folder = Path(
-            huggingface_hub.snapshot_download(
-                repo, repo_type="dataset", revision=revision, allow_patterns=patterns
-            )
+        snapshot = huggingface_hub.snapshot_download(
+            repo, repo_type="dataset", revision=revision, allow_patterns=patterns
         )
-        cached = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-        checked = [path for path in cached if check_all or path.stat().st_size < _SMALL]
-        if damaged := [path for path in checked if not _is_intact(path)]:
-            names = [path.relative_to(folder).as_posix() for path in damaged]
-            for path in damaged:
-                remove_cached(path)
-            raise DatasetError(
-                f"{list_names(names)} in the Hub's cache on this machine was damaged and has been "
-                "removed; run the command again to download it"
-            )
-    return folder
+        _refuse_damaged(Path(snapshot), check_all)
+    return Path(snapshot)
+
+
+def _refuse_damaged(folder: Path, check_all: bool) -> None:
+    """Remove damaged files from the Hub's cache, and raise DatasetError if there are any."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    checked = [path for path in files if check_all or path.stat().st_size < _SMALL]
+    damaged = [path for path in checked if not _is_intact(path)]
+    for path in damaged:
+        remove_cached(path)
+    if damaged:
+        names = [path.relative_to(folder).as_posix() for path in damaged]
+        raise DatasetError(
+            f"{list_names(names)} in the Hub's cache on this machine was damaged and has been "
+            "removed; run the command again to download it"
+        )
 
 
 def _is_intact(path: Path) -> bool:
@@ -189,8 +193,8 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
     again.
     """
     digest = hashlib.sha256(address.encode()).hexdigest()[:12]
-    part = Path(target).with_name(f"{digest}.part")
-    start = part.stat().st_size if part.exists() else 0
+    partial = Path(target).with_name(f"{digest}.part")
+    start = partial.stat().st_size if partial.exists() else 0
     headers = {"Accept-Encoding": "identity"}  # a range is one of the bytes that are sent
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -198,7 +202,7 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
         "GET", address, headers=headers, timeout=_TIMEOUT, follow_redirects=True
     ) as response:
         if response.status_code == _RANGE_NOT_SATISFIABLE:
-            part.unlink()
+            partial.unlink()
             raise httpx.RemoteProtocolError(
                 "the file on the server has changed; run the command again"
             )
@@ -207,7 +211,7 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
         length = response.headers.get("Content-Length")
         offset = start if goes_on else 0
         with (
-            part.open("ab" if goes_on else "wb") as file,
+            partial.open("ab" if goes_on else "wb") as file,
             download_bar(Console(stderr=True)) as bar,
         ):
             name = address.rpartition("/")[2]
@@ -217,7 +221,7 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
             for chunk in response.iter_raw():  # as it comes, so that a stop loses nothing
                 file.write(chunk)
                 bar.advance(task, len(chunk))
-    part.replace(target)
+    partial.replace(target)
 
 
 def _checksum_problem(text: str) -> str:

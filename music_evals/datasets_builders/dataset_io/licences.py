@@ -3,9 +3,11 @@ folder.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from music_evals.benchmarks import Source
@@ -49,16 +51,18 @@ def check_publishable(folder: Path, provenance: Provenance) -> Source:
             raise DatasetError(f"{where} with {name}: {reason}")
     for config, column in terms.per_row.items():
         paths = [folder / path for path in provenance.files if path.startswith(f"{config}/")]
-        rows = [
-            row for path in paths for row in pq.read_table(path, columns=["id", column]).to_pylist()
-        ]
-        unfree = [
-            f"{row['id']} ({row[column] or 'none'})" for row in rows if not is_free(row[column])
-        ]
-        if unfree:
-            raise DatasetError(
-                f"{where}: {len(unfree)} of {len(rows)} pieces in {config} have no licence, or a "
-                "licence other than public domain, CC BY and CC BY-SA: "
-                f"{list_names(unfree, most=10)}; build with --free-only, which leaves them out"
-            )
+        _check_licences(paths, config, column, where)
     return terms
+
+
+def _check_licences(paths: Sequence[Path], config: str, column: str, where: str) -> None:
+    """Raise DatasetError if the licence of a piece does not allow everybody to redistribute it."""
+    tables = [pq.read_table(path, columns=["id", column]) for path in paths]
+    rows = pa.concat_tables(tables).to_pylist() if tables else []
+    unfree = [f"{row['id']} ({row[column] or 'none'})" for row in rows if not is_free(row[column])]
+    if unfree:
+        raise DatasetError(
+            f"{where}: {len(unfree)} of {len(rows)} pieces in {config} have no licence, or a "
+            "licence other than public domain, CC BY and CC BY-SA: "
+            f"{list_names(unfree, most=10)}; build with --free-only, which leaves them out"
+        )

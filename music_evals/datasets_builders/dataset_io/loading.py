@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +24,12 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     list_names,
     read_provenance,
 )
-from music_evals.datasets_builders.dataset_io.remotes import PUBLISHED, published_files, remotes_key
+from music_evals.datasets_builders.dataset_io.remotes import (
+    PUBLISHED,
+    PublishedFiles,
+    published_files,
+    remotes_key,
+)
 from music_evals.datasets_builders.dataset_io.rows import RowCheck, as_files
 from music_evals.datasets_builders.progress import OnPiece, announced
 from music_evals.notation.cache import cache_folder
@@ -94,13 +100,10 @@ class Origin:
         """
         if self.provenance.source == GENERATED:
             return f"{GENERATED}-seed{self.provenance.seed}"
+        source = self.provenance.source
         # A repository of published files has no version of its own but its commit.
-        is_foreign = self.revision and self.folder.name != self.revision
-        source = (
-            f"{self.provenance.source}-{(self.revision or '')[:7]}"
-            if is_foreign
-            else self.provenance.source
-        )
+        if self.revision and self.folder.name != self.revision:
+            source = f"{source}-{self.revision[:7]}"
         return f"{source}-partial" if self.provenance.missing else source
 
     def of_task(self, task: str) -> "Origin":
@@ -215,9 +218,8 @@ def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table"
                 raise DatasetError(
                     f"{where} lacks the columns {', '.join(lacking)} ({built}); build it again"
                 )
-            if other := [
-                name for name in schema.names if present.field(name).type != schema.field(name).type
-            ]:
+            of_type = {name: present.field(name).type for name in schema.names}
+            if other := [name for name in of_type if of_type[name] != schema.field(name).type]:
                 raise DatasetError(
                     f"{where} has columns of another type: {', '.join(other)} ({built})"
                 )
@@ -225,9 +227,8 @@ def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table"
         table = pa.Table.from_batches(batches, pa.schema(map(present.field, schema.names)))
         table.validate(full=True)
     except (OSError, pa.ArrowException) as error:
-        reason = "".join(
-            char if char.isprintable() else " " for char in str(error)
-        )  # it may quote bytes of the file
+        # It may quote bytes of the file.
+        reason = "".join(char if char.isprintable() else " " for char in str(error))
         raise DatasetError(f"{where} cannot be read as Parquet: {reason:.300}") from error
     return table.select(schema.names).cast(schema)
 
@@ -318,12 +319,8 @@ def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
     revision.
     """
     label = f"the published dataset of {benchmark.name}"
-
-    def make(folder: Path) -> None:
-        with published_files(benchmark.name) as files, announced(label) as on_piece:
-            _convert(benchmark, Conversion(files.folder, folder, files.revisions, True, on_piece))
-
-    folder = _cached_folder(benchmark, f"{PUBLISHED}-{remotes_key(benchmark.name)}", label, make)
+    files = published_files(benchmark.name)
+    folder = _converted(benchmark, f"{PUBLISHED}-{remotes_key(benchmark.name)}", label, files)
     revisions = read_provenance(folder).source_revision or ""
     return folder, revisions.partition(",")[0].rpartition("@")[2]
 
@@ -334,23 +331,24 @@ def _converted_folder(
     """Return the cached dataset folder of published files; it is written first if any of them has
     changed.
     """
-    source = _published_files(dataset, source, revision)
-    files = [
-        (path.relative_to(source).as_posix(), path.stat())
-        for path in sorted(source.rglob("*"))
-        if path.is_file()
-    ]
-    listing = "\n".join(f"{name} {status.st_size} {status.st_mtime_ns}" for name, status in files)
-    key = revision or hashlib.sha256(f"{source.resolve()}\n{listing}".encode()).hexdigest()
-    label = f"a dataset of {dataset}"
+    files = _published_files(dataset, source, revision)
+    listing = [str(files.folder.resolve())]
+    for path in sorted(files.folder.rglob("*")):
+        if path.is_file():
+            name, status = path.relative_to(files.folder).as_posix(), path.stat()
+            listing.append(f"{name} {status.st_size} {status.st_mtime_ns}")
+    key = revision or hashlib.sha256("\n".join(listing).encode()).hexdigest()
+    return _converted(benchmark, key[:16], f"a dataset of {dataset}", nullcontext(files))
 
+
+def _converted(
+    benchmark: DatasetSpec, key: str, label: str, published: AbstractContextManager[PublishedFiles]
+) -> Path:
     def make(folder: Path) -> None:
-        with announced(label) as on_piece:
-            _convert(
-                benchmark, Conversion(source, folder, _place(dataset, revision), True, on_piece)
-            )
+        with published as files, announced(label) as on_piece:
+            _convert(benchmark, files, folder, True, on_piece)
 
-    return _cached_folder(benchmark, key[:16], label, make)
+    return _cached_folder(benchmark, key, label, make)
 
 
 def build_dataset(
@@ -382,38 +380,30 @@ def build_dataset(
         return read_provenance(out)
     if source == PUBLISHED:
         with published_files(benchmark.name) as files:
-            return _convert(
-                benchmark, Conversion(files.folder, out, files.revisions, True, on_piece)
-            )
-    folder, revision = _locate(source, ())
-    folder = _published_files(source, folder, revision)
-    return _convert(
-        benchmark, Conversion(folder, out, _place(source, revision), allow_partial, on_piece)
-    )
+            return _convert(benchmark, files, out, True, on_piece)
+    files = _published_files(source, *_locate(source, ()))
+    return _convert(benchmark, files, out, allow_partial, on_piece)
 
 
-def _convert(benchmark: DatasetSpec, conversion: Conversion) -> Provenance:
+def _convert(
+    benchmark: DatasetSpec, files: PublishedFiles, out: Path, allow_partial: bool, on_piece: OnPiece
+) -> Provenance:
     if benchmark.convert is None:
         raise DatasetError(f"{benchmark.name} is not built from published files")
-    return benchmark.convert(conversion)
-
-
-def _place(dataset: str, revision: str | None) -> str | None:
-    """Where the files of a repository on the Hub are, and at which commit."""
-    return revision and f"hf.co/datasets/{_repository(dataset)}@{revision}"
-
-
-def _repository(dataset: str) -> str:
-    return dataset.removeprefix("hf://datasets/").partition("@")[0]
-
-
-def _published_files(dataset: str, folder: Path, revision: str | None) -> Path:
-    """Return the folder of published files; those of a repository on the Hub are downloaded, all at
-    one commit.
-    """
-    return (
-        download_repository(_repository(dataset), revision, check_all=True) if revision else folder
+    return benchmark.convert(
+        Conversion(files.folder, out, files.revisions, allow_partial, on_piece)
     )
+
+
+def _published_files(dataset: str, folder: Path, revision: str | None) -> PublishedFiles:
+    """Return the published files that a dataset argument names; those of a repository on the Hub
+    are downloaded, all at one commit.
+    """
+    if revision is None:
+        return PublishedFiles(folder, None)
+    repository = dataset.removeprefix("hf://datasets/").partition("@")[0]
+    folder = download_repository(repository, revision, check_all=True)
+    return PublishedFiles(folder, f"hf.co/datasets/{repository}@{revision}")
 
 
 def _cached_folder(
@@ -442,12 +432,8 @@ def _is_current(folder: Path, benchmark: DatasetSpec) -> bool:
     """Whether a folder of the cache, whose name has its seed or source, is as it was written."""
     try:
         present = read_provenance(folder)
-        is_whole = all(
-            file_sha256(folder / path) == digest for path, digest in present.files.items()
-        )
+        digests = {path: file_sha256(folder / path) for path in present.files}
     except (DatasetError, FileNotFoundError):
         return False
-    return is_whole and (present.benchmark, present.builder_version) == (
-        benchmark.name,
-        benchmark.version,
-    )
+    versions = (present.benchmark, present.builder_version)
+    return digests == present.files and versions == (benchmark.name, benchmark.version)

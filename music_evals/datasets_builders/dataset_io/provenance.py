@@ -170,10 +170,11 @@ def refusals(left_out: Mapping[str, str]) -> dict[str, int]:
     {'left out: BachJS/one: it holds no music': 1}
     """
     lines = [f"left out: {name}: {' '.join(reason.split())}" for name, reason in left_out.items()]
-    return {
-        "".join(c if c.isprintable() else "\ufffd" for c in line[:_LONGEST_ANOMALY]): 1
-        for line in lines
-    }
+    return {_without_controls(line[:_LONGEST_ANOMALY]): 1 for line in lines}
+
+
+def _without_controls(text: str) -> str:
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def source_facts(dataset: str, source: str) -> Source:

@@ -9,10 +9,9 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rich.console import Console
 
@@ -33,22 +32,20 @@ PUBLISHED: Final = "published"
 _SHORT: Final = 10  # digits of a commit in messages
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedFiles:
+class PublishedFiles(NamedTuple):
     """The published files of a dataset in one folder."""
 
     folder: Path
-    revision: str  # commit, DOI or checksum of the first remote, which holds the questions
-    revisions: str  # place and revision of all remotes
+    revisions: str | None  # place and revision of each source, if they are known
 
 
-@dataclass(frozen=True, slots=True)
-class _HubFiles:
-    """The files of a repository on the Hub that are taken, at one commit."""
+class _Wanted(NamedTuple):
+    """What is taken from a remote."""
 
-    commit: str
-    paths: Sequence[str]
-    bytes: int  # that are not in the Hub's cache yet
+    remote: Remote
+    revision: str
+    bytes: int | None  # to fetch, if it is known
+    paths: Sequence[str] = ()  # of files of a repository on the Hub
 
 
 def remotes_key(dataset: str) -> str:
@@ -79,27 +76,23 @@ def published_files(dataset: str) -> Iterator[PublishedFiles]:
 
 
 def _fetch_all(title: str, source: Source, root: Path, folder: Path) -> PublishedFiles:
-    hubs = {remote.hub: _look_up(remote, root) for remote in source.remotes if remote.hub}
-    _announce(title, source, hubs, root)
-    _check_room(source, hubs, root)
+    wanted = [_look_up(remote, root) for remote in source.remotes]
+    _announce(title, wanted, root)
+    _check_room(wanted, root)
     shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
-    for remote in source.remotes:
-        _fetch(remote, hubs, root, folder / remote.folder)
-    revisions = [_revision(remote, hubs) for remote in source.remotes]
-    places = [
-        f"{remote.place}@{revision}"
-        for remote, revision in zip(source.remotes, revisions, strict=True)
-    ]
-    return PublishedFiles(folder, revisions[0], ", ".join(places))
+    for entry in wanted:
+        _fetch(entry, root, folder / entry.remote.folder)
+    places = [f"{entry.remote.place}@{entry.revision}" for entry in wanted]
+    return PublishedFiles(folder, ", ".join(places))
 
 
-def _fetch(remote: Remote, hubs: Mapping[str, _HubFiles], root: Path, target: Path) -> None:
+def _fetch(wanted: _Wanted, root: Path, target: Path) -> None:
     """Fetch the files of a remote, and put them or links to them into a folder."""
+    remote = wanted.remote
     target.mkdir(parents=True, exist_ok=True)
     if remote.hub:
-        files = hubs[remote.hub]
-        snapshot = download_repository(remote.hub, files.commit, files.paths, check_all=True)
-        for name in files.paths:
+        snapshot = download_repository(remote.hub, wanted.revision, wanted.paths, check_all=True)
+        for name in wanted.paths:
             _link(snapshot / name, target / name)
     elif remote.doi:
         for path in fetch_doi(remote, root):
@@ -138,14 +131,12 @@ def _published_source(dataset: str) -> tuple[str, Source]:
     return source.title, source
 
 
-def _announce(title: str, source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> None:
+def _announce(title: str, wanted: Sequence[_Wanted], root: Path) -> None:
     lines = [f"fetching {title}, once:"]
-    for remote in source.remotes:
-        revision = _revision(remote, hubs)
-        shown = revision if remote.doi else revision[:_SHORT]
-        lines.append(
-            f"  {remote.place} at {shown}: {_size(remote, hubs, root)}; licence: {remote.terms}"
-        )
+    for entry in wanted:
+        remote = entry.remote
+        shown = entry.revision if remote.doi else entry.revision[:_SHORT]
+        lines.append(f"  {remote.place} at {shown}: {_size(entry, root)}; licence: {remote.terms}")
         if remote.hub and not remote.commit:
             lines.append(
                 f"  warning: no commit is known for {remote.hub}, so the head of its main branch is"
@@ -159,23 +150,18 @@ def _announce(title: str, source: Source, hubs: Mapping[str, _HubFiles], root: P
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _size(remote: Remote, hubs: Mapping[str, _HubFiles], root: Path) -> str:
+def _size(wanted: _Wanted, root: Path) -> str:
     """What is left to fetch of a remote, in words."""
-    if not remote.hub:
-        return "fetched before" if (root / cached_name(remote)).exists() else remote.size
-    count = hubs[remote.hub].bytes
-    return "fetched before" if count == 0 else format_bytes(count or 0)
+    remote = wanted.remote
+    is_cached = wanted.bytes == 0 if remote.hub else (root / cached_name(remote)).exists()
+    if is_cached:
+        return "fetched before"
+    return format_bytes(wanted.bytes or 0) if remote.hub else remote.size
 
 
-def _revision(remote: Remote, hubs: Mapping[str, _HubFiles]) -> str:
-    if remote.hub:
-        return hubs[remote.hub].commit
-    return remote.revision or "unknown"
-
-
-def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> None:
-    fetched = [hubs[remote.hub].bytes if remote.hub else remote.bytes for remote in source.remotes]
-    needed, free = sum(count or 0 for count in fetched), shutil.disk_usage(root).free
+def _check_room(wanted: Sequence[_Wanted], root: Path) -> None:
+    needed = sum(entry.bytes or 0 for entry in wanted)
+    free = shutil.disk_usage(root).free
     if needed > free:
         raise DatasetError(
             f"{format_bytes(needed)} are to be fetched, and {root} has {format_bytes(free)} free; "
@@ -187,10 +173,12 @@ def _check_room(source: Source, hubs: Mapping[str, _HubFiles], root: Path) -> No
 # --- the Hub ---
 
 
-def _look_up(remote: Remote, root: Path) -> _HubFiles:
+def _look_up(remote: Remote, root: Path) -> _Wanted:
     """Find the commit of a repository, and which of its files are taken; a branch is resolved once
     and remembered.
     """
+    if not remote.hub:
+        return _Wanted(remote, remote.revision or "unknown", remote.bytes)
     import huggingface_hub
     from huggingface_hub.utils.tqdm import tqdm as hub_tqdm
 
@@ -219,31 +207,32 @@ def _look_up(remote: Remote, root: Path) -> _HubFiles:
     commit = files[0].commit_hash
     if not remote.commit:
         write_atomically(remembered, commit.encode())
-    new = [file.file_size or 0 for file in files if file.will_download]
-    return _HubFiles(commit, [file.filename for file in files], sum(new))
+    missing = sum(file.file_size or 0 for file in files if file.will_download)
+    return _Wanted(remote, commit, missing, [file.filename for file in files])
 
 
-def _cached_files(remote: Remote, revision: str | None, error: Exception) -> _HubFiles:
+def _cached_files(remote: Remote, revision: str | None, error: Exception) -> _Wanted:
     """Take the files from the Hub's cache, because the Hub cannot be asked; raise why if they are
     not there.
     """
     import huggingface_hub
     from huggingface_hub.errors import LocalEntryNotFoundError
 
-    options: dict[str, Any] = {
-        "revision": revision,
-        "allow_patterns": [*remote.files],
-        "local_files_only": True,
-    }
     try:
         folder = Path(
-            str(huggingface_hub.snapshot_download(remote.hub, repo_type="dataset", **options))
+            huggingface_hub.snapshot_download(
+                remote.hub,
+                repo_type="dataset",
+                revision=revision,
+                allow_patterns=[*remote.files],
+                local_files_only=True,
+            )
         )
     except LocalEntryNotFoundError:
         raise error.__cause__ or error from None
     paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
     taken = [path for path in paths if any(fnmatch(path, pattern) for pattern in remote.files)]
-    return _HubFiles(folder.name, taken, 0)
+    return _Wanted(remote, folder.name, 0, taken)
 
 
 # --- archives and files ---

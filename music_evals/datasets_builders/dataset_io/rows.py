@@ -113,6 +113,15 @@ class Columns(Mapping[str, Any]):
         hints[next(iter(hints))] = Annotated[Printable, Field(min_length=1, max_length=300)]
         return {name: TypeAdapter(list[kind], config=config) for name, kind in hints.items()}  # type: ignore[valid-type]
 
+    def problem_of(self, row: Mapping[str, Any]) -> str | None:
+        """Return what is wrong with a row, if it has all columns that are compared."""
+        if not self.check:
+            return None
+        names = list(inspect.signature(self.check).parameters)
+        if not {*names} <= row.keys():
+            return None
+        return self.check(*(row[name] for name in names))
+
 
 def features_of(
     row: type, check: Callable[..., str | None] | None = None, /, **kinds: FileKind
@@ -180,27 +189,26 @@ class RowCheck:
         """
         if not isinstance(self._columns, Columns) or not rows:
             return
-        for name in [name for name in self._columns.adapters if name in rows[0]]:
-            try:
-                self._columns.adapters[name].validate_python([row[name] for row in rows])
-            except ValidationError as error:
-                number = int(error.errors(include_url=False)[0]["loc"][0])
-                raise DatasetError(
-                    f"{self._place(rows[number])}, {name}{format_error(error, 1)}"
-                ) from error
-        check = self._columns.check
-        needed = list(inspect.signature(check).parameters) if check else []
+        self._check_values(self._columns, rows)
         for row in rows:
             if row.get(self._key) in self._ids:
                 raise DatasetError(f"{self._place(row)}: an earlier row has the same id")
             if self._key in row:
                 self._ids.add(row[self._key])
-            if (
-                check
-                and all(name in row for name in needed)
-                and (problem := check(**{n: row[n] for n in needed}))
-            ):
+            if problem := self._columns.problem_of(row):
                 raise DatasetError(f"{self._place(row)}: {problem}")
+
+    def _check_values(self, columns: Columns, rows: Sequence[Mapping[str, Any]]) -> None:
+        for name, adapter in columns.adapters.items():
+            if name not in rows[0]:
+                continue
+            try:
+                adapter.validate_python([row[name] for row in rows])
+            except ValidationError as error:
+                number = int(error.errors(include_url=False)[0]["loc"][0])
+                raise DatasetError(
+                    f"{self._place(rows[number])}, {name}{format_error(error, 1)}"
+                ) from error
 
     def _place(self, row: Mapping[str, Any]) -> str:
         name = str(row.get(self._key, ""))

@@ -13,8 +13,8 @@ recordings.
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import pairwise
@@ -23,15 +23,25 @@ from typing import Any, Final, TypeVar
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
+    Conversion,
     DatasetError,
+    DatasetSpec,
     Provenance,
     make_provenance,
     write_dataset,
 )
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
-from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED, NAME, VERSION
+from music_evals.datasets_builders.muse.rows import (
+    DEFAULT_SEED,
+    FEATURES,
+    NAME,
+    VERSION,
+    Maker,
+    Plan,
+    group_makers,
+)
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.datasets_builders.questions.question_set import ABSENT
+from music_evals.datasets_builders.questions.media_questions import ABSENT
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
@@ -41,8 +51,6 @@ _TRIED: Final = 200  # stimuli of each task that classifiers are tried on
 _ATTEMPTS: Final = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
 _Key = tuple[Any, ...]
-Maker = Callable[[], Mapping[str, Any]]
-"""Makes a row when it is written, so that no audio is held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +70,6 @@ class Counts:
                 f"chord_quality: {self.chord_quality} test rows asked for; possible are 0 to {most}"
                 f" ({roots} roots, {len(chords.QUALITIES)} qualities, {chords.N_VARIANTS} variants)"
             )
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A dataset that was checked and can be written: config → split → functions that make the
-    rows.
-    """
-
-    makers: Mapping[str, Mapping[str, Sequence[Maker]]]
-    provenance: Provenance
-    extra_files: Mapping[str, bytes] = field(default_factory=dict)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of all configs."""
-        return sum(len(makers) for splits in self.makers.values() for makers in splits.values())
 
 
 def build_generated(
@@ -137,14 +129,6 @@ def _refuse_leaks() -> None:
         refuse_leaks(NAME, config, "midi", find_leaks([row["target"] for row in tried], views))
 
 
-def group_makers(entries: Iterable[tuple[str, str, Maker]]) -> dict[str, dict[str, list[Maker]]]:
-    """Group config, split and maker of rows, for `Plan.makers`."""
-    makers: dict[str, dict[str, list[Maker]]] = {}
-    for config, split, make in entries:
-        makers.setdefault(config, {"test": [], "fewshot": []})[split].append(make)
-    return makers
-
-
 def _draw(
     name: str,
     seed: int,
@@ -167,7 +151,7 @@ def _draw(
 
 
 def _loops(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
-    def row(name: str, loop: drum_loops.DrumLoop) -> rows.SyncopationRow:
+    def row(name: str, loop: drum_loops.DrumLoop) -> rows.Row:
         clip = render_clip(loop.performance, "drums", soundfont)
         return rows.syncopation_row(
             name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare)
@@ -190,7 +174,7 @@ def _loops(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str
 
 
 def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
-    def row(name: str, pair: melodies.MelodyPair) -> rows.TranspositionRow:
+    def row(name: str, pair: melodies.MelodyPair) -> rows.Row:
         both = pair.first, pair.second
         clip_1, clip_2 = (
             render_clip(melody.performance, melody.instrument, soundfont) for melody in both
@@ -229,7 +213,7 @@ def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
 
 
 def _chords(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
-    def row(chord: chords.Chord, variant: int) -> rows.ChordQualityRow:
+    def row(chord: chords.Chord, variant: int) -> rows.Row:
         name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
         clip = render_clip(chord.performance, "piano", soundfont)
         return rows.chord_quality_row(
@@ -298,7 +282,7 @@ def write(
     plan: Plan,
     out: Path,
     *,
-    features: Mapping[str, Mapping[str, Any]] = BENCHMARK.features,
+    features: Mapping[str, Mapping[str, Any]] = FEATURES,
     overwrite: bool = False,
     on_piece: OnPiece = lambda *_: None,
 ) -> Provenance:
@@ -323,3 +307,24 @@ def write(
         overwrite=overwrite,
         extra_files=plan.extra_files,
     )
+
+
+def _convert(conversion: Conversion) -> Provenance:
+    # Here, because generated stimuli do not need the analysis of sound.
+    from music_evals.datasets_builders.muse.recordings import build_recordings
+
+    plan = build_recordings(
+        conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision
+    )
+    return write(plan, conversion.out, overwrite=True, on_piece=conversion.on_piece)
+
+
+BENCHMARK: Final = DatasetSpec(
+    NAME,
+    VERSION,
+    DEFAULT_SEED,
+    FEATURES,
+    lambda out, _: write(build_generated(), out, overwrite=True),
+    _convert,
+)
+"""MUSE for `load_split` and `describe_dataset`."""

@@ -35,8 +35,21 @@ _STROKES_PER_LOOP: Final = (14, 15, 16)
 # Every stroke on the beat makes a groove less likely, by this factor to the power of offbeats / 8.
 # A loop with many off-beats then has few strokes on the beat.
 _THINNING: Final = 0.4
+# Of the hi-hat, by slot of a bar: beats 1 and 3 are louder, and a little more the first of a bar.
+_ACCENTS: Final = (10, -12, 2, -12, 6, -12, 2, -12)
 
 _Bar = dict[int, str]  # position in the bar, 1 to 8 → "K" or "S"
+
+
+class _BarKind(NamedTuple):
+    """Tables of strokes on and off the beat, and how likely the bar is like the first bar."""
+
+    grooves: str
+    offbeats: str
+    likeness: float
+
+
+_INNER, _LAST = _BarKind("grooves", "offbeats", 0.7), _BarKind("turnarounds", "fills", 0.35)
 
 
 class DrumLoop(NamedTuple):
@@ -75,8 +88,8 @@ def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...]
     thinning = _THINNING ** (offbeats / max(OFFBEATS))
     bars: dict[str, _Bar] = {}
     for letter, count in counts.items():
-        is_last = form.index(letter) == _BARS - 1
-        bars[letter] = _compose_bar(count, bars.get("A"), is_last, thinning, rng)
+        kind = _LAST if form.index(letter) == _BARS - 1 else _INNER
+        bars[letter] = _compose_bar(count, bars.get("A"), kind, thinning, rng)
     strokes = {
         bar * _SLOTS_PER_BAR + position: drum
         for bar, letter in enumerate(form)
@@ -104,48 +117,58 @@ def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:
 
 
 def _compose_bar(
-    count: int, model: _Bar | None, is_last: bool, thinning: float, rng: random.Random
+    count: int, model: _Bar | None, kind: _BarKind, thinning: float, rng: random.Random
 ) -> _Bar:
     """Compose a bar with `count` off-beats, as close to the model bar as possible."""
-    is_alike = model is not None and rng.random() < (0.35 if is_last else 0.7)
+    is_alike = model is not None and rng.random() < kind.likeness
     if model is not None and is_alike:
-        beats = _strokes(model, 1)
+        bar = _strokes(model, 1)
     else:
-        grooves = _WEIGHTS["turnarounds" if is_last else "grooves"]
-        weights = [
-            weight * thinning ** (4 - groove.count("-")) for groove, weight in grooves.items()
-        ]
-        groove = rng.choices(list(grooves), weights)[0]
-        beats = {1 + 2 * beat: drum for beat, drum in enumerate(groove) if drum != "-"}
-    # Sometimes drop a kick after beat 1, or add one on a free beat; the snare stays because it
-    # carries the groove.
-    for position in (3, 5, 7):
-        if beats.get(position) == "K" and rng.random() < 0.3:
-            del beats[position]
-        elif position not in beats and rng.random() < 0.3 * thinning:
-            beats[position] = "K"
-    kept = (
-        _strokes(model, 0)
-        if model is not None and rng.random() < (0.65 if is_alike else 0.35)
-        else {}
-    )
-
-    # Later off-beats of the model lead into the next bar: the earlier ones are dropped first.
-    added = dict(sorted(kept.items())[max(0, len(kept) - count) :])
-    choices = dict(_WEIGHTS["fills" if is_last else "offbeats"])
-    while len(added) < count:
-        stroke = rng.choices(list(choices), list(choices.values()))[0]
-        del choices[stroke]
-        added.setdefault(int(stroke[1]), stroke[0])
-
-    bar = dict(beats)
-    for position, drum in added.items():
+        bar = _draw_groove(kind.grooves, thinning, rng)
+    _vary_kicks(bar, thinning, rng)
+    repeated: _Bar = {}
+    if model is not None and rng.random() < (0.65 if is_alike else 0.35):
+        repeated = _strokes(model, 0)
+    offbeats = _draw_offbeats(count, repeated, kind.offbeats, rng)
+    for position, drum in offbeats.items():
         # An off-beat stroke often replaces the stroke on the beat after it, or before it.
         neighbour = position + 1 if rng.random() < 0.7 else position - 1
         if bar.get(neighbour) == drum and neighbour != 1 and rng.random() < 0.6:
             del bar[neighbour]
         bar[position] = drum
     return bar
+
+
+def _draw_groove(table: str, thinning: float, rng: random.Random) -> _Bar:
+    """Draw the strokes on the beats."""
+    grooves = _WEIGHTS[table]
+    weights = [weight * thinning ** (4 - groove.count("-")) for groove, weight in grooves.items()]
+    groove = rng.choices(list(grooves), weights)[0]
+    return {1 + 2 * beat: drum for beat, drum in enumerate(groove) if drum != "-"}
+
+
+def _vary_kicks(bar: _Bar, thinning: float, rng: random.Random) -> None:
+    """Sometimes drop a kick after beat 1, or add one on a free beat; the snare stays, because it
+    carries the groove.
+    """
+    for position in (3, 5, 7):
+        if bar.get(position) == "K":
+            if rng.random() < 0.3:
+                del bar[position]
+        elif position not in bar and rng.random() < 0.3 * thinning:
+            bar[position] = "K"
+
+
+def _draw_offbeats(count: int, repeated: _Bar, table: str, rng: random.Random) -> _Bar:
+    """Draw strokes off the beat, in addition to those that are repeated from another bar."""
+    # Later off-beats of the model lead into the next bar: the earlier ones are dropped first.
+    offbeats = dict(sorted(repeated.items())[max(0, len(repeated) - count) :])
+    choices = dict(_WEIGHTS[table])
+    while len(offbeats) < count:
+        stroke = rng.choices(list(choices), list(choices.values()))[0]
+        del choices[stroke]
+        offbeats.setdefault(int(stroke[1]), stroke[0])
+    return offbeats
 
 
 def _strokes(bar: _Bar, remainder: int) -> _Bar:
@@ -163,25 +186,14 @@ def perform_drum_loop(
     """
     notes = []
     for slot in range(1, SLOTS + 1):
-        is_beat = slot % 2 == 1
-        # The hi-hat accents beats 1 and 3, and a little more the first beat of a bar.
-        accent = (
-            (10 if slot % _SLOTS_PER_BAR == 1 else 6 if slot % 4 == 1 else 2) if is_beat else -12
-        )
-        notes.append((slot, HI_HAT, 78 + accent))
+        strokes = [(HI_HAT, 78 + _ACCENTS[(slot - 1) % _SLOTS_PER_BAR])]
         if slot in kick:
-            notes.append((slot, KICK, 100))
+            strokes.append((KICK, 100))
         if slot in snare:
-            notes.append((slot, SNARE, 98))
-    performed = tuple(
-        Note((slot - 1) * _TICKS_PER_SLOT, drum, _STROKE, velocity + rng.randint(-4, 4))
-        for slot, drum, velocity in notes
-    )
-    return Performance(
-        performed,
-        tempo=120,
-        meter=(4, 4),
-        key=None,
-        percussion=True,
-        length=SLOTS * _TICKS_PER_SLOT,
-    )
+            strokes.append((SNARE, 98))
+        onset = (slot - 1) * _TICKS_PER_SLOT
+        notes += [
+            Note(onset, drum, _STROKE, velocity + rng.randint(-4, 4)) for drum, velocity in strokes
+        ]
+    length = SLOTS * _TICKS_PER_SLOT
+    return Performance(tuple(notes), 120, (4, 4), None, percussion=True, length=length)

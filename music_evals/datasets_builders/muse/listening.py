@@ -14,6 +14,7 @@ interval.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -54,7 +55,9 @@ def check_loop(offbeats: int, wavs: Sequence[bytes]) -> str | None:
 def check_loops(first_has_more: bool, wavs: Sequence[bytes]) -> str | None:
     """Compare the off-beats of two loops."""
     first, second = map(_count_offbeats, wavs)
-    if first is None or second is None or (first != second and (first > second) == first_has_more):
+    if first is None or second is None:
+        return None
+    if first != second and (first > second) == first_has_more:
         return None
     more = "first" if first_has_more else "second"
     return f"keyed more off-beats in the {more}, sounds with {first} and {second}"
@@ -65,31 +68,25 @@ def check_contour(contour: str, wavs: Sequence[bytes]) -> str | None:
     `CONTOURS`.
     """
     spectra = melody_spectra(*read_samples(wavs[0]), lowest=_BASS[0])
-    lines = [
-        _BASS[0] + np.flatnonzero(peaks > 0.6 * peaks.max())[0]
-        for peaks in spectra.T
-        if peaks.max() > _AUDIBLE
-    ]
+    audible = [peaks for peaks in spectra.T if peaks.max() > _AUDIBLE]
+    lines = [_BASS[0] + np.flatnonzero(peaks > 0.6 * peaks.max())[0] for peaks in audible]
     start, end = np.median(lines[:5]), np.median(lines[-10:])
     middles = [np.median(stretch) for stretch in np.array_split(lines, 9)]
     if min(middles, default=0) < _BASS[1]:
         return None
-    rises = [
-        max(middles) - max(start, end),
-        min(start, end) - min(middles),
-        end - start,
-        start - end,
-    ]
-    heard = next(
-        (name for name, rise in zip(CONTOURS, rises, strict=True) if rise >= _RISE), contour
-    )
+    arch, inverted = max(middles) - max(start, end), min(start, end) - min(middles)
+    rises = dict(zip(CONTOURS, (arch, inverted, end - start, start - end), strict=True))
+    heard = next((name for name, rise in rises.items() if rise >= _RISE), contour)
     return None if heard == contour else f"keyed {contour}, sounds {heard}"
 
 
 def check_equal(is_same: bool, wavs: Sequence[bytes]) -> str | None:
     """Find out whether two clips sound the same, note by note."""
-    alignment = align(*(_melody(wav) for wav in wavs))
-    if alignment is None or (alignment.semitones == 0 and alignment.weakest >= _EQUAL) == is_same:
+    alignment = align(*map(_melody, wavs))
+    if alignment is None:
+        return None
+    sounds_same = alignment.semitones == 0 and alignment.weakest >= _EQUAL
+    if sounds_same == is_same:
         return None
     return "keyed the same, sounds different" if is_same else "keyed different, sounds the same"
 
@@ -114,16 +111,17 @@ def check_pair(keys: tuple[str, str] | None, wavs: Sequence[bytes]) -> str | Non
     """Compare two melodies; `keys` are the keys of the same melody by the file names, None for
     different melodies.
     """
-    alignment = align(*(_melody(wav) for wav in wavs))
+    alignment = align(*map(_melody, wavs))
     if alignment is None:
         return None
-    is_alike = alignment.likeness >= _ALIKE[0] and alignment.weakest >= _ALIKE[1]
+    likeness, weakest = alignment.likeness, alignment.weakest
+    is_alike = likeness >= _ALIKE[0] and weakest >= _ALIKE[1]
     if keys is None:
         return "keyed different, sounds the same" if is_alike else None
-    if alignment.likeness <= _UNLIKE[0] or alignment.weakest <= _UNLIKE[1]:
+    if likeness <= _UNLIKE[0] or weakest <= _UNLIKE[1]:
         return "keyed the same, sounds different"
     first, second = (_pitch_class(key.removesuffix("m")) for key in keys)
-    is_clear = is_alike and alignment.likeness - alignment.runner_up >= _CLEAR
+    is_clear = is_alike and likeness - alignment.runner_up >= _CLEAR
     if not is_clear or (first + alignment.semitones - second) % 12 == 0:
         return None
     return (
@@ -134,7 +132,9 @@ def check_pair(keys: tuple[str, str] | None, wavs: Sequence[bytes]) -> str | Non
 
 def _count_offbeats(wav: bytes) -> int | None:
     strokes = drum_strokes(*read_samples(wav), _EIGHTH, SLOTS)
-    return None if strokes is None else sum(slot % 2 == 0 for drum in strokes for slot in drum)
+    if strokes is None:
+        return None
+    return sum(slot % 2 == 0 for slot in chain.from_iterable(strokes))
 
 
 @lru_cache(maxsize=4)

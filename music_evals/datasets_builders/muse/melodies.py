@@ -13,7 +13,7 @@ come first.
 import random
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise, product
 from typing import Final, Literal, NamedTuple, get_args
 
 from music_evals.datasets_builders import read_table
@@ -66,6 +66,8 @@ _DEGREES: Final = tuple(range(-4, 10))
 _INTERVALS: Final = range(-5, 6)  # scale steps from note to note
 _HALF_CLOSES: Final = (1, 4, 2, -3)
 _STARTS: Final = (0, 2, 4)
+_STEP_WEIGHTS: Final = (0.5, 6.0, 1.3, 0.4, 0.2, 0.06)  # by size of the step
+_CLOSE_WEIGHTS: Final = {0: 0.3, 1: 3.0}  # by size of the step; a close is mostly reached by step
 
 
 class Melody(NamedTuple):
@@ -95,8 +97,9 @@ class MelodyPair(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """A melody without pitches: metre, tempo, rhythm in ticks, phrases and measures."""
+    """A melody without pitches: mode, metre, tempo, rhythm in ticks, phrases and measures."""
 
+    mode: str
     meter: tuple[int, int]
     tempo: int
     onsets: tuple[int, ...]
@@ -143,59 +146,53 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
     low, high = RANGES[instrument]
     while True:
         mode = rng.choices(list(_MODES), list(_MODES.values()))[0]
-        plan = _plan(rng)
-        composed = _compose_two(foil, plan, mode, rng)
+        plan = _plan(mode, rng)
+        composed = _compose_two(foil, plan, rng)
         if composed is None:
             continue
         # Pitches are relative to the tonic. Choose a tonic with which both melodies fit.
-        shifts = (0, semitones)
-        lowest = low - min(
-            min(pitches) + shift for pitches, shift in zip(composed, shifts, strict=True)
-        )
-        highest = high - max(
-            max(pitches) + shift for pitches, shift in zip(composed, shifts, strict=True)
-        )
+        shifted = list(zip(composed, (0, semitones), strict=True))
+        lowest = low - min(min(pitches) + shift for pitches, shift in shifted)
+        highest = high - max(max(pitches) + shift for pitches, shift in shifted)
         if lowest <= highest:
             tonic = rng.randint(lowest, highest)
             first, second = (
-                _perform(pitches, tonic + shift, mode, plan, instrument, program, rng)
-                for pitches, shift in zip(composed, shifts, strict=True)
+                _perform(pitches, tonic + shift, plan, instrument, program, rng)
+                for pitches, shift in shifted
             )
             return MelodyPair(first, second, foil, semitones)
 
 
 def _compose_two(
-    foil: Foil | None, plan: _Plan, mode: str, rng: random.Random
+    foil: Foil | None, plan: _Plan, rng: random.Random
 ) -> tuple[list[int], list[int]] | None:
     """Compose both melodies relative to their tonics; None if the plan does not give a pair."""
-    melody = _compose(plan, mode, rng)
+    melody = _compose(plan, rng)
     if melody is None:
         return None
     match foil:
         case None:
             return melody, melody
         case "other_melody":
-            other = _compose(plan, mode, rng)
+            other = _compose(plan, rng)
         case "moved_passage":
-            other = _move_passage(melody, mode, rng)
+            other = _move_passage(melody, plan.mode, rng)
         case "reordered":
             other = _reorder(melody, rng)
-    if (
-        other is None
-        or is_transposition(melody, other)
-        or other[-1] - other[0] != melody[-1] - melody[0]
-    ):
+    if other is None or is_transposition(melody, other):
+        return None
+    if other[-1] - other[0] != melody[-1] - melody[0]:
         return None
     # The altered melody must not always be the second one.
     return (melody, other) if rng.random() < 0.5 else (other, melody)
 
 
-def _plan(rng: random.Random) -> _Plan:
+def _plan(mode: str, rng: random.Random) -> _Plan:
     """Choose metre, tempo, form and rhythm."""
     while True:
         meter = rng.choices(list(_OPENINGS), (5, 3, 2, 2))[0]
         phrases = rng.choice((2, 4))
-        measure = 8 * meter[0] // meter[1]
+        measure = 8 * meter[0] // meter[1]  # in eighths
         tempo = rng.randint(*_TEMPI)
         seconds = 2 * phrases * measure * 30 / tempo
         if not _SECONDS[0] <= seconds <= _SECONDS[1]:
@@ -206,28 +203,23 @@ def _plan(rng: random.Random) -> _Plan:
             for letter in sorted(set(form))
         }
         last = rng.choice([rhythm for rhythm in _CLOSES[meter] if max(rhythm) >= measure / 2])
-        measure_rhythms = [*[rhythm for letter in form for rhythm in rhythms[letter]][:-1], last]
-        onsets: list[int] = []
-        durations: list[int] = []
+        *first, _ = chain.from_iterable(rhythms[letter] for letter in form)
+        notes: list[tuple[int, int]] = []  # onset and duration
         measures: list[tuple[int, ...]] = []
-        for number, rhythm in enumerate(measure_rhythms):
-            tick = number * measure * _EIGHTH
-            notes = []
-            for eighths in rhythm:
+        for number, rhythm in enumerate([*first, last]):
+            tick, start = number * measure * _EIGHTH, len(notes)
+            for eighths in rhythm:  # rests are negative
                 if eighths > 0:
-                    notes.append(len(onsets))
-                    onsets.append(tick)
-                    durations.append(eighths * _EIGHTH)
+                    notes.append((tick, eighths * _EIGHTH))
                 tick += abs(eighths) * _EIGHTH
-            measures.append(tuple(notes))
-        if _NOTES[0] <= len(onsets) <= _NOTES[1]:
-            length = len(measure_rhythms) * measure * _EIGHTH
-            return _Plan(
-                meter, tempo, tuple(onsets), tuple(durations), length, form, tuple(measures)
-            )
+            measures.append(tuple(range(start, len(notes))))
+        if _NOTES[0] <= len(notes) <= _NOTES[1]:
+            onsets, durations = zip(*notes, strict=True)
+            length = len(measures) * measure * _EIGHTH
+            return _Plan(mode, meter, tempo, onsets, durations, length, form, tuple(measures))
 
 
-def _compose(plan: _Plan, mode: str, rng: random.Random) -> list[int] | None:
+def _compose(plan: _Plan, rng: random.Random) -> list[int] | None:
     """Compose pitches in semitones from the tonic; None if they exceed the range of a melody."""
     degrees: list[int] = []
     motifs: dict[str, list[int]] = {}
@@ -247,7 +239,7 @@ def _compose(plan: _Plan, mode: str, rng: random.Random) -> list[int] | None:
             return None
         motifs.setdefault(letter, phrase[: len(opening)])
         degrees += phrase
-    pitches = _to_semitones(degrees, mode)
+    pitches = _to_semitones(degrees, plan.mode)
     return pitches if 5 <= max(pitches) - min(pitches) <= _AMBITUS else None
 
 
@@ -274,38 +266,38 @@ def _walk(
         """Weight of all continuations from note i, which has this degree and was reached by this
         interval.
         """
-        if i == len(numbers) - 1:  # a close is mostly reached by step
-            return (
-                (3.0 if abs(interval) == 1 else 0.3 if interval == 0 else 1.0)
-                if degree in ends
-                else 0.0
-            )
-        return sum(onward_by(i + 1, degree + step, step, interval) for step in _INTERVALS)
+        if i < len(numbers) - 1:
+            return sum(onward_by(i + 1, degree + step, step, interval) for step in _INTERVALS)
+        if degree not in ends:
+            return 0.0
+        return _CLOSE_WEIGHTS.get(abs(interval), 1.0)
 
-    def onward_by(i: int, degree: int, step: int, before: int) -> float:
-        weight = _weight(degree, step, before, stressed[i])
+    def onward_by(i: int, degree: int, step: int, last_step: int) -> float:
+        weight = _weight(degree, step, last_step, stressed[i])
         return weight * onward(i, degree, step) if weight else 0.0
 
-    walk: list[int] = []
+    def draw(i: int, interval: int) -> int | None:
+        """Draw the degree of note i; None if no continuation ends correctly."""
+        if line:
+            weights = {
+                line[-1] + step: onward_by(i, line[-1] + step, step, interval)
+                for step in _INTERVALS
+            }
+        else:
+            weights = {degree: onward(i, degree, 0) for degree in _STARTS}
+        if not any(weights.values()):
+            return None
+        return rng.choices(list(weights), list(weights.values()))[0]
+
+    line = list(before)  # the last note of the phrase before, if any, and the walk
     interval = 0
     for i in range(len(numbers)):
-        previous = walk[-1] if walk else before[-1] if before else None
-        if i < len(start):
-            degree = start[i]
-        else:
-            if previous is None:
-                weights = {choice: onward(i, choice, 0) for choice in _STARTS}
-            else:
-                weights = {
-                    previous + step: onward_by(i, previous + step, step, interval)
-                    for step in _INTERVALS
-                }
-            if not any(weights.values()):
-                return None
-            degree = rng.choices(list(weights), list(weights.values()))[0]
-        interval = 0 if previous is None else max(-5, min(5, degree - previous))
-        walk.append(degree)
-    return walk
+        degree = start[i] if i < len(start) else draw(i, interval)
+        if degree is None:
+            return None
+        interval = max(-5, min(5, degree - line[-1])) if line else 0
+        line.append(degree)
+    return line[len(before) :]
 
 
 @cache
@@ -315,16 +307,7 @@ def _weight(degree: int, step: int, before: int, is_stressed: bool) -> float:
     """
     if degree not in _DEGREES:
         return 0.0
-    weight = (0.5, 6.0, 1.3, 0.4, 0.2, 0.06)[abs(step)]
-    if abs(before) >= 3:
-        # After a leap the melody turns back, preferably by step.
-        weight *= 3.0 if step * before < 0 and abs(step) <= 2 else 0.15
-    elif abs(before) == 2 and abs(step) > 2 and step * before > 0:
-        weight *= 0.3
-    elif step * before > 0 and abs(step) == 1:
-        weight *= 1.3  # scales go on
-    elif step * before < 0 and abs(step) == 1 and abs(before) == 1:
-        weight *= 0.6  # turns to and fro are rarer
+    weight = _STEP_WEIGHTS[abs(step)] * _turn_weight(step, before)
     # The first note of a measure and long notes prefer the tonic triad.
     if is_stressed and degree % 7 in (0, 2, 4):
         weight *= 2.0
@@ -332,19 +315,32 @@ def _weight(degree: int, step: int, before: int, is_stressed: bool) -> float:
     return weight * (1.0 if -2 <= degree <= 7 else 0.4)
 
 
+def _turn_weight(step: int, before: int) -> float:
+    """Weight of the direction of a step after the interval `before`."""
+    goes_on, turns, size = step * before > 0, step * before < 0, abs(step)
+    if abs(before) >= 3:
+        # After a leap the melody turns back, preferably by step.
+        return 3.0 if turns and size <= 2 else 0.15
+    if abs(before) == 2 and goes_on and size > 2:
+        return 0.3
+    if goes_on and size == 1:
+        return 1.3  # scales go on
+    if turns and size == 1 == abs(before):
+        return 0.6  # turns to and fro are rarer
+    return 1.0
+
+
 def _to_semitones(degrees: list[int], mode: str) -> list[int]:
     scale = _SCALES[mode]
     pitches = []
     for i, degree in enumerate(degrees):
         octave, step = divmod(degree, 7)
-        neighbours = {
-            neighbour % 7 for neighbour in degrees[max(0, i - 1) : i] + degrees[i + 1 : i + 2]
-        }
+        around = degrees[max(0, i - 1) : i] + degrees[i + 1 : i + 2]
+        neighbours = {neighbour % 7 for neighbour in around}
         # The leading note goes to the tonic. Next to the sixth it would form an augmented second.
-        is_leading = (
-            mode == "harmonic minor" and step == 6 and 0 in neighbours and 5 not in neighbours
-        )
-        pitches.append(12 * octave + scale[step] + is_leading)
+        goes_to_tonic = step == 6 and 0 in neighbours and 5 not in neighbours
+        is_raised = mode == "harmonic minor" and goes_to_tonic
+        pitches.append(12 * octave + scale[step] + is_raised)
     return pitches
 
 
@@ -352,25 +348,25 @@ def _move_passage(pitches: list[int], mode: str, rng: random.Random) -> list[int
     """Move some notes in a row within the key, so that the intervals before and after them have
     another size.
     """
-    scale = set(_SCALES[mode]) | ({11} if mode != "major" else set())
+    scale = {*_SCALES[mode], *(() if mode == "major" else (11,))}
+    intervals = [b - a for a, b in pairwise(pitches)]
+    shifts = (-4, -3, -2, -1, 1, 2, 3, 4)
     variants = []
-    for start, end in combinations(range(1, len(pitches)), 2):
-        for shift in (-4, -3, -2, -1, 1, 2, 3, 4):
-            changed = [
-                pitch + shift if start <= i < end else pitch for i, pitch in enumerate(pitches)
-            ]
-            before = [pitches[i] - pitches[i - 1] for i in (start, end)]
-            after = [changed[i] - changed[i - 1] for i in (start, end)]
-            if (
-                all(
-                    old * new > 0 and abs(new) <= _MAX_LEAP
-                    for old, new in zip(before, after, strict=True)
-                )
-                and {pitch % 12 for pitch in changed[start:end]} <= scale
-                and max(changed) - min(changed) <= _AMBITUS
-            ):
-                variants.append(changed)
+    for (start, end), shift in product(combinations(range(1, len(pitches)), 2), shifts):
+        # The interval into the passage, and that out of it.
+        edges = ((intervals[start - 1], shift), (intervals[end - 1], -shift))
+        if not all(_keeps_direction(size, size + change) for size, change in edges):
+            continue
+        passage = [pitch + shift for pitch in pitches[start:end]]
+        changed = [*pitches[:start], *passage, *pitches[end:]]
+        is_in_key = {pitch % 12 for pitch in passage} <= scale
+        if is_in_key and max(changed) - min(changed) <= _AMBITUS:
+            variants.append(changed)
     return rng.choice(variants) if variants else None
+
+
+def _keeps_direction(old: int, new: int) -> bool:
+    return old * new > 0 and abs(new) <= _MAX_LEAP
 
 
 def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
@@ -391,7 +387,6 @@ def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
 def _perform(
     pitches: list[int],
     tonic: int,
-    mode: str,
     plan: _Plan,
     instrument: Instrument,
     program: int,
@@ -400,13 +395,14 @@ def _perform(
     """Perform a melody, in semitones above the tonic, nearly legato and with the accents of the
     metre.
     """
-    key = (_MAJOR_KEYS if mode == "major" else _MINOR_KEYS)[tonic % 12]
+    key = (_MAJOR_KEYS if plan.mode == "major" else _MINOR_KEYS)[tonic % 12]
     pitches = [tonic + pitch for pitch in pitches]
     measure = plan.length // len(plan.measures)
     beat = 3 * _EIGHTH if plan.meter == (6, 8) else TICKS_PER_BEAT
     notes = []
     for onset, duration, pitch in zip(plan.onsets, plan.durations, pitches, strict=True):
-        accent = 12 if onset % measure == 0 else 6 if onset % beat == 0 else 0
+        is_on_beat = onset % beat == 0
+        accent = 12 if onset % measure == 0 else 6 * is_on_beat
         # Velocities are drawn for every melody: equal velocities would give a transposition away.
         notes.append(
             Note(onset, pitch, duration - duration // 16, 78 + accent + rng.randint(-4, 4))

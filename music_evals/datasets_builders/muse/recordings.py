@@ -29,9 +29,8 @@ from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError, file_sha256, make_provenance
 from music_evals.datasets_builders.muse import listening, rows
 from music_evals.datasets_builders.muse.chords import ROOTS
-from music_evals.datasets_builders.muse.dataset import Plan, group_makers
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
-from music_evals.datasets_builders.muse.rows import NAME, VERSION
+from music_evals.datasets_builders.muse.rows import NAME, VERSION, Plan, group_makers
 from music_evals.notation.audio.clips import check_clip
 
 LICENCE_FILE: Final = "LICENSE_DATA.md"
@@ -98,38 +97,44 @@ def plan_recordings(
             f"{source} is not a folder; --source wants a copy of {load(benchmark).homepage}"
         )
     wanted = list(dict.fromkeys([LICENCE_FILE, *(path for row in recorded for path in row.paths)]))
+    missing = _missing(source, wanted, allow_partial)
+    digests = _digests(source, [path for path in wanted if path not in missing])
+    listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
+
+    def read(row: Recorded) -> list[bytes]:
+        return [(source / path).read_bytes() for path in row.paths]
+
+    def make(row: Recorded) -> Mapping[str, Any]:
+        return row.make(read(row))
+
+    present = [row for row in recorded if digests.keys() >= set(row.paths)]
+    differences = {" + ".join(row.paths): row.check(read(row)) for row in present}
+    provenance = make_provenance(
+        benchmark,
+        version,
+        "recordings",
+        source_revision=revision,
+        source_sha256=hashlib.sha256(listing.encode()).hexdigest(),
+        missing=_by_config(missing, recorded),
+        anomalies={f"{paths}: {text}": 1 for paths, text in differences.items() if text},
+    )
+    # The licence file must accompany the recordings.
+    extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
+    makers = group_makers((row.config, row.split, partial(make, row)) for row in present)
+    return Plan(makers, provenance, extra)
+
+
+def _missing(source: Path, wanted: Sequence[str], allow_partial: bool) -> list[str]:
+    """The files that a copy lacks; DatasetError if it may lack none, or has no recordings."""
     missing = [path for path in wanted if not (source / path).is_file()]
-    if {*wanted, LICENCE_FILE} == {*missing, LICENCE_FILE}:
+    if {*missing, LICENCE_FILE} == {*wanted}:
         raise DatasetError(
             f"{source} holds none of the recordings (looked for {wanted[1]} and so on)"
         )
     if missing and not allow_partial:
         count = f"{len(missing)} of {len(wanted)} files are missing in {source}"
         raise DatasetError("\n  ".join([f"{count} (--allow-partial builds the rest):", *missing]))
-    digests = _digests(source, [path for path in wanted if path not in missing])
-    listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
-    checksum = hashlib.sha256(listing.encode()).hexdigest()
-    all_rows, recorded = recorded, [row for row in recorded if digests.keys() >= set(row.paths)]
-    checks = {" + ".join(row.paths): row.check(_read(source, row)) for row in recorded}
-    provenance = make_provenance(
-        benchmark,
-        version,
-        "recordings",
-        source_revision=revision,
-        source_sha256=checksum,
-        missing=_by_config(missing, all_rows),
-        anomalies={
-            f"{paths}: {difference}": 1 for paths, difference in checks.items() if difference
-        },
-    )
-    # The licence file must accompany the recordings.
-    extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
-
-    def make(row: Recorded) -> Mapping[str, Any]:
-        return row.make(_read(source, row))
-
-    makers = group_makers((row.config, row.split, partial(make, row)) for row in recorded)
-    return Plan(makers, provenance, extra)
+    return missing
 
 
 def _digests(source: Path, paths: Sequence[str]) -> dict[str, str]:
@@ -139,11 +144,12 @@ def _digests(source: Path, paths: Sequence[str]) -> dict[str, str]:
     for path in paths:
         try:
             digests[path] = file_sha256(source / path)
-            if path != LICENCE_FILE:
-                data = (source / path).read_bytes()
-                if not data.startswith(b"RIFF"):
-                    raise ValueError(f"audio of {len(data)} bytes is not a WAV file")
-                check_clip(data)
+            data = (source / path).read_bytes()
+            if path == LICENCE_FILE:
+                continue
+            if not data.startswith(b"RIFF"):
+                raise ValueError(f"audio of {len(data)} bytes is not a WAV file")
+            check_clip(data)
         except (OSError, ValueError) as error:
             broken.append(f"{path}: {error}")
     if broken:
@@ -152,58 +158,52 @@ def _digests(source: Path, paths: Sequence[str]) -> dict[str, str]:
     return digests
 
 
-def _read(source: Path, row: Recorded) -> list[bytes]:
-    return [(source / path).read_bytes() for path in row.paths]
-
-
 def _by_config(missing: Sequence[str], recorded: Sequence[Recorded]) -> dict[str, tuple[str, ...]]:
     """Config → its missing files; under "" those of no config."""
-    configs_of: dict[str, dict[str, None]] = {}
-    for row in recorded:
-        for path in row.paths:
-            configs_of.setdefault(path, {})[row.config] = None
-    lacking: dict[str, list[str]] = {}
+    lacking: dict[str, tuple[str, ...]] = {}
     for path in missing:
-        for config in configs_of.get(path, {"": None}):
-            lacking.setdefault(config, []).append(path)
-    return {config: tuple(names) for config, names in lacking.items()}
+        for config in dict.fromkeys(row.config for row in recorded if path in row.paths) or [""]:
+            lacking[config] = (*lacking.get(config, ()), path)
+    return lacking
 
 
 def recorded_rows() -> Iterator[Recorded]:
     """All rows of the full set, in the order of the dataset."""
-    for take, offbeats in product("ABCDE", OFFBEATS):
+    for take, (level, offbeats) in product("ABCDE", enumerate(OFFBEATS)):
         if take == "E" and offbeats not in rows.EXAMPLE_OFFBEATS:
             continue  # only levels with an example have a fifth loop
-        stem = f"{f'Sync{OFFBEATS.index(offbeats)}' if offbeats else 'NoSync'}_{take}"
-        path = f"stimuli/Intermediate/{stem}.wav"
+        stem = f"Sync{level}_{take}" if level else f"NoSync_{take}"
         split = "fewshot" if stem in _LOOP_EXAMPLES else "test"
-        name = f"syncopation-{offbeats}-offbeats-{take.lower()}"
-        make = partial(_recorded_loop, name, path, offbeats)
-        yield Recorded("syncopation", split, (path,), make, partial(listening.check_loop, offbeats))
+        yield _recorded_loop(split, f"stimuli/Intermediate/{stem}.wav", take.lower(), offbeats)
 
     table = read_table("names/muse_recordings.toml")
-    alternating = zip(table["same"], table["different"], strict=True)
-    pairs = [("test", (first, second)) for both in alternating for first, second in both]
-    for split, stems in [*pairs, ("fewshot", _SAME_EXAMPLE), ("fewshot", _DIFFERENT_EXAMPLE)]:
-        yield recorded_pair(split, stems)
+    for pairs in zip(table["same"], table["different"], strict=True):
+        for first, second in pairs:
+            yield recorded_pair("test", (first, second))
+    yield recorded_pair("fewshot", _SAME_EXAMPLE)
+    yield recorded_pair("fewshot", _DIFFERENT_EXAMPLE)
 
     for number, (root, quality) in enumerate(product(ROOTS, _NUMBERED_QUALITIES), 1):
-        path = f"stimuli/Chords/{number}.wav"
-        split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
-        make_chord = partial(_recorded_chord, path, root, quality)
-        yield Recorded(
-            "chord_quality",
-            split,
-            (path,),
-            make_chord,
-            partial(listening.check_chord, root, quality),
-        )
+        yield _recorded_chord(f"stimuli/Chords/{number}.wav", root, quality)
 
 
-def _recorded_loop(
-    name: str, path: str, offbeats: int, wavs: Sequence[bytes]
-) -> rows.SyncopationRow:
-    return rows.syncopation_row(name, rows.Clip(wavs[0], 120.0, "4/4", "drums"), offbeats, path)
+def _recorded_loop(split: str, path: str, take: str, offbeats: int) -> Recorded:
+    def make(wavs: Sequence[bytes]) -> rows.Row:
+        clip = rows.Clip(wavs[0], 120.0, "4/4", "drums")
+        return rows.syncopation_row(f"syncopation-{offbeats}-offbeats-{take}", clip, offbeats, path)
+
+    check = partial(listening.check_loop, offbeats)
+    return Recorded("syncopation", split, (path,), make, check)
+
+
+def _recorded_chord(path: str, root: str, quality: str) -> Recorded:
+    def make(wavs: Sequence[bytes]) -> rows.Row:
+        clip = rows.Clip(wavs[0], 120.0, "4/4", "piano")
+        return rows.chord_quality_row(f"chord-{root.lower()}-{quality}", clip, root, quality, path)
+
+    split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
+    check = partial(listening.check_chord, root, quality)
+    return Recorded("chord_quality", split, (path,), make, check)
 
 
 def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
@@ -215,27 +215,21 @@ def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
         raise ValueError(
             f"{' or '.join(stems)} does not name a melody, as M9_Em_200_3_4_Piano does"
         )
-    named = (_key(first), _key(second))
+    keys = (_key(first), _key(second))
     # Files of one number are transpositions of each other.
-    same = first["number"] == second["number"]
-    kind = "same" if same else "different"
-    name = f"{kind}-{first['number']}-{named[0]}-{second['number']}-{named[1]}"
-    sounding = read_table("names/muse_recordings.toml")["sounding_keys"]
-    paths = (f"stimuli/{stems[0]}.wav", f"stimuli/{stems[1]}.wav")
+    is_same = first["number"] == second["number"]
+    kind = "same" if is_same else "different"
+    name = f"transposition-{kind}-{first['number']}-{keys[0]}-{second['number']}-{keys[1]}".lower()
+    in_unknown_octaves = read_table("names/muse_recordings.toml")["sounding_keys"]
+    sounding = tuple(map(in_unknown_octaves.get, stems, keys))
+    paths = tuple(f"stimuli/{stem}.wav" for stem in stems)
+    foil = None if is_same else "other_melody"
 
-    def make(wavs: Sequence[bytes]) -> rows.TranspositionRow:
-        return rows.transposition_row(
-            f"transposition-{name.lower()}",
-            (_melody_clip(first, wavs[0]), _melody_clip(second, wavs[1])),
-            (
-                sounding.get(stems[0], named[0]),
-                sounding.get(stems[1], named[1]),
-            ),  # in unknown octaves
-            None if same else "other_melody",
-            " + ".join(paths),
-        )
+    def make(wavs: Sequence[bytes]) -> rows.Row:
+        clips = (_melody_clip(first, wavs[0]), _melody_clip(second, wavs[1]))
+        return rows.transposition_row(name, clips, sounding, foil, " + ".join(paths))
 
-    check = partial(listening.check_pair, named if same else None)
+    check = partial(listening.check_pair, keys if is_same else None)
     return Recorded("transposition", split, paths, make, check)
 
 
@@ -246,15 +240,3 @@ def _melody_clip(name: re.Match[str], wav: bytes) -> rows.Clip:
 
 def _key(name: re.Match[str]) -> str:
     return name["tonic"] + ("m" if name["mode"] == "m" else "")
-
-
-def _recorded_chord(
-    path: str, root: str, quality: str, wavs: Sequence[bytes]
-) -> rows.ChordQualityRow:
-    return rows.chord_quality_row(
-        f"chord-{root.lower()}-{quality}",
-        rows.Clip(wavs[0], 120.0, "4/4", "piano"),
-        root,
-        quality,
-        path,
-    )

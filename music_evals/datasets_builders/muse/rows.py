@@ -6,15 +6,13 @@ Source: arXiv 2510.22455.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_args
 
 from pydantic import AfterValidator, Field
 
 from music_evals.datasets_builders.dataset_io import (
-    Conversion,
-    DatasetSpec,
     FileCell,
     Provenance,
     Text,
@@ -54,6 +52,10 @@ def check_midi_text(text: str) -> str:
 _Pitch = Annotated[int, Field(ge=0, le=127)]
 _Slot = Annotated[int, Field(ge=1, le=32)]
 _MidiText = Annotated[Text, AfterValidator(check_midi_text)]
+
+
+Row = dict[str, Any]
+"""A row as it is made; its columns are those of a class below, and are checked as it is written."""
 
 
 class _Clip(TypedDict):
@@ -122,11 +124,9 @@ def check_row(
     def check(target: str, options: list[str]) -> str | None:
         if options != list(shown):
             return f"its options are not {', '.join(shown)}"
-        return (
-            None
-            if target in targets
-            else f"its target {target!r:.100} is none of {', '.join(targets)}"
-        )
+        if target not in targets:
+            return f"its target {target!r:.100} is none of {', '.join(targets)}"
+        return None
 
     return check
 
@@ -148,24 +148,32 @@ FEATURES: Final = {
 """Config → declared columns."""
 
 
-def _generate(out: Path, _: object) -> None:
-    from music_evals.datasets_builders.muse.dataset import build_generated, write
-
-    write(build_generated(), out, overwrite=True)
+Maker = Callable[[], Mapping[str, Any]]
+"""Makes a row when it is written, so that no audio is held in memory."""
 
 
-def _convert(conversion: Conversion) -> Provenance:
-    from music_evals.datasets_builders.muse import dataset
-    from music_evals.datasets_builders.muse.recordings import build_recordings
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A dataset that was checked and can be written: config → split → functions that make the
+    rows.
+    """
 
-    plan = build_recordings(
-        conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision
-    )
-    return dataset.write(plan, conversion.out, overwrite=True, on_piece=conversion.on_piece)
+    makers: Mapping[str, Mapping[str, Sequence[Maker]]]
+    provenance: Provenance
+    extra_files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all configs."""
+        return sum(len(makers) for splits in self.makers.values() for makers in splits.values())
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
-"""MUSE for `load_split` and `describe_dataset`."""
+def group_makers(entries: Iterable[tuple[str, str, Maker]]) -> dict[str, dict[str, list[Maker]]]:
+    """Group config, split and maker of rows, for `Plan.makers`."""
+    makers: dict[str, dict[str, list[Maker]]] = {}
+    for config, split, make in entries:
+        makers.setdefault(config, {"test": [], "fewshot": []})[split].append(make)
+    return makers
 
 
 class Clip(NamedTuple):
@@ -180,11 +188,6 @@ class Clip(NamedTuple):
     midi: bytes | None = None
     midi_text: str | None = None
 
-    @property
-    def audio(self) -> FileCell:
-        """The file as a cell."""
-        return {"bytes": self.wav, "path": None}
-
 
 def syncopation_row(
     name: str,
@@ -193,15 +196,11 @@ def syncopation_row(
     source: str,
     kick: list[int] | None = None,
     snare: list[int] | None = None,
-) -> SyncopationRow:
+) -> Row:
     """Make a row of `syncopation`; `offbeats` is one of `OFFBEATS`."""
-    return {
-        **_clip(name, clip),
-        "kick": kick,
-        "snare": snare,
-        "offbeats": offbeats,
-        **_question([clip], LETTERS[OFFBEATS.index(offbeats)], SYNCOPATION_OPTIONS, source),
-    }
+    target = LETTERS[OFFBEATS.index(offbeats)]
+    notes = {"kick": kick, "snare": snare, "offbeats": offbeats}
+    return _row(name, [clip], target, SYNCOPATION_OPTIONS, source) | notes
 
 
 def transposition_row(
@@ -212,17 +211,10 @@ def transposition_row(
     source: str,
     semitones: int | None = None,
     pitches: tuple[list[int] | None, list[int] | None] = (None, None),
-) -> TranspositionRow:
+) -> Row:
     """Make a row of `transposition`; `foil` is None if the melodies are the same."""
-    first, second = clips
-    return {
-        "id": name,
-        "audio_1": first.audio,
-        "audio_2": second.audio,
-        "midi_1": first.midi,
-        "midi_2": second.midi,
-        "midi_text_1": first.midi_text,
-        "midi_text_2": second.midi_text,
+    target = SAME if foil is None else DIFFERENT
+    return _row(name, clips, target, _SAME_OR_NOT, source) | {
         "pitches_1": pitches[0],
         "pitches_2": pitches[1],
         "same": foil is None,
@@ -230,7 +222,6 @@ def transposition_row(
         "semitones": semitones,
         "key_1": keys[0],
         "key_2": keys[1],
-        **_question(clips, SAME if foil is None else DIFFERENT, _SAME_OR_NOT, source),
     }
 
 
@@ -242,73 +233,79 @@ def chord_quality_row(
     source: str,
     variant: int = 0,
     pitches: list[int] | None = None,
-) -> ChordQualityRow:
+) -> Row:
     """Make a row of `chord_quality`; `quality` is one of `QUALITIES`."""
-    return {
-        **_clip(name, clip),
-        "pitches": pitches,
-        "root": root,
-        "quality": quality,
-        "variant": variant,
-        **_question([clip], LETTERS[_CHORDS.index(quality.capitalize())], _CHORDS, source),
-    }
+    target = LETTERS[_CHORDS.index(quality.capitalize())]
+    notes = {"pitches": pitches, "root": root, "quality": quality, "variant": variant}
+    return _row(name, [clip], target, _CHORDS, source) | notes
 
 
 def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
     """Explain the answer of a row in a sentence, for readers of a log; rows of recordings have
     fewer details.
     """
-    if config == "syncopation":
-        if row["kick"] is None:
-            return f"the recording is keyed with {row['offbeats']} off-beat hits."
-        drums = ((name, row[name] or ()) for name in ("kick", "snare"))
-        hits = [
-            f"{name} {_numbers(hit)} (even: {_numbers(n for n in hit if n % 2 == 0)})"
-            for name, hit in drums
-        ]
-        return (
-            "off-beats are the even slots of a grid of 32 eighth notes. "
-            f"{'; '.join(hits).capitalize()}."
-        )
-    if config == "chord_quality":
-        above = _numbers(sorted(INTERVALS[row["quality"]]))
-        pitches = f"; its MIDI pitches are {_numbers(row['pitches'])}" if row["pitches"] else ""
-        return f"{row['root']} {row['quality']}, {above} semitones above its root{pitches}."
+    return _REASONS[config](row)
+
+
+def _loop_reason(row: Mapping[str, Any]) -> str:
+    if row["kick"] is None:
+        return f"the recording is keyed with {row['offbeats']} off-beat hits."
+    hits = []
+    for name in ("kick", "snare"):
+        slots = row[name]
+        even = _numbers(slot for slot in slots if slot % 2 == 0)
+        hits.append(f"{name} {_numbers(slots)} (even: {even})")
+    return (
+        "off-beats are the even slots of a grid of 32 eighth notes. "
+        f"{'; '.join(hits).capitalize()}."
+    )
+
+
+def _chord_reason(row: Mapping[str, Any]) -> str:
+    above = _numbers(sorted(INTERVALS[row["quality"]]))
+    pitches = f"; its MIDI pitches are {_numbers(row['pitches'])}" if row["pitches"] else ""
+    return f"{row['root']} {row['quality']}, {above} semitones above its root{pitches}."
+
+
+def _pair_reason(row: Mapping[str, Any]) -> str:
     keys = f"the first is in {row['key_1']}, the second in {row['key_2']}"
     if row["same"]:
-        return f"{keys}" + (
-            f", {row['semitones']:+} semitones throughout." if row["semitones"] is not None else "."
-        )
-    first, second = (
-        [b - a for a, b in pairwise(row[name] or ())] for name in ("pitches_1", "pitches_2")
-    )
+        distance = row["semitones"]
+        return f"{keys}." if distance is None else f"{keys}, {distance:+} semitones throughout."
     foil = row["foil"].replace("_", " ")
-    unlike = next(
-        (place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None
-    )
-    if unlike is None:
-        return f"{keys} ({foil})."
-    return (
-        f"{keys} ({foil}); the first interval that differs is that from note {unlike + 1}, "
-        f"{first[unlike]:+} semitones against {second[unlike]:+}."
-    )
+    melodies = (pairwise(row[name] or ()) for name in ("pitches_1", "pitches_2"))
+    intervals = ([after - before for before, after in melody] for melody in melodies)
+    for note, (first, second) in enumerate(zip(*intervals, strict=False), 1):
+        if first != second:
+            return (
+                f"{keys} ({foil}); the first interval that differs is that from note {note}, "
+                f"{first:+} semitones against {second:+}."
+            )
+    return f"{keys} ({foil})."
+
+
+_REASONS: Final[Mapping[ConfigName, Callable[[Mapping[str, Any]], str]]] = {
+    "syncopation": _loop_reason,
+    "transposition": _pair_reason,
+    "chord_quality": _chord_reason,
+}
 
 
 def _numbers(values: Iterable[int]) -> str:
     return ", ".join(map(str, values)) or "none"
 
 
-def _clip(name: str, clip: Clip) -> _Clip:
-    return {"id": name, "audio": clip.audio, "midi": clip.midi, "midi_text": clip.midi_text}
+def cells(suffix: str, wav: bytes, midi: bytes | None = None, midi_text: str | None = None) -> Row:
+    """Return the cells of a clip; `suffix` is what the names of their columns end with."""
+    audio = {"bytes": wav, "path": None}
+    return {f"audio{suffix}": audio, f"midi{suffix}": midi, f"midi_text{suffix}": midi_text}
 
 
-def _question(clips: Sequence[Clip], target: str, options: Sequence[str], source: str) -> _Question:
-    first, last = clips[0], clips[-1]
-    return {
-        "tempo": first.tempo if first.tempo == last.tempo else None,
-        "meter": first.meter if first.meter == last.meter else None,
-        "instrument": first.instrument if first.instrument == last.instrument else None,
-        "target": target,
-        "options": list(options),
-        "source": source,
-    }
+def _row(name: str, clips: Sequence[Clip], target: str, options: Sequence[str], source: str) -> Row:
+    row: Row = {"id": name, "target": target, "options": list(options), "source": source}
+    for suffix, clip in zip(("_1", "_2") if len(clips) == 2 else ("",), clips, strict=True):
+        row |= cells(suffix, clip.wav, clip.midi, clip.midi_text)
+    for fact in ("tempo", "meter", "instrument"):
+        values = {getattr(clip, fact) for clip in clips}
+        row[fact] = values.pop() if len(values) == 1 else None
+    return row

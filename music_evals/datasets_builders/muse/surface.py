@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from music_evals.datasets_builders.questions.attack import credit
+
 _NEAREST: Final = 9  # stimuli that vote; stimuli at the same distance as the last of them vote too
 
 
@@ -16,13 +18,12 @@ def share_guessed(stimuli: Sequence[tuple[str, str, int]]) -> float:
     chance = 1 / len({answer for _, answer, _ in stimuli})
     right = 0.0
     for group, answer, size in stimuli:
-        others = sorted(
-            (abs(other - size), known) for name, known, other in stimuli if name != group
+        neighbours = sorted(
+            (abs(other - size), label) for name, label, other in stimuli if name != group
         )
-        farthest = others[:_NEAREST][-1][0]
-        votes = Counter(known for distance, known in others if distance <= farthest)
-        best = [known for known, n_votes in votes.items() if n_votes == max(votes.values())]
-        right += (answer in best) / len(best)
+        farthest = neighbours[:_NEAREST][-1][0]
+        votes = Counter(label for distance, label in neighbours if distance <= farthest)
+        right += credit([*votes.values()], [label == answer for label in votes])
     share = right / len(stimuli)
     error = (chance * (1 - chance) / len(stimuli)) ** 0.5
     return round(share if share > chance + 3 * error else chance, 4)

@@ -29,10 +29,10 @@ from music_evals.datasets_builders.dataset_io import (
     make_provenance,
     write_dataset,
 )
+from music_evals.datasets_builders.dataset_io.rows import Columns
 from music_evals.datasets_builders.muse.dataset import render_clip, write
-from music_evals.datasets_builders.muse.rows import check_midi_text, check_row
-from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus
-from music_evals.datasets_builders.progress import OnPiece
+from music_evals.datasets_builders.muse.rows import cells, check_midi_text, check_row
+from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus, TaskForm
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 
@@ -71,16 +71,14 @@ class PairRow(_Question):
     midi_text_2: _MidiText | None
 
 
-FEATURES: Final = {
-    name: (
-        features_of(ClipRow, check_row(form.options, form.targets), audio="audio")
-        if len(form.clips) == 1
-        else features_of(
-            PairRow, check_row(form.options, form.targets), audio_1="audio", audio_2="audio"
-        )
-    )
-    for name, form in FORMS.items()
-}
+def _features(form: TaskForm) -> Columns:
+    check = check_row(form.options, form.targets)
+    if len(form.clips) == 1:
+        return features_of(ClipRow, check, audio="audio")
+    return features_of(PairRow, check, audio_1="audio", audio_2="audio")
+
+
+FEATURES: Final = {name: _features(form) for name, form in FORMS.items()}
 """Config → declared columns."""
 
 
@@ -152,10 +150,6 @@ def _refuse_leaks() -> None:
         refuse_leaks(NAME, name, "midi", find_leaks(answers, views))
 
 
-def _generate(out: Path, _: OnPiece) -> Provenance:
-    return build(out, overwrite=True)
-
-
 def _convert(conversion: Conversion) -> Provenance:
     # Here, because the analysis of sound is not needed for generated stimuli.
     from music_evals.datasets_builders.muse_ten.recordings import build_recordings
@@ -168,7 +162,14 @@ def _convert(conversion: Conversion) -> Provenance:
     )
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
+BENCHMARK: Final = DatasetSpec(
+    NAME,
+    VERSION,
+    DEFAULT_SEED,
+    FEATURES,
+    lambda out, _: build(out, overwrite=True),
+    _convert,
+)
 
 
 def compose_rows(
@@ -177,15 +178,9 @@ def compose_rows(
     """Compose the rows of a task; without a soundfont there are no sounds."""
     form = FORMS[name]
     for number, (target, stimulus) in enumerate(compose(seed, name, split, count), 1):
-        row: dict[str, Any] = {
-            "id": f"{name.partition('_')[0]}-{'' if split == 'test' else 'example-'}{number:03d}"
-        }
+        row = form.row(name, split, number, target)
+        row |= {"variant": stimulus.variant, "why": stimulus.why, "source": GENERATED}
         for suffix, (performance, instrument) in zip(form.clips, stimulus.clips, strict=True):
             clip = render_clip(performance, instrument, soundfont)
-            row |= {
-                f"audio{suffix}": clip.audio,
-                f"midi{suffix}": clip.midi,
-                f"midi_text{suffix}": clip.midi_text,
-            }
-        question = {"variant": stimulus.variant, "why": stimulus.why, "target": target}
-        yield {**row, **question, "options": list(form.options), "source": GENERATED}
+            row |= cells(suffix, clip.wav, clip.midi, clip.midi_text)
+        yield row

@@ -16,9 +16,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from music_evals import datasets_builders
+from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.muse import listening
-from music_evals.datasets_builders.muse.dataset import Plan
 from music_evals.datasets_builders.muse.recordings import Recorded, plan_recordings, recorded_pair
+from music_evals.datasets_builders.muse.rows import Plan, cells
 from music_evals.datasets_builders.muse.surface import share_guessed
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION
 
@@ -36,16 +37,13 @@ def build_recordings(
     plan = plan_recordings(
         source, recorded, NAME, VERSION, allow_partial=allow_partial, revision=revision
     )
-    missing = {path for paths in plan.provenance.missing.values() for path in paths}
-    present = [row for row in recorded if not {*row.paths} & missing]
+    missing = set[str]().union(*plan.provenance.missing.values())
+    present = [row for row in recorded if missing.isdisjoint(row.paths)]
     anomalies = dict(plan.provenance.anomalies)
-    for (name, paths), count in Counter((row.config, row.paths) for row in present).items():
-        splits = {row.split for row in present if (row.config, row.paths) == (name, paths)}
-        if count > 1:
-            anomalies[
-                f"{name}: {' + '.join(paths)} comes {count} times, in "
-                f"{' and '.join(sorted(splits))}"
-            ] = 1
+    for (name, paths), same in group_by(present, lambda row: (row.config, row.paths)).items():
+        if len(same) > 1:
+            where = " and ".join(sorted({row.split for row in same}))
+            anomalies[f"{name}: {' + '.join(paths)} comes {len(same)} times, in {where}"] = 1
     floors = {}
     for name, makers in plan.makers.items():
         rows = [make() for make in makers["test"]]
@@ -67,34 +65,22 @@ def recorded_rows() -> Iterator[Recorded]:
     for row in csv.DictReader(table.splitlines()):
         name, split = row["task"], "fewshot" if row["role"] == "example" else "test"
         numbers[name, split] += 1
-        number = f"{'' if split == 'test' else 'example-'}{numbers[name, split]:03d}"
         paths = tuple(path for path in (row["first"], row["second"]) if path)
-        make = partial(_row, name, number, row["role"], row["answer"], paths)
+        form = FORMS[name]
+        target = form.targets["ABCD".index(row["answer"])]
+        question = form.row(name, split, numbers[name, split], target)
+        question |= {"variant": row["role"], "why": "this is the authors' answer."}
+        make = partial(_row, {**question, "source": " + ".join(paths)}, form.clips)
         yield Recorded(name, split, paths, make, _check(name, row["answer"], paths))
 
 
 def _row(
-    name: str, number: str, role: str, answer: str, paths: Sequence[str], wavs: Sequence[bytes]
+    question: Mapping[str, Any], suffixes: Sequence[str], wavs: Sequence[bytes]
 ) -> Mapping[str, Any]:
-    form = FORMS[name]
-    row: dict[str, Any] = {
-        "id": f"{name.partition('_')[0]}-{number}",
-        "variant": role,
-        "source": " + ".join(paths),
-    }
-    for suffix, wav in zip(form.clips, wavs, strict=True):
-        row |= {
-            f"audio{suffix}": {"bytes": wav, "path": None},
-            f"midi{suffix}": None,
-            f"midi_text{suffix}": None,
-        }
-    target = form.targets["ABCD".index(answer)]
-    return {
-        **row,
-        "why": "this is the authors' answer.",
-        "target": target,
-        "options": list(form.options),
-    }
+    row = dict(question)
+    for suffix, wav in zip(suffixes, wavs, strict=True):
+        row |= cells(suffix, wav)
+    return row
 
 
 def _check(name: str, answer: str, paths: Sequence[str]) -> Callable[[Sequence[bytes]], str | None]:

@@ -7,10 +7,11 @@ because each is performed anew.
 Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those of its runners.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from random import Random
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies
 from music_evals.datasets_builders.muse.rows import DIFFERENT, SAME
@@ -35,14 +36,14 @@ Compose = Callable[[int, int, Random], Stimulus]
 option, randomness.
 """
 
-PROGRAMS: Final[Mapping[str, Sequence[int]]] = {
+PROGRAMS: Final = {
     "piano": (0, 1),
     "guitar": (24, 25),
     "bass": (32, 33),
 }
 """Instrument → General MIDI programs, counted from 0."""
 GROUPS: Final = (3, 4, 5)
-DEGREES: Final[Mapping[str, tuple[int, Sequence[int]]]] = {
+DEGREES: Final = {
     "I": (0, (0, 4, 7)),
     "ii": (2, (0, 3, 7)),
     "IV": (5, (0, 4, 7)),
@@ -73,6 +74,7 @@ _LEVELS: Final = (
     (2, 8),
 )  # numbers of off-beats of two loops
 _STROKES: Final = 16
+_Slots = tuple[int, ...]
 _SNARES: Final = (6, 7)
 _LOUDER: Final = (-6, 6)  # velocity of the low notes, compared with the others
 _GAP: Final = TICKS_PER_BEAT // 16  # silence before the next note
@@ -152,41 +154,38 @@ def _instrument(place: int, serial: int, rng: Random) -> Stimulus:
 def _rhythm_matching(place: int, serial: int, rng: Random) -> Stimulus:
     """A drum loop twice, or two loops with equally many strokes."""
     loop = drum_loops.compose_drum_loop(rng.choice(drum_loops.OFFBEATS), rng)
-    first = kick, snare = loop.kick, loop.snare
     variant = _DRUM_FOILS[serial % len(_DRUM_FOILS)] if place else "same"
+    patterns = [(loop.kick, loop.snare), _drum_foil(loop, variant, rng)]
+    texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
+    if rng.random() < 0.5:
+        patterns.reverse()
+        texts.reverse()
+    clips = [
+        (_play_late(drum_loops.perform_drum_loop(*pattern, rng), rng), "drums")
+        for pattern in patterns
+    ]
+    why = f"the first has {texts[0]}; the second {texts[1]}" if place else f"both have {texts[0]}"
+    return Stimulus(clips, variant, f"{why} (eighths, counted from 1).")
+
+
+def _drum_foil(loop: drum_loops.DrumLoop, variant: str, rng: Random) -> tuple[_Slots, _Slots]:
+    """Kick and snare of the loop that a loop is compared with."""
+    kick, snare = loop.kick, loop.snare
     match variant:
         case "other pattern":
             while {*kick} == {*loop.kick} or len(kick + snare) != len(loop.kick + loop.snare):
                 kick, snare, _ = drum_loops.compose_drum_loop(loop.offbeats, rng)
         case "moved stroke":
-            free = [
-                (slot, slot + step)
-                for slot in kick
-                for step in (-2, -1, 1, 2)
-                if slot > 2 and slot + step <= drum_loops.SLOTS and slot + step not in kick + snare
-            ]
-            old, new = rng.choice(free)
-            kick = tuple(sorted({*kick, new} - {old}))
+            # The stroke stays in the loop, and the first beat keeps its own.
+            free = {*range(1, drum_loops.SLOTS + 1)} - {*kick, *snare}
+            moves = product((slot for slot in kick if slot > 2), (-2, -1, 1, 2))
+            old, step = rng.choice([(slot, step) for slot, step in moves if slot + step in free])
+            kick = tuple(sorted({*kick, old + step} - {old}))
         case "swapped drum":
             slot = rng.choice(kick[1:])
-            kick, snare = (
-                tuple(other for other in kick if other != slot),
-                tuple(sorted((*snare, slot))),
-            )
-    patterns = [first, (kick, snare)]
-    if rng.random() < 0.5:
-        patterns.reverse()
-    clips = [
-        (_play_late(drum_loops.perform_drum_loop(*pattern, rng), rng), "drums")
-        for pattern in patterns
-    ]
-    texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
-    why = f"{'both have' if not place else 'the first has'} {texts[0]}"
-    return Stimulus(
-        clips,
-        variant,
-        f"{why}{f'; the second {texts[1]}' if place else ''} (eighths, counted from 1).",
-    )
+            kick = tuple(other for other in kick if other != slot)
+            snare = tuple(sorted((*snare, slot)))
+    return kick, snare
 
 
 def _meter(place: int, serial: int, rng: Random) -> Stimulus:
@@ -243,8 +242,8 @@ def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
 def _progression(place: int, serial: int, rng: Random) -> Stimulus:
     """Two progressions, each played twice through, in the same key or in two keys."""
     first = rng.choice(PROGRESSIONS)
-    others = [name for name in PROGRESSIONS if name != first and {name, first} != _ROTATIONS]
-    names = [first, rng.choice(others) if place else first]
+    second = [name for name in PROGRESSIONS if name != first and {name, first} != _ROTATIONS]
+    names = [first, rng.choice(second) if place else first]
     tonic = rng.randrange(12)
     tonics = [tonic, tonic + (0 if serial % 2 else rng.randint(1, 11))]
     clips = [
@@ -366,6 +365,12 @@ class TaskForm:
         """The answers in the order of the options."""
         return list("ABCD"[: len(self.options)]) if self.is_lettered else list(self.options)
 
+    def row(self, task: str, split: str, number: int, target: str) -> dict[str, Any]:
+        """Return what all rows of a task have: its id, its target and its options."""
+        place = f"{number:03d}" if split == "test" else f"example-{number:03d}"
+        name = f"{task.partition('_')[0]}-{place}"
+        return {"id": name, "target": target, "options": list(self.options)}
+
 
 _PAIR: Final = ("_1", "_2")
 _TIMBRE: Final = ("spectrum", "beginning", "end")
@@ -391,7 +396,7 @@ _CONTOURS: Final = (
     "Ascending (pitch rises over time)",
     "Descending (pitch falls over time)",
 )
-FORMS: Final[Mapping[str, TaskForm]] = {
+FORMS: Final = {
     "oddball": TaskForm(_MELODIES, _oddball, _PAIR, is_lettered=False),
     "contour": TaskForm(_CONTOURS, _contour),
     "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument, hidden=_TIMBRE),

@@ -18,7 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import permutations
+from itertools import permutations, product
 from operator import eq
 from statistics import median
 from typing import Final, NamedTuple
@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders import group_by
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 from music_evals.datasets_builders.questions.items import Item, vocabularies
 
 ALL: Final = "all"
@@ -85,22 +86,18 @@ def attack(
         forms.
     """
     answers = answers_of([*items, *learned])
+    chances = np.array([chance_of(item, answers) for item in items])
     earned = earnings(items, learned, guessers)
     forms = dict.fromkeys(item.form for item in items)
     shares: list[Share] = []
     for form in [*forms, ALL] if len(forms) > 1 else forms:
+        of_form = np.array([form in (item.form, ALL) for item in items])
         for name, right in earned.items():
-            own = [
-                at
-                for at, item in enumerate(items)
-                if form in (item.form, ALL) and not math.isnan(right[at])
-            ]
+            own = np.flatnonzero(of_form & ~np.isnan(right)).tolist()
             if own:
-                chance = sum(chance_of(items[at], answers) for at in own) / len(own)
+                value, chance = float(right[own].mean()), float(chances[own].mean())
                 units = len({items[at].unit for at in own})
-                shares.append(
-                    Share(form, name, float(right[own].sum()) / len(own), len(own), chance, units)
-                )
+                shares.append(Share(form, name, value, len(own), chance, units))
     return shares
 
 
@@ -112,34 +109,38 @@ def earnings(
 
     The arguments are those of `attack`.
     """
-    groups: defaultdict[tuple[str, int], list[Item]] = defaultdict(
-        list
-    )  # form and number of options → questions
-    for item in learned or items:
-        groups[item.form, len(item.options)].append(item)
-
-    @cache
-    def guess(name: str, form: str, n_options: int, number: int) -> Guess:
-        learn = (guessers or GUESSERS)[name] if n_options else OPEN_GUESSERS[name]
-        return learn([item for item in groups[form, n_options] if learned or fold(item) != number])
-
+    material = group_by(learned or items, _shape)
+    groups = group_by(
+        range(len(items)), lambda at: (_shape(items[at]), 0 if learned else fold(items[at]))
+    )
     earned: defaultdict[str, NDArray[np.float64]] = defaultdict(
         lambda: np.full(len(items), math.nan)
     )
-    for at, item in enumerate(items):
-        for name in (guessers or GUESSERS) if item.options else OPEN_GUESSERS:
-            if item.opening or name not in READERS:
-                scores = guess(name, item.form, len(item.options), 0 if learned else fold(item))(
-                    item
-                )
-                highest = max(scores) - 1e-9
-                picks = [
-                    option
-                    for option, score in zip(item.options, scores, strict=False)
-                    if score >= highest
-                ]
-                earned[name][at] = picks.count(item.answer) / len(picks) if picks else scores[0]
+    for (shape, number), places in groups.items():
+        alike = material.get(shape, [])
+        if not learned:
+            alike = [item for item in alike if fold(item) != number]
+        applicable = (guessers or GUESSERS) if items[places[0]].options else OPEN_GUESSERS
+        for name, learn in applicable.items():
+            guess = learn(alike)
+            for at in places:
+                item = items[at]
+                if item.opening or name not in READERS:
+                    are_right = [option == item.answer for option in item.options]
+                    scores = guess(item)
+                    earned[name][at] = credit(scores, are_right) if are_right else scores[0]
     return earned
+
+
+def _shape(item: Item) -> tuple[str, int]:
+    return item.form, len(item.options)
+
+
+def credit(scores: Sequence[float], are_right: Sequence[bool]) -> float:
+    """Return what the choice with the highest score earns; choices with equal scores share it."""
+    highest = max(scores) - 1e-9
+    picks = [score >= highest for score in scores]
+    return sum(map(all, zip(picks, are_right, strict=True))) / sum(picks)
 
 
 def answers_of(items: Iterable[Item]) -> dict[str, list[str]]:
@@ -173,9 +174,9 @@ def best(shares: Iterable[Share]) -> dict[str, Share]:
     """
     favourites: dict[str, Share] = {}
     for share in shares:
-        favourites[share.form] = max(
-            favourites.get(share.form, share), share, key=lambda share: share.value
-        )
+        favourite = favourites.setdefault(share.form, share)
+        if share.value > favourite.value:
+            favourites[share.form] = share
     return favourites
 
 
@@ -194,11 +195,8 @@ def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) 
     for share in attack(fresh, learned, OPTIONS_ALONE):
         if share.form not in chosen or share.guesser != chosen[share.form].guesser:
             continue
-        bound = (
-            share.interval()[1]
-            if share.form == ALL or len(chosen) == 1
-            else share.interval(GLARING)[0]
-        )
+        covers_all = share.form == ALL or len(chosen) == 1
+        bound = share.interval()[1] if covers_all else share.interval(GLARING)[0]
         if bound > share.chance + MARGIN:
             raise DatasetError(
                 f"{name} can be guessed: of the form '{share.form}' the guesser '{share.guesser}' "
@@ -253,34 +251,38 @@ def _words(terms: Callable[[Item, str], Sequence[str]]) -> Learn:
     def learn(items: Sequence[Item]) -> Guess:
         right: Counter[str] = Counter()
         wrong: Counter[str] = Counter()
+        n_wrong = 0
         for item in items:
+            n_wrong += len(item.options) - 1
             for option in item.options:
-                (right if option == item.answer else wrong).update(terms(item, option))
-        ratio = sum(len(item.options) - 1 for item in items) / max(len(items), 1) or 1.0
+                counts = right if option == item.answer else wrong
+                counts.update(terms(item, option))
+        ratio = n_wrong / max(len(items), 1) or 1.0
 
-        def score(own: Sequence[str]) -> float:
+        def score(item: Item, option: str) -> float:
+            own = terms(item, option)
             weights = (math.log((right[term] + 1) * ratio / (wrong[term] + ratio)) for term in own)
             return sum(weights) / math.sqrt(len(own) or 1)
 
-        return lambda item: [score(terms(item, option)) for option in item.options]
+        return lambda item: [score(item, option) for option in item.options]
 
     return learn
 
 
 def _own_terms(_: Item, option: str) -> Sequence[str]:
+    terms = {*_tokens(option)}
     # A long option, such as a tune's bars, is right in one question and wrong in others: it would
     # mislead as a word.
-    return sorted({*_tokens(option), *([option] if len(option) <= _LONGEST_WORD else [])})
+    if len(option) <= _LONGEST_WORD:
+        terms.add(option)
+    return sorted(terms)
 
 
 def _paired_terms(item: Item, option: str) -> Sequence[str]:
-    asked = {*_tokens(item.question[-_LONGEST:])[-_QUESTION_WORDS:]}
+    question = {*_tokens(item.question[-_LONGEST:])[-_QUESTION_WORDS:]}
     own = {*_tokens(option)[:_QUESTION_WORDS]}
-    return [
-        *own,
-        *("shared" for _ in own & asked),
-        *(f"{word} {other}" for word in asked for other in own),
-    ]
+    pairs = [f"{word} {term}" for word, term in product(question, own)]
+    return [*own, *["shared"] * len(own & question), *pairs]
 
 
 def _commonest_answer(items: Sequence[Item]) -> Guess:
@@ -296,12 +298,11 @@ def _answer_of_the_most_similar_question(items: Sequence[Item]) -> Guess:
 
     @cache
     def answer(words: frozenset[str]) -> str:
-        nearest = max(
-            answers,
-            key=lambda other: (len(words & other) + 1) / (len(words | other) + 1),
-            default=words,
-        )
-        return max(answers[nearest], key=lambda answer: answers[nearest][answer], default="")
+        def likeness(wording: frozenset[str]) -> float:
+            return (len(words & wording) + 1) / (len(words | wording) + 1)
+
+        nearest = answers[max(answers, key=likeness, default=words)]
+        return max(nearest, key=lambda text: nearest[text], default="")
 
     return lambda item: [float(item.answer == answer(frozenset(_tokens(item.question))))]
 
@@ -315,17 +316,17 @@ def _likeliest_letters(_: Sequence[Item]) -> Guess:
     """
 
     def likelihood(opening: str, option: str) -> float:
-        counts = Counter(
-            opening[at : at + n] for n in range(_ORDER + 1) for at in range(len(opening) - n + 1)
-        )
+        orders = range(1, _ORDER + 1)
+        counts = Counter({"": len(opening) + 1})
+        for n in orders:
+            counts.update(opening[at : at + n] for at in range(len(opening) - n + 1))
         text = opening[1 - _ORDER :] + option
         total = 0.0
-        for at in range(len(text) - len(option), len(text)):
+        for end in range(len(text) - len(option) + 1, len(text) + 1):
             chance = 1 / _ALPHABET
-            for n in range(1, _ORDER + 1):
-                chance = (counts[text[at - n + 1 : at + 1]] + chance) / (
-                    counts[text[at - n + 1 : at]] + 1
-                )
+            for n in orders:
+                run = text[end - n : end]
+                chance = (counts[run] + chance) / (counts[run[:-1]] + 1)
             total += math.log(chance)
         return total / max(len(option), 1)
 

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from string import ascii_uppercase
 from typing import Any, Final
 
-from music_evals.datasets_builders.questions.question_set import JoinedSound, Part, Record
+from music_evals.datasets_builders.questions.media_questions import JoinedSound, Part, Record
 
 _MOST: Final = 20_000  # characters of a text that is read as a list
 _LETTERED: Final = re.compile(r"\(?([A-Z])(?:\)|[.:])\s*(.*)", re.DOTALL)
@@ -37,7 +37,7 @@ def choice_record(record: Record) -> dict[str, Any]:
     sound = record.get("audio") or record.get("context")
     choices = [*map(str, choice_list(record["choices"]))]
     texts = _without_letters(choices)
-    known: dict[str, Any] = {
+    entry: dict[str, Any] = {
         **facts,
         **record,
         "question": record.get("question") or record["instruction"],
@@ -45,7 +45,7 @@ def choice_record(record: Record) -> dict[str, Any]:
         "right": _place_of(record.get("answer"), choices, texts),
         "sound": Part("audio", sound) if isinstance(sound, Mapping) else None,
     }
-    return {name: _single(value) for name, value in known.items() if name != "other_attributes"}
+    return {name: _single(value) for name, value in entry.items() if name != "other_attributes"}
 
 
 def choice_list(value: object) -> Sequence[object]:

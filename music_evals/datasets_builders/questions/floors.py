@@ -18,7 +18,7 @@ errors.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -28,21 +28,26 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from music_evals import benchmarks
+from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.dataset_io.provenance import Floors, data_file
 from music_evals.datasets_builders.questions.attack import (
     OPTIONS_ALONE,
     READERS,
     answers_of,
     chance_of,
+    credit,
     earnings,
     fold,
 )
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of
 
 _EXAMPLES: Final = ("dev", "fewshot")
+_ONE_SET: Final = ("train", "validation", "test")
 _ERRORS: Final = 2  # standard errors by which a guesser must beat chance
 
 Array = NDArray[np.float64]
+Forms = dict[str, dict[str, float]]
+"""Form → ``questions``, their number, and the floors."""
 
 
 def compute_floors(
@@ -59,28 +64,31 @@ def compute_floors(
     With `option_floors`, for questions with options, these are added: *shortest* and *longest*
     option, and *options alone*, the best guesser of those that see nothing but the options.
     """
-    computed: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
+    computed: dict[str, dict[str, Forms]] = {}
     for config, splits in counts.items():
         for pool in pools(splits):
             items: list[Item] = []
             places: dict[str, range] = {}
             for split in pool:
-                path = folder / data_file(config, split)
-                columns = [name for name in COLUMNS if name in pq.read_schema(path).names]
                 start = len(items)
-                items += items_of(dataset, config, pq.read_table(path, columns=columns).to_pylist())
+                items += items_of(dataset, config, _read(folder / data_file(config, split)))
                 places[split] = range(start, len(items))
             floors = _floors(items)
             if option_floors and all(item.options for item in items):
-                earned = earnings(items, guessers=OPTIONS_ALONE)
-                floors |= {rule: earned[rule] for rule in ("shortest", "longest") if rule in earned}
-                floors["options alone"] = _best(items, earned, floors["chance"])
-            for split in [split for split in pool if places[split]]:
-                forms = _by_form(items, floors, places[split])
-                for form, known in (further or {}).get(config, {}).get(split, {}).items():
-                    forms[form] |= known
-                computed.setdefault(config, {})[split] = forms
+                floors |= _option_floors(items, floors["chance"])
+            for split, own in places.items():
+                if not own:
+                    continue
+                forms = computed.setdefault(config, {})[split] = _by_form(items, floors, own)
+                for form, shares in (further or {}).get(config, {}).get(split, {}).items():
+                    forms[form] |= shares
     return computed
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    columns = [name for name in COLUMNS if name in pq.read_schema(path).names]
+    rows: list[dict[str, Any]] = pq.read_table(path, columns=columns).to_pylist()
+    return rows
 
 
 def items_of(
@@ -92,9 +100,8 @@ def items_of(
     benchmark = dataset.partition("-")[0]
     tasks = benchmarks.load(benchmark).tasks if benchmark in benchmarks.names() else {}
     continues = config in tasks and tasks[config].continues
-    items = (
-        item_of(row, form, continues=continues) for row in rows if {"answer", "target"} & {*row}
-    )
+    answered = [row for row in rows if "answer" in row or "target" in row]
+    items = (item_of(row, form, continues=continues) for row in answered)
     return [item for item in items if item]
 
 
@@ -108,61 +115,69 @@ def pools(splits: Iterable[str]) -> list[list[str]]:
     >>> pools(["dev", "test"]), pools(["train", "validation", "test"]), pools(["strict", "paper"])
     ([['test']], [['train', 'validation', 'test']], [['strict'], ['paper']])
     """
-    asked = [split for split in splits if split not in _EXAMPLES]
-    together = [split for split in asked if split in ("train", "validation", "test")]
-    return [
-        *([together] if together else []),
-        *([split] for split in asked if split not in together),
-    ]
+    together, alone = [], []
+    for split in splits:
+        if split in _ONE_SET:
+            together.append(split)
+        elif split not in _EXAMPLES:
+            alone.append([split])
+    return [together, *alone] if together else alone
 
 
 def _floors(items: Sequence[Item]) -> dict[str, Array]:
     """Return the floors by name, with a value per question."""
     answers = answers_of(items)
-    earned = earnings(items)
     chance = np.array([chance_of(item, answers) for item in items])
-    blind = {name: right for name, right in earned.items() if name not in READERS}
-    readers = {
-        name: right
-        for name, right in earned.items()
-        if name in READERS and not np.isnan(right).any()
+    blind = earnings(items)
+    readers = {name: blind.pop(name) for name in READERS if name in blind}
+    floors = {
+        "chance": chance,
+        "majority": _majority(items, chance),
+        "blind": _best(items, blind, chance),
     }
-    constants = [chance, *(_constant(items, chance, choices) for choices in (_place_of, _text_of))]
-    majority = max(constants, key=lambda right: float(right.sum()))
-    return {"chance": chance, "majority": majority, "blind": _best(items, blind, chance), **readers}
+    return floors | {name: right for name, right in readers.items() if not np.isnan(right).any()}
 
 
-def _place_of(item: Item) -> list[Hashable]:
-    return [*range(len(item.options))]
+def _option_floors(items: Sequence[Item], chance: Array) -> dict[str, Array]:
+    earned = earnings(items, guessers=OPTIONS_ALONE)
+    floors = {rule: earned[rule] for rule in ("shortest", "longest") if rule in earned}
+    return floors | {"options alone": _best(items, earned, chance)}
 
 
-def _text_of(item: Item) -> list[Hashable]:
-    return [*item.options]
+def _majority(items: Sequence[Item], chance: Array) -> Array:
+    """Return what the best constant earns: chance, a place, or an answer."""
+    places = [range(len(item.options)) for item in items]
+    texts = [dict.fromkeys(item.options) for item in items]
+    rights = [item.options.index(item.answer) if item.options else item.answer for item in items]
+    constants = [
+        chance,
+        _constant(items, chance, places, rights),
+        _constant(items, chance, texts, [item.answer for item in items]),
+    ]
+    return max(constants, key=lambda right: float(right.sum()))
 
 
 def _constant(
-    items: Sequence[Item], chance: Array, choices: Callable[[Item], list[Hashable]]
+    items: Sequence[Item],
+    chance: Array,
+    choices: Sequence[Iterable[Hashable]],
+    rights: Sequence[Hashable],
 ) -> Array:
     """What the choice earns that is right most often on other groups; ties share, and nothing
     learned is chance.
     """
-    counts: defaultdict[tuple[str, int], Counter[Hashable]] = defaultdict(Counter)
-    by_group: defaultdict[tuple[str, int, str], Counter[Hashable]] = defaultdict(Counter)
-    rights: list[Hashable] = []
-    for item in items:
-        own = choices(item)
-        rights.append(own[item.options.index(item.answer)] if own else item.answer)
-        counts[item.form, len(own)][rights[-1]] += 1
-        by_group[item.form, len(own), item.group][rights[-1]] += 1
+    shapes = [(item.form, len(item.options)) for item in items]
+    counts: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+    for item, shape, right in zip(items, shapes, rights, strict=True):
+        counts[shape][right] += 1
+        counts[shape, item.group][right] += 1
     values = chance.copy()
-    for at, item in enumerate(items):
-        known = counts[item.form, len(item.options)]
-        own_group = by_group[item.form, len(item.options), item.group]
-        others = {choice: known[choice] - own_group[choice] for choice in choices(item) or known}
-        most = max(others.values())
-        if most > 0:
-            picks = [choice for choice, count in others.items() if count == most]
-            values[at] = (rights[at] in picks) / len(picks)
+    for at, (item, shape) in enumerate(zip(items, shapes, strict=True)):
+        rights_of_form, own_group = counts[shape], counts[shape, item.group]
+        options = [*(choices[at] if item.options else rights_of_form)]
+        elsewhere = [rights_of_form[choice] - own_group[choice] for choice in options]
+        if max(elsewhere) > 0:
+            values[at] = credit(elsewhere, [choice == rights[at] for choice in options])
     return values
 
 
@@ -173,33 +188,28 @@ def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> 
     values = chance.copy()
     folds = np.array([fold(item) for item in items])
     is_open = np.array([not item.options for item in items])
+    groups = np.array([item.group for item in items])
     for kind, number in product((True, False), set(folds)):
-        tried, others = (is_open == kind) & (folds == number), (is_open == kind) & (folds != number)
-        groups = len({item.group for item, other in zip(items, others, strict=True) if other})
-        if groups < 2:
+        of_kind, in_fold = is_open == kind, folds == number
+        tried, other_folds = of_kind & in_fold, of_kind & ~in_fold
+        n_groups = len({*groups[other_folds]})
+        if n_groups < 2:
             continue
         gains = {
-            name: (right - chance)[others]
+            name: (right - chance)[other_folds]
             for name, right in earned.items()
             if not np.isnan(right[tried]).any()
         }
         best = max(gains, key=lambda name: gains[name].mean(), default="")
-        if best and gains[best].mean() > _ERRORS * gains[best].std() / groups**0.5:
+        if best and gains[best].mean() > _ERRORS * gains[best].std() / n_groups**0.5:
             values[tried] = earned[best][tried]
     return values
 
 
-def _by_form(
-    items: Sequence[Item], floors: Mapping[str, Array], places: range
-) -> dict[str, dict[str, float]]:
+def _by_form(items: Sequence[Item], floors: Mapping[str, Array], places: range) -> Forms:
     """Average floors over the questions of each form, and count these questions."""
-    forms: dict[str, list[int]] = {}
-    for at in places:
-        forms.setdefault(items[at].form, []).append(at)
-    return {
-        form: {
-            "questions": len({items[at].unit for at in own}),
-            **{name: round(float(values[own].mean()), 4) for name, values in floors.items()},
-        }
-        for form, own in forms.items()
-    }
+    forms: Forms = {}
+    for form, own in group_by(places, lambda at: items[at].form).items():
+        shares = {name: round(float(values[own].mean()), 4) for name, values in floors.items()}
+        forms[form] = {"questions": len({items[at].unit for at in own}), **shares}
+    return forms

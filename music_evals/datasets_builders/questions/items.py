@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any, Final
@@ -71,23 +71,29 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
     ('keys all', ('C', 'D'), 'D')
     """
     options, answer = tuple(row.get("options") or ()), str(row.get("target") or row["answer"])
-    if options and len(answer) == 1:
-        place = int(answer) if answer.isdecimal() else ascii_uppercase.find(answer)
-        if not 0 <= place < len(options):
+    if options:
+        option = _option_of(answer, options)
+        if option is None:
             return None
-        answer = options[place]
-    elif options and answer not in options:
-        return None
+        answer = option
     text = row.get("question") or row.get("kind") or ""
     question, *_ = _MUSIC.split(text, maxsplit=1)
-    is_read = continues or (not options and answer.isdecimal())
-    opening = (row.get("score") or text[len(question) :]) if is_read else ""
+    opening = ""
+    if continues or (not options and answer.isdecimal()):
+        opening = row.get("score") or text[len(question) :]
     unit = _LANGUAGE.sub("", row["id"])
     group = row.get("piece") or row.get("score_id") or unit
-    kinds = (str(row.get(name) or "") for name in ("kind", "answer_type"))
-    return Item(
-        f"{config} {form_of(row)}".strip(), question, options, answer, group, unit, opening, *kinds
-    )
+    form = f"{config} {form_of(row)}".strip()
+    kind, answer_type = (str(row.get(name) or "") for name in ("kind", "answer_type"))
+    return Item(form, question, options, answer, group, unit, opening, kind, answer_type)
+
+
+def _option_of(answer: str, options: Sequence[str]) -> str | None:
+    """The option that an answer names by its letter or index, or by its text."""
+    if len(answer) > 1:
+        return answer if answer in options else None
+    place = int(answer) if answer.isdecimal() else ascii_uppercase.find(answer)
+    return options[place] if 0 <= place < len(options) else None
 
 
 def vocabularies(answers: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ chosen in hindsight.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from operator import sub
 from typing import Final
 
 import numpy as np
@@ -62,7 +63,7 @@ def find_leaks(
         [('velocities', 1.0), ('best', 1.0)]
     """
     options = options or [sorted({*answers})] * len(answers)
-    classes = np.array(sorted({option for own in options for option in own}))
+    classes = np.unique(np.concatenate(options))
     labels = np.searchsorted(classes, answers)
     offered = np.array([np.isin(classes, own) for own in options])
     folds = np.random.default_rng(0).permutation(len(labels)) % _FOLDS
@@ -70,17 +71,15 @@ def find_leaks(
     for view in stimuli[0]:
         values = np.array([stimulus[view] for stimulus in stimuli], dtype=float)
         earned = [_earned(classify, values, labels, folds, offered) for classify in _CLASSIFIERS]
-        right[view] = max(earned, key=lambda one: float(one.mean()))
+        right[view] = max(earned, key=np.mean)
     best = np.zeros(len(labels))
     for number in range(_FOLDS):
         tried = folds == number
-        favourite = max(right, key=lambda view: float(right[view][~tried].mean()))
-        best[tried] = right[favourite][tried]
+        favourite = max(right.values(), key=lambda own: own[~tried].mean())
+        best[tried] = favourite[tried]
+    right[BEST] = best
     n, chance = len(labels), float(np.mean([1 / len(own) for own in options]))
-    return [
-        Share(ALL, view, float(own.mean()), n, chance, n)
-        for view, own in {**right, BEST: best}.items()
-    ]
+    return [Share(ALL, view, float(own.mean()), n, chance, n) for view, own in right.items()]
 
 
 def _earned(
@@ -135,11 +134,13 @@ def note_views(clips: Sequence[str], hidden: Sequence[str] = ()) -> Views:
 
 def joined(described: Sequence[Views]) -> dict[str, list[float]]:
     """Return the values of all clips and, of two clips, their differences."""
-    joined = {view: [value for clip in described for value in clip[view]] for view in described[0]}
-    if len(described) == 2:
-        for view, values in joined.items():
-            values += [b - a for a, b in zip(described[0][view], described[1][view], strict=True)]
-    return joined
+    views: dict[str, list[float]] = {}
+    for view, first in described[0].items():
+        views[view] = [*first]
+        if len(described) == 2:
+            second = described[1][view]
+            views[view] += [*second, *map(sub, second, first)]
+    return views
 
 
 def _views_of_notes(text: str) -> Views:
@@ -168,9 +169,9 @@ def _event(notes: Sequence[Note]) -> list[float]:
     return [notes[0].pitch, highest.pitch, len(notes), highest.velocity, highest.duration]
 
 
-def _nearest(known: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:
+def _nearest(examples: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:
     """Count the votes of the nearest neighbours; a closer one breaks ties."""
-    distances = ((tried[:, None, :] - known[None, :, :]) ** 2).sum(axis=2)
+    distances = ((tried[:, None, :] - examples[None, :, :]) ** 2).sum(axis=2)
     nearest = distances.argsort(axis=1, kind="stable")[:, :_NEIGHBOURS]
     weights = 1 + 0.01 / (1 + np.arange(nearest.shape[1]))
     return np.stack(
@@ -178,9 +179,9 @@ def _nearest(known: Array, labels: NDArray[np.int64], tried: Array, n_classes: i
     )
 
 
-def _linear(known: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:
+def _linear(examples: Array, labels: NDArray[np.int64], tried: Array, n_classes: int) -> Array:
     """Score classes by ridge regression on the values and their squares."""
-    inputs, outputs = _with_squares(known), np.eye(n_classes)[labels]
+    inputs, outputs = _with_squares(examples), np.eye(n_classes)[labels]
     weights = np.linalg.solve(
         inputs.T @ inputs + _RIDGE * np.eye(inputs.shape[1]), inputs.T @ outputs
     )
@@ -191,4 +192,4 @@ def _with_squares(values: Array) -> Array:
     return np.hstack([values, values**2, np.ones((len(values), 1))])
 
 
-_CLASSIFIERS: Final[Sequence[Classify]] = (_nearest, _linear)
+_CLASSIFIERS: Final = (_nearest, _linear)

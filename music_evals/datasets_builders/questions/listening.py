@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Final
 
-from music_evals.datasets_builders.questions.question_set import MediaQuestion, Part
+from music_evals.datasets_builders.questions.media_questions import MediaQuestion, Part
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.midi.files import write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance

@@ -15,7 +15,7 @@ import json
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -33,8 +33,9 @@ from music_evals.datasets_builders.dataset_io.bounded import (
     bounded_lines,
     parquet_batches,
 )
-from music_evals.datasets_builders.questions.question_set import (
+from music_evals.datasets_builders.questions.media_questions import (
     ABSENT,
+    JoinedSound,
     MediaQuestion,
     MediaQuestionRow,
     Part,
@@ -88,17 +89,16 @@ class MediaFiles:
         files = self._by_name.get(wanted.name, {})
         if not files:
             raise KeyError("missing")
-        exact = {path: file for path, file in files.items() if path.name == wanted.name}
-        files = exact or files
+        files = {path: file for path, file in files.items() if path.name == wanted.name} or files
         if len(files) == 1:
             return next(iter(files.values()))
         folders = wanted.parent.parts
-        for matching in (
-            [path for path in files if _ends_with(path.parent.parts, folders)],
-            [path for path in files if _ends_with(folders, path.parent.parts)],
-        ):
-            if len(matching) == 1 and folders:
-                return files[matching[0]]
+        if folders:
+            longer = [path for path in files if _ends_with(path.parent.parts, folders)]
+            shorter = [path for path in files if _ends_with(folders, path.parent.parts)]
+            for matching in (longer, shorter):
+                if len(matching) == 1:
+                    return files[matching[0]]
         first, second, *_ = sorted(map(str, files))
         raise DatasetError(
             f"{name} may be {first} or {second}; records must name its path, or one of them must go"
@@ -191,14 +191,14 @@ class PublishedQuestions:
         """Yield the rows of a task."""
         for question in self._questions(task):
             is_lacking = (task, question.id) in self._lacking
-            yield row_of(question, _absent if is_lacking else self._load)
+            yield row_of(question, (lambda _: ABSENT) if is_lacking else self._load)
 
     # --- records ---
 
     def _record_files(self) -> dict[str, list[Path]]:
         """The files of records by task; archives are looked into if there are none beside them."""
         patterns = [pattern for records in self._tasks.values() for pattern in records.files]
-        if not any(_matches(name, patterns) for name in self._files):
+        if not self._matching(patterns):
             for archive in self._archives:
                 self._files |= unpack(
                     archive, self._unpacked, lambda name: _matches(name, patterns)
@@ -213,10 +213,11 @@ class PublishedQuestions:
 
     def _first_matching(self, patterns: Sequence[str]) -> list[Path]:
         """The files of the first pattern that any file matches."""
-        for pattern in patterns:
-            if paths := [path for name, path in self._files.items() if _matches(name, [pattern])]:
-                return paths
-        return []
+        groups = (self._matching([pattern]) for pattern in patterns)
+        return next(filter(None, groups), [])
+
+    def _matching(self, patterns: Sequence[str]) -> list[Path]:
+        return [path for name, path in self._files.items() if _matches(name, patterns)]
 
     def _questions(self, task: str) -> Iterator[MediaQuestion]:
         for path in self.paths[task]:
@@ -240,69 +241,71 @@ class PublishedQuestions:
         for name, path in self._files.items():
             if path.suffix.lower() in _SUFFIXES:
                 self._media.add(name, path)
-        joined = {task: records.joined for task, records in self._tasks.items() if records.joined}
+        joined = [records.joined for records in self._tasks.values() if records.joined]
         if not self._archives and not joined:
             return
-        wanted = {
-            name
-            for task in self.paths
-            for question in self._questions(task)
-            for name in _file_names(question)
-        }
+        wanted: set[str] = set()
+        for task in self.paths:
+            for question in self._questions(task):
+                wanted.update(_file_names(question))
         names = {PurePosixPath(name).name for name in wanted}
+
+        def is_wanted(name: str) -> bool:
+            return not names.isdisjoint(_names(PurePosixPath(name)))
+
         for archive in self._archives:
-            members = unpack(
-                archive, self._unpacked, lambda name: bool(_names(PurePosixPath(name)) & names)
-            )
+            members = unpack(archive, self._unpacked, is_wanted)
             for name, path in members.items():
                 self._media.add(name, path)
-        for task in joined:
-            self._join_sound(task, wanted)
+        for sound in joined:
+            self._join_sound(sound, wanted)
 
-    def _join_sound(self, task: str, wanted: set[str]) -> None:
+    def _join_sound(self, joined: JoinedSound, wanted: set[str]) -> None:
         """Write the sound of other records to files, under the names by which the questions ask for
         it.
         """
-        joined = self._tasks[task].joined
-        assert joined
-        for path in [path for name, path in self._files.items() if _matches(name, [joined.files])]:
+        for path in self._matching([joined.files]):
             for record in read_records(path):
                 names, data = joined.read(record)
-                asked = wanted & {*names}
-                if not asked:
+                wanted_names = wanted.intersection(names)
+                if not wanted_names:
                     continue
                 file = self._unpacked / hashlib.sha256(data).hexdigest()
                 file.write_bytes(data)
-                for name in asked:
+                for name in wanted_names:
                     self._media.join(name, file)
 
     def _check(self, task: str) -> None:
         """Note equal options, and files that are missing or damaged."""
-        checked: dict[str, str] = {}  # name of a file → what is wrong with it
-        questions = 0
+        problems: dict[str, str] = {}  # name of a file → what is wrong with it
+        questions, lacking = 0, 0
         for question in self._questions(task):
             questions += 1
-            texts = [
-                option.casefold().strip() for option in question.options if isinstance(option, str)
-            ]
-            if len({*texts}) < len(texts):
+            options = [option for option in question.options if isinstance(option, str)]
+            if len({option.casefold().strip() for option in options}) < len(options):
                 self._anomalies[f"{task}: equal options in {question.id}"] += 1
-            for number, part in enumerate((*question.parts, *question.options)):
-                if isinstance(part, str) or part.kind == "abc":
-                    continue
-                name = _shown_name(part) or f"file {number} of {question.id}"
-                if name not in checked:
-                    checked[name] = self._problem(part)
-                if checked[name]:
-                    self._lacking.add((task, question.id))
-        bad = {name: why for name, why in checked.items() if why}
+            own = self._problems_of(question, problems)
+            if any(own):
+                lacking += 1
+                self._lacking.add((task, question.id))
+        bad = [f"{ascii(name)[1:-1]} ({why})" for name, why in problems.items() if why]
         if bad:
-            self.missing[task] = [f"{ascii(name)[1:-1]} ({why})" for name, why in bad.items()]
+            self.missing[task] = bad
         if joined := self._tasks[task].joined:
-            complete = questions - len([key for key in self._lacking if key[0] == task])
-            self._anomalies[
-                f"{task}: of {questions} questions, joined with their sound in {joined.files}"
-            ] = complete
+            subject = f"of {questions} questions, joined with their sound in {joined.files}"
+            self._anomalies[f"{task}: {subject}"] = questions - lacking
+
+    def _problems_of(self, question: MediaQuestion, problems: dict[str, str]) -> list[str]:
+        """Check the files of a question, each once; `problems` has the results so far, by name."""
+        names = []
+        for number, part in enumerate((*question.parts, *question.options)):
+            if isinstance(part, str) or part.kind == "abc":
+                continue
+            name = _shown_name(part) or f"file {number} of {question.id}"
+            if name not in problems:
+                problems[name] = self._problem(part)
+            names.append(name)
+        return [problems[name] for name in names]
 
     def _load(self, part: Part) -> bytes:
         """Return the bytes of a sound or a picture; KeyError if there is no such file."""
@@ -313,24 +316,21 @@ class PublishedQuestions:
             if content.get("bytes"):
                 return bytes(content["bytes"])
             content = str(content.get("path"))
-        names = (content,) if isinstance(content, str) else content
-        for name in names[:-1]:
-            try:
+        *alternatives, last = (content,) if isinstance(content, str) else content
+        for name in alternatives:
+            with suppress(KeyError):
                 return _read_media(self._media.find(name))
-            except KeyError:
-                continue
-        return _read_media(self._media.find(names[-1]))
+        return _read_media(self._media.find(last))
 
     def _problem(self, part: Part) -> str:
+        check = check_clip if part.kind == "audio" else check_picture
         try:
-            data = self._load(part)
-            check = check_clip if part.kind == "audio" else check_picture
-            check(data)
+            check(self._load(part))
         except KeyError as error:
             return str(error.args[0])
+        except DatasetError:
+            raise
         except ValueError as error:
-            if isinstance(error, DatasetError):
-                raise
             return " ".join(str(error).split())[:100]
         return ""
 
@@ -352,7 +352,9 @@ def read_records(path: Path) -> Iterator[Record]:
                 )
             else:
                 entries = bounded_json(lines, path.name)
-                yield from _keyed(entries) if isinstance(entries, dict) else entries
+                if isinstance(entries, dict):
+                    entries = [{"id": key, **entry} for key, entry in entries.items()]
+                yield from entries
     except DatasetError:
         raise
     except (ValueError, csv.Error, RecursionError, TypeError) as error:
@@ -373,11 +375,6 @@ def _read_media(path: Path) -> bytes:
     if path.stat().st_size > _LARGEST:
         raise ValueError(f"it has over {_LARGEST:,} bytes, which is the most")
     return path.read_bytes()
-
-
-def _keyed(entries: Mapping[str, Record]) -> Iterator[Record]:
-    for key, entry in entries.items():
-        yield {"id": key, **entry}
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:
@@ -404,7 +401,3 @@ def _shown_name(part: Part) -> str:
     if isinstance(content, tuple):
         return content[0]
     return content if isinstance(content, str) else ""
-
-
-def _absent(_: Part) -> bytes:
-    return ABSENT

@@ -42,14 +42,17 @@ IMAGE: Final = "<image>"
 _IMAGES: Final = "images"  # the column, and the folder of the images
 
 Row = Mapping[str, Any]
+
+
+def _name_of_score(score: Row) -> str:
+    return name_of(score["title"] or "", score["composer"] or "")
+
+
 _KEYS: Final[Mapping[str, Callable[[Row], str]]] = {
     "their ids": lambda score: score["score_id"],
-    "their titles and composers": lambda score: name_of(
-        score["title"] or "", score["composer"] or ""
-    ),
+    "their titles and composers": _name_of_score,
     "their music": lambda score: music_of(score["abc"] or ""),
 }
-
 
 Message = dict[str, str]
 """A message: ``role`` (system, user or assistant) and ``content``."""
@@ -121,11 +124,15 @@ def make_training_data(
             conversations[split].append(conversation)
             images |= {_image_path(page["bytes"]): page["bytes"] for page in score.get(_IMAGES, ())}
         if not conversations[split]:
-            counts = Counter(left_out[split].values()).items()
-            reasons = ", ".join(f"{count} scores left out, {reason}" for reason, count in counts)
-            raise DatasetError(f"nothing is left of {where}: {reasons or 'it has no questions'}")
+            _refuse_empty(where, left_out[split])
     source = describe_dataset(dataset, benchmark=benchmark).metadata()
     return TrainingData(conversations, left_out, questions_left_out, source, max_characters, images)
+
+
+def _refuse_empty(where: str, left_out: Mapping[str, str]) -> None:
+    counts = Counter(left_out.values()).items()
+    reasons = ", ".join(f"{count} scores left out, {reason}" for reason, count in counts)
+    raise DatasetError(f"nothing is left of {where}: {reasons or 'it has no questions'}")
 
 
 def _conversation(
@@ -159,15 +166,16 @@ def _image_path(page: bytes) -> str:
 
 
 def _refuse_leaks(scores: Collection[Row], held_out: Collection[Row], where: str) -> None:
-    for name, key_of in _KEYS.items():
+    for kind, key_of in _KEYS.items():
         tested = {key_of(score): score["score_id"] for score in held_out}
         tested.pop("", None)
+        keys = {score["score_id"]: key_of(score) for score in scores}
         leaks = [
-            (score["score_id"], tested[key]) for score in scores if (key := key_of(score)) in tested
+            f"{name} ({tested[key]} in {HELD_OUT})" for name, key in keys.items() if key in tested
         ]
         if leaks:
-            shown = list_names([f"{score} ({other} in {HELD_OUT})" for score, other in leaks])
-            raise DatasetError(f"{where} has scores of the {HELD_OUT} split, by {name}: {shown}")
+            shown = list_names(leaks)
+            raise DatasetError(f"{where} has scores of the {HELD_OUT} split, by {kind}: {shown}")
 
 
 def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = False) -> None:

@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from hashlib import sha256
-from itertools import groupby
+from itertools import chain, groupby, product
 from operator import itemgetter
 from typing import Any, Final
 
@@ -69,9 +69,8 @@ def word_runs(text: str) -> Runs:
     True
     """
     words = _WORD.findall(text.casefold())
-    return frozenset(
-        " ".join(words[at : at + WORDS]) for at in range(max(1, len(words) - WORDS + 1)) if words
-    )
+    starts = range(max(1, len(words) - WORDS + 1)) if words else ()
+    return frozenset(" ".join(words[at : at + WORDS]) for at in starts)
 
 
 def note_runs(
@@ -91,15 +90,11 @@ def note_runs(
         run = chords[at : at + length]
         start, first = run[0]
         unit = run[1][0] - start if length > 1 else 1
-        runs.add(
-            tuple(
-                (
-                    chord if is_percussion or is_pattern else chord[-1] - first[-1],
-                    round(24 * (onset - start) / unit),
-                )
-                for onset, chord in run
-            )
-        )
+        times = [round(24 * (onset - start) / unit) for onset, _ in run]
+        pitches: list[Hashable] = [chord for _, chord in run]
+        if not (is_percussion or is_pattern):
+            pitches = [chord[-1] - first[-1] for _, chord in run]
+        runs.add(tuple(zip(pitches, times, strict=True)))
     return frozenset(runs)
 
 
@@ -115,14 +110,10 @@ def _abc_notes(abc: str) -> Iterator[tuple[int, int]]:
             fields |= measure.fields
             meter = parse_meter(fields.get("M", "4/4"))
             sharps = parse_key(fields.get("K", "C").partition(" clef")[0]).sharps
-            for event in read_measure(
-                measure.text, parse_unit(fields.get("L"), meter), meter, sharps
-            ):
-                yield from (
-                    (round(4 * TICKS_PER_BEAT * time), pitch)
-                    for pitch in event.pitches
-                    if pitch not in tied
-                )
+            unit = parse_unit(fields.get("L"), meter)
+            for event in read_measure(measure.text, unit, meter, sharps):
+                onset = round(4 * TICKS_PER_BEAT * time)
+                yield from ((onset, pitch) for pitch in event.pitches if pitch not in tied)
                 tied = frozenset(event.pitches if event.is_tied else ())
                 time += event.duration
 
@@ -132,26 +123,29 @@ def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
     question.
     """
     music: list[Runs] = []
-    for notes in (
-        read_note_arrays(row[name]) for name in ("midi", "midi_1", "midi_2") if row.get(name)
-    ):
-        for is_drum in (False, True):
-            own = notes.drum == is_drum
-            pairs = zip(notes.onset[own].tolist(), notes.pitch[own].tolist(), strict=True)
-            music.append(note_runs(pairs, is_percussion=is_drum, is_pattern=config in _PATTERNS))
-    abc, question = row.get("abc") or [], row.get("question") or ""
-    tunes = [abc] if isinstance(abc, str) else [*abc]
-    if start := _ABC.search(question):
-        header = "\n".join(
-            line for line in question[start.start() :].splitlines() if line[1:2] == ":"
-        )
-        tunes += [question[start.start() :], *(f"{header}\n{option}" for option in row["options"])]
-    for tune in tunes:
+    clips = [row[name] for name in ("midi", "midi_1", "midi_2") if row.get(name)]
+    for notes, is_drum in product(map(read_note_arrays, clips), (False, True)):
+        own = notes.drum == is_drum
+        pairs = zip(notes.onset[own].tolist(), notes.pitch[own].tolist(), strict=True)
+        music.append(note_runs(pairs, is_percussion=is_drum, is_pattern=config in _PATTERNS))
+    for tune in _tunes(row):
         try:
             music.append(note_runs(_abc_notes(tune)))
         except (ValueError, IndexError):
             music.append(word_runs(tune))
-    return [runs for runs in music if runs] or [word_runs(question)]
+    return [runs for runs in music if runs] or [word_runs(row.get("question") or "")]
+
+
+def _tunes(row: Mapping[str, Any]) -> list[str]:
+    """The tunes in ABC of a row, in its question and its options."""
+    abc = row.get("abc") or []
+    tunes = [abc] if isinstance(abc, str) else [*abc]
+    question = row.get("question") or ""
+    if start := _ABC.search(question):
+        tune = question[start.start() :]
+        header = "\n".join(line for line in tune.splitlines() if line[1:2] == ":")
+        tunes += [tune, *(f"{header}\n{option}" for option in row["options"])]
+    return tunes
 
 
 def is_reserved(row: object) -> bool:
@@ -212,9 +206,8 @@ class TestRows:
         self.record.checked += 1
         overlapping: set[str] = set()
         for runs in contents:
-            for place, common in Counter(
-                place for run in runs for place in self._places.get(run, ())
-            ).items():
+            places = Counter(chain.from_iterable(self._places.get(run, ()) for run in runs))
+            for place, common in places.items():
                 name, size = self._contents[place]
                 if common >= SHARE * min(size, len(runs)):
                     overlapping.add(name)

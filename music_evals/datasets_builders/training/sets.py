@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -39,23 +39,26 @@ class Request:
     tests: TestRows
     soundfont: Path | None  # None leaves sounds out
 
-    def apart(self, config: str, rows: Iterable[Row], *, is_composed: bool = True) -> Iterator[Row]:
+    def apart(self, config: str, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield the rows that no test has, as many as wanted; DatasetError if there are fewer.
 
         The answers of stimuli are equally frequent.
         """
         count, reason = self.counts[config], ""
+        is_composed = config != "generation"  # which asks for real tunes
         answers: Counter[str] = Counter()
         try:
             for row in rows if count else ():
-                most = -(-count // len(row["options"])) if "target" in row else count
-                if answers[row.get("target", "")] < most and self.tests.accepts(
-                    row, config, is_composed=is_composed
-                ):
-                    answers[row.get("target", "")] += 1
+                answer, most = row.get("target", ""), count
+                if answer:
+                    most = -(-count // len(row["options"]))
+                if answers[answer] >= most:
+                    continue
+                if self.tests.accepts(row, config, is_composed=is_composed):
+                    answers[answer] += 1
                     yield row
-                    if answers.total() == count:
-                        return
+                if answers.total() == count:
+                    return
         except DatasetError as error:
             reason = f" ({error})"
         if answers.total() < count:
@@ -63,6 +66,10 @@ class Request:
                 f"{config} gives {answers.total()} rows apart from the test sets, not "
                 f"{count}{reason}; ask for fewer, or choose tasks with --task"
             )
+
+
+Composer = Callable[[Request], Mapping[str, Iterable[Row]]]
+"""Composes the rows of a training set: config → rows."""
 
 
 def build_training_set(
@@ -103,57 +110,45 @@ def build_training_set(
 
     check_target(out, overwrite=overwrite)
     if name not in TRAINING:
-        others = (
-            "published, stand in for published ones, or name the works they are measured against"
-        )
         raise DatasetError(
             f"{name} has no training set; accepted are {', '.join(TRAINING)}: other questions are "
-            f"{others}"
+            "published, stand in for published ones, or name the works they are measured against"
         )
     compose, test_sets, left_out = TRAINING[name]
     spec = builder(name).BENCHMARK
     configs = [config for config in spec.features if config not in left_out]
-    if not {*tasks} <= {*configs}:
+    if unknown := {*tasks} - {*configs}:
         raise DatasetError(
-            f"{name} has no task {', '.join({*tasks} - {*configs})}; accepted are "
-            f"{', '.join(configs)}"
+            f"{name} has no task {', '.join(unknown)}; accepted are {', '.join(configs)}"
         )
     configs = [config for config in configs if not tasks or config in tasks]
     tests = TestRows()
-    for dataset, benchmark in [
-        *((GENERATED, builder(test).BENCHMARK) for test in test_sets),
-        *(against or {}).items(),
-    ]:
+    own_tests = [(GENERATED, builder(test).BENCHMARK) for test in test_sets]
+    for dataset, benchmark in (*own_tests, *(against or {}).items()):
         tests.add_dataset(dataset, benchmark)
-    counts = {
-        config: rows // len(configs) + (at < rows % len(configs))
-        for at, config in enumerate(configs)
-    }
-    stream = int.from_bytes(
-        sha256(f"training {seed}".encode()).digest()[:6]
-    )  # no test has it by accident
+    share, rest = divmod(rows, len(configs))
+    counts = {config: share + (at < rest) for at, config in enumerate(configs)}
+    # No test has this seed by accident.
+    stream = int.from_bytes(sha256(f"training {seed}".encode()).digest()[:6])
     request = Request(counts, stream, tests, default_soundfont() if audio else None)
-    made = {config: list(own) for config, own in compose(request).items()}
+    composed = {config: list(own) for config, own in compose(request).items()}
     provenance = make_provenance(
         name, spec.version, GENERATED, seed=seed, decontamination=tests.record
     )
-    columns = {config: as_files(spec.features[config]) for config in made}
-    for config, asked in _prompts_of(made, spec, provenance, prompts).items():
-        columns[config] |= {"prompt": List({"role": Value("string"), "content": Value("string")})}
-        made[config] = [{**row, "prompt": asked[row["id"]]} for row in made[config]]
-    splits = {config: {"train": own} for config, own in made.items()}
+    columns = {config: as_files(spec.features[config]) for config in composed}
+    if prompts is not None:
+        for config, messages in _prompts_of(composed, spec, provenance, prompts).items():
+            role_and_content = {"role": Value("string"), "content": Value("string")}
+            columns[config] |= {"prompt": List(role_and_content)}
+            composed[config] = [{**row, "prompt": messages[row["id"]]} for row in composed[config]]
+    splits = {config: {"train": own} for config, own in composed.items()}
     return write_dataset(out, splits, features=columns, provenance=provenance, overwrite=overwrite)
 
 
 def _prompts_of(
-    rows: Mapping[str, Sequence[Row]],
-    spec: DatasetSpec,
-    provenance: Provenance,
-    prompts: Prompts | None,
+    rows: Mapping[str, Sequence[Row]], spec: DatasetSpec, provenance: Provenance, prompts: Prompts
 ) -> Mapping[str, Mapping[str, Any]]:
     """The prompts of rows: config → id → messages."""
-    if prompts is None:
-        return {}
     with TemporaryDirectory() as folder:
         # Tasks look for questions and for worked examples in splits of other names.
         splits = {
@@ -167,24 +162,29 @@ def _chunks(questions: Iterator[Any]) -> Iterator[tuple[int, list[Any]]]:
     return enumerate(iter(lambda: list(islice(questions, _CHUNK)), []))
 
 
-def _musictheorybench(request: Request) -> Mapping[str, Iterable[Row]]:
-    from music_evals.datasets_builders.musictheorybench import KNOWLEDGE
+def _by_config(rows: Callable[[Request, str], Iterable[Row]]) -> Composer:
+    """Decorate a function that composes the rows of a config: the result composes all configs."""
+    return lambda request: {
+        config: request.apart(config, rows(request, config)) for config in request.counts
+    }
+
+
+@_by_config
+def _musictheorybench(request: Request, config: str) -> Iterator[Row]:
+    from music_evals.datasets_builders.musictheorybench import kinds_of
     from music_evals.datasets_builders.questions.question_rows import composed_rows
     from music_evals.datasets_builders.questions.theory.compose import (
-        KINDS,
         MUSICTHEORYBENCH,
         theory_questions,
     )
 
-    def rows(config: str) -> Iterator[Row]:
-        kinds = [kind for kind in KINDS if (kind in KNOWLEDGE) == (config == "knowledge")]
-        for number, chunk in _chunks(theory_questions(request.seed, MUSICTHEORYBENCH, kinds)):
-            yield from composed_rows(chunk, f"{request.seed}/{config}/{number}")
-
-    return {config: request.apart(config, rows(config)) for config in request.counts}
+    questions = theory_questions(request.seed, MUSICTHEORYBENCH, kinds_of(config))
+    for number, chunk in _chunks(questions):
+        yield from composed_rows(chunk, f"{request.seed}/{config}/{number}")
 
 
-def _ziqi(request: Request) -> Mapping[str, Iterable[Row]]:
+@_by_config
+def _ziqi(request: Request, config: str) -> Iterator[Row]:
     from music_evals.datasets_builders.lilybench.default_pieces import first_sources
     from music_evals.datasets_builders.questions.question_rows import LANGUAGES
     from music_evals.datasets_builders.questions.theory.compose import ZIQI, theory_questions
@@ -194,43 +194,34 @@ def _ziqi(request: Request) -> Mapping[str, Iterable[Row]]:
     def is_apart(abc: str) -> bool:
         return request.tests.accepts({"abc": abc}, is_composed=False)
 
-    def rows(config: str) -> Iterator[Row]:
-        theme = next(theme for theme in composed_themes() if theme.config == config)
-        if config == "comprehension":
-            questions = theory_questions(request.seed, ZIQI)
-        else:
-            titles = [source.title for source in first_sources()]
-            questions = training_continuations(request.seed, is_apart, titles)
-        for number, chunk in _chunks(questions):
-            by_language = [
-                rows_of(theme, chunk, language, f"{request.seed}/{number}")
-                for language in LANGUAGES
-            ]
-            yield from (row for pair in zip(*by_language, strict=True) for row in pair)
-
-    return {
-        config: request.apart(config, rows(config), is_composed=config == "comprehension")
-        for config in request.counts
-    }
+    theme = next(theme for theme in composed_themes() if theme.config == config)
+    if config == "comprehension":
+        questions = theory_questions(request.seed, ZIQI)
+    else:
+        titles = [source.title for source in first_sources()]
+        questions = training_continuations(request.seed, is_apart, titles)
+    for number, chunk in _chunks(questions):
+        key = f"{request.seed}/{number}"
+        zh, en = (rows_of(theme, chunk, language, key) for language in LANGUAGES)
+        yield from chain.from_iterable(zip(zh, en, strict=True))
 
 
-def _stimuli(request: Request) -> Mapping[str, Iterable[Row]]:
+@_by_config
+def _stimuli(request: Request, config: str) -> Iterator[Row]:
     from music_evals.datasets_builders.muse.chords import N_VARIANTS, QUALITIES, ROOTS
     from music_evals.datasets_builders.muse.dataset import COMPOSERS
     from music_evals.datasets_builders.muse_ten.dataset import compose_rows
 
-    def rows(config: str) -> Iterator[Row]:
-        most = _SURPLUS * request.counts[config]
-        if config == "chord_quality":
-            most = (len(ROOTS) - 1) * len(QUALITIES) * N_VARIANTS
-        if config in COMPOSERS:
-            makers = COMPOSERS[config](request.seed, most, request.soundfont)
-            composed: Iterable[Row] = (make() for split, make in makers if split == "test")
-        else:
-            composed = compose_rows(request.seed, config, "train", most, request.soundfont)
-        return ({**row, "id": f"train-{row['id'].replace('example-', '')}"} for row in composed)
-
-    return {config: request.apart(config, rows(config)) for config in request.counts}
+    most = _SURPLUS * request.counts[config]
+    if config == "chord_quality":
+        most = (len(ROOTS) - 1) * len(QUALITIES) * N_VARIANTS
+    if config in COMPOSERS:
+        makers = COMPOSERS[config](request.seed, most, request.soundfont)
+        composed: Iterable[Row] = (make() for split, make in makers if split == "test")
+    else:
+        composed = compose_rows(request.seed, config, "train", most, request.soundfont)
+    for row in composed:
+        yield {**row, "id": f"train-{row['id'].replace('example-', '')}"}
 
 
 def apart_works(works: Iterable[Any]) -> list[Any]:
@@ -296,11 +287,7 @@ def _lilybench(request: Request) -> Mapping[str, Iterable[Row]]:
     return rows
 
 
-TRAINING: Final[
-    Mapping[
-        str, tuple[Callable[[Request], Mapping[str, Iterable[Row]]], Sequence[str], Sequence[str]]
-    ]
-] = {
+TRAINING: Final[Mapping[str, tuple[Composer, Sequence[str], Sequence[str]]]] = {
     # Works give too few genres; clips for emotions are composed by a rule that is not to be
     # learned.
     "lilybench": (

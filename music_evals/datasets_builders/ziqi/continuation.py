@@ -17,17 +17,18 @@ permission non-commercial.
 
 import random
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import islice, zip_longest
+from itertools import islice, product
 from typing import Final, NamedTuple
 from zlib import crc32
 
 from music21 import corpus
 
+from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.question_rows import (
     LANGUAGES,
@@ -35,6 +36,7 @@ from music_evals.datasets_builders.questions.question_rows import (
     Question,
     places,
 )
+from music_evals.datasets_builders.questions.theory.form import in_turn
 from music_evals.notation.abc.tunes import (
     Event,
     Key,
@@ -50,7 +52,7 @@ from music_evals.notation.abc.tunes import (
     total_duration,
 )
 
-COLLECTIONS: Final[Mapping[str, str]] = {
+COLLECTIONS: Final = {
     "airdsAirs": "aird",
     "oneills1850": "oneill",
     "ryansMammoth": "ryan",
@@ -134,6 +136,15 @@ class _Cut(NamedTuple):
         return self.source.measures[self.length : self.length + CONTINUATION]
 
     @property
+    def hides_continuation(self) -> bool:
+        """Whether neither repeated measures nor a tie give the continuation away."""
+        if len(self.continuation) < CONTINUATION:
+            return False
+        if not set(self.continuation).isdisjoint(self.opening):
+            return False
+        return not (self.opening[-1].endswith("-") or self.continuation[-1].endswith("-"))
+
+    @property
     def prompt(self) -> str:
         """The opening with a header and the pickup, if any."""
         return self.source.abc(self.length)
@@ -205,33 +216,27 @@ def refuse_guessable_continuations() -> None:
 
 def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
     """Ask about cuts; the wrong options come from the same cuts."""
-    pools: defaultdict[_Pool, list[_Cut]] = defaultdict(list)
-    for cut in cuts:
-        pools[cut.pool].append(cut)
+    pools = group_by(cuts, lambda cut: cut.pool)
     for cut in _order(cuts, seed):
         wrong = _distractors(cut, pools[cut.pool], random.Random(f"{seed}/{cut.name}"))
         if wrong is not None:
             text = {
                 language: f"{lead_in}\n\n{cut.prompt}" for language, lead_in in _LEAD_INS.items()
             }
-            right = dict.fromkeys(LANGUAGES, _lay_out(cut.continuation))
-            wrong_texts = dict.fromkeys(
-                LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong)
-            )
+            options = [_lay_out(option.continuation) for option in (cut, *wrong)]
+            right = dict.fromkeys(LANGUAGES, options[0])
+            wrong_texts = dict.fromkeys(LANGUAGES, tuple(options[1:]))
             yield Question(cut.name, "continuation", text, right, wrong_texts)
 
 
 def _order(cuts: Sequence[_Cut], seed: int) -> Iterator[_Cut]:
     """A cut of every tune, then a second cut of every tune that has one, and so on."""
     rng = random.Random(f"{seed}/continuation")
-    by_tune: defaultdict[str, list[_Cut]] = defaultdict(list)
-    for cut in cuts:
-        by_tune[cut.source.name].append(cut)
-    tunes = list(by_tune.values())
+    tunes = list(group_by(cuts, lambda cut: cut.source.name).values())
     for tune in tunes:
         rng.shuffle(tune)
     rng.shuffle(tunes)
-    return (cut for nth_cuts in zip_longest(*tunes) for cut in nth_cuts if cut)
+    return in_turn(tunes)
 
 
 def _distractors(cut: _Cut, pool: Sequence[_Cut], rng: random.Random) -> list[_Cut] | None:
@@ -271,19 +276,8 @@ def _lay_out(measures: Sequence[str]) -> str:
 @cache
 def _cuts() -> tuple[_Cut, ...]:
     """All cuts that questions use."""
-    cuts: list[_Cut] = []
-    for cut in (_Cut(source, length) for source in _sources() for length in OPENINGS):
-        # Measures that repeat the opening, or a tie from it, would give the right continuation
-        # away.
-        is_fresh = len(cut.continuation) == CONTINUATION and set(cut.continuation).isdisjoint(
-            cut.opening
-        )
-        if (
-            is_fresh
-            and not cut.opening[-1].endswith("-")
-            and not cut.continuation[-1].endswith("-")
-        ):
-            cuts.append(cut)
+    candidates = (_Cut(*pair) for pair in product(_sources(), OPENINGS))
+    cuts = [cut for cut in candidates if cut.hides_continuation]
     # Versions of one tune can have the same opening: it is used once.
     by_opening = {cut.prompt: cut for cut in reversed(cuts)}
     sizes = Counter(cut.pool for cut in by_opening.values())
@@ -353,36 +347,44 @@ def _regular_measures(
     """The pickup, and the full measures after it that have one voice, in the metre and key of the
     tune.
     """
-    header = dict(tune.fields)
     pickup: tuple[Event, ...] = ()
     regular: list[tuple[Event, ...]] = []
     first_half: tuple[Event, ...] = ()  # of a measure that a double bar line divides
     full, needed = Fraction(*meter), OPENINGS[-1] + CONTINUATION
-    for number, measure in enumerate(_as_played(split_measures(tune.body))):
-        if any(field in "KLMV" and header.get(field) != value for field, value in measure.fields):
-            break
-        events = read_measure(measure.text, unit, meter, key.sharps)
-        if any(len(event.pitches) > 1 for event in events):
-            break
+    for number, (measure, events) in enumerate(_measures_of_one_voice(tune, meter, unit, key)):
         duration = total_duration(first_half) + total_duration(events)
         if duration == full:
             regular.append((*first_half, *events))
             first_half = ()
         elif number == 0 and duration < full:
             pickup = events
-        # In print, an accidental does not reach over the bar line.
-        elif (
-            not first_half
-            and duration < full
-            and measure.bar != "|"
-            and not re.search(r"[\^_=]", measure.text)
-        ):
+        elif not first_half and duration < full and _may_be_divided(measure):
             first_half = events
         else:
             break
         if len(regular) == needed:
             break
     return pickup, regular
+
+
+def _measures_of_one_voice(
+    tune: Tune, meter: tuple[int, int], unit: Fraction, key: Key
+) -> Iterator[tuple[Measure, tuple[Event, ...]]]:
+    """Measures and their events, up to a change of a field or a chord."""
+    header = dict(tune.fields)
+    for measure in _as_played(split_measures(tune.body)):
+        if any(field in "KLMV" and header.get(field) != value for field, value in measure.fields):
+            return
+        events = read_measure(measure.text, unit, meter, key.sharps)
+        if any(len(event.pitches) > 1 for event in events):
+            return
+        yield measure, events
+
+
+def _may_be_divided(measure: Measure) -> bool:
+    """Whether the bar line after a measure may divide it."""
+    # In print, an accidental does not reach over the bar line.
+    return measure.bar != "|" and not re.search(r"[\^_=]", measure.text)
 
 
 def _as_played(measures: Iterable[Measure]) -> Iterator[Measure]:

@@ -5,28 +5,23 @@ The configs `comprehension` (music knowledge) and `generation` (which continuati
 opening of a tune) have the splits `test` (scored) and `dev` (five worked examples per theme).
 
 The composed questions are NOT ZIQI-Eval: they are theory questions with computed answers, and
-continuations of tunes from music21's corpus. `published` reads the authors' questions.
+continuations of tunes from music21's corpus. `rows` defines the columns, `published` reads the
+authors' questions.
 """
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args
+from typing import Final, NamedTuple
 
-from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
     DatasetError,
     DatasetSpec,
-    FourOptions,
-    Letter,
     Provenance,
-    Text,
-    features_of,
     make_provenance,
     write_dataset,
 )
@@ -38,69 +33,13 @@ from music_evals.datasets_builders.questions.question_rows import (
     Question,
     places,
 )
+from music_evals.datasets_builders.ziqi.published import build_published
+from music_evals.datasets_builders.ziqi.rows import FEATURES, NAME, VERSION, ConfigName, Plan, Row
 
-NAME: Final = "ziqi"
-VERSION: Final = "2.2.0"
 DEFAULT_SEED: Final = 1
-ConfigName = Literal["comprehension", "generation"]
-CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
-SPLITS: Final = ("dev", "test")
 _THEORY: Final = 240  # questions in `test`
 _CONTINUATION: Final = 60  # questions in `test`
 EXAMPLES: Final = 5  # rows of `dev` per theme, for five-shot prompts
-
-
-class Row(TypedDict):
-    """A question; `duplicate_of` is the id of the first row with the same question and options,
-    null for that row.
-    """
-
-    id: str
-    question: Text
-    options: FourOptions
-    answer: Letter
-    theme_zh: str
-    theme_en: str
-    subtheme_zh: str
-    subtheme_en: str
-    language: Language
-    duplicate_of: str | None
-
-
-FEATURES: Final[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(
-    CONFIGS, features_of(Row)
-)  # config → columns
-
-
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """A theme of ZIQI-Eval: the stem of its CSV files, its names, and its sub-themes (Chinese →
-    English name).
-    """
-
-    file: str
-    zh: str
-    en: str
-    subthemes: Mapping[str, str]
-
-    @property
-    def config(self) -> ConfigName:
-        """The config of its questions."""
-        return "generation" if self.file == "music_generation" else "comprehension"
-
-
-@cache
-def published_themes() -> tuple[Theme, ...]:
-    """Return the eleven themes of ZIQI-Eval, including the continuation of tunes."""
-    return tuple(Theme(file, **theme) for file, theme in read_table("names/ziqi.toml").items())
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A dataset that can be written: config → split → rows, and its provenance."""
-
-    rows: Mapping[ConfigName, Mapping[str, Sequence[Row]]]
-    provenance: Provenance
 
 
 class Composed(NamedTuple):
@@ -188,20 +127,14 @@ def _plan(seed: int, theory: int, continuation: int) -> Plan:
                 f"{composed.name} questions: {error} (of these, {EXAMPLES} are for dev)"
             ) from error
         random.Random(f"{seed}/{composed.name}/order").shuffle(questions)
-        rows[composed.config] = {
-            split: [
-                row
-                for language in LANGUAGES
-                for row in rows_of(composed, group, language, f"{seed}/{split}")
-            ]
-            for split, group in (("dev", questions[:EXAMPLES]), ("test", questions[EXAMPLES:]))
-        }
-    return Plan(
-        rows,
-        make_provenance(
-            NAME, VERSION, GENERATED, seed=seed, made_with={"music21": version("music21")}
-        ),
-    )
+        splits = {"dev": questions[:EXAMPLES], "test": questions[EXAMPLES:]}
+        for split, group in splits.items():
+            own = rows.setdefault(composed.config, {}).setdefault(split, [])
+            for language in LANGUAGES:
+                own += rows_of(composed, group, language, f"{seed}/{split}")
+    made_with = {"music21": version("music21")}
+    provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
+    return Plan(rows, provenance)
 
 
 def rows_of(
@@ -240,8 +173,6 @@ def _generate(out: Path, _: OnPiece) -> None:
 
 
 def _convert(conversion: Conversion) -> Provenance:
-    from music_evals.datasets_builders.ziqi.published import build_published
-
     plan = build_published(conversion.source, revision=conversion.revision)
     return write(plan, conversion.out, overwrite=True)
 

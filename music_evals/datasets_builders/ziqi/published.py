@@ -26,7 +26,7 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.dataset_io.bounded import bounded_lines
 from music_evals.datasets_builders.questions.question_rows import LETTERS
-from music_evals.datasets_builders.ziqi.dataset import (
+from music_evals.datasets_builders.ziqi.rows import (
     NAME,
     SPLITS,
     VERSION,

@@ -13,12 +13,11 @@ from music_evals.datasets_builders.questions.theory import compose
 from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.dataset import (
     BENCHMARK,
-    Plan,
     build_generated,
-    published_themes,
     write,
 )
 from music_evals.datasets_builders.ziqi.published import build_published
+from music_evals.datasets_builders.ziqi.rows import Plan, published_themes
 from tests.ziqi_source import Fields, write_source
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "ziqi"

@@ -1,6 +1,6 @@
 """Forms on chords: their spelling and inversion, and their Roman numerals in a key."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from typing import Final
@@ -9,6 +9,7 @@ from music21.chord import Chord
 from music21.key import Key as MusicKey
 from music21.roman import RomanNumeral
 
+from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.questions.theory import terms
 from music_evals.datasets_builders.questions.theory.arithmetic import (
     PLAIN,
@@ -24,7 +25,6 @@ from music_evals.datasets_builders.questions.theory.form import (
     all_cases,
     by_block,
     forms,
-    group_by,
 )
 from music_evals.datasets_builders.questions.theory.terms import Term, article, tokens, words
 
@@ -74,9 +74,9 @@ def _chords() -> tuple[_Chord, ...]:
     )
 
 
-def _like_chords() -> list[list[_Chord]]:
+def _like_chords() -> Iterable[list[_Chord]]:
     """Chords with the same root and number of notes."""
-    return group_by(_chords(), lambda chord: (chord[0], len(chord[1])))
+    return group_by(_chords(), lambda chord: (chord[0], len(chord[1]))).values()
 
 
 @by_block(_like_chords)

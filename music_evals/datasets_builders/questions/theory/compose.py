@@ -107,18 +107,17 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
             continue
         seen.add(blanks)
         repeated = 0
-        slugs = (
-            _NO_SLUG.sub("-", term.en.lower().replace("°", "-dim").replace("ø", "-half-dim"))
-            for term in blanks
-        )
-        yield Question(
-            name="-".join([form.kind, form.name, *(slug.strip("-") for slug in slugs)]),
-            kind=form.kind,
-            text={
-                language: form.text[i].format(*(term[i] for term in blanks))
-                for i, language in _LANGUAGES
-            },
-            right={language: draft.right[i] for i, language in _LANGUAGES},
-            wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
-            form=form.name,
-        )
+        names = [form.kind, form.name, *map(_slug, blanks)]
+        text = {language: form.text[i].format(*_spoken(blanks, i)) for i, language in _LANGUAGES}
+        right = {language: draft.right[i] for i, language in _LANGUAGES}
+        wrong = {language: _spoken(draft.wrong, i) for i, language in _LANGUAGES}
+        yield Question("-".join(names), form.kind, text, right, wrong, form.name)
+
+
+def _slug(term: Term) -> str:
+    text = term.en.lower().replace("°", "-dim").replace("ø", "-half-dim")
+    return _NO_SLUG.sub("-", text).strip("-")
+
+
+def _spoken(terms: Iterable[Term], language: int) -> tuple[str, ...]:
+    return tuple(term[language] for term in terms)

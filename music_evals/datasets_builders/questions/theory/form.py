@@ -7,9 +7,9 @@ the right one, a reader could find the right one as their centre, without the qu
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import islice, product, zip_longest
 from random import Random
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.questions.theory.terms import Term
@@ -110,16 +110,10 @@ def dealt(blocks: Iterable[Iterable[Case]], rng: Random) -> Iterator[Draft]:
     yield from in_turn(begun)
 
 
-def in_turn(sources: list[Iterator[T]]) -> Iterator[T]:
+def in_turn(sources: Iterable[Iterable[T]]) -> Iterator[T]:
     """Take an item of every source in turn, until all sources are exhausted."""
-    end = object()
-    while sources:
-        for source in list(sources):
-            item: Any = next(source, end)
-            if item is end:
-                sources.remove(source)
-            else:
-                yield item
+    for items in zip_longest(*sources):
+        yield from (item for item in items if item is not None)
 
 
 def by_block(
@@ -138,14 +132,6 @@ def by_block(
 def all_cases(cases: Callable[[], Iterable[Case]]) -> Drafts:
     """Decorate a function that yields all cases of a form: the result yields their drafts."""
     return lambda rng: dealt([cases()], rng)
-
-
-def group_by(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """Group items with the same key, in the order of their first items."""
-    groups: dict[Hashable, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return list(groups.values())
 
 
 def endless(all_fours: Iterable[Sequence[Case]], rng: Random) -> Iterator[Draft]:

@@ -1,6 +1,6 @@
 """Forms on scales and key signatures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import product
 from random import Random
@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from music21 import scale
 
+from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.questions.theory import terms
 from music_evals.datasets_builders.questions.theory.arithmetic import (
     PLAIN,
@@ -25,7 +26,6 @@ from music_evals.datasets_builders.questions.theory.form import (
     by_block,
     dealt,
     forms,
-    group_by,
     shuffled,
 )
 from music_evals.datasets_builders.questions.theory.terms import (
@@ -94,9 +94,9 @@ def _scale_term(scale_: _Scale) -> Term:
     )
 
 
-def _like_scales() -> list[list[_Scale]]:
+def _like_scales() -> Iterable[list[_Scale]]:
     """Scales with the same tonic and number of notes."""
-    return group_by(_scales(), lambda scale_: (scale_[0], isinstance(scale_[1], int)))
+    return group_by(_scales(), lambda scale_: (scale_[0], isinstance(scale_[1], int))).values()
 
 
 @by_block(_like_scales)
