@@ -116,13 +116,13 @@ class Records(NamedTuple):
     headers: Mapping[int, EvalLog]
     passed_over: Sequence[tuple[str, str]]
 
-    def current(self, section: str = "", **values: Any) -> pd.DataFrame:
-        """Return the runs of a section that are current, with these values of columns; probes are
+    def current(self, benchmark: str = "", **values: Any) -> pd.DataFrame:
+        """Return the runs of a benchmark that are current, with these values of columns; probes are
         left out.
         """
         runs = self.runs[self.runs["is_current"] & ~self.runs["is_probe"]]
-        if section:
-            runs = runs[runs["section"] == section]
+        if benchmark:
+            runs = runs[runs["benchmark"] == benchmark]
         for name, value in values.items():
             accepted = value if isinstance(value, list) else [value]
             runs = runs[runs[name].isin(accepted)] if name in runs else runs.iloc[:0]
