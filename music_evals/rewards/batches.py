@@ -3,15 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
-from itertools import compress
+from itertools import chain
 from statistics import fmean
 from typing import Any, Final
 
 from music_evals.notation.lilypond.sandbox.slots import cores
-from music_evals.rewards.scoring import Pieces, Reward, judge_of, score
+from music_evals.rewards.scoring import Pieces, Reward, Row, judge_of, score
 
 Completion = str | Sequence[Mapping[str, Any]]
 """A text, or messages."""
+Judge = Callable[[Row, str], Reward]
 LATE: Final = Reward(None, {}, "not measured: the batch's deadline came first")
 
 
@@ -52,16 +53,7 @@ def reward_function(
     """
     judge_of(task, pieces=pieces)  # complains early
     judge = partial(score, task, reasoned=reasoned, pieces=pieces)
-    pool = None if pieces is None else ThreadPoolExecutor(cores(), thread_name_prefix="reward")
-
-    def rewards_of(rows: Sequence[Mapping[str, Any]], replies: Sequence[str]) -> list[Reward]:
-        if pool is None:  # reading text holds the interpreter
-            return [judge(row, reply) for row, reply in zip(rows, replies, strict=True)]
-        jobs = {reply: pool.submit(judge, {}, reply) for reply in replies}
-        done, late = wait(jobs.values(), timeout=deadline)
-        for job in late:
-            job.cancel()
-        return [jobs[reply].result() if jobs[reply] in done else LATE for reply in replies]
+    judge_all = _one_by_one if pieces is None else _on_all_cores(deadline)
 
     def reward(
         prompts: Sequence[Any],
@@ -77,23 +69,45 @@ def reward_function(
             {name: values[place] for name, values in columns.items()}
             for place in range(len(completions))
         ]
-        is_own = [row.get("task", task) == task for row in rows]
-        own = iter(
-            rewards_of(
-                [*compress(rows, is_own)], [text_of(one) for one in compress(completions, is_own)]
-            )
-        )
-        rewards = [next(own) if mine else Reward(None, {}, "of another task") for mine in is_own]
-        for name in {name: None for one in rewards for name in one.parts}:
-            values = [one.parts.get(name) for one in rewards]
+        own = [place for place, row in enumerate(rows) if row.get("task", task) == task]
+        rewards = [Reward(None, {}, "of another task")] * len(rows)
+        replies = [text_of(completions[place]) for place in own]
+        for place, result in zip(
+            own, judge_all(judge, [rows[place] for place in own], replies), strict=True
+        ):
+            rewards[place] = result
+        for name in dict.fromkeys(chain.from_iterable(result.parts for result in rewards)):
+            values = [result.parts.get(name) for result in rewards]
+            numbers = [value for value in values if value is not None]
             if log_extra:
                 log_extra(f"{task}/{name}", values)
-            if log_metric and (numbers := [value for value in values if value is not None]):
+            if log_metric and numbers:
                 log_metric(f"{task}/{name}", fmean(numbers))
-        return [one.parts.get(part) if part else one.value for one in rewards]
+        if part:
+            return [result.parts.get(part) for result in rewards]
+        return [result.value for result in rewards]
 
     reward.__name__ = f"{task}_{part}" if part else task
     return reward
+
+
+def _one_by_one(judge: Judge, rows: Sequence[Row], replies: Sequence[str]) -> list[Reward]:
+    """Judge text, which holds the interpreter."""
+    return list(map(judge, rows, replies))
+
+
+def _on_all_cores(deadline: float) -> Callable[[Judge, Sequence[Row], Sequence[str]], list[Reward]]:
+    """Judge written music, each different piece once."""
+    pool = ThreadPoolExecutor(cores(), thread_name_prefix="reward")
+
+    def judge_all(judge: Judge, rows: Sequence[Row], replies: Sequence[str]) -> list[Reward]:
+        jobs = {reply: pool.submit(judge, {}, reply) for reply in replies}
+        done, late = wait(jobs.values(), timeout=deadline)
+        for job in late:
+            job.cancel()
+        return [jobs[reply].result() if jobs[reply] in done else LATE for reply in replies]
+
+    return judge_all
 
 
 def text_of(completion: Completion) -> str:
@@ -106,16 +120,10 @@ def text_of(completion: Completion) -> str:
     """
     if isinstance(completion, str):
         return completion
-    content = next(
-        (
-            one["content"]
-            for one in reversed(completion)
-            if one.get("role", "assistant") == "assistant"
-        ),
-        "",
-    )
-    return (
-        content
-        if isinstance(content, str)
-        else "".join(one.get("text") or "" for one in content or ())
-    )
+    for message in reversed(completion):
+        if message.get("role", "assistant") == "assistant":
+            content = message["content"]
+            if isinstance(content, str):
+                return content
+            return "".join(part.get("text") or "" for part in content or ())
+    return ""

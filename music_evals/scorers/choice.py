@@ -7,6 +7,7 @@ metadata hold the options. The target is the letter of an option, or an option t
 
 from functools import partial
 from statistics import fmean
+from typing import Final
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
@@ -43,6 +44,9 @@ def final_answer() -> Scorer:
     return score
 
 
+_QUESTION_FACTS: Final = ("id", "target", "variant")
+
+
 @scorer(metrics=[main_metric(), readings()])
 def chat_answers() -> Scorer:
     """Score the replies to all questions of a chat, each as `final_answer` does; each question is
@@ -55,19 +59,14 @@ def chat_answers() -> Scorer:
             reply, options = question.get("reply", ""), question["options"]
             judge = partial(judge_answer, is_cut=was_cut(question.get("stop_reason")))
             reading, *_ = await read_reply(judge, reply, options, question["target"])
-            rows.append(
-                {
-                    **{
-                        name: fact
-                        for name, fact in question.items()
-                        if name in ("id", "target", "variant")
-                    },
-                    "cluster": f"chat {state.epoch}",  # an early mistake may go on
-                    "verdict": float(reading.answer == question["target"]),
-                    "reading": reading.status,
-                    "stop_reason": question.get("stop_reason"),
-                }
-            )
+            row = {name: question[name] for name in _QUESTION_FACTS if name in question}
+            row |= {
+                "cluster": f"chat {state.epoch}",  # an early mistake may go on
+                "verdict": float(reading.answer == question["target"]),
+                "reading": reading.status,
+                "stop_reason": question.get("stop_reason"),
+            }
+            rows.append(row)
             lines.append(
                 f"- {question['id']}: read {code(reading.answer)}, expected "
                 f"{code(question['target'])}"

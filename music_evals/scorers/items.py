@@ -54,17 +54,7 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
     cluster = next((str(metadata[name]) for name in CLUSTERS if name in metadata), str(sample_id))
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
-        return [
-            Item(
-                str(row["id"]),
-                row["verdict"],
-                row["verdict"] is not None,
-                _cluster(row, cluster),
-                "",
-                row,
-            )
-            for row in details["questions"]
-        ]
+        return [_question_item(row, cluster) for row in details["questions"]]
     value = None
     if isinstance(score.value, int | float) or score.value in _LETTERS:
         number = value_to_float()(score.value)
@@ -73,12 +63,12 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
     return [Item(str(sample_id), value, counts, cluster, str(details.get("stratum", "")), details)]
 
 
-def _cluster(row: Mapping[str, Any], cluster: str) -> str:
-    """The cluster of a question in a score; earlier versions logged each question of a chat as a
-    cluster of its own.
-    """
-    own = row.get("cluster", cluster)
-    return cluster if own == row["id"] else str(own)
+def _question_item(row: Mapping[str, Any], cluster: str) -> Item:
+    own, verdict = row.get("cluster", cluster), row["verdict"]
+    # Earlier versions logged each question of a chat as a cluster of its own.
+    if own != row["id"]:
+        cluster = str(own)
+    return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row)
 
 
 def headline(items: Sequence[Item]) -> Estimate | None:
@@ -87,7 +77,7 @@ def headline(items: Sequence[Item]) -> Estimate | None:
     """
     counted = [item for item in items if item.counts and item.value is not None]
     return estimate(
-        [item.value for item in counted if item.value is not None],
+        [float(item.value or 0) for item in counted],
         [item.id for item in counted],
         [item.cluster for item in counted],
         [item.stratum for item in counted],
@@ -96,8 +86,7 @@ def headline(items: Sequence[Item]) -> Estimate | None:
 
 def all_items(scores: Sequence[SampleScore]) -> list[Item]:
     """Return the items of the scores that Inspect hands to a metric."""
-    return [
-        item
-        for one in scores
-        for item in items_of(one.score, one.sample_id, one.sample_metadata or {})
-    ]
+    items: list[Item] = []
+    for score in scores:
+        items += items_of(score.score, score.sample_id, score.sample_metadata or {})
+    return items

@@ -35,11 +35,12 @@ Protocol = Literal["paper", "strict"]
 @sample_metric
 def precision_and_f1(scores: SampleScores) -> Figures:
     """Precision and F1 of all responses; accuracy is their recall."""
+    questions = {(score.sample_metadata or {})["question"] for score in scores}
     figures = choice_figures(
         right=sum(score.score.value == CORRECT for score in scores),
         answered=sum(score.score.answer is not None for score in scores),
         responses=len(scores),
-        questions=len({(score.sample_metadata or {})["question"] for score in scores}),
+        questions=len(questions),
     )
     return {name: figures[name].value for name in ("precision", "f1")}
 

@@ -49,20 +49,22 @@ def vote(scores: SampleScores) -> Figures:
     counts. A reply without an answer has no vote. Source:
     github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py``.
     """
-    ballots: dict[
-        str, tuple[str, Counter[str]]
-    ] = {}  # question → its right answer, and the votes for each answer
+    rights: dict[str, str] = {}
+    ballots: dict[str, Counter[str]] = {}
     for sample in sorted(scores, key=lambda sample: str(sample.sample_id)):
         about, details = sample.sample_metadata or {}, sample.score.metadata or {}
         if "question" not in about or "key" not in details:
             continue
         texts = dict(zip(ascii_uppercase, map(plain_text, about["options"]), strict=False))
-        _, votes = ballots.setdefault(about["question"], (texts[details["key"]], Counter()))
-        votes.update([texts[sample.score.answer]] if sample.score.answer else [])
-    verdicts = [
-        [right] == [text for text, _ in votes.most_common(1)] for right, votes in ballots.values()
-    ]
-    return flatten({"vote": estimate([*map(float, verdicts)])})
+        rights.setdefault(about["question"], texts[details["key"]])
+        ballot = ballots.setdefault(about["question"], Counter())
+        if sample.score.answer:
+            ballot[texts[sample.score.answer]] += 1
+    verdicts = []
+    for question, ballot in ballots.items():
+        commonest = [text for text, _ in ballot.most_common(1)]
+        verdicts.append(float(commonest == [rights[question]]))
+    return flatten({"vote": estimate(verdicts)})
 
 
 @scorer(metrics=[main_metric(), readings(), vote(), choice_details()])

@@ -29,7 +29,7 @@ Vector = npt.NDArray[np.float32]
 
 
 class Workbench:
-    """Examines pieces, as many at a time as there are cores, and embeds texts in batches.
+    """Examines pieces, as many at a time as there are cores, and embeds one at a time.
 
     Pictures are made for samples whose metadata ``media`` is true or missing.
     """
@@ -37,8 +37,7 @@ class Workbench:
     def __init__(self, *, pictures: bool) -> None:
         self._pictures = pictures
         self._cores = anyio.CapacityLimiter(cores())
-        self._waiting: list[tuple[str, list[Vector]]] = []
-        self._embedding = anyio.Lock()
+        self._embedding = anyio.CapacityLimiter(1)
 
     async def pieces(self, state: TaskState, protocol: Protocol) -> list[Piece]:
         """Return the pieces of a sample's replies in order; examine and store those that are not in
@@ -48,14 +47,10 @@ class Workbench:
         by_digest = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
         pieces: list[Piece] = []
         pictures = self._pictures and bool(state.metadata.get("media", True))
-        inputs = (
-            1 if isinstance(state.input, str) else len(state.input)
-        )  # with the replies of demonstrations
-        replies = [
-            message.text
-            for message in state.messages[inputs:]
-            if isinstance(message, ChatMessageAssistant)
-        ]
+        # The input may hold the replies of demonstrations.
+        inputs = 1 if isinstance(state.input, str) else len(state.input)
+        messages = state.messages[inputs:]
+        replies = [one.text for one in messages if isinstance(one, ChatMessageAssistant)]
         for reply in replies or [""]:
             key = reply if protocol == "strict" else f"{protocol}\0{reply}"
             digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -75,30 +70,11 @@ class Workbench:
         name = f"{encoder.identity}, {pooling}"
         if name in piece["embeddings"] or not piece["code"]:
             return
-        result: list[Vector] = []
-        self._waiting.append((piece["code"], result))
-        async with self._embedding:
-            # the first call embeds all texts that came in while the last batch was being embedded
-            if not result:
-                await self._embed_waiting(result, encoder, pooling)
-        piece["embeddings"][name] = base64.b64encode(
-            np.asarray(result[0], dtype="<f4").tobytes()
-        ).decode()
+        embed = partial(encoder.embed, [piece["code"]], poolings=(pooling,))
+        (vectors,) = await anyio.to_thread.run_sync(embed, limiter=self._embedding)
+        content = vectors[pooling].astype("<f4").tobytes()
+        piece["embeddings"][name] = base64.b64encode(content).decode()
         state.store.set(STORE, state.store.get(STORE))
-
-    async def _embed_waiting(self, own: list[Vector], encoder: Encoder, pooling: Pooling) -> None:
-        batch, self._waiting = self._waiting, []
-        texts = [text for text, _ in batch]
-        try:
-            vectors = await anyio.to_thread.run_sync(
-                partial(encoder.embed, texts, poolings=(pooling,))
-            )
-        except BaseException:
-            # The other calls try again by themselves.
-            self._waiting = [entry for entry in batch if entry[1] is not own] + self._waiting
-            raise
-        for (_, result), vector in zip(batch, vectors, strict=True):
-            result.append(vector[pooling])
 
 
 def is_embedded(text: str, protocol: Protocol) -> bool:
