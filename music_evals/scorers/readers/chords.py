@@ -11,8 +11,8 @@ from functools import partial
 from typing import Final
 from unicodedata import numeric
 
+from music_evals.scorers.readers.patterns import Match, pattern
 from music_evals.scorers.readers.pitches import SHIFTS, spelled, stands_alone
-from music_evals.scorers.readers.tables import Match, pattern
 from music_evals.scorers.readers.words import (
     TERMS,
     Extraction,

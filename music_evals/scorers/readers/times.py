@@ -10,10 +10,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from music_evals.scorers.readers.tables import Match, pattern
+from music_evals.scorers.readers.patterns import Match, pattern
 from music_evals.scorers.readers.words import (
     Extraction,
-    Span,
     extract,
     extraction,
     rewritten,
@@ -58,16 +57,15 @@ def read_numbers(text: str) -> Extraction:
     if (alone := text.strip(" .")) in _ROMAN_ALONE:
         return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
     text = rewritten(text, "numbers")
-    spans = [(match, _number(match)) for match in _pattern("number").finditer(text)]
-    plain = extraction(
-        text, [span for match, span in spans if match["where"] is None and match["place"] is None]
-    )
-    counted = extraction(text, [span for _, span in spans])
-    return counted if counted.is_pure and not plain.values else plain
-
-
-def _number(match: Match) -> Span:
-    return match.start(), match.end(), Fraction(match["top"]) / int(match["bottom"] or 1)
+    plain, counted = [], []
+    for match in _pattern("number").finditer(text):
+        number = Fraction(match["top"]) / int(match["bottom"] or 1)
+        counted.append((match.start(), match.end(), number))
+        if match["where"] is None and match["place"] is None:
+            plain.append(counted[-1])
+    if not plain and extraction(text, counted).is_pure:
+        return extraction(text, counted)
+    return extraction(text, plain)
 
 
 def read_measures(text: str) -> Extraction:
@@ -78,7 +76,8 @@ def read_measures(text: str) -> Extraction:
 
     def value(match: Match) -> Hashable:
         numbers = _measures(match["list"])
-        return ("from", *numbers) if numbers and len(numbers) == 1 and match["open"] else numbers
+        is_open = match["open"] is not None and numbers is not None and len(numbers) == 1
+        return ("from", *numbers) if is_open and numbers else numbers
 
     reading = extract(text, _pattern("measures"), value)
     if any(isinstance(value, tuple) for value in reading.values):

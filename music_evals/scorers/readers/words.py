@@ -1,6 +1,6 @@
 """Words for musical values: plain text, terms in several languages in one, numbers in words.
 
-`terms.toml` holds musical words and what they are called in English, `phrases.toml` the phrases
+`patterns/terms.toml` holds musical words and what they are called in English, `phrases.toml` the phrases
 around them, and `rewrites.toml` replacements that are made before values are read.
 """
 
@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from text_to_num import alpha2digit
 
+from music_evals.scorers.readers.patterns import Match, filled, load, pattern, texts
 from music_evals.scorers.readers.refusals import unaccented
-from music_evals.scorers.readers.tables import Match, filled, load, pattern, texts
 
 Span = tuple[int, int, Any]  # beginning and end of a value in a text, and the value
 MAX_CHARACTERS: Final = 4_000  # of an answer that are read
@@ -154,12 +154,12 @@ def term_tables(text: str) -> list[str]:
     …
     """
     plain = re.sub(r"^(?:with|the) | ?\([^()]*\)$|[ .;]+$", "", text, flags=re.IGNORECASE)
-    tables = [table for table in TERMS if table not in _READ_AS_VALUES]
-    return [
-        table
-        for table in tables
-        if (0, len(plain)) in [span[:2] for span in find_terms(plain, table).spans]
-    ]
+    tables = []
+    for table in TERMS:
+        spans = () if table in _READ_AS_VALUES else find_terms(plain, table).spans
+        if any(span[:2] == (0, len(plain)) for span in spans):
+            tables.append(table)
+    return tables
 
 
 def _chinese_number(match: Match) -> str:

@@ -31,8 +31,8 @@ from typing import Final, Literal, NamedTuple
 
 from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.patterns import Match, pattern
 from music_evals.scorers.readers.refusals import is_refusal
-from music_evals.scorers.readers.tables import Match, pattern
 from music_evals.scorers.readers.words import in_digits
 
 Kind = Literal["number", "index", "order", "measures"]
