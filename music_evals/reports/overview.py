@@ -121,12 +121,14 @@ def _sentence(records: Records, means: Sequence[Aggregate]) -> str:
     floor = f"the floor of {best.floor.value:.0f}"
     if best.gain.low is None:
         return f"{beginning}; {floor}."
-    relation = "not told apart from"
-    if best.gain.low > 0:
-        relation = "above"
-    elif (best.gain.high or 0) < 0:
-        relation = "below"
-    return f"{beginning}, {relation} {floor}."
+    return f"{beginning}, {_relation(best.gain)} {floor}."
+
+
+def _relation(gain: Estimate) -> str:
+    """How a score lies to its floor, given the interval of their difference."""
+    if (gain.low or 0) > 0:
+        return "above"
+    return "below" if (gain.high or 0) < 0 else "not told apart from"
 
 
 _VERBS: Final = {

@@ -349,14 +349,12 @@ def _read_json(path: Path) -> bytes:
 def _check_values(what: str, data: bytes, most_bytes: int) -> None:
     """Check what JSON will cost: a value costs up to 100 bytes, whatever is written of it."""
     values = sum(map(data.count, (b",", b"[", b"{")))
-    most = most_bytes // _BYTES_OF_VALUE
-    if values > most:
-        raise ValueError(f"{what} has {values:,} values; at most {most:,} are read")
+    _check_size(what, values, most_bytes // _BYTES_OF_VALUE, "values")
 
 
-def _check_size(what: str, size: int, most: int) -> None:
+def _check_size(what: str, size: int, most: int, unit: str = "bytes") -> None:
     if size > most:
-        raise ValueError(f"{what} has {size:,} bytes; at most {most:,} are read")
+        raise ValueError(f"{what} has {size:,} {unit}; at most {most:,} are read")
 
 
 def _plain_values(value: Any, where: str) -> Any:
@@ -562,14 +560,12 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, main: pd.DataFrame) -> _Row:
     headline = score_of(main)
     unread = headline.unread if headline else None
     is_alone = bool(about.get("alone"))
-    words = [*fingerprint.params, *fingerprint.settings]
-    reader = models_by_role(log).get(READER, "")
-    if reader and f"{READER}={shown(READER, reader)}" not in fingerprint.settings:
-        words.append(f"{READER}={shown(READER, reader)}")
+    words = _condition(log, fingerprint)
     if is_alone:
         words.append(ALONE)
     if not is_complete:
         words.append(PARTIAL)
+    is_published_test = is_complete and is_comparable and not is_alone
     return params | {
         "params": {name: shown(name, value) for name, value in params.items()},
         "settings": fingerprint.settings,
@@ -586,17 +582,27 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, main: pd.DataFrame) -> _Row:
         "created": datetime.fromisoformat(log.eval.created),
         "main_metric": about["main_metric"],
         "unread": nan if unread is None else unread,
-        "has_reader": bool(reader),
+        "has_reader": READER in models_by_role(log),
         "errors": results.total_samples - results.completed_samples,
         "n": counted["item"].nunique(),
         "clusters": counted["cluster"].nunique(),
         "is_complete": is_complete,
-        "is_published_test": is_complete and is_comparable and not is_alone,
+        "is_published_test": is_published_test,
         "is_alone": is_alone,
         "is_probe": params.get("twin") == "completion",
         "location": log.location,
         "log": log.location.rpartition("/")[2],
     }
+
+
+def _condition(log: EvalLog, fingerprint: RunFingerprint) -> list[str]:
+    """What differs from the defaults, with the model that reads replies."""
+    words = [*fingerprint.params, *fingerprint.settings]
+    if reader := models_by_role(log).get(READER):
+        reading = f"{READER}={shown(READER, reader)}"
+        if reading not in fingerprint.settings:
+            words.append(reading)
+    return words
 
 
 def _is_complete(log: EvalLog, main: pd.DataFrame) -> bool:

@@ -362,14 +362,13 @@ def _setting_facts(log: EvalLog) -> dict[str, Cell]:
     config = log.eval.config
     sampling = {name: value for name, value in generation(log).items() if name not in TRANSPORT}
     roles = [f"{role}: {models}" for role, models in sorted(models_by_role(log).items())]
-    limits = {name: getattr(config, name) for name in _LIMIT_NAMES}
-    is_shuffled = log.eval.dataset.shuffled or config.sample_shuffle
+    is_shuffled = "yes" if log.eval.dataset.shuffled or config.sample_shuffle else "no"
     return {
         "Served at": urlsplit(log.eval.model_base_url or "").hostname,
         "Provider": _listed(log.eval.model_args),
         "Generation": _listed(sampling),
-        "Shuffled": "yes" if is_shuffled else "no",
-        "Limits of a sample": _listed(limits),
+        "Shuffled": is_shuffled,
+        "Limits of a sample": _listed(config.model_dump(include={*_LIMIT_NAMES})),
         "Other roles": "; ".join(roles) or None,
     }
 

@@ -12,7 +12,6 @@ from music_evals.rewards.scoring import Pieces, Reward, Row, judge_of, score
 
 Completion = str | Sequence[Mapping[str, Any]]
 """A text, or messages."""
-Judge = Callable[[Row, str], Reward]
 LATE: Final = Reward(None, {}, "not measured: the batch's deadline came first")
 
 
@@ -53,7 +52,7 @@ def reward_function(
     """
     judge_of(task, pieces=pieces)  # complains early
     judge = partial(score, task, reasoned=reasoned, pieces=pieces)
-    judge_all = _one_by_one if pieces is None else _on_all_cores(deadline)
+    pool = None if pieces is None else ThreadPoolExecutor(cores(), thread_name_prefix="reward")
 
     def reward(
         prompts: Sequence[Any],
@@ -65,24 +64,15 @@ def reward_function(
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Sequence[Any],
     ) -> list[float | None]:
-        rows = [
-            {name: values[place] for name, values in columns.items()}
-            for place in range(len(completions))
-        ]
-        own = [place for place, row in enumerate(rows) if row.get("task", task) == task]
-        rewards = [Reward(None, {}, "of another task")] * len(rows)
+        rewards = [Reward(None, {}, "of another task")] * len(completions)
+        tasks = columns.get("task", [task] * len(completions))
+        own = [place for place, name in enumerate(tasks) if name == task]
+        rows = [{name: values[place] for name, values in columns.items()} for place in own]
         replies = [text_of(completions[place]) for place in own]
-        for place, result in zip(
-            own, judge_all(judge, [rows[place] for place in own], replies), strict=True
-        ):
+        judged = _judge_all(judge, rows, replies, pool, deadline)
+        for place, result in zip(own, judged, strict=True):
             rewards[place] = result
-        for name in dict.fromkeys(chain.from_iterable(result.parts for result in rewards)):
-            values = [result.parts.get(name) for result in rewards]
-            numbers = [value for value in values if value is not None]
-            if log_extra:
-                log_extra(f"{task}/{name}", values)
-            if log_metric and numbers:
-                log_metric(f"{task}/{name}", fmean(numbers))
+        _log_parts(task, rewards, log_extra, log_metric)
         if part:
             return [result.parts.get(part) for result in rewards]
         return [result.value for result in rewards]
@@ -91,23 +81,37 @@ def reward_function(
     return reward
 
 
-def _one_by_one(judge: Judge, rows: Sequence[Row], replies: Sequence[str]) -> list[Reward]:
-    """Judge text, which holds the interpreter."""
-    return list(map(judge, rows, replies))
+def _judge_all(
+    judge: Callable[[Row, str], Reward],
+    rows: Sequence[Row],
+    replies: Sequence[str],
+    pool: ThreadPoolExecutor | None,
+    deadline: float,
+) -> list[Reward]:
+    """Judge replies; with a pool each different one once, which then is written music."""
+    if pool is None:  # reading text holds the interpreter
+        return list(map(judge, rows, replies))
+    jobs = {reply: pool.submit(judge, {}, reply) for reply in replies}
+    done, late = wait(jobs.values(), timeout=deadline)
+    for job in late:
+        job.cancel()
+    return [jobs[reply].result() if jobs[reply] in done else LATE for reply in replies]
 
 
-def _on_all_cores(deadline: float) -> Callable[[Judge, Sequence[Row], Sequence[str]], list[Reward]]:
-    """Judge written music, each different piece once."""
-    pool = ThreadPoolExecutor(cores(), thread_name_prefix="reward")
-
-    def judge_all(judge: Judge, rows: Sequence[Row], replies: Sequence[str]) -> list[Reward]:
-        jobs = {reply: pool.submit(judge, {}, reply) for reply in replies}
-        done, late = wait(jobs.values(), timeout=deadline)
-        for job in late:
-            job.cancel()
-        return [jobs[reply].result() if jobs[reply] in done else LATE for reply in replies]
-
-    return judge_all
+def _log_parts(
+    task: str,
+    rewards: Sequence[Reward],
+    log_extra: Callable[[str, list[Any]], None] | None,
+    log_metric: Callable[[str, float], None] | None,
+) -> None:
+    """Log all parts, as a column and as a mean."""
+    for name in dict.fromkeys(chain.from_iterable(result.parts for result in rewards)):
+        values = [result.parts.get(name) for result in rewards]
+        numbers = [value for value in values if value is not None]
+        if log_extra:
+            log_extra(f"{task}/{name}", values)
+        if log_metric and numbers:
+            log_metric(f"{task}/{name}", fmean(numbers))
 
 
 def text_of(completion: Completion) -> str:

@@ -57,7 +57,7 @@ class Pieces:
 
     def __init__(self, references: Sequence[ReferenceSet], known: Mapping[str, str]) -> None:
         self.fit = fit_of(references[0].descriptors("strict"), names=DESCRIPTORS)
-        texts = {}
+        texts: dict[str, str] = {}
         for pieces in references:
             names = [f"{pieces.name}/{key}" for key in pieces.ids]
             texts |= dict(zip(names, pieces.texts, strict=True))

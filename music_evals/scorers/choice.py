@@ -12,12 +12,11 @@ from typing import Final
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import choice_details, judge_choice
-from music_evals.scorers.explanations import code, explained
+from music_evals.scorers.chosen_option import choice_details, score_choice
+from music_evals.scorers.explanations import code
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import (
     main_metric,
-    make_score,
     read_reply,
     readings,
     required_metadata,
@@ -38,8 +37,7 @@ def final_answer() -> Scorer:
         options: list[str] = required_metadata(state, "options")
         is_cut = was_cut(state.output.stop_reason)
         judge = partial(judge_answer, options=options, right=target.text, is_cut=is_cut)
-        (reading, right, *_), facts = await judge_choice(state, target.text, judge)
-        return make_score(reading, right, explained(state, options, right, reading), **facts)
+        return await score_choice(state, target.text, options, judge)
 
     return score
 

@@ -18,10 +18,11 @@ from tomllib import loads
 from typing import Any, Final, NamedTuple
 
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, model_roles
+from inspect_ai.scorer import Score
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, LimitExceededError
 
-from music_evals.scorers.explanations import asks_of
+from music_evals.scorers.explanations import asks_of, explained
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import Reading, format_error
@@ -36,7 +37,14 @@ from music_evals.scorers.readers.fields import (
     read_fields,
 )
 from music_evals.scorers.readers.verdicts import Verdict
-from music_evals.scorers.scores import Figures, SampleScores, read_reply, sample_metric, was_cut
+from music_evals.scorers.scores import (
+    Figures,
+    SampleScores,
+    make_score,
+    read_reply,
+    sample_metric,
+    was_cut,
+)
 
 ROLE: Final = "reader"
 READ_AGAIN: Final = ("unreadable", "several", "refused")
@@ -99,6 +107,19 @@ async def judge_choice(
         return shown.judge([*shown.labels].index(label), _RULE), facts
     reading = Reading("refused" if label == REFUSED else "unreadable", rule=_RULE)
     return Verdict(reading, right), facts
+
+
+async def score_choice(
+    state: TaskState,
+    right: str,
+    options: Sequence[str],
+    by_rules: Callable[[str], Verdict],
+    **metadata: Any,
+) -> Score:
+    """Score the option that a sample's reply chooses; see `judge_choice`."""
+    (reading, right, *_), facts = await judge_choice(state, right, by_rules)
+    shown = explained(state, options, right, reading)
+    return make_score(reading, right, shown, **metadata, **facts)
 
 
 class _Shown(NamedTuple):

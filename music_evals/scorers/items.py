@@ -8,7 +8,7 @@ from items.
 """
 
 from collections.abc import Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 from typing import Any, Final, NamedTuple
 
 from inspect_ai.scorer import (
@@ -51,16 +51,18 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
         metadata: the sample's metadata.
     """
     details = score.metadata or {}
-    cluster = next((str(metadata[name]) for name in CLUSTERS if name in metadata), str(sample_id))
+    named = [metadata[name] for name in CLUSTERS if name in metadata]
+    cluster = str(named[0] if named else sample_id)
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
         return [_question_item(row, cluster) for row in details["questions"]]
-    value = None
+    value = nan
     if isinstance(score.value, int | float) or score.value in _LETTERS:
-        number = value_to_float()(score.value)
-        value = None if isnan(number) else number
+        value = value_to_float()(score.value)
     counts = details.get("counts", True) is not False
-    return [Item(str(sample_id), value, counts, cluster, str(details.get("stratum", "")), details)]
+    stratum = str(details.get("stratum", ""))
+    known = None if isnan(value) else value
+    return [Item(str(sample_id), known, counts, cluster, stratum, details)]
 
 
 def _question_item(row: Mapping[str, Any], cluster: str) -> Item:
@@ -76,12 +78,9 @@ def headline(items: Sequence[Item]) -> Estimate | None:
     without any.
     """
     counted = [item for item in items if item.counts and item.value is not None]
-    return estimate(
-        [float(item.value or 0) for item in counted],
-        [item.id for item in counted],
-        [item.cluster for item in counted],
-        [item.stratum for item in counted],
-    )
+    values = [float(item.value or 0) for item in counted]
+    columns = zip(*((item.id, item.cluster, item.stratum) for item in counted), strict=True)
+    return estimate(values, *columns) if counted else None
 
 
 def all_items(scores: Sequence[SampleScore]) -> list[Item]:

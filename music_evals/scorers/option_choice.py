@@ -9,12 +9,12 @@ in the order of the dataset.
 from collections import Counter
 from functools import partial
 from string import ascii_uppercase
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import choice_details, judge_choice
+from music_evals.scorers.chosen_option import choice_details, score_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import estimate, flatten
 from music_evals.scorers.readers.fields import FORM, judge_field
@@ -118,11 +118,7 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
         plain=plain_text,
         is_cut=was_cut(state.output.stop_reason),
     )
-    facts: dict[str, Any] = {}
-    if reader:
-        reading, right, *_ = await read_reply(judge, state.output.completion)
-    else:
-        (reading, right, *_), facts = await judge_choice(state, target, judge)
-    return make_score(
-        reading, right, explained(state, options, right, reading), key=target, **facts
-    )
+    if reader is None:
+        return await score_choice(state, target, options, judge, key=target)
+    reading, right, *_ = await read_reply(judge, state.output.completion)
+    return make_score(reading, right, explained(state, options, right, reading), key=target)

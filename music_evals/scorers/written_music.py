@@ -9,7 +9,7 @@ Fréchet distance needs the sets themselves. A figure that is not defined is abs
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from logging import getLogger
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ from music_evals.scorers.metrics.written import (
     repeated,
 )
 from music_evals.scorers.readers.pieces import Piece
-from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
+from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
@@ -46,10 +46,9 @@ from music_evals.scorers.scores import (
     not_measured,
     sample_metric,
     scorer,
-    setting_up,
     was_cut,
 )
-from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded, stored_embedding
+from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded
 
 RESAMPLES: Final = 200  # bootstrap samples of an interval
 MAX_SHOWN: Final = 1_200  # characters of LilyPond's messages in an explanation
@@ -96,23 +95,9 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any
         number of pieces.
         """
-        written = _pieces(scores)
-        if not written or no_distance_reason(written):
-            return {}
-        figures: Figures = {}
-        for references in pieces.references(written[0]["dataset"], written[0]["reference"]):
-            distances = flatten(_frechet(written, references))
-            figures |= {f"{references.name}/{name}": value for name, value in distances.items()}
-        return figures
+        return _distances(pieces, _pieces(scores))
 
-    @cache
-    def fits(dataset: str, reference: str | None, protocol: Protocol) -> dict[str, dict[str, Any]]:
-        by_name: dict[str, dict[str, Any]] = {}
-        for references in pieces.references(dataset, reference):
-            fit = fit_of(references.descriptors(protocol), names=DESCRIPTORS)._asdict()
-            texts = sum(is_embedded(text, protocol) for text in references.texts)
-            by_name[references.name] = {**fit, "texts": texts}
-        return by_name
+    fits = cache(partial(_fits, pieces))
 
     @scorer(metrics=[main_metric("compile_rate"), similarity(), frechet(), novelty()])
     def written_music(
@@ -145,19 +130,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         """
         workbench = Workbench(pictures=pictures)
 
-        async def vector_of(state: TaskState, piece: Piece) -> tuple[str, str] | None:
-            """The encoder's identity and a piece's vector; None where it is not embedded."""
-            if encoder is None or not piece["code"] or not is_embedded(piece["code"], protocol):
-                return None
-            # A vector in the log is used as it is, so that scoring again needs no encoder.
-            stored = stored_embedding(piece, encoder, pooling)
-            if stored is None:
-                with setting_up():
-                    loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
-                await workbench.embed(state, piece, loaded, pooling)
-                stored = stored_embedding(piece, encoder, pooling)
-            return stored
-
         async def score(state: TaskState, target: Target) -> Score:
             written = await workbench.pieces(state, protocol)
             judged = written[-1] if attempt is None else written[min(attempt, len(written)) - 1]
@@ -166,10 +138,13 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                 return not_measured(str(problem))
             if problem and judged is written[-1] and was_cut(state.output.stop_reason):
                 problem = f"the reply was cut at the limit of tokens; {problem}"
-            identity, vector = await vector_of(state, judged) or (None, None)
+            identity = vector = None
+            if encoder and judged["code"] and is_embedded(judged["code"], protocol):
+                identity, vector = await workbench.vector_of(state, judged, encoder, pooling)
             nearest = await anyio.to_thread.run_sync(
                 pieces.nearest, judged["code"], dataset, reference
             )
+            compiled = [piece["problem"] is None for piece in written]
             shown = explained({**judged, "problem": problem}, protocol, nearest)
             return Score(
                 value=0 if problem else 1,
@@ -181,7 +156,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "protocol": protocol,
                     "encoder": encoder,
                     "pooling": pooling,
-                    "attempts": [piece["problem"] is None for piece in written],
+                    "attempts": compiled,
                     "attempts_allowed": attempts,
                     "descriptors": judged["descriptors"].get(protocol, {}),
                     "undefined": judged["undefined"].get(protocol, {}),
@@ -251,6 +226,29 @@ def _asked(state: TaskState) -> str:
 def _without_markup(text: str) -> str:
     """A line without the signs of Markdown and HTML."""
     return text.translate(dict.fromkeys(map(ord, "<>[]()`*_&!\\#|"), " "))
+
+
+def _fits(
+    pieces: ReferencePieces, dataset: str, reference: str | None, protocol: Protocol
+) -> dict[str, dict[str, Any]]:
+    """The fits of the descriptors of each reference set, and how many of its texts are embedded."""
+    fits: dict[str, dict[str, Any]] = {}
+    for references in pieces.references(dataset, reference):
+        fit = fit_of(references.descriptors(protocol), names=DESCRIPTORS)._asdict()
+        texts = sum(is_embedded(text, protocol) for text in references.texts)
+        fits[references.name] = {**fit, "texts": texts}
+    return fits
+
+
+def _distances(pieces: ReferencePieces, written: Pieces) -> Figures:
+    """The Fréchet distances of written pieces to each reference set."""
+    if not written or no_distance_reason(written):
+        return {}
+    figures: Figures = {}
+    for references in pieces.references(written[0]["dataset"], written[0]["reference"]):
+        distances = flatten(_frechet(written, references))
+        figures |= {f"{references.name}/{name}": value for name, value in distances.items()}
+    return figures
 
 
 def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:

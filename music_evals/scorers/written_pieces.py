@@ -17,10 +17,12 @@ import numpy.typing as npt
 from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.solver import TaskState
 
-from music_evals.encoders.lilybert import Encoder, Pooling
+from music_evals.encoders.lilybert import Pooling
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.midi.descriptors import Protocol
 from music_evals.scorers.readers.pieces import Piece, examine
+from music_evals.scorers.reference_pieces import shared_encoder
+from music_evals.scorers.scores import setting_up
 
 STORE: Final = "written_pieces"  # key of the pieces in a sample's store
 LEAST_EMBEDDED: Final = 40  # characters of a text that the published code embeds
@@ -63,18 +65,24 @@ class Workbench:
         state.store.set(STORE, pieces)
         return pieces
 
-    async def embed(
-        self, state: TaskState, piece: Piece, encoder: Encoder, pooling: Pooling
-    ) -> None:
-        """Embed a piece of a sample and store the vector in the sample, unless it has one."""
-        name = f"{encoder.identity}, {pooling}"
-        if name in piece["embeddings"] or not piece["code"]:
-            return
-        embed = partial(encoder.embed, [piece["code"]], poolings=(pooling,))
+    async def vector_of(
+        self, state: TaskState, piece: Piece, encoder: str, pooling: Pooling
+    ) -> tuple[str, str]:
+        """Return the identity of an encoder and its vector of a piece of a sample, which is stored
+        in the sample.
+
+        A vector in the log is used as it is, so that scoring again needs no encoder.
+        """
+        if stored := stored_embedding(piece, encoder, pooling):
+            return stored
+        with setting_up():
+            loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
+        embed = partial(loaded.embed, [piece["code"]], poolings=(pooling,))
         (vectors,) = await anyio.to_thread.run_sync(embed, limiter=self._embedding)
-        content = vectors[pooling].astype("<f4").tobytes()
-        piece["embeddings"][name] = base64.b64encode(content).decode()
+        vector = base64.b64encode(vectors[pooling].astype("<f4").tobytes()).decode()
+        piece["embeddings"][f"{loaded.identity}, {pooling}"] = vector
         state.store.set(STORE, state.store.get(STORE))
+        return loaded.identity, vector
 
 
 def is_embedded(text: str, protocol: Protocol) -> bool:

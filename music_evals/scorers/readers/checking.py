@@ -290,15 +290,7 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
         return _UNREADABLE
     if doubt := _doubt(answer):
         return doubt
-    agree = _AGREE.get(answer_type, _never_agree)
-    right, met, undecided = set(), set(), set()
-    for value, other in product(values, expected):
-        agrees = value == other or agree(value, other)
-        if agrees:
-            right.add(value)
-            met.add(other)
-        elif agrees is None:
-            undecided.add(value)
+    right, met, undecided = _agreement(values, expected, answer_type)
     if right == values and met == expected:
         return _RIGHT
     if undecided - right:
@@ -310,6 +302,24 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
     if met != expected or right != {answer.values[0]}:
         return _UNREADABLE
     return _RIGHT if _opens(answer) and not _turns(answer) else _UNREADABLE
+
+
+def _agreement(
+    values: set[Any], expected: set[Any], answer_type: str
+) -> tuple[set[Any], set[Any], set[Any]]:
+    """The values that are among the expected ones, the expected ones that they meet, and the values
+    that only a musician can judge.
+    """
+    agree = _AGREE.get(answer_type, _never_agree)
+    right, met, undecided = set(), set(), set()
+    for value, other in product(values, expected):
+        agrees = value == other or agree(value, other)
+        if agrees:
+            right.add(value)
+            met.add(other)
+        elif agrees is None:
+            undecided.add(value)
+    return right, met, undecided
 
 
 def _doubt(answer: Extraction) -> Checked | None:

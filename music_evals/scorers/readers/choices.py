@@ -63,7 +63,7 @@ Letters = set[str]  # of options
 
 @cache
 def _texts() -> dict[str, str]:
-    """The patterns of `patterns/choice_patterns.toml`, in which words of `choices.toml` stand for their
+    """The patterns of `choice_patterns.toml`, in which words of `choices.toml` stand for their
     names.
     """
     patterns = {name: _of_languages(entries) for name, entries in load("choices").items()}

@@ -1,9 +1,9 @@
 """Recognising refusals: a reply will not or cannot answer, does not know, or says that it got no
 music.
 
-`patterns/refusals.toml` has the words, in English, Chinese, German, French, Italian, Spanish, Portuguese,
-Japanese, Korean and Russian. A reply is read clause by clause: one that gives an answer besides
-("not sure, but I would say C") is none.
+`patterns/refusals.toml` has the words, in English, Chinese, German, French, Italian, Spanish,
+Portuguese, Japanese, Korean and Russian. A reply is read clause by clause: one that gives an answer
+besides ("not sure, but I would say C") is none.
 """
 
 import re

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from music_evals.scorers.readers.patterns import Match, pattern
+from music_evals.scorers.readers.patterns import Match, load, pattern
 from music_evals.scorers.readers.words import (
     Extraction,
     extract,
@@ -32,11 +32,7 @@ def read_metres(text: str) -> Extraction:
     )
 
 
-_CLEFS: Final = {
-    "octave treble": "G2-8", "treble": "G2", "bass": "F4", "alto": "C3", "tenor": "C4",
-    "mezzo-soprano": "C2",
-    "soprano": "C1", "baritone": "F3", "percussion": "percussion",
-}  # fmt: skip
+_CLEFS: Final = load("theory")["clefs"]
 _CLEF: Final = re.compile(rf"(?i)({'|'.join(_CLEFS)}) clef(?:[ -]clefs?)?")
 
 
@@ -103,11 +99,7 @@ def _measures(text: str) -> frozenset[int] | None:
     return frozenset(numbers) or None
 
 
-_NOTE_VALUES: Final = {
-    "longa": "4", "double whole": "2", "whole": "1", "half": "1/2", "quarter": "1/4",
-    "eighth": "1/8",
-    "sixteenth": "1/16", "thirty-second": "1/32", "sixty-fourth": "1/64",
-}  # fmt: skip
+_NOTE_VALUES: Final = load("theory")["note_values"]
 _DURATION: Final = re.compile(
     r"(?i)(?P<dots>(?<![a-z])(?:double[ -]|triple[ -])?dotted[ -])?(?<![A-Za-z0-9])(?<!undotted )"
     rf"(?P<name>{'|'.join(sorted(_NOTE_VALUES, key=len, reverse=True))})s?"

@@ -1,7 +1,8 @@
 """Words for musical values: plain text, terms in several languages in one, numbers in words.
 
-`patterns/terms.toml` holds musical words and what they are called in English, `phrases.toml` the phrases
-around them, and `rewrites.toml` replacements that are made before values are read.
+In the folder `patterns`, `terms.toml` holds musical words and what they are called in English,
+`phrases.toml` the phrases around them, and `rewrites.toml` replacements that are made before values
+are read.
 """
 
 import re
@@ -19,26 +20,7 @@ Span = tuple[int, int, Any]  # beginning and end of a value in a text, and the v
 MAX_CHARACTERS: Final = 4_000  # of an answer that are read
 
 TERMS: Final = load("terms")
-_SIGNS: Final = str.maketrans(
-    {
-        **dict.fromkeys("–—−‐‑‒―", "-"),
-        **dict.fromkeys('“”„«»$`"*', " "),
-        **{
-            "♯": "#",
-            "♭": "b",
-            "𝄪": "##",
-            "𝄫": "bb",
-            "♮": "",
-            "°": "o",
-            "º": "o",
-            "⁄": "/",
-            "′": "'",
-            "″": "''",
-        },
-        **{"，": ",", "、": ",", "。": ".", "；": ";", "：": ":", "（": "(", "）": ")"},
-        **{"¹": "'", "²": "''", "³": "'''"},
-    }
-)
+_SIGNS: Final = str.maketrans(load("signs"))
 _QUESTION: Final = re.compile(r"(?s)(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)")
 
 
@@ -135,18 +117,7 @@ def find_terms(text: str, table: str) -> Extraction:
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
 
 
-_READ_AS_VALUES: Final = (
-    "duration",
-    "mode",
-    "clef",
-    "cadence",
-    "numeral",
-    "qualities",
-    "symbols",
-    "size",
-    "interval",
-    "instrument",
-)
+_READ_AS_VALUES: Final = frozenset(load("theory")["read_as_values"])
 
 
 def term_tables(text: str) -> list[str]:
