@@ -106,7 +106,7 @@ class Encoder:
                 if self.cache is not None:
                     content = computed[pooling].astype("<f4").tobytes()
                     cache_put(self.cache, self._entry_name(pooling, text), content)
-        return [dict(vectors[text]) for text in readable]
+        return [vectors[text] for text in readable]
 
     def _entry_name(self, pooling: Pooling, text: str) -> str:
         """Name of a vector in the cache."""

@@ -115,18 +115,11 @@ def _row_names(table: Table) -> list[str]:
 
 def _looks(table: Table) -> list[tuple[str, str]]:
     """Colour and mark of each row; those of a model are the same in all rows."""
-    looks = zip(cycle(COLOURS), cycle(MARKS), strict=False)
-    by_model: dict[Cell, tuple[str, str]] = {}
-    rows = []
-    for row, kind in zip(table.rows, table.kinds, strict=True):
-        model = row[list(table.columns).index("Model")]
-        if kind == PUBLISHED:
-            rows.append((GREY, "|"))
-            continue
-        if model not in by_model:
-            by_model[model] = next(looks)
-        rows.append(by_model[model])
-    return rows
+    place = list(table.columns).index("Model")
+    rows = [*zip(table.rows, table.kinds, strict=True)]
+    models = dict.fromkeys(row[place] for row, kind in rows if kind != PUBLISHED)
+    looks = dict(zip(models, zip(cycle(COLOURS), cycle(MARKS), strict=False), strict=False))
+    return [(GREY, "|") if kind == PUBLISHED else looks[row[place]] for row, kind in rows]
 
 
 def _draw_cell(axes: Any, cell: Cell, place: int, colour: str, mark: str) -> None:

@@ -31,6 +31,9 @@ TAGS: Final = "; "
 _LETTERS: Final = (CORRECT, INCORRECT, PARTIAL, NOANSWER)
 
 
+Metadata = Mapping[str, Any]
+
+
 class Item(NamedTuple):
     """A response to one question."""
 
@@ -39,10 +42,10 @@ class Item(NamedTuple):
     counts: bool  # whether it belongs to the main metric
     cluster: str
     stratum: str
-    details: Mapping[str, Any]  # metadata of the score, or of the question in it
+    details: Metadata  # metadata of the score, or of the question in it
 
 
-def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, Any]) -> list[Item]:
+def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> list[Item]:
     """Return the items of a score.
 
     Args:
@@ -65,7 +68,7 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
     return [Item(str(sample_id), known, counts, cluster, stratum, details)]
 
 
-def _question_item(row: Mapping[str, Any], cluster: str) -> Item:
+def _question_item(row: Metadata, cluster: str) -> Item:
     own, verdict = row.get("cluster", cluster), row["verdict"]
     # Earlier versions logged each question of a chat as a cluster of its own.
     if own != row["id"]:

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, Final, TextIO
+from typing import Any, Final, NamedTuple, TextIO
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
@@ -163,7 +163,10 @@ def judged(
         judge = judge_fields if state.metadata.get(FORM) == "schema" else judge_open
         verdicts = await run_in_thread(judge, state.output.completion, questions)
         entries = [_entry(*pair, labels) for pair in zip(questions, verdicts, strict=True)]
-        panel = _Panel(models, max_tokens, deadline)
+        config = GenerateConfig(
+            temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline
+        )
+        panel = _Panel(models, config, deadline)
         await collect(*map(panel.collect_votes, questions, entries))
         for entry in entries if names else ():
             entry["verdict"] = _verdict(entry, len(names))
@@ -251,18 +254,16 @@ def _verdict(entry: _Facts, judges: int) -> int | None:
     return next((vote for vote, number in votes.items() if 2 * number > judges), None)
 
 
-class _Panel:
+class _Panel(NamedTuple):
     """Judges that mark the same answers."""
 
-    def __init__(self, models: Mapping[str, Model], max_tokens: int | None, deadline: int) -> None:
-        self._models, self._deadline = models, deadline
-        self._config = GenerateConfig(
-            temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline
-        )
+    models: Mapping[str, Model]
+    config: GenerateConfig
+    deadline: int
 
     async def collect_votes(self, question: _Facts, entry: _Entry) -> None:
         """Ask all judges about an answer at the same time, and enter their votes."""
-        if not self._models or entry["reading"] in _NOT_JUDGED:
+        if not self.models or entry["reading"] in _NOT_JUDGED:
             return
         texts = {"reference": question["answer"], "prediction": entry["prediction"]}
         prompt = PROMPT.substitute({name: text.translate(_NO_TAGS) for name, text in texts.items()})
@@ -270,14 +271,14 @@ class _Panel:
         with anyio.CancelScope() as scope:
 
             async def ask(name: str) -> None:
-                votes[name] = await self._vote(self._models[name], prompt)
+                votes[name] = await self._vote(self.models[name], prompt)
                 cast = Counter(vote for vote, _ in votes.values() if vote is not None)
-                if 2 * max(cast.values(), default=0) > len(self._models):
-                    late = anyio.current_time() + self._deadline / 10
+                if 2 * max(cast.values(), default=0) > len(self.models):
+                    late = anyio.current_time() + self.deadline / 10
                     scope.deadline = min(scope.deadline, late)
 
-            await collect(*map(ask, self._models))
-        for name in self._models:
+            await collect(*map(ask, self.models))
+        for name in self.models:
             entry["votes"][name], reason = votes.get(name, (None, LATE))
             if reason:
                 entry["abstained"][name] = reason
@@ -288,14 +289,14 @@ class _Panel:
         for _ in range(ATTEMPTS):
             start = anyio.current_time()
             try:
-                reply = (await judge.generate(prompt, config=self._config)).completion
+                reply = (await judge.generate(prompt, config=self.config)).completion
             except LimitExceededError:
                 raise
             except Exception as error:
                 # A judge that fails must not lose the votes of the others.
                 reason = f"{type(error).__name__}: {error}"[:_SHOWN]
-                if anyio.current_time() - start >= self._deadline:
-                    return None, f"no reply within {self._deadline} s: {reason}"
+                if anyio.current_time() - start >= self.deadline:
+                    return None, f"no reply within {self.deadline} s: {reason}"
                 continue
             vote = read_vote(reply)
             if vote is not None:

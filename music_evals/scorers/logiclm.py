@@ -26,7 +26,8 @@ from music_evals.scorers.scores import (
     scorer,
 )
 
-_Attempts = Sequence[Mapping[str, Any]]
+_Facts = Mapping[str, Any]
+_Attempts = Sequence[_Facts]
 _ERROR_KINDS: Final = ("parse", "structural", "domain")
 _LIST: Final = re.compile(r"\[[^\]]*\]")
 _MAX_SHOWN: Final = 600  # characters of an attempt in an explanation
@@ -71,8 +72,10 @@ def solver_decision() -> Scorer:
             value=CORRECT if decision == target.text else INCORRECT,
             answer=decision,
             explanation=explanation + _listed(attempts),
-            metadata=_counts(attempts, target.text, verdict.reading.answer)
-            | _transcribed(attempts, state.metadata),
+            metadata={
+                **_counts(attempts, decision, verdict.reading.answer, target.text),
+                **_transcribed(attempts, state.metadata),
+            },
         )
         if decision is None:
             score.value, score.reason = NOANSWER, "invalid_response_format"
@@ -81,9 +84,10 @@ def solver_decision() -> Scorer:
     return score
 
 
-def _counts(attempts: _Attempts, right: str, answer: str | None) -> dict[str, int | None]:
+def _counts(
+    attempts: _Attempts, decision: str | None, answer: str | None, right: str
+) -> dict[str, int | None]:
     """What happened to the formulations, and whether the last reply has the solver's answer."""
-    decision = attempts[-1]["answer"] if attempts else None
     outcomes = [_outcome(attempt) for attempt in attempts]
     counts: dict[str, int | None] = {
         "valid_first_try": int(outcomes[:1] in (["undecided"], ["decided"])),
@@ -100,7 +104,7 @@ def _counts(attempts: _Attempts, right: str, answer: str | None) -> dict[str, in
     return counts
 
 
-def _transcribed(attempts: _Attempts, truth: Mapping[str, Any]) -> dict[str, Any]:
+def _transcribed(attempts: _Attempts, truth: _Facts) -> dict[str, Any]:
     """The last valid transcription, and its share of right notes if the true one is known."""
     valid = [attempt["text"] for attempt in attempts if attempt["error"] is None]
     lists = _LIST.findall(valid[-1]) if valid else []
@@ -115,7 +119,7 @@ def _transcribed(attempts: _Attempts, truth: Mapping[str, Any]) -> dict[str, Any
     return facts
 
 
-def _outcome(attempt: Mapping[str, Any]) -> str:
+def _outcome(attempt: _Facts) -> str:
     if attempt["error"]:
         return f"{attempt['error']} error"
     return "undecided" if attempt["answer"] is None else "decided"

@@ -96,7 +96,7 @@ _RIGHT: Final = Checked("answered", True)
 _WRONG: Final = Checked("answered", False)
 _SEVERAL: Final = Checked("several", False)
 _UNREADABLE: Final = Checked("unreadable", None)
-_pattern: Final = partial(pattern, "phrases")
+_pattern = partial(pattern, "phrases")
 
 
 def check(prediction: str, reference: str, answer_type: str, *, is_cut: bool = False) -> Checked:

@@ -455,7 +455,7 @@ def _is_note(match: Match) -> bool:
     )
 
 
-_options: Final = lru_cache(maxsize=1_000)(_Options)
+_options = lru_cache(maxsize=1_000)(_Options)
 
 
 def _names(option: str) -> Iterator[str]:

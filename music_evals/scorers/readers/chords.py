@@ -22,7 +22,7 @@ from music_evals.scorers.readers.words import (
     translated,
 )
 
-_pattern: Final = partial(pattern, "values")
+_pattern = partial(pattern, "values")
 _SYMBOLS: Final = {symbol: name for name, symbols in TERMS["symbols"].items() for symbol in symbols}
 _SYMBOL: Final = "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True))
 _QUALITIES: Final = {word: name for name, words in TERMS["qualities"].items() for word in words}

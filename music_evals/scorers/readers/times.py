@@ -20,7 +20,7 @@ from music_evals.scorers.readers.words import (
 )
 
 LONGEST_RANGE: Final = 5_000  # measures
-_pattern: Final = partial(pattern, "values")
+_pattern = partial(pattern, "values")
 
 
 def read_metres(text: str) -> Extraction:

@@ -10,7 +10,7 @@ from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.patterns import pattern
 
 _MAX: Final = 1_500  # characters of a reply's end that are read
-_pattern: Final = partial(pattern, "votes")
+_pattern = partial(pattern, "votes")
 
 
 def read_vote(reply: str) -> int | None:
