@@ -15,7 +15,6 @@ Source: "Can LLMs understand LilyPond?" (arXiv 2606.08722), section 3.
 
 import hashlib
 import importlib.util
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -75,8 +74,7 @@ class Encoder:
     ) -> list[Vectors]:
         """Embed texts without white space at their ends, as LilyBERT's authors do.
 
-        Equal texts get equal vectors. The other texts of a batch change a vector by no more than
-        rounding; a vector from the cache is the same to the bit.
+        Equal texts get equal vectors; a vector from the cache is the same to the bit.
 
         Args:
             texts: the texts; at most `MOST_CHARACTERS` of each are read.
@@ -98,24 +96,25 @@ class Encoder:
             for text in texts
         ]
         vectors = {text: self._read_cached(text, poolings) for text in readable}
-        missing = [text for text in vectors if len(vectors[text]) < len(set(poolings))]
-        for text, computed in self._compute(missing, poolings):
-            for pooling in set(poolings) - set(vectors[text]):
+        for text, known in vectors.items():
+            missing = set(poolings) - set(known)
+            if not missing:
+                continue
+            computed = self._compute(text, poolings)
+            for pooling in missing:
+                known[pooling] = computed[pooling]
                 if self.cache is not None:
-                    cache_put(
-                        self.cache,
-                        self._entry_name(pooling, text),
-                        computed[pooling].astype("<f4").tobytes(),
-                    )
-                vectors[text][pooling] = computed[pooling]
-        return [dict(vectors[text]) for text in readable]
+                    content = computed[pooling].astype("<f4").tobytes()
+                    cache_put(self.cache, self._entry_name(pooling, text), content)
+        return [vectors[text] for text in readable]
 
     def _entry_name(self, pooling: Pooling, text: str) -> str:
         """Name of a vector in the cache."""
-        contents = [part.encode() for part in (self.identity, pooling, text)]
-        key = hashlib.sha256(
-            b"".join(b"%d:%b" % (len(content), content) for content in contents)
-        ).hexdigest()
+        digest = hashlib.sha256()
+        for part in (self.identity, pooling, text):
+            content = part.encode()
+            digest.update(b"%d:%b" % (len(content), content))
+        key = digest.hexdigest()
         return f"{key[:2]}/{key}.f32"
 
     def _read_cached(self, text: str, poolings: Sequence[Pooling]) -> Vectors:
@@ -129,38 +128,21 @@ class Encoder:
                 vectors[pooling] = np.frombuffer(content, "<f4").astype(np.float32)
         return vectors
 
-    def _compute(
-        self, texts: Sequence[str], poolings: Sequence[Pooling]
-    ) -> Iterator[tuple[str, Vectors]]:
-        """Embed texts in batches of chunks of about the same length, longest first; yield each text
-        when it is done.
+    def _compute(self, text: str, poolings: Sequence[Pooling]) -> Vectors:
+        """Embed a text; the vector over all tokens is that of the first chunk alone unless it is
+        asked for.
         """
-        chunks: list[tuple[int, int, list[int]]] = []  # number of the text, place in it, tokens
-        options = {
-            "truncation": True,
-            "max_length": self.most_tokens,
-            "return_overflowing_tokens": "mean" in poolings,
-        }
-        for number, text in enumerate(texts):
-            parts = self.tokenizer([text], **options)["input_ids"]
-            chunks += [(number, place, ids) for place, ids in enumerate(parts)]
-        chunks.sort(key=lambda chunk: -len(chunk[2]))
-        left = Counter(number for number, _, _ in chunks)
-        firsts: dict[int, NDArray[np.float32]] = {}
-        sums = {number: np.zeros(self.dimension) for number in left}
-        tokens: Counter[int] = Counter()
-        for start in range(0, len(chunks), _BATCH):
-            batch = chunks[start : start + _BATCH]
-            heads, totals = self._run([ids for _, _, ids in batch])
-            for (number, place, ids), head, total in zip(batch, heads, totals, strict=True):
-                if place == 0:
-                    firsts[number] = head.copy()
-                sums[number] += total
-                tokens[number] += len(ids)
-                left[number] -= 1
-                if left[number] == 0:
-                    mean = (sums.pop(number) / tokens[number]).astype(np.float32)
-                    yield texts[number], {"first_token": firsts.pop(number), "mean": mean}
+        chunks = self.tokenizer(
+            [text],
+            truncation=True,
+            max_length=self.most_tokens,
+            return_overflowing_tokens="mean" in poolings,
+        )["input_ids"]
+        batches = [chunks[start : start + _BATCH] for start in range(0, len(chunks), _BATCH)]
+        heads, sums = zip(*map(self._run, batches), strict=True)
+        tokens = sum(map(len, chunks))
+        mean = np.concatenate(sums).sum(axis=0, dtype=np.float64) / tokens
+        return {"first_token": heads[0][0].copy(), "mean": mean.astype(np.float32)}
 
     def _run(self, chunks: Sequence[list[int]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the first token's vector of each chunk, and the sum over its tokens, both of shape
@@ -170,12 +152,9 @@ class Encoder:
         from torch.nn.utils.rnn import pad_sequence
 
         rows = [torch.tensor(chunk) for chunk in chunks]
-        ids = pad_sequence(
-            rows, batch_first=True, padding_value=self.tokenizer.pad_token_id or 0
-        ).to(self.device)
-        mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True).to(
-            self.device
-        )
+        padding = self.tokenizer.pad_token_id or 0
+        ids = pad_sequence(rows, batch_first=True, padding_value=padding).to(self.device)
+        mask = pad_sequence([*map(torch.ones_like, rows)], batch_first=True).to(self.device)
         with torch.inference_mode():
             output = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
             states = output.hidden_states[self.layer]
@@ -212,9 +191,8 @@ def load_encoder(
     source = str(name)
     folder = Path(source).expanduser()
     is_local = bool(source) and folder.is_dir()
-    if missing := [
-        name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None
-    ]:
+    missing = [name for name in ("torch", "transformers") if not importlib.util.find_spec(name)]
+    if missing:
         install = "pip install 'music-evals[lilybert]'"
         raise EncoderError(
             f"an encoder needs {', '.join(missing)}, not installed here; install with: {install}"
@@ -289,9 +267,8 @@ def _positions(model: Any) -> int:
     if table is None:
         return getattr(model.config, "max_position_embeddings", _MOST_TOKENS)
     # RoBERTa counts from the position after that of the padding.
-    return int(table.num_embeddings) - (
-        0 if table.padding_idx is None else int(table.padding_idx) + 1
-    )
+    first = 0 if table.padding_idx is None else table.padding_idx + 1
+    return int(table.num_embeddings - first)
 
 
 def _checksum(folder: Path) -> str:
@@ -302,9 +279,8 @@ def _checksum(folder: Path) -> str:
     for path in sorted(folder.iterdir()):
         if path.suffix in _FILES and path.is_file():
             with path.open("rb") as stream:
-                digest.update(
-                    f"{path.name}:{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode()
-                )
+                checksum = hashlib.file_digest(stream, "sha256").hexdigest()
+            digest.update(f"{path.name}:{checksum}\n".encode())
     return digest.hexdigest()[:16]
 
 

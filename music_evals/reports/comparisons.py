@@ -7,7 +7,7 @@ have. Each table is a family of its own for Holm's correction; rows with a basel
 so that a baseline changes no p of two models.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import isnan
@@ -19,7 +19,7 @@ from music_evals.benchmarks import load
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import P_DECIMALS, Cell, Rows, Table, count, notes
-from music_evals.reports.tables.common import run_notes
+from music_evals.reports.tables.common import part_of_title, run_notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 from music_evals.scorers.metrics.power import LEVEL, detectable_difference
@@ -65,8 +65,14 @@ class PairedRun:
 
     def rest(self, factor: str) -> tuple[Any, ...]:
         """Return what must be equal where only one factor may differ."""
-        others = {name: value for name, value in self.factors.items() if name != factor}
-        return self.questions, tuple(sorted(others.items()))
+        factors = dict(self.factors)
+        factors.pop(factor, None)
+        return self.questions, tuple(sorted(factors.items()))
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the model is a program."""
+        return self.factors["model"].startswith(BASELINE)
 
 
 class PairedRow(NamedTuple):
@@ -91,21 +97,22 @@ def paired_runs(records: Records) -> list[PairedRun]:
     return [_paired_run(records, number, run) for number, run in runs.iterrows()]
 
 
+def own_music(runs: Iterable[PairedRun]) -> list[PairedRun]:
+    """Return the runs with the questions' own music, and not on twins."""
+    return [run for run in runs if all(run.factors[name] == ARMS[name] for name in ARMS)]
+
+
 def _paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
-    items = records.main[number]
-    counted = items[items["counts"] & items["value"].notna()]
-    columns = {
-        "value": ("value", "mean"),
-        "cluster": ("cluster", "first"),
-        "stratum": ("stratum", "first"),
-    }
-    factors = {name: words for name, words in run["params"].items() if name not in _NOT_FACTORS}
-    factors |= {name: run["params"].get(name, value) for name, value in {**ARMS, **_LATER}.items()}
+    items, params = records.main[number], run["params"]
+    counted = items[items["counts"] & items["value"].notna()].groupby("pair")
+    scores = counted.agg({"value": "mean", "cluster": "first", "stratum": "first"})
+    factors = {name: params[name] for name in params if name not in _NOT_FACTORS}
+    factors |= {name: params.get(name, value) for name, value in {**ARMS, **_LATER}.items()}
     factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
     questions = [run["benchmark"], run["data"], run["task"]]
     if same := _facts(run["benchmark"]).get("same_questions"):
         factors[same] = questions.pop()
-    return PairedRun(number, tuple(questions), factors, counted.groupby("pair").agg(**columns))
+    return PairedRun(number, tuple(questions), factors, scores)
 
 
 def _facts(benchmark: str) -> Mapping[str, Any]:
@@ -116,18 +123,16 @@ def _facts(benchmark: str) -> Mapping[str, Any]:
 
 def comparison_tables(records: Records) -> list[Table]:
     """Make the tables of comparisons: the music and twins, then models and conditions of each
-    section.
+    benchmark.
     """
     runs = paired_runs(records)
-    probes = [run for run in runs if run.factors["twin"] == "completion"]
-    runs = [run for run in runs if run not in probes]
-    made = [_arms_table(records, runs, "stimulus"), _arms_table(records, [*runs, *probes], "twin")]
-    plain = [run for run in runs if all(run.factors[name] == value for name, value in ARMS.items())]
-    for section in dict.fromkeys(records.runs["section"]):
-        own = [run for run in plain if records.runs.at[run.number, "section"] == section]
-        made += [_models_table(records, section, own), _conditions_table(records, section, own)]
-        made.append(_effects_table(records, section, own))
-    return [table for table in made if table.rows]
+    asked = [run for run in runs if run.factors["twin"] != "completion"]
+    tables = [_arms_table(records, asked, "stimulus"), _arms_table(records, runs, "twin")]
+    runs = own_music(runs)
+    for benchmark in dict.fromkeys(records.runs["benchmark"]):
+        own = [run for run in runs if run.questions[0] == benchmark]
+        tables += [make(records, benchmark, own) for make in _TABLES]
+    return [table for table in tables if table.rows]
 
 
 def compared(records: Records, first: str, second: str) -> Table:
@@ -144,33 +149,33 @@ def compared(records: Records, first: str, second: str) -> Table:
         ValueError: nothing is what one of them says, or they have no questions in common.
     """
     runs = paired_runs(records)
-    found = [[run for run in runs if _is_called(run, name)] for name in (first, second)]
-    for name, matching in zip((first, second), found, strict=True):
-        if not matching:
-            models = ", ".join(sorted({run.factors["model"] for run in runs}))
-            raise ValueError(
-                f"no run is of {name}; a model or PARAMETER=VALUE is needed; models: {models}"
-            )
-    factor = "model" if _is_model(found[0][0], first) else first.partition("=")[0]
+    sides = [_runs_called(runs, name) for name in (first, second)]
+    factor = "model" if _is_model(sides[0][0], first) else first.partition("=")[0]
     names = [name for name in _LABELS if name != "Model" or factor != "model"]
-    rows = [
-        row
-        for one, other in product(*found)
-        if one.number != other.number and one.rest(factor) == other.rest(factor)
-        if (row := paired_row(one, other, [*map(run_labels(records, one).get, names)]))
-    ]
-    if not rows:
+    rows = []
+    for one, other in product(*sides):
+        if one.number != other.number and one.rest(factor) == other.rest(factor):
+            labels = run_labels(records, one)
+            rows.append(paired_row(one, other, [labels[name] for name in names]))
+    cells = paired_cells(rows)
+    if not cells:
         raise ValueError(
             f"{first} and {second} were not asked the same questions under the same conditions"
         )
     title = f"{first} and {second} on the same questions, in percent"
-    return Table(
-        "compared",
-        title,
-        (*names, first, second, *OUTCOMES[2:]),
-        paired_cells(rows),
-        notes("tests"),
-    )
+    columns = (*names, first, second, *OUTCOMES[2:])
+    return Table("compared", title, columns, cells, notes("tests"))
+
+
+def _runs_called(runs: Sequence[PairedRun], name: str) -> list[PairedRun]:
+    """The runs of a model, or under a condition."""
+    called = [run for run in runs if _is_called(run, name)]
+    if not called:
+        models = ", ".join(sorted({run.factors["model"] for run in runs}))
+        raise ValueError(
+            f"no run is of {name}; a model or PARAMETER=VALUE is needed; models: {models}"
+        )
+    return called
 
 
 def _is_called(run: PairedRun, name: str) -> bool:
@@ -183,29 +188,33 @@ def _is_model(run: PairedRun, name: str) -> bool:
     return run.factors["model"] == name or run.factors["model"].endswith(f"/{name}")
 
 
+_ARM_TITLES: Final = {"stimulus": ("music", "the music"), "twin": ("memory", "memory")}
+"""Parameter → name of its table, and what the table shows the effect of."""
+
+
 def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Table:
     """Runs with the base value of a factor beside those with another one."""
-    rows, probes = [], []
+    pairs: list[PairedRow | None] = []
+    probes: Rows = []
     for group in _grouped(runs, lambda run: run.rest(factor)):
         by_value = {run.factors[factor]: run for run in group}
         base = by_value.pop(ARMS[factor], None)
         for value, run in by_value.items():
             labels = [*run_labels(records, base or run).values(), value]
             if value == "completion":
-                probes.append(
-                    [*labels, None, records.percent(run.number), *[None] * (len(OUTCOMES) - 2)]
-                )
-            elif base and (row := paired_row(run, base, labels)):
-                rows.append(row)
-    cells = [[*row[:6], row[7], row[6], *row[8:]] for row in paired_cells(rows)]
+                missing = [None] * (len(OUTCOMES) - 2)
+                probes.append([*labels, None, records.percent(run.number), *missing])
+            elif base:
+                pairs.append(paired_row(run, base, labels))
+    # The base value comes first.
+    rows = [[*row[:6], row[7], row[6], *row[8:]] for row in paired_cells(pairs)]
     columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *OUTCOMES[2:])
-    name, cause = {"stimulus": ("music", "the music"), "twin": ("memory", "memory")}[factor]
-    return Table(
-        name, f"What {cause} contributes, in percent", columns, [*cells, *probes], notes(name)
-    )
+    name, cause = _ARM_TITLES[factor]
+    title = f"What {cause} contributes, in percent"
+    return Table(name, title, columns, [*rows, *probes], notes(name))
 
 
-def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
+def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:
     """Models under the same condition, on the same questions."""
     rows = []
     for group in _grouped(runs, lambda run: run.rest("model")):
@@ -213,68 +222,62 @@ def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> 
             labels = map(run_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
             rows.append(paired_row(first, second, [*labels, second.factors["model"]]))
     columns = ("Task", "Condition", "Data", "First model", "Second model", *OUTCOMES)
-    return _tests(records, section, "models", columns, rows)
+    return _tests(records, benchmark, "models", columns, rows)
 
 
-def _conditions_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
+def _conditions_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:
     """Conditions of one model that differ in one factor."""
     rows = []
-    for factor, first, second in _contrasts(records, runs):
+    for factor, first, second in _contrasts(benchmark, runs):
         labels = map(run_labels(records, first, factor).get, ("Task", "Model", "Condition", "Data"))
         values = [factor, first.factors[factor], second.factors[factor]]
         rows.append(paired_row(first, second, [*labels, *values]))
     columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *OUTCOMES)
-    return _tests(records, section, "conditions", columns, rows)
+    return _tests(records, benchmark, "conditions", columns, rows)
 
 
-def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
+def _effects_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:
     """Effects of crossed factors, pooled over models, tasks and the other factors; baselines are
     left out.
     """
-    rows = []
-    benchmark = records.runs.at[runs[0].number, "benchmark"] if runs else "muse"
+    effects: dict[tuple[str, str, str], list[tuple[PairedRun, PairedRun]]] = {}
     if _facts(benchmark).get("crossed"):
-        models = [run for run in runs if not _is_baseline(run)] or runs
-        contrasts = [
-            (factor, first.factors[factor], second.factors[factor], first, second)
-            for factor, first, second in _contrasts(records, models)
-        ]
-        for group in _grouped(contrasts, lambda contrast: contrast[:3]):
-            pairs = [
-                _joined(first, second).assign(task=first.questions[-1])
-                for *_, first, second in group
-            ]
-            scores = pd.concat(pairs)
-            has_baseline = any(_is_baseline(first) for *_, first, _ in group)
-            trials = [*zip(scores["task"], scores.index, strict=True)]
-            labels = [
-                *group[0][:3],
-                ", ".join(sorted({first.factors["model"] for *_, first, _ in group})),
-            ]
-            rows.append(_row(scores.assign(cluster=trials, stratum=""), labels, has_baseline))
+        models = [run for run in runs if not run.is_baseline] or runs
+        for factor, first, second in _contrasts(benchmark, models):
+            effect = factor, first.factors[factor], second.factors[factor]
+            effects.setdefault(effect, []).append((first, second))
+    rows = []
+    for effect, pairs in effects.items():
+        scores = pd.concat([_joined(*pair).assign(task=pair[0].questions[-1]) for pair in pairs])
+        trials = [*zip(scores["task"], scores.index, strict=True)]
+        names = sorted({first.factors["model"] for first, _ in pairs})
+        has_baseline = any(first.is_baseline for first, _ in pairs)
+        scores = scores.assign(cluster=trials, stratum="")
+        rows.append(_row(scores, [*effect, ", ".join(names)], has_baseline))
     columns = ("Effect", "First value", "Second value", "Models", *OUTCOMES)
-    return _tests(records, section, "effects", columns, rows)
+    return _tests(records, benchmark, "effects", columns, rows)
+
+
+_TABLES: Final = (_models_table, _conditions_table, _effects_table)
 
 
 def _contrasts(
-    records: Records, runs: Sequence[PairedRun]
+    benchmark: str, runs: Sequence[PairedRun]
 ) -> Iterator[tuple[str, PairedRun, PairedRun]]:
     """The pairs of runs of a model on the same questions that differ in one factor, in the order of
     its values.
     """
+    orders = _facts(benchmark).get("orders", {})
     for group in _grouped(runs, lambda run: (run.questions, run.factors["model"])):
-        for first, second in combinations(group, 2):
-            shared = first.factors.keys() & second.factors.keys()
-            differing = [name for name in shared if first.factors[name] != second.factors[name]]
+        for pair in combinations(group, 2):
+            first, second = (run.factors for run in pair)
+            shared = first.keys() & second.keys()
+            differing = [name for name in shared if first[name] != second[name]]
             if len(differing) == 1:
                 (factor,) = differing
-                order = (
-                    _facts(records.runs.at[first.number, "benchmark"])
-                    .get("orders", {})
-                    .get(factor, [])
-                )
-                ordered = sorted((first, second), key=lambda run: _rank(run.factors[factor], order))
-                yield factor, *ordered
+                order = orders.get(factor, [])
+                ranks = [_rank(factors[factor], order) for factors in (first, second)]
+                yield factor, *(pair if ranks[0] <= ranks[1] else pair[::-1])
 
 
 def _rank(value: str, order: Sequence[str]) -> tuple[int, float, str]:
@@ -286,11 +289,7 @@ def paired_row(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> P
     """Return labels, both means, and how two runs differ; None where they have no question in
     common.
     """
-    return _row(_joined(first, second), labels, _is_baseline(first) or _is_baseline(second))
-
-
-def _is_baseline(run: PairedRun) -> bool:
-    return run.factors["model"].startswith(BASELINE)
+    return _row(_joined(first, second), labels, first.is_baseline or second.is_baseline)
 
 
 def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
@@ -309,11 +308,8 @@ def _row(scores: pd.DataFrame, labels: Sequence[Cell], has_baseline: bool) -> Pa
     if not len(pairs):
         return None
     strata = pairs["stratum"].tolist()
-    means = [
-        Estimate(macro_mean(pairs[name].tolist(), strata), n=len(pairs)).percent()
-        for name in ("value", "later")
-    ]
-    values, later = (pairs[name].to_numpy() for name in ("value", "later"))
+    values, later = pairs["value"].tolist(), pairs["later"].tolist()
+    means = [Estimate(macro_mean(side, strata), n=len(pairs)).percent() for side in (values, later)]
     comparison = compare(values, later, pairs["cluster"].tolist(), strata)
     return PairedRow([*labels, *means], comparison, len(scores) - len(pairs), has_baseline)
 
@@ -326,37 +322,37 @@ def run_labels(records: Records, run: PairedRun, without: str = "") -> dict[str,
     return dict(zip(_LABELS, labels, strict=True))
 
 
-def paired_cells(rows: Sequence[PairedRow]) -> Rows:
+def paired_cells(pairs: Sequence[PairedRow | None]) -> Rows:
     """Return the cells of a table of paired rows, whose p are corrected together; rows with
     baselines apart.
     """
+    rows = [row for row in pairs if row]
     corrected: dict[int, float] = {}
     for family in (True, False):
         places = [place for place, row in enumerate(rows) if row.has_baseline is family]
-        corrected |= dict(
-            zip(places, holm([rows[place].comparison.p for place in places]), strict=True)
-        )
-    cells: Rows = []
-    for place, row in enumerate(rows):
-        found, p = row.comparison, corrected[place]
-        difference = Estimate(found.difference).percent()
-        if (found.low > 0 or found.high < 0) != (found.p < LEVEL):
-            difference = replace(difference, mark="‡")
-        elif not isnan(found.low):
-            difference = Estimate(found.difference, found.low, found.high).percent()
-        least = detectable_difference(found.error, found.freedom)
-        detectable = None if isnan(least) else Estimate(least).percent()
-        ps = [Estimate(one, decimals=P_DECIMALS) for one in (found.p, p)]
-        verdict = _verdict(found, p)
-        cells.append(
-            [*row.labels, difference, detectable, *ps, found.test, count(row.left_out), verdict]
-        )
-    return cells
+        ps = holm([rows[place].comparison.p for place in places])
+        corrected |= dict(zip(places, ps, strict=True))
+    return [_outcome(row, corrected[place]) for place, row in enumerate(rows)]
 
 
-def _verdict(found: Comparison, p: float) -> str:
+def _outcome(row: PairedRow, p: float) -> list[Cell]:
+    """The cells of a paired row with this corrected p."""
+    pair = row.comparison
+    ends = (None, None) if isnan(pair.low) else (pair.low, pair.high)
+    difference = Estimate(pair.difference, *ends).percent()
+    # An interval that contradicts the exact test is left out.
+    if (pair.low > 0 or pair.high < 0) != (pair.p < LEVEL):
+        difference = replace(difference, low=None, high=None, mark="‡")
+    least = detectable_difference(pair.error, pair.freedom)
+    detectable = None if isnan(least) else Estimate(least).percent()
+    ps = [Estimate(p, decimals=P_DECIMALS) for p in (pair.p, p)]
+    verdict = _verdict(pair, p)
+    return [*row.labels, difference, detectable, *ps, pair.test, count(row.left_out), verdict]
+
+
+def _verdict(pair: Comparison, p: float) -> str:
     """What a comparison says, given its corrected p."""
-    is_near = max(abs(found.low), abs(found.high)) <= _NEAR
+    is_near = max(abs(pair.low), abs(pair.high)) <= _NEAR
     near = f"at most {100 * _NEAR:.0f} points apart"
     if p < LEVEL:
         return f"differ, {near}" if is_near else "differ"
@@ -365,29 +361,24 @@ def _verdict(found: Comparison, p: float) -> str:
 
 def _tests(
     records: Records,
-    section: str,
+    benchmark: str,
     what: str,
     columns: Sequence[str],
     rows: Sequence[PairedRow | None],
 ) -> Table:
-    runs = records.current(section)
-    name = f"tests_{what}_{runs['benchmark'].iloc[0]}" if len(runs) else f"tests_{what}"
-    name += f"_{section.partition(': ')[2]}" if ": " in section else ""
-    title = {"effects": f"{section}: effects of crossed factors"}.get(
-        what, f"{section}: tests between {what}"
-    )
-    found = [row for row in rows if row]
+    is_effects = what == "effects"
+    title = "effects of crossed factors" if is_effects else f"tests between {what}"
     return Table(
-        name,
-        title,
+        f"tests_{what}_{benchmark}_{part_of_title(benchmark)}".rstrip("_"),
+        f"{load(benchmark).title}: {title}",
         columns,
-        paired_cells(found),
-        [*notes("effects" if what == "effects" else "tests"), *run_notes(runs)],
+        paired_cells(rows),
+        [*notes("effects" if is_effects else "tests"), *run_notes(records.current(benchmark))],
     )
 
 
-def _grouped(values: Sequence[Any], key: Any) -> list[list[Any]]:
-    groups: dict[Any, list[Any]] = {}
+def _grouped(values: Iterable[PairedRun], key: Callable[[PairedRun], Any]) -> list[list[PairedRun]]:
+    groups: dict[Any, list[PairedRun]] = {}
     for value in values:
         groups.setdefault(key(value), []).append(value)
     return list(groups.values())

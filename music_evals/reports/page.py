@@ -36,19 +36,24 @@ def environment() -> Environment:
     """Return what fills the templates of pages: all text is escaped, and an unknown name is an
     error.
     """
-    made = Environment(
-        loader=PackageLoader("music_evals.reports"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
-    made.filters |= {
+    pages = Environment(
+        loader=PackageLoader("music_evals.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    pages.filters |= {
         "marked": _marked,
         "data": _data,
         "address": _ADDRESS.fullmatch,
         "laid_out": _laid_out,
+        "number": number,
+        "interval": interval,
     }
-    made.filters |= {"number": number, "interval": interval}
-    made.tests["estimate"] = lambda cell: isinstance(cell, Estimate)
-    return made
+    pages.tests["estimate"] = lambda cell: isinstance(cell, Estimate)
+    return pages
 
 
 def html(
@@ -87,10 +92,9 @@ def markdown(
             yield f"## {section.title}\n"
             for table in section.tables:
                 yield table.to_markdown(level=3)
-                words = re.sub(r"([\\\[\]])", r"\\\1", table.title)
-                yield from (
-                    [f"![Figure: {words}]({table.name}.svg)\n"] if table.name in figures else []
-                )
+                if table.name in figures:
+                    words = re.sub(r"([\\\[\]])", r"\\\1", table.title)
+                    yield f"![Figure: {words}]({table.name}.svg)\n"
 
     # What looks like a tag would be one, or be lost, where Markdown is turned to HTML.
     return "\n".join(lines()).replace("<", "&lt;")
@@ -106,40 +110,22 @@ def _laid_out(table: Table) -> dict[str, Any]:
     """Arrange a table for the page: no empty columns; how a model was asked, and on which data, is
     in its cell.
     """
-    ordered, names, numeric = table.measured_first(), table.columns, list(table.is_numeric())
-    inner = {
-        at: name
-        for at, name in enumerate(names)
-        if name in (*_UNDER_MODEL, *_BEHIND) and "Model" in names
-    }
-    known = [
-        at
-        for at in range(len(names))
-        if at not in inner and any(row[at] is not None for row in ordered.rows)
-    ]
+    ordered, names = table.measured_first(), list(table.columns)
+    inner = (*_UNDER_MODEL, *_BEHIND) if "Model" in names else ()
+    heads = []
+    for place, (name, numeric) in enumerate(zip(names, table.is_numeric(), strict=True)):
+        if name not in inner and any(row[place] is not None for row in ordered.rows):
+            heads.append((name, "number" if numeric else "text"))
     rows = []
     for kind, row in zip(ordered.kinds, ordered.rows, strict=True):
-        under = [
-            str(row[at])
-            for at, name in inner.items()
-            if name in _UNDER_MODEL and row[at] is not None
-        ]
-        behind = [
-            str(row[at]) for at, name in inner.items() if name in _BEHIND and row[at] is not None
-        ]
-        rows.append(
-            (
-                kind,
-                [
-                    (row[at], (", ".join(under), behind) if names[at] == "Model" else None)
-                    for at in known
-                ],
-            )
+        cells = dict(zip(names, row, strict=True))
+        under, behind = (
+            [str(cells[name]) for name in names if name in shown and cells[name] is not None]
+            for shown in (_UNDER_MODEL, _BEHIND)
         )
-    return {
-        "heads": [(names[at], "number" if numeric[at] else "text") for at in known],
-        "rows": rows,
-    }
+        details = {"Model": (", ".join(under), behind)}
+        rows.append((kind, [(cells[name], details.get(name)) for name, _ in heads]))
+    return {"heads": heads, "rows": rows}
 
 
 @cache
@@ -147,13 +133,11 @@ def _marked(words: str) -> Markup:
     """Mark in a text what tells that a number is not of the published test, and let long names
     break.
     """
-    parts = [
-        Markup("<wbr>").join(_AFTER_A_MARK.split(part)) for part in _NOT_PUBLISHED.split(words)
-    ]
-    return Markup("").join(
-        Markup("<mark>{}</mark>").format(part) if place % 2 else part
-        for place, part in enumerate(parts)
-    )
+    marked = Markup()
+    for place, part in enumerate(_NOT_PUBLISHED.split(words)):
+        shown = Markup("<wbr>").join(_AFTER_A_MARK.split(part))
+        marked += Markup("<mark>{}</mark>").format(shown) if place % 2 else shown
+    return marked
 
 
 def _data(content: str, media_type: str) -> str:

@@ -13,7 +13,7 @@ from itertools import cycle
 from typing import Any, Final
 
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.table import PUBLISHED, Table
+from music_evals.reports.table import PUBLISHED, Cell, Table
 from music_evals.scorers.metrics.estimates import Estimate
 
 # Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind
@@ -70,23 +70,12 @@ def table_figure(
     from matplotlib.figure import Figure
 
     ordered = table.measured_first()
-    numeric = list(ordered.is_numeric())
+    numeric = ordered.is_numeric()
     panels = [place for place, is_number in enumerate(numeric) if is_number]
-    text = [
-        place
-        for place, name in enumerate(ordered.columns)
-        if not numeric[place] and name not in _UNNAMED
-    ]
-    names = [
-        ", ".join(str(row[place]) for place in text if row[place] not in (None, DEFAULT))
-        for row in ordered.rows
-    ]
-    model, kinds = ordered.columns.index("Model"), ordered.kinds
-    models = dict.fromkeys(
-        row[model] for row, kind in zip(ordered.rows, kinds, strict=True) if kind != PUBLISHED
-    )
-    looks = dict(zip(models, zip(cycle(COLOURS), cycle(MARKS), strict=False), strict=False))
-    names += ["published models"] if published else []
+    names = _row_names(ordered)
+    if published:
+        names.append("published models")
+    looks = _looks(ordered)
     with style.context(["default", dict(_STYLE)]):
         drawing = Figure(
             figsize=(min(_WIDTH, _PANEL * len(panels)), 0.5 + _LINE * len(names)), dpi=72
@@ -102,25 +91,44 @@ def table_figure(
             axes.tick_params(length=0)
             if heading in floors:
                 axes.axvspan(-4, floors[heading], color=_BAND, linewidth=0, zorder=0)
-            for place, (row, kind) in enumerate(zip(ordered.rows, kinds, strict=True)):
-                colour, mark = (GREY, "|") if kind == PUBLISHED else looks[row[model]]
-                cell = row[column]
-                if isinstance(cell, Estimate):
-                    axes.plot(cell.value, place, color=colour, marker=mark, markersize=5)
-                    if cell.low is not None and cell.high is not None:
-                        axes.plot(
-                            [cell.low, cell.high], [place, place], color=colour, linewidth=1.2
-                        )
+            for place, (row, look) in enumerate(zip(ordered.rows, looks, strict=True)):
+                _draw_cell(axes, row[column], place, *look)
             scores = published.get(heading, ())
-            axes.plot(
-                scores,
-                [len(names) - 1] * len(scores),
-                color=GREY,
-                marker="|",
-                markersize=8,
-                linestyle="",
-            )
+            places = [len(names) - 1] * len(scores)
+            axes.plot(scores, places, color=GREY, marker="|", markersize=8, linestyle="")
         return _svg(table.title, drawing)
+
+
+def _row_names(table: Table) -> list[str]:
+    """What the text of each row says, without source and data."""
+    columns = [
+        place
+        for place, numeric in enumerate(table.is_numeric())
+        if not numeric and table.columns[place] not in _UNNAMED
+    ]
+    names = []
+    for row in table.rows:
+        words = [str(row[place]) for place in columns if row[place] not in (None, DEFAULT)]
+        names.append(", ".join(words))
+    return names
+
+
+def _looks(table: Table) -> list[tuple[str, str]]:
+    """Colour and mark of each row; those of a model are the same in all rows."""
+    place = list(table.columns).index("Model")
+    rows = [*zip(table.rows, table.kinds, strict=True)]
+    models = dict.fromkeys(row[place] for row, kind in rows if kind != PUBLISHED)
+    looks = dict(zip(models, zip(cycle(COLOURS), cycle(MARKS), strict=False), strict=False))
+    return [(GREY, "|") if kind == PUBLISHED else looks[row[place]] for row, kind in rows]
+
+
+def _draw_cell(axes: Any, cell: Cell, place: int, colour: str, mark: str) -> None:
+    """Draw a point and its interval."""
+    if not isinstance(cell, Estimate):
+        return
+    axes.plot(cell.value, place, color=colour, marker=mark, markersize=5)
+    if cell.low is not None and cell.high is not None:
+        axes.plot([cell.low, cell.high], [place, place], color=colour, linewidth=1.2)
 
 
 def _svg(title: str, drawing: Any) -> str:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Final
 
 from music_evals.benchmarks import TaskFacts
-from music_evals.reports.comparisons import BASELINE, PairedRun, paired_row, paired_runs
+from music_evals.reports.comparisons import PairedRun, paired_row, paired_runs
 from music_evals.reports.records import Records
 from music_evals.reports.table import Rows, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate
@@ -37,21 +37,17 @@ def power_table(tasks: Sequence[TaskFacts], points: float, records: Records | No
     pairs = _pairs(records) if records else []
     rows: Rows = []
     for task in tasks:
-        found = [paired_row(*pair, ()) for pair in pairs if _is_of(pair[0], task)]
-        known = [row.comparison for row in found if row and not isnan(row.comparison.error)]
-        variance = median(one.error**2 * one.pairs for one in known) if known else SUPPOSED
-        n = max([task.samples or 0, *(one.pairs for one in known)])
+        compared = [paired_row(*pair, ()) for pair in pairs if _is_of(pair[0], task)]
+        outcomes = [row.comparison for row in compared if row]
+        outcomes = [outcome for outcome in outcomes if not isnan(outcome.error)]
+        n = max([task.samples or 0, *(outcome.pairs for outcome in outcomes)])
+        variance, source = SUPPOSED, "supposed"
+        if outcomes:
+            variance = median(outcome.error**2 * outcome.pairs for outcome in outcomes)
+            source = f"{len(outcomes)} pair{'s' * (len(outcomes) > 1)} of runs"
         least = Estimate(detectable_difference(sqrt(variance / n))).percent() if n else None
-        source = f"{len(known)} pair{'s' * (len(known) > 1)} of runs" if known else "supposed"
-        rows.append(
-            [
-                task.registry_name,
-                count(n or None),
-                least,
-                count(questions_needed(points / 100, variance)),
-                source,
-            ]
-        )
+        needed = count(questions_needed(points / 100, variance))
+        rows.append([task.registry_name, count(n or None), least, needed, source])
     columns = ("Task", "Questions", "They tell apart", f"Needed for {points:g} points", "Variance")
     return Table(
         "power", "Power of paired comparisons, in percentage points", columns, rows, notes("power")
@@ -72,13 +68,10 @@ def _pairs(records: Records) -> list[tuple[PairedRun, PairedRun]]:
     """Runs of two models on the same questions under the same condition; without baselines where
     there are others.
     """
-    pairs = [
-        (first, second)
-        for first, second in combinations(paired_runs(records), 2)
-        if first.rest("model") == second.rest("model")
-        and first.factors["model"] != second.factors["model"]
-    ]
-    models = [
-        pair for pair in pairs if not any(run.factors["model"].startswith(BASELINE) for run in pair)
-    ]
+    pairs = []
+    for first, second in combinations(paired_runs(records), 2):
+        is_same_model = first.factors["model"] == second.factors["model"]
+        if not is_same_model and first.rest("model") == second.rest("model"):
+            pairs.append((first, second))
+    models = [pair for pair in pairs if not pair[0].is_baseline and not pair[1].is_baseline]
     return models or pairs

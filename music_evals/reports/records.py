@@ -9,16 +9,16 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from math import isnan, nan
+from math import inf, isnan, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
-from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.log import EvalLog, EvalResults, read_eval_log
 from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -65,9 +65,7 @@ _COMMIT: Final = re.compile("[0-9a-f]{40}")
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _HEADER_BYTES: Final = 1 << 26
 _SAMPLE_BYTES: Final = 1 << 28
-_ELEMENT_BYTES: Final = 1 << 22  # of the summary of a sample
-_ELEMENT: Final = re.compile(r"[\s,]*([^\s,\]])")
-_MOST_VALUES: Final = 2_000_000  # of a header, or of a sample
+_BYTES_OF_VALUE: Final = 32  # as few as a value of JSON may have, on average
 _JSON_BYTES: Final = 1 << 29  # of a log in JSON, or of the summaries of all samples
 _LARGEST: Final = 1e20  # above all seeds of 64 bits
 _LONGEST: Final = 1000  # characters of a text in a header, or in metadata
@@ -118,15 +116,16 @@ class Records(NamedTuple):
     headers: Mapping[int, EvalLog]
     passed_over: Sequence[tuple[str, str]]
 
-    def current(self, section: str = "", **values: Any) -> pd.DataFrame:
-        """Return the runs of a section that are current, with these values of columns; probes are
+    def current(self, benchmark: str = "", **values: Any) -> pd.DataFrame:
+        """Return the runs of a benchmark that are current, with these values of columns; probes are
         left out.
         """
         runs = self.runs[self.runs["is_current"] & ~self.runs["is_probe"]]
-        for name, value in {**({"section": section} if section else {}), **values}.items():
-            if name not in runs:
-                return runs.iloc[:0]
-            runs = runs[runs[name].isin(value) if isinstance(value, list) else runs[name] == value]
+        if benchmark:
+            runs = runs[runs["benchmark"] == benchmark]
+        for name, value in values.items():
+            accepted = value if isinstance(value, list) else [value]
+            runs = runs[runs[name].isin(accepted)] if name in runs else runs.iloc[:0]
         return runs
 
     def score(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
@@ -138,8 +137,8 @@ class Records(NamedTuple):
 
     def percent(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
         """Return a measured figure of a run in percent; see `score`."""
-        found = self.score(run, metric, group)
-        return found.percent() if found else None
+        score = self.score(run, metric, group)
+        return score and score.percent()
 
     def floors(self, run: int, group: str = "") -> Estimates:
         """Return the floors of the main metric of a run, by their kind: what is earned without the
@@ -174,43 +173,43 @@ def read_records(
         >>> records.runs[["task", "model", "condition", "n"]]  # doctest: +SKIP
     """
     headers: list[EvalLog] = []
-    rows: list[list[_Row]] = []
+    rows: list[_Row] = []
     passed_over: list[tuple[str, str]] = []
     with local_logs(*([logs] if isinstance(logs, str | Path) else logs)) as paths:
         for number, path in enumerate(paths, start=1):
             try:
-                header = read_header(path)
-                samples = list(_samples(path, header))
-                _complete_facts(header, samples, defaults)
-                _check_usable(header)
-                items_of_log = _items(header, samples)
-                run_facts(header)  # what it cannot show, the report could not either
-                headers.append(header)
-                rows.append(items_of_log)
-            except (
-                Exception
-            ) as error:  # whatever a reader of zip and JSON meets in a file that is no log
+                header, rows_of_log = _read_log(path, defaults)
+            except Exception as error:  # whatever a file that is no log makes a reader raise
                 passed_over.append((plain(str(path)), reason(error)))
+            else:
+                rows += [{**row, "run": len(headers)} for row in rows_of_log]
+                headers.append(header)
             progress(number, len(paths))
-    items = pd.DataFrame(
-        [{**item, "run": run} for run, found in enumerate(rows) for item in found],
-        columns=None if any(rows) else ["run", "is_main"],
-    )
-    by_run = dict(list(items.groupby("run"))) if len(items) else {}
-    runs = [
-        _run(log, fingerprint, by_run[run])
-        for run, (log, fingerprint) in enumerate(zip(headers, fingerprints(headers), strict=True))
-    ]
-    frame = (
-        _with_current(pd.DataFrame(runs))
-        if runs
-        else pd.DataFrame({"is_current": [], "is_probe": []}, dtype=bool)
-    )
-    scores = [row for run, log in enumerate(headers) for row in _scores(run, log, by_run[run])]
+    items = pd.DataFrame(rows, columns=None if rows else ["run", "is_main"])
+    by_run = dict(list(items.groupby("run")))
+    main = {run: group[group["is_main"]] for run, group in by_run.items()}
+    runs = list(map(_run, headers, fingerprints(headers), main.values()))
+    frame = pd.DataFrame({"is_current": [], "is_probe": []}, dtype=bool)
+    if runs:
+        frame = _with_current(pd.DataFrame(runs))
+    scores: list[_Row] = []
+    for run, log in enumerate(headers):
+        scores += _scores(run, log, main[run])
     for benchmark in dict.fromkeys(run["benchmark"] for run in runs):
         scores += _published_scores(benchmark)
-    main = {run: group[group["is_main"]].dropna(axis=1, how="all") for run, group in by_run.items()}
+    main = {run: group.dropna(axis=1, how="all") for run, group in main.items()}
     return Records(frame, pd.DataFrame(scores), items, main, dict(enumerate(headers)), passed_over)
+
+
+def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, list[_Row]]:
+    """Read the header of a log and its items; an error if it cannot be used."""
+    header = read_header(path)
+    samples = list(_samples(path, header))
+    _complete_facts(header, samples, defaults)
+    _check_usable(header)
+    items = _items(header, samples)
+    run_facts(header)  # what it cannot show, the report could not either
+    return header, items
 
 
 def score_of(items: pd.DataFrame) -> Estimate | None:
@@ -218,10 +217,11 @@ def score_of(items: pd.DataFrame) -> Estimate | None:
     without a value.
     """
     counted = items[items["counts"] & items["value"].notna()]
-    found = estimate(*(counted[name].tolist() for name in ("value", "item", "cluster", "stratum")))
-    if found is None or "is_unread" not in counted or counted["is_unread"].isna().all():
-        return found
-    return replace(found, unread=float(counted["is_unread"].dropna().mean()))
+    score = estimate(*(counted[name].tolist() for name in ("value", "item", "cluster", "stratum")))
+    if score is None or "is_unread" not in counted:
+        return score
+    flags = counted["is_unread"].dropna()
+    return replace(score, unread=float(flags.mean())) if len(flags) else score
 
 
 @contextmanager
@@ -245,11 +245,10 @@ def local_logs(*places: str | Path) -> Iterator[list[Path]]:
             if files.isdir(root):
                 infos = list_eval_logs(files.unstrip_protocol(root))
                 logs = [fsspec.core.url_to_fs(info.name)[1] for info in infos]
-                logs = [
-                    log for log in logs if "shards" not in log.removeprefix(root).split("/")[:-1]
-                ]
             for log in logs:
                 path = Path(log)
+                if "shards" in log.removeprefix(root).split("/")[:-1]:
+                    continue
                 if "file" not in files.protocol:
                     path = Path(fetched) / f"{number}-{path.name}"
                     files.get_file(log, str(path))
@@ -301,18 +300,14 @@ def read_header(path: Path) -> EvalLog:
         raise ValueError("its name is not UTF-8, or holds control characters")
     if path.suffix == ".eval":
         with zipfile.ZipFile(path) as archive:
-            for entry in archive.infolist():
-                if entry.filename in _HEADERS:
-                    _read_entry(archive, entry.filename, _HEADER_BYTES)
+            for name in {*_HEADERS} & {*archive.namelist()}:
+                _read_entry(archive, name, _HEADER_BYTES)
     else:
-        _check_size("it", path.stat().st_size, _JSON_BYTES)
-        data = path.read_bytes()
-        _check_values("it", data)
-        json.loads(data)  # Inspect's reader needs memory by the square of the depth of lists
+        # Inspect's reader needs memory by the square of the depth of lists; this one does not.
+        json.loads(_read_json(path))
     log = read_eval_log(str(path), header_only=True)
-    header = EvalLog.model_validate(
-        _plain_values(log.model_dump(exclude={"samples", "reductions"}), "it")
-    )
+    values = log.model_dump(exclude={"samples", "reductions"})
+    header = EvalLog.model_validate(_plain_values(values, "it"))
     header.location = log.location
     return header
 
@@ -323,63 +318,43 @@ def _samples(path: Path, header: EvalLog) -> Iterator[_Sample]:
         entries = json.loads(path.read_bytes()).get("samples") or []
         yield from map(_Sample.model_validate, entries)
         return
-    scorers = [score.name for score in (header.results.scores if header.results else [])]
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-        if any(name.startswith(_WITH_DETAILS) for name in scorers):
+        if any(name.startswith(_WITH_DETAILS) for name in _scorers(header)):
             for name in sorted(name for name in names if name.startswith("samples/")):
                 yield _Sample.model_validate(json.loads(_read_entry(archive, name, _SAMPLE_BYTES)))
         elif "summaries.json" in names:
-            _check_size(
-                "its summaries.json", archive.getinfo("summaries.json").file_size, _JSON_BYTES
-            )
-            text = archive.read("summaries.json").decode()
-            yield from map(_Sample.model_validate, _elements(text))
+            entries = json.loads(_read_entry(archive, "summaries.json", _JSON_BYTES))
+            yield from map(_Sample.model_validate, entries)
+
+
+def _scorers(log: EvalLog) -> list[str]:
+    return [score.name for score in (log.results or EvalResults()).scores]
 
 
 def _read_entry(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
     _check_size(f"its {name}", archive.getinfo(name).file_size, most)
     data = archive.read(name)
-    _check_values(f"its {name}", data)
+    _check_values(f"its {name}", data, most)
     return data
 
 
-def _elements(text: str) -> Iterator[Any]:
-    """The elements of a list in JSON, one at a time: a list of empty lists needs 30 times its
-    text.
-    """
-    decoder = json.JSONDecoder()
-    if not text.lstrip().startswith("["):
-        raise ValueError("its summaries.json holds no list")
-    place = text.index("[") + 1
-    while match := _ELEMENT.search(text, place):
-        place = match.start(1)
-        for size in (_ELEMENT_BYTES >> 6, _ELEMENT_BYTES):
-            try:
-                element, end = decoder.raw_decode(text[place : place + size])
-            except json.JSONDecodeError:
-                if place + size >= len(text):
-                    raise
-            else:
-                break
-        else:
-            raise ValueError(
-                f"a summary in its summaries.json has over {_ELEMENT_BYTES:,} characters"
-            )
-        yield element
-        place += end
+def _read_json(path: Path) -> bytes:
+    _check_size("it", path.stat().st_size, _JSON_BYTES)
+    data = path.read_bytes()
+    _check_values("it", data, _HEADER_BYTES)
+    return data
 
 
-def _check_values(what: str, data: bytes) -> None:
+def _check_values(what: str, data: bytes, most_bytes: int) -> None:
     """Check what JSON will cost: a value costs up to 100 bytes, whatever is written of it."""
-    values = data.count(b",") + data.count(b"[") + data.count(b"{")
-    if values > _MOST_VALUES:
-        raise ValueError(f"{what} has {values:,} values; at most {_MOST_VALUES:,} are read")
+    values = sum(map(data.count, (b",", b"[", b"{")))
+    _check_size(what, values, most_bytes // _BYTES_OF_VALUE, "values")
 
 
-def _check_size(what: str, size: int, most: int) -> None:
+def _check_size(what: str, size: int, most: int, unit: str = "bytes") -> None:
     if size > most:
-        raise ValueError(f"{what} has {size:,} bytes; at most {most:,} are read")
+        raise ValueError(f"{what} has {size:,} {unit}; at most {most:,} are read")
 
 
 def _plain_values(value: Any, where: str) -> Any:
@@ -389,13 +364,12 @@ def _plain_values(value: Any, where: str) -> Any:
     if isinstance(value, str):
         return plain(value, _LONGEST)
     if isinstance(value, dict):
-        return {
-            _plain_values(key, where): _plain_values(one, f"{where}.{key}")
-            for key, one in value.items()
-        }
+        keys = [_plain_values(key, where) for key in value]
+        values = [_plain_values(value[key], f"{where}.{key}") for key in value]
+        return dict(zip(keys, values, strict=True))
     if isinstance(value, list | tuple):
-        return [_plain_values(one, where) for one in value]
-    if isinstance(value, int | float) and not isnan(value) and abs(value) > _LARGEST:
+        return [_plain_values(element, where) for element in value]
+    if isinstance(value, int | float) and abs(value) > _LARGEST:
         raise ValueError(f"{where.removeprefix('it.')} is a number above {_LARGEST:.0e}")
     return value
 
@@ -415,25 +389,27 @@ def _complete_facts(log: EvalLog, samples: Sequence[_Sample], defaults: Defaults
     facts, dataset = load(benchmark).tasks[task], f"hf://datasets/{named['repo']}"
     params = dict(facts.prompted or {})
     log.eval.task_args |= {**defaults(benchmark, task), **params, "dataset": dataset}
-    scores = log.results.scores if log.results else []
-    metric = next(
-        (name for name in ("accuracy", "mean") if scores and name in scores[0].metrics), ""
-    )
     log.eval.metadata = {
         "benchmark": benchmark,
         "config": task,
         "condition": params,
-        "main_metric": f"{scores[0].name}/{metric}" if metric else "",
+        "main_metric": _first_metric(log),
         "dataset": dataset,
         "dataset_label": named["repo"],
         "alone": True,
         "floors": {"": {} if facts.chance is None else {"chance": {"value": facts.chance}}},
-        **(
-            {"dataset_revision": named["revision"]}
-            if _COMMIT.fullmatch(named["revision"] or "")
-            else {}
-        ),
     }
+    if _COMMIT.fullmatch(named["revision"] or ""):
+        log.eval.metadata["dataset_revision"] = named["revision"]
+
+
+def _first_metric(log: EvalLog) -> str:
+    """The accuracy or mean of the first scorer; nothing without any."""
+    for score in (log.results or EvalResults()).scores[:1]:
+        for name in ("accuracy", "mean"):
+            if name in score.metrics:
+                return f"{score.name}/{name}"
+    return ""
 
 
 def _check_usable(log: EvalLog) -> None:
@@ -444,16 +420,14 @@ def _check_usable(log: EvalLog) -> None:
         raise ValueError(f"its status is {log.status}, not success{cause}")
     if log.invalidated:
         raise ValueError("it was invalidated")
-    if (
-        about.get("benchmark") not in names()
-        or about.get("config") not in load(about["benchmark"]).tasks
-    ):
-        raise ValueError(f"no table is known for {about.get('benchmark') or log.eval.task}")
+    benchmark = about.get("benchmark")
+    if benchmark not in names() or about.get("config") not in load(benchmark).tasks:
+        raise ValueError(f"no table is known for {benchmark or log.eval.task}")
     try:
         scorer = _Facts.model_validate(about).main_metric.partition("/")[0]
     except ValidationError as error:
         raise ValueError(f"its metadata cannot be used: {reason(error)}") from error
-    if all(score.name != scorer for score in (log.results.scores if log.results else [])):
+    if scorer not in _scorers(log):
         raise ValueError(f"it has no figures of the scorer {scorer}")
     if log.eval.config.log_samples is False:
         raise ValueError("its samples were not logged")
@@ -466,92 +440,94 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
     """The items of a log's samples, of each scorer; a sample that was asked again after an error
     counts once.
     """
-    scorers = [score.name for score in (log.results.scores if log.results else [])]
-    main = (log.eval.metadata or {})["main_metric"].partition("/")[0]
-    rows = []
+    main_scorer, _, metric = (log.eval.metadata or {})["main_metric"].partition("/")
+    rows: list[_Row] = []
     for sample in {(str(sample.id), sample.epoch): sample for sample in samples}.values():
-        about = sample.metadata
-        # Inspect numbers the samples of the Hub; the row has its own id.
-        sample_id = str(about["id"] if {"id", "asks"} <= about.keys() else sample.id)
-        usage = next(
-            (one for model, one in sample.model_usage.items() if plain(model) == log.eval.model),
-            None,
-        )
-        tokens = nan if usage is None else float(usage.output_tokens)
-        seconds = nan if sample.working_time is None else sample.working_time
-        tokens, seconds = (amount if 0 <= amount <= _MOST else nan for amount in (tokens, seconds))
-        columns = _columns(about)
-        for name in scorers:
-            score = (sample.scores or {}).get(name)
-            if score is None:
-                continue
-            for item in items_of(score, sample_id, about):
-                if item.value is not None and not 0 <= item.value <= 1:
-                    raise ValueError(
-                        f"sample {plain(sample_id, _SHOWN)} has the score {item.value:g}; 0 to 1 is"
-                        " accepted"
-                    )
-                # The twin of a question has another answer; it is paired with the question.
-                target = str(about.get("twin_target", sample.target))
-                target = target if item.id == sample_id else str(item.details.get("target", ""))
-                details = {
-                    name: fact
-                    for name, fact in item.details.items()
-                    if name not in ("prediction", "embedding")
-                }
-                rows.append(
-                    {
-                        **columns,
-                        **_columns(item.details),
-                        "scorer": name,
-                        "is_main": name == main,
-                        "sample": plain(str(sample.id), _SHOWN),
-                        "item": plain(item.id, _SHOWN),
-                        "epoch": sample.epoch,
-                        "pair": _digest(item.id, target),
-                        "question_key": _question_key(about, item.id, target),
-                        "cluster": plain(item.cluster, _SHOWN),
-                        "stratum": plain(item.stratum, _SHOWN),
-                        "value": nan if item.value is None else item.value,
-                        "counts": item.counts,
-                        "answer": (
-                            None if score.answer is None else plain(str(score.answer), _SHOWN)
-                        ),
-                        "target": plain(str(sample.target), _SHOWN),
-                        "tokens": tokens,
-                        "seconds": seconds,
-                        "is_unread": _is_unread(item.details),
-                        "details": details if name.startswith(_WITH_DETAILS) else None,
-                    }
-                )
-    if (log.eval.metadata or {})["main_metric"].endswith(f"/{ORIGINAL}"):
-        pieces = [row for row in rows if row["is_main"]]
-        for row, is_original in zip(
-            pieces, original([row["details"] for row in pieces]), strict=True
-        ):
+        response = _response(sample, log.eval.model)
+        for scorer in _scorers(log):
+            if score := (sample.scores or {}).get(scorer):
+                facts = {**response, "scorer": scorer, "is_main": scorer == main_scorer}
+                rows += _item_rows(sample, score, facts)
+    main = [row for row in rows if row["is_main"]]
+    if metric == ORIGINAL:
+        for row, is_original in zip(main, original([row["details"] for row in main]), strict=True):
             row["value"] = float(is_original)
-    if not any(row["is_main"] for row in rows):
-        raise ValueError(f"none of its samples has a score of {main}")
-    if all(isnan(row["value"]) for row in rows if row["is_main"]):
+    if not main:
+        raise ValueError(f"none of its samples has a score of {main_scorer}")
+    if all(isnan(row["value"]) for row in main):
         raise ValueError("none of its samples was scored")
     return rows
+
+
+def _response(sample: _Sample, model: str) -> _Row:
+    """What is the same for all items of a sample."""
+    usage = {plain(name): usage for name, usage in sample.model_usage.items()}.get(model)
+    return {
+        "sample": plain(str(sample.id), _SHOWN),
+        "epoch": sample.epoch,
+        "tokens": _bounded(usage.output_tokens if usage else None),
+        "seconds": _bounded(sample.working_time),
+    }
+
+
+def _bounded(amount: float | None) -> float:
+    return float(amount) if amount is not None and 0 <= amount <= _MOST else nan
+
+
+def _item_rows(sample: _Sample, score: Score, facts: _Row) -> Iterator[_Row]:
+    about = sample.metadata
+    # Inspect numbers the samples of the Hub; the row has its own id.
+    sample_id = str(about["id"] if {"id", "asks"} <= about.keys() else sample.id)
+    answer = None if score.answer is None else plain(str(score.answer), _SHOWN)
+    for item in items_of(score, sample_id, about):
+        if item.value is not None and not 0 <= item.value <= 1:
+            raise ValueError(
+                f"sample {plain(sample_id, _SHOWN)} has the score {item.value:g}; 0 to 1 is"
+                " accepted"
+            )
+        # The twin of a question has another answer; it is paired with the question.
+        target = str(about.get("twin_target", sample.target))
+        if item.id != sample_id:
+            target = str(item.details.get("target", ""))
+        row = {
+            **_columns(about),
+            **_columns(item.details),
+            **facts,
+            "item": plain(item.id, _SHOWN),
+            "pair": _digest(item.id, target),
+            "question_key": _question_key(about, item.id, target),
+            "cluster": plain(item.cluster, _SHOWN),
+            "stratum": plain(item.stratum, _SHOWN),
+            "value": nan if item.value is None else item.value,
+            "counts": item.counts,
+            "answer": answer,
+            "target": plain(str(sample.target), _SHOWN),
+            "is_unread": _is_unread(item.details),
+            "details": None,
+        }
+        if facts["scorer"].startswith(_WITH_DETAILS):
+            kept = item.details.keys() - {"prediction", "embedding"}
+            row["details"] = {name: fact for name, fact in item.details.items() if name in kept}
+        yield row
 
 
 def _is_unread(details: _Metadata) -> bool | None:
     """Whether an item's reply holds no answer that could be read; None if its scorer does not
     say.
     """
-    reading = details.get("reading")
-    return None if reading is None else reading in UNREAD and not details.get("votes")
+    if details.get("reading") is None:
+        return None
+    return details["reading"] in UNREAD and not details.get("votes")
 
 
 def _question_key(about: _Metadata, item: str, target: str) -> str:
     """What is equal for one question in two benchmarks: a checksum of its content, or of id, answer
     and options.
     """
+    if "content" in about:
+        return _digest(str(about["content"]))
     options = about.get("options")
-    shown = sorted(map(str, options)) if isinstance(options, list) else []
-    return _digest(str(about["content"])) if "content" in about else _digest(item, target, *shown)
+    return _digest(item, target, *sorted(map(str, options if isinstance(options, list) else ())))
 
 
 def _digest(*texts: str) -> str:
@@ -560,69 +536,58 @@ def _digest(*texts: str) -> str:
 
 def _columns(metadata: _Metadata) -> _Row:
     """What metadata say in numbers and texts."""
-    short = {
-        name: plain(value, _LONGEST) if isinstance(value, str) else value
-        for name, value in metadata.items()
-        if isinstance(value, str | int | float | bool)
-        and name.isidentifier()
-        and len(name) <= _SHOWN
-    }
-    return dict(list(short.items())[:_MOST_COLUMNS])
+    columns: _Row = {}
+    for name, value in metadata.items():
+        if not name.isidentifier() or len(name) > _SHOWN or len(columns) == _MOST_COLUMNS:
+            continue
+        if isinstance(value, str):
+            columns[name] = plain(value, _LONGEST)
+        elif isinstance(value, int | float):
+            columns[name] = value
+    return columns
 
 
-def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> _Row:
-    about = log.eval.metadata or {}
-    facts = load(about["benchmark"]).tasks[about["config"]]
-    params = {
-        name: _hashable(value)
-        for name, value in (log.eval.task_args | log.eval.task_args_passed).items()
-    }
-    main = items[items["is_main"]]
+def _run(log: EvalLog, fingerprint: RunFingerprint, main: pd.DataFrame) -> _Row:
+    about, results = log.eval.metadata or {}, log.results or EvalResults()
+    benchmark, label = about["benchmark"], about["dataset_label"]
+    facts = load(benchmark).tasks[about["config"]]
+    args = log.eval.task_args | log.eval.task_args_passed
+    params = {name: _hashable(value) for name, value in args.items()}
     counted = main[main["counts"] & main["value"].notna()]
-    is_comparable = _is_comparable(facts, params, about)
-    is_complete = _is_complete(log, main) and (
-        not is_comparable or _has_published_questions(facts, main)
-    )
+    is_comparable, is_complete = _is_comparable(facts, params, about), _is_complete(log, main)
+    if is_comparable and not _has_published_questions(facts, main):
+        is_complete = False
     headline = score_of(main)
+    unread = headline.unread if headline else None
     is_alone = bool(about.get("alone"))
-    unread = nan
-    if headline and headline.unread is not None:
-        unread = headline.unread
-    reader = models_by_role(log).get(READER, "")
-    reading = {f"{READER}={shown(READER, reader)}"} if reader else set()
-    words = [
-        *fingerprint.params,
-        *fingerprint.settings,
-        *(reading - {*fingerprint.settings}),
-        *([ALONE] if is_alone else []),
-        *([] if is_complete else [PARTIAL]),
-    ]
+    words = _condition(log, fingerprint)
+    if is_alone:
+        words.append(ALONE)
+    if not is_complete:
+        words.append(PARTIAL)
+    is_published_test = is_complete and is_comparable and not is_alone
     return params | {
         "params": {name: shown(name, value) for name, value in params.items()},
         "settings": fingerprint.settings,
         "signature": signature(log),
         "words": words,
         "section": facts.section_title,
-        "benchmark": about["benchmark"],
-        "task": about["config"],
+        "benchmark": benchmark,
+        "task": facts.name,
         "model": fingerprint.model,
         "condition": ", ".join(words) or DEFAULT,
-        "data": ", ".join([about["dataset_label"], *fingerprint.data]),
-        "key": repr(
-            (about["benchmark"], about["config"], fingerprint, is_alone, about["dataset_label"])
-        ),
+        "data": ", ".join([label, *fingerprint.data]),
+        "key": repr((benchmark, facts.name, fingerprint, is_alone, label)),
         "changes": len(fingerprint.params) + len(fingerprint.settings) + is_alone,
         "created": datetime.fromisoformat(log.eval.created),
         "main_metric": about["main_metric"],
-        "unread": unread,
-        "has_reader": bool(reading),
-        "errors": (
-            results.total_samples - results.completed_samples if (results := log.results) else 0
-        ),
+        "unread": nan if unread is None else unread,
+        "has_reader": READER in models_by_role(log),
+        "errors": results.total_samples - results.completed_samples,
         "n": counted["item"].nunique(),
         "clusters": counted["cluster"].nunique(),
         "is_complete": is_complete,
-        "is_published_test": is_complete and is_comparable and not is_alone,
+        "is_published_test": is_published_test,
         "is_alone": is_alone,
         "is_probe": params.get("twin") == "completion",
         "location": log.location,
@@ -630,47 +595,47 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> _Row
     }
 
 
+def _condition(log: EvalLog, fingerprint: RunFingerprint) -> list[str]:
+    """What differs from the defaults, with the model that reads replies."""
+    words = [*fingerprint.params, *fingerprint.settings]
+    if reader := models_by_role(log).get(READER):
+        reading = f"{READER}={shown(READER, reader)}"
+        if reading not in fingerprint.settings:
+            words.append(reading)
+    return words
+
+
 def _is_complete(log: EvalLog, main: pd.DataFrame) -> bool:
     """Whether every sample was asked and scored; a question that nobody can decide does not
     matter.
     """
-    results, config = log.results, log.eval.config
-    if results is None or config.limit is not None or config.sample_id is not None:
-        return False
-    if (log.eval.metadata or {}).get("rows_left_out") or (
-        main["counts"] & main["value"].isna()
-    ).any():
+    results, config = log.results or EvalResults(), log.eval.config
+    is_selection = config.limit is not None or config.sample_id is not None
+    if is_selection or (log.eval.metadata or {}).get("rows_left_out"):
         return False
     wanted = (log.eval.dataset.samples or 0) * (config.epochs or 1)
-    return (
-        results.completed_samples
-        == results.total_samples
-        == wanted
-        == len(main[["sample", "epoch"]].drop_duplicates())
-    )
+    responses = len(main[["sample", "epoch"]].drop_duplicates())
+    is_scored = main["value"].notna() | ~main["counts"]
+    numbers = {wanted, responses, results.completed_samples, results.total_samples}
+    return len(numbers) == 1 and bool(is_scored.all())
 
 
 def _is_comparable(facts: TaskFacts, params: _Metadata, about: _Metadata) -> bool:
     """Whether a log says that it is of the published test, as the paper asked it: see
     ``[comparable]``.
     """
-    benchmark = load(facts.benchmark)
-    is_own = about.get("dataset_source") == dataset_facts(facts.benchmark).published[0]
-    accepted = dict(benchmark.table.get("comparable", {}))
-    changed = {"stimulus", "twin", "answer", *accepted.pop("defaults", ())} & (
-        about.get("condition") or {}
-    ).keys()
-    known = {**about, **params}
-    return (
-        is_own
-        and not changed
-        and not about.get("dataset_missing_files")
-        and all(
-            _hashable(known[name]) in map(_hashable, values)
-            for name, values in accepted.items()
-            if known.get(name) is not None
-        )
-    )
+    accepted = dict(load(facts.benchmark).table.get("comparable", {}))
+    defaults = {"stimulus", "twin", "answer", *accepted.pop("defaults", ())}
+    if about.get("dataset_source") != dataset_facts(facts.benchmark).published[0]:
+        return False
+    if about.get("dataset_missing_files") or defaults & (about.get("condition") or {}).keys():
+        return False
+    stated = {**about, **params}
+    for name, values in accepted.items():
+        value = _hashable(stated.get(name))
+        if value is not None and value not in map(_hashable, values):
+            return False
+    return True
 
 
 def _has_published_questions(facts: TaskFacts, main: pd.DataFrame) -> bool:
@@ -678,13 +643,11 @@ def _has_published_questions(facts: TaskFacts, main: pd.DataFrame) -> bool:
     anything.
     """
     _, source = dataset_facts(facts.benchmark).published
-    wanted, known = source.questions.get(facts.name), source.fingerprints.get(facts.name)
     ids = main["item"] if "question" not in main else main["question"].fillna(main["item"])
-    return (
-        wanted is not None
-        and ids.nunique() >= wanted
-        and known in (None, fingerprint(ids.astype(str)))
-    )
+    if ids.nunique() < source.questions.get(facts.name, inf):
+        return False
+    expected = source.fingerprints.get(facts.name)
+    return expected is None or expected == fingerprint(ids.astype(str))
 
 
 def _hashable(value: Any) -> Any:
@@ -708,42 +671,47 @@ def _with_current(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(is_current=runs.index.isin(last), replaced=alike - 1)
 
 
-def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[_Row]:
+def _scores(run: int, log: EvalLog, main: pd.DataFrame) -> Iterator[_Row]:
     """The figures of a run: the main metric, also by group, the other metrics of its log, and its
     floors.
     """
-    about = log.eval.metadata or {}
-    facts, main_metric = _Facts.model_validate(about), about["main_metric"]
-    main = items[items["is_main"]]
-    yield _row(run, main_metric, "", score_of(main))
+    facts = _Facts.model_validate(log.eval.metadata)
+    yield _row(run, facts.main_metric, "", score_of(main))
+    for group, items in _groups(main):
+        yield _row(run, facts.main_metric, group, score_of(items))
+    for metric, figure in _logged_metrics(log):
+        if metric != facts.main_metric:
+            yield _row(run, metric, "", figure)
+    for group, floors in facts.floors.items():
+        theme = re.fullmatch(r"by_theme/(.*)/accuracy", group)
+        if group and not theme:
+            continue
+        for kind, floor in floors.items():
+            figure = Estimate(floor.value, floor.low, floor.high)
+            row = _row(run, facts.main_metric, f"theme={theme[1]}" if theme else "", figure)
+            yield {**row, "source": "floor", "floor": kind}
+
+
+def _groups(main: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The groups of items that have figures of their own."""
     for column in GROUPS:
         if column in main and main[column].nunique() > 1:
             for name, group in main.groupby(main[column].astype(str).str.removesuffix(".0")):
-                if found := score_of(group):
-                    yield _row(run, main_metric, f"{column}={name}", found)
+                if (group["counts"] & group["value"].notna()).any():
+                    yield f"{column}={name}", group
     for tag, group in _by_tag(main):
-        yield _row(run, main_metric, f"tag={tag}", score_of(group))
-    for score in log.results.scores if log.results else []:
-        values = {
-            name: float(metric.value)
-            for name, metric in score.metrics.items()
-            if not isnan(metric.value)
-        }
+        yield f"tag={tag}", group
+
+
+def _logged_metrics(log: EvalLog) -> Iterator[tuple[str, Estimate]]:
+    """The metrics of a log, with the ends of their intervals."""
+    for score in (log.results or EvalResults()).scores:
+        metrics = score.metrics.items()
+        values = {name: float(metric.value) for name, metric in metrics if not isnan(metric.value)}
         for name, value in values.items():
-            metric, is_end = f"{score.name}/{name}", name.endswith(("_low", "_high"))
-            if metric != main_metric and not is_end:
-                yield _row(
-                    run,
-                    metric,
-                    "",
-                    Estimate(value, values.get(f"{name}_low"), values.get(f"{name}_high")),
-                )
-    for metric, floors in facts.floors.items():
-        theme = re.fullmatch(r"by_theme/(.*)/accuracy", metric)
-        for kind, floor in floors.items() if theme or not metric else ():
-            group = f"theme={theme[1]}" if theme else ""
-            row = _row(run, main_metric, group, Estimate(floor.value, floor.low, floor.high))
-            yield {**row, "source": "floor", "floor": kind}
+            if not name.endswith(("_low", "_high")):
+                ends = values.get(f"{name}_low"), values.get(f"{name}_high")
+                yield f"{score.name}/{name}", Estimate(value, *ends)
 
 
 def _by_tag(items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -770,28 +738,20 @@ def _published_scores(benchmark: str) -> Iterator[_Row]:
             model = labels.pop("model", "")
             group = "; ".join(f"{column}={words}" for column, words in labels.items() if words)
             for metric, value in row.figures.items():
-                figure = {
-                    **_row(None, f"{name}/{metric}", group, Estimate(value)),
-                    "source": "published",
-                }
-                yield {**figure, "model": model, "benchmark": benchmark}
+                figure = _row(None, f"{name}/{metric}", group, Estimate(value))
+                whose = {"source": "published", "model": model, "benchmark": benchmark}
+                yield figure | whose
 
 
-def _row(run: int | None, metric: str, group: str, found: Estimate | None) -> _Row:
-    found = found or Estimate(nan)
-    ends = {"value": found.value, "low": found.low, "high": found.high, "n": found.n}
-    return {
-        "run": run,
-        "metric": metric,
-        "group": group,
-        **ends,
-        "source": "measured",
-        "unread": found.unread,
-    }
+def _row(run: int | None, metric: str, group: str, score: Estimate | None) -> _Row:
+    figure = asdict(score or Estimate(nan))
+    del figure["decimals"], figure["mark"]
+    unread = figure.pop("unread")
+    key = {"run": run, "metric": metric, "group": group}
+    return {**key, **figure, "source": "measured", "unread": unread}
 
 
 def _estimate(row: pd.Series) -> Estimate:
-    low, high, n, unread = (
-        None if pd.isna(row[name]) else float(row[name]) for name in ("low", "high", "n", "unread")
-    )
+    columns = ("low", "high", "n", "unread")
+    low, high, n, unread = (None if pd.isna(row[name]) else float(row[name]) for name in columns)
     return Estimate(float(row["value"]), low, high, None if n is None else int(n), unread=unread)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
+from music_evals.benchmarks import load
 from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import metadata_tables
@@ -22,16 +23,17 @@ from music_evals.reports.tables.common import (
 )
 
 _TABLES: Final = {
-    "MUSE": muse.tables,
-    "The MUSE Benchmark": muse_ten.tables,
-    "ZIQI-Eval": ziqi.tables,
-    "MSU-Bench": msu.tables,
-    "LilyBench": lilybench.tables,
-    "ABC-Eval": abc_eval.tables,
-    "LilyBench: generation": lilybench.generation_tables,
+    "muse": muse.tables,
+    "muse_ten": muse_ten.tables,
+    "ziqi": ziqi.tables,
+    "msu": msu.tables,
+    "lilybench": lilybench.tables,
+    "abc_eval": abc_eval.tables,
+    "lilybench_generation": lilybench.generation_tables,
 }
+"""Benchmark → its own tables; the others have the table of scores."""
 _SHARED: Final = (protocols_table, tags_table, third_party_table, floors_table, replies_table)
-"""Tables that every section has if its logs hold what they show."""
+"""Tables that every benchmark has if its logs hold what they show."""
 _Faults = list[tuple[str, str]]  # location of a log, and why a table cannot show it
 
 
@@ -61,8 +63,9 @@ def make_report(records: Records) -> tuple[list[Section], _Faults]:
         return Section(title.casefold().replace(": ", "-").replace(" ", "-"), title, tables)
 
     sections = [add("Summary", lambda rest: [summary_table(rest)], "the summary")]
-    titles = dict.fromkeys(records.runs["section"])
-    sections += [add(title, partial(section_tables, section=title), title) for title in titles]
+    for benchmark in dict.fromkeys(records.runs["benchmark"]):
+        title = load(benchmark).title
+        sections.append(add(title, partial(section_tables, benchmark=benchmark), title))
     compared = add(
         "Comparisons", lambda rest: [*comparison_tables(rest), cost_table(rest)], "the comparisons"
     )
@@ -72,13 +75,16 @@ def make_report(records: Records) -> tuple[list[Section], _Faults]:
     return [section for section in sections if section.tables], left_out
 
 
-def section_tables(records: Records, section: str) -> list[Table]:
-    """Make all tables of a section; none without a run that counts."""
-    if not len(records.current(section)):
+def section_tables(records: Records, benchmark: str) -> list[Table]:
+    """Make all tables of a benchmark; none without a run that counts."""
+    if not len(records.current(benchmark)):
         return []
-    own = _TABLES[section](records) if section in _TABLES else [score_table(records, section)]
-    shared = [make(records, section) for make in _SHARED]
-    return [table for table in [*own, *shared] if table is not None and table.rows]
+    if benchmark in _TABLES:
+        tables = _TABLES[benchmark](records)
+    else:
+        tables = [score_table(records, benchmark)]
+    tables += filter(None, [make(records, benchmark) for make in _SHARED])
+    return [table for table in tables if table.rows]
 
 
 def _without_faulty(
@@ -88,17 +94,16 @@ def _without_faulty(
     try:
         return make(records), []
     except Exception:  # whatever a log may hold that no task of the suite writes
-        faults: dict[int, str] = {}
-        for run in records.runs.index:
+        faults, good = [], []
+        for run, location in records.runs["location"].items():
             try:
                 make(_only(records, [run]))
+                good.append(run)
             except Exception as fault:
-                faults[run] = reason(fault)
+                faults.append((location, reason(fault)))
         if not faults:
             raise
-    rest = [run for run in records.runs.index if run not in faults]
-    tables = make(_only(records, rest)) if rest else []
-    return tables, [(records.runs.at[run, "location"], why) for run, why in faults.items()]
+    return make(_only(records, good)) if good else [], faults
 
 
 def _only(records: Records, runs: Sequence[int]) -> Records:

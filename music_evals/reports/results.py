@@ -6,6 +6,7 @@ log; those of papers are as printed. `SCHEMA` is raised if a field changes its m
 """
 
 import json
+from datetime import datetime
 from typing import Any, Final
 
 import pandas as pd
@@ -17,17 +18,16 @@ from music_evals.scorers.metrics.estimates import Estimate
 
 SCHEMA: Final = 2
 FACTS: Final = (
-    *(
-        "benchmark",
-        "task",
-        "model",
-        "condition",
-        "data",
-        "signature",
-        "is_published_test",
-        "is_complete",
-    ),
-    *("created", "log"),
+    "benchmark",
+    "task",
+    "model",
+    "condition",
+    "data",
+    "signature",
+    "is_published_test",
+    "is_complete",
+    "created",
+    "log",
 )
 """Facts of a run that its records have."""
 
@@ -36,37 +36,33 @@ def result_rows(records: Records) -> pd.DataFrame:
     """Return the figures of all current runs, their floors, and the published figures of their
     benchmarks.
     """
-    scores = records.scores
-    current = records.current().index
-    scores = scores[scores["run"].isin(current) | scores["run"].isna()]
-    facts = records.runs.loc[current, list(FACTS)].assign(
-        created=lambda runs: runs["created"].map(lambda day: day.isoformat())
-    )
-    joined = scores.merge(
+    current = records.current()
+    scores = records.scores[
+        records.scores["run"].isin(current.index) | records.scores["run"].isna()
+    ]
+    facts = current[[*FACTS]].assign(created=current["created"].map(datetime.isoformat))
+    rows = scores.merge(
         facts, left_on="run", right_index=True, how="left", suffixes=("_published", "")
     )
+    # Published figures have no run; they name benchmark and model themselves.
     for name in ("model", "benchmark"):
-        if f"{name}_published" in joined:
-            joined[name] = joined[name].fillna(joined.pop(f"{name}_published"))
-    return joined.drop(columns="run").reindex(
-        columns=[*FACTS, *(name for name in scores if name not in (*FACTS, "run"))]
-    )
+        if f"{name}_published" in rows:
+            rows[name] = rows[name].fillna(rows[f"{name}_published"])
+    figures = [name for name in scores if name not in (*FACTS, "run")]
+    return rows.reindex(columns=[*FACTS, *figures])
 
 
 def as_json(records: Records, made_by: str) -> str:
     """Return the text of ``results.json``: records, and the aggregates of the summary, in
     percent.
     """
-    means = [
-        {
-            "model": one.model,
-            "section": one.section,
-            "tasks": one.runs["task"].tolist(),
-            "data": one.data,
-        }
-        | {name: _values(getattr(one, name)) for name in ("score", "floor", "gain", "normalised")}
-        for one in aggregates(records)[0]
-    ]
+    means = []
+    for mean in aggregates(records)[0]:
+        facts: dict[str, Any] = {"model": mean.model, "section": mean.section}
+        facts |= {"tasks": mean.runs["task"].tolist(), "data": mean.data}
+        for name in ("score", "floor", "gain", "normalised"):
+            facts[name] = _values(getattr(mean, name))
+        means.append(facts)
     rows = json.loads(result_rows(records).to_json(orient="records", double_precision=15))
     return json.dumps(
         {"schema_version": SCHEMA, "made_by": made_by, "records": rows, "aggregates": means},
@@ -84,5 +80,7 @@ def as_csv(records: Records) -> str:
     return text
 
 
-def _values(one: Estimate | None) -> dict[str, Any] | None:
-    return {"value": one.value, "low": one.low, "high": one.high, "n": one.n} if one else None
+def _values(estimate: Estimate | None) -> dict[str, Any] | None:
+    if estimate is None:
+        return None
+    return {name: getattr(estimate, name) for name in ("value", "low", "high", "n")}

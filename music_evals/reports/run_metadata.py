@@ -10,23 +10,22 @@ has its default.
 
 import json
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pandas as pd
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, EvalResults
 from inspect_ai.model import ModelUsage
 
 from music_evals.reports.sanitize import plain
 from music_evals.reports.table import Cell, Table, count, notes, text
 
 DEFAULT: Final = "default"
-LIMITS: Final = ("message", "token", "turn", "time", "working", "cost")
-"""Limits of a sample; in a log's configuration their names end in ``_limit``."""
 TRANSPORT: Final = frozenset(
     (
         "max_retries",
@@ -39,6 +38,14 @@ TRANSPORT: Final = frozenset(
 )
 """Settings of generation that say how requests are sent."""
 
+_LIMIT_NAMES: Final = (
+    "message_limit",
+    "token_limit",
+    "turn_limit",
+    "time_limit",
+    "working_limit",
+    "cost_limit",
+)
 _HARMLESS: Final = TRANSPORT | {
     "batch",
     "cache",
@@ -66,7 +73,7 @@ _CHECKSUM: Final = re.compile(r"[0-9a-f]{32,64}")
 _SHORT: Final = 12  # characters of a checksum, enough to tell two apart
 
 
-_Facts = dict[str, Any]
+_Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,27 +100,26 @@ def fingerprints(logs: Sequence[EvalLog]) -> list[RunFingerprint]:
     models = _differing([(log.eval.model, _model_facts(log)) for log in logs])
     settings = _differing([("", _settings(log)) for log in logs])
     # Another file of prompts is another value of the parameter; only its content is compared here.
-    prompts = [{"prompts_sha256": about.get("prompts_sha256")} for about in abouts]
-    wording = _differing(
-        [(log.eval.task_args.get("prompts"), fact) for log, fact in zip(logs, prompts, strict=True)]
-    )
-    data = _differing(
-        [((about.get("benchmark"), about.get("dataset_label")), _data(about)) for about in abouts]
-    )
+    files = [log.eval.task_args.get("prompts") for log in logs]
+    contents = [{"prompts_sha256": about.get("prompts_sha256")} for about in abouts]
+    prompts = _differing([*zip(files, contents, strict=True)])
+    data = _differing([_data_with_label(about) for about in abouts])
     return [
         RunFingerprint(
-            f"{log.eval.model} [{', '.join(model)}]" if model else log.eval.model,
-            tuple(
-                f"{name}={shown(name, value)}"
-                for name, value in (about.get("condition") or {}).items()
-            ),
-            (*setting, *words),
-            tuple(facts),
+            model=f"{log.eval.model} [{', '.join(arguments)}]" if arguments else log.eval.model,
+            params=tuple(_words(about.get("condition") or {})),
+            settings=(*changed, *wording),
+            data=tuple(facts),
         )
-        for log, about, model, setting, words, facts in zip(
-            logs, abouts, models, settings, wording, data, strict=True
+        for log, about, arguments, changed, wording, facts in zip(
+            logs, abouts, models, settings, prompts, data, strict=True
         )
     ]
+
+
+def _data_with_label(about: _Facts) -> tuple[Hashable, _Facts]:
+    label = about.get("benchmark"), about.get("dataset_label")
+    return label, {name: about.get(key) for name, key in _DATA.items()}
 
 
 def generation(log: EvalLog) -> _Facts:
@@ -125,12 +131,11 @@ def generation(log: EvalLog) -> _Facts:
 
 def models_by_role(log: EvalLog) -> dict[str, str]:
     """Return the names of the models beside the one that was evaluated, by their roles."""
-    named = {}
+    names = {}
     for role, models in (log.eval.model_roles or {}).items():
-        named[role] = " and ".join(
-            model.model for model in (models if isinstance(models, list) else [models])
-        )
-    return named
+        listed = models if isinstance(models, list) else [models]
+        names[role] = " and ".join(model.model for model in listed)
+    return names
 
 
 def shown(name: str, value: Any) -> str:
@@ -141,19 +146,21 @@ def shown(name: str, value: Any) -> str:
         ('512', '…a665a4')
     """
     values = value if isinstance(value, list | tuple) else [value]
-    if not _SECRET.search(name):
-        words = [
-            str(one)
-            for one in values
-            if isinstance(one, bool | int | float)
-            or (
-                isinstance(one, str)
-                and _WORD.fullmatch(one.replace("/", "") if name in _NAMES_OF_MODELS else one)
-            )
-        ]
-        if len(words) == len(values):
-            return ",".join(words)
+    if not _SECRET.search(name) and all(_is_public(name, element) for element in values):
+        return ",".join(map(str, values))
     return f"…{sha256(_canonical(value).encode(errors='surrogatepass')).hexdigest()[:6]}"
+
+
+def _is_public(name: str, value: Any) -> bool:
+    """Whether a value is a number or a word, and no path."""
+    if not isinstance(value, str):
+        return isinstance(value, int | float)
+    word = value.replace("/", "") if name in _NAMES_OF_MODELS else value
+    return _WORD.fullmatch(word) is not None
+
+
+def _words(values: _Facts) -> list[str]:
+    return [f"{name}={shown(name, value)}" for name, value in values.items()]
 
 
 def shortened(value: object) -> str | None:
@@ -162,24 +169,27 @@ def shortened(value: object) -> str | None:
     return words[:_SHORT] if words and _CHECKSUM.fullmatch(words) else words
 
 
-def _differing(facts_of_logs: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> list[list[str]]:
+def _differing(facts_of_logs: Sequence[tuple[Hashable, _Facts]]) -> list[list[str]]:
     """For each log, as ``name=value``, the facts in which logs of its group differ, without
     defaults.
     """
-    words: list[list[str]] = [[] for _ in facts_of_logs]
+    differing: list[dict[str, Any]] = [{} for _ in facts_of_logs]
     groups: dict[Hashable, list[int]] = {}
     for place, (group, _) in enumerate(facts_of_logs):
         groups.setdefault(group, []).append(place)
     for places in groups.values():
-        for name in sorted({name for place in places for name in facts_of_logs[place][1]}):
-            values = [facts_of_logs[place][1].get(name) for place in places]
-            if len({_canonical(value) for value in values}) > 1:
+        facts = [facts_of_logs[place][1] for place in places]
+        for name in sorted(set().union(*facts)):
+            values = [own.get(name) for own in facts]
+            if len(set(map(_canonical, values))) > 1:
                 for place, value in zip(places, values, strict=True):
-                    if value is not None:
-                        words[place].append(
-                            f"{name}={shown(name, shortened(value) if name in _DATA else value)}"
-                        )
-    return words
+                    differing[place][name] = shortened(value) if name in _DATA else value
+    return [_words(_stated(facts)) for facts in differing]
+
+
+def _stated(facts: _Facts) -> dict[str, Any]:
+    """Facts without those that are as by default."""
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _canonical(value: Any) -> str:
@@ -187,26 +197,23 @@ def _canonical(value: Any) -> str:
 
 
 def _model_facts(log: EvalLog) -> _Facts:
-    facts = {name: value for name, value in log.eval.model_args.items() if value is not None}
+    facts = _stated(log.eval.model_args)
     if log.eval.model_base_url:
         address = urlsplit(log.eval.model_base_url)
-        facts["served_at"] = address.netloc.rpartition("@")[2] + address.path.rstrip(
-            "/"
-        ).removesuffix("/v1")
+        path = address.path.rstrip("/").removesuffix("/v1")
+        facts["served_at"] = address.netloc.rpartition("@")[2] + path
     return facts
 
 
 def _settings(log: EvalLog) -> _Facts:
     """Settings of a run that are not its task's own."""
     config, own = log.eval.config, (log.eval.metadata or {}).get("generation") or {}
-    settings = {name: value for name, value in generation(log).items() if own.get(name) != value}
-    # A task may have a parameter called seed.
-    settings = {
-        "sampling_seed" if name == "seed" else name: settings[name]
-        for name in settings
-        if name not in _HARMLESS
-    }
-    for name in (*(f"{limit}_limit" for limit in LIMITS), "token_limit_type"):
+    settings = {}
+    for name, value in generation(log).items():
+        if name not in _HARMLESS and own.get(name) != value:
+            # A task may have a parameter called seed.
+            settings["sampling_seed" if name == "seed" else name] = value
+    for name in (*_LIMIT_NAMES, "token_limit_type"):
         settings[name] = getattr(config, name)
     if (config.epochs or 1) > 1:
         reducers = config.epochs_reducer or ["mean"]
@@ -219,10 +226,6 @@ def _settings(log: EvalLog) -> _Facts:
     return settings
 
 
-def _data(about: Mapping[str, Any]) -> _Facts:
-    return {name: about.get(key) for name, key in _DATA.items()}
-
-
 def signature(log: EvalLog) -> str:
     """Return in one line what a score must have in common with another one to be compared with it.
 
@@ -231,21 +234,21 @@ def signature(log: EvalLog) -> str:
     ``muse/syncopation|strategy=cot|data:generated-seed1@1.3.0|readers:3|v1.1.0``.
     """
     about = log.eval.metadata or {}
-    settings = {
-        name: value
-        for name, value in _settings(log).items()
-        if value is not None and name != "task_version"
-    }
-    changed = [
-        f"{name}={shown(name, value)}"
-        for name, value in {**(about.get("condition") or {}), **settings}.items()
-    ]
-    revision = shortened(about.get("dataset_revision") or about.get("dataset_source_revision"))
-    data = f"data:{about['dataset_label']}@{revision or about.get('dataset_builder_version', '?')}"
+    settings = _stated(_settings(log))
+    del settings["task_version"]
+    changed = _words({**(about.get("condition") or {}), **settings})
     if selection := _selection(log):
         changed.append(f"only {selection}")
-    parts = [f"{about['benchmark']}/{about['config']}", ",".join(changed) or DEFAULT, data]
-    return "|".join([*parts, f"readers:{about.get('readers', '?')}", f"v{log.eval.task_version}"])
+    revision = shortened(about.get("dataset_revision") or about.get("dataset_source_revision"))
+    version = revision or about.get("dataset_builder_version", "?")
+    parts = [
+        f"{about['benchmark']}/{about['config']}",
+        ",".join(changed) or DEFAULT,
+        f"data:{about['dataset_label']}@{version}",
+        f"readers:{about.get('readers', '?')}",
+        f"v{log.eval.task_version}",
+    ]
+    return "|".join(parts)
 
 
 # --- tables of what the numbers rest on ---
@@ -259,28 +262,27 @@ def metadata_tables(
     What is the same in all runs is said once, in the notes.
     """
     tables = []
-    runs = sorted(
-        headers,
-        key=lambda log: (_time(log.eval.created), log.eval.task, log.eval.model, log.location),
-    )
-    if runs:
-        frame = pd.DataFrame([run_facts(log) for log in runs], dtype=object).dropna(
-            axis=1, how="all"
+    if headers:
+        runs = sorted(
+            headers,
+            key=lambda log: (_time(log.eval.created), log.eval.task, log.eval.model, log.location),
         )
-        same = [name for name in frame if len(frame) > 1 and len(set(map(str, frame[name]))) == 1]
+        frame = pd.DataFrame([run_facts(log) for log in runs], dtype=object)
+        frame = frame.dropna(axis=1, how="all")
+        same = []
+        if len(frame) > 1:
+            same = [name for name in frame if len(set(map(str, frame[name]))) == 1]
+        lines = [f"{name}: {text(frame[name].iloc[0])}." for name in same]
         cells = frame.drop(columns=same).where(frame.notna(), None)
-        told = [f"{name}: {text(frame[name].iloc[0])}." for name in same]
         columns, rows = tuple(cells.columns), cells.to_numpy().tolist()
-        tables.append(Table("basis_runs", "Runs", columns, rows, [*notes("basis_runs"), *told]))
+        tables.append(Table("basis_runs", "Runs", columns, rows, [*notes("basis_runs"), *lines]))
     if passed_over:
-        # Reasons may name the path of a log; its folder is private.
-        rows = [
-            [
-                plain(name := where.rpartition("/")[2]),
-                why.replace(where.removeprefix("file://").removesuffix(name), ""),
-            ]
-            for where, why in passed_over
-        ]
+        rows = []
+        for where, why in passed_over:
+            # Reasons may name the path of a log; its folder is private.
+            name = where.rpartition("/")[2]
+            folder = where.removeprefix("file://").removesuffix(name)
+            rows.append([plain(name), why.replace(folder, "")])
         tables.append(Table("basis_passed_over", "Logs passed over", ("Log", "Why"), rows))
     return tables
 
@@ -289,73 +291,90 @@ def run_facts(log: EvalLog) -> dict[str, Cell]:
     """Say what was run, on which data and with which settings and software; an error if the header
     is not usable.
     """
-    about, config, results, revision = (
-        log.eval.metadata or {},
-        log.eval.config,
-        log.results,
-        log.eval.revision,
-    )
-    usage = log.stats.model_usage.get(log.eval.model)
-    others = [used for name, used in log.stats.model_usage.items() if name != log.eval.model]
-    begun, ended = log.stats.started_at, log.stats.completed_at
-    roles = [f"{role}: {models}" for role, models in sorted(models_by_role(log).items())]
-    data = {
-        name.replace("_", " ").capitalize(): shortened(about.get(key))
-        for name, key in {"source": "dataset_source", **_DATA, "licence": "dataset_licence"}.items()
-    }
+    about, revision = log.eval.metadata or {}, log.eval.revision
+    packages = dict(sorted(log.eval.packages.items()))
+    packages.pop("music_evals", None)
+    commit = None
+    if revision:
+        commit = f"{revision.commit}, modified" if revision.dirty else revision.commit
     return {
         "Signature": signature(log),
         "Task": log.eval.task,
-        "Arguments": _listed(
-            {name: value for name, value in log.eval.task_args_passed.items() if name != "dataset"}
-        ),
+        "Arguments": _listed({**log.eval.task_args_passed, "dataset": None}),
         "Model": log.eval.model,
-        "Begun": f"{_time(log.eval.created):%Y-%m-%d %H:%M}",
-        "In dataset": count(log.eval.dataset.samples),
-        "Only": _selection(log),
-        "Epochs": count(config.epochs or 1),
-        "Asked": count(results.total_samples if results else None),
-        "Completed": count(results.completed_samples if results else None),
-        "Input tokens": count(_input_tokens(usage)) if usage else None,
-        "Output tokens": count(usage.output_tokens) if usage else None,
-        "Reasoning tokens": count(usage.reasoning_tokens) if usage else None,
-        "Other models' tokens": count(
-            sum(_input_tokens(one) + one.output_tokens for one in others) if others else None
-        ),
-        "Seconds": count(
-            (_time(ended) - _time(begun)).total_seconds() if begun and ended else None
-        ),
-        "Data": shortened(about.get("dataset_label")),
-        **data,
-        "Served at": urlsplit(log.eval.model_base_url).hostname
-        if log.eval.model_base_url
-        else None,
-        "Provider": _listed(log.eval.model_args),
-        "Generation": _listed(
-            {name: value for name, value in generation(log).items() if name not in TRANSPORT}
-        ),
-        "Shuffled": "yes" if log.eval.dataset.shuffled or config.sample_shuffle else "no",
-        "Limits of a sample": _listed(
-            {f"{name}_limit": getattr(config, f"{name}_limit") for name in LIMITS}
-        ),
-        "Other roles": "; ".join(roles) or None,
+        **_amounts(log),
+        **_data_facts(about),
+        **_setting_facts(log),
         "Task version": shortened(log.eval.task_version),
         "music-evals": shortened(about.get("music_evals_version")),
-        **{
-            name: version
-            for name, version in sorted(log.eval.packages.items())
-            if name != "music_evals"
-        },
-        "Git commit": f"{revision.commit}{', modified' if revision.dirty else ''}"
-        if revision
-        else None,
+        **packages,
+        "Git commit": commit,
         "Log": plain(log.location.rpartition("/")[2]),
     }
 
 
-def _listed(values: Mapping[str, Any]) -> str | None:
-    known = sorted((name, value) for name, value in values.items() if value is not None)
-    return ", ".join(f"{name}={shown(name, value)}" for name, value in known) or None
+def _amounts(log: EvalLog) -> dict[str, Cell]:
+    """When a run began, how many samples it asked, and what it cost."""
+    results, stats = log.results or EvalResults(), log.stats
+    usages = dict(stats.model_usage)
+    own = [usages.pop(log.eval.model)] if log.eval.model in usages else []
+    seconds = None
+    if stats.started_at and stats.completed_at:
+        seconds = (_time(stats.completed_at) - _time(stats.started_at)).total_seconds()
+    return {
+        "Begun": f"{_time(log.eval.created):%Y-%m-%d %H:%M}",
+        "In dataset": count(log.eval.dataset.samples),
+        "Only": _selection(log),
+        "Epochs": count(log.eval.config.epochs or 1),
+        "Asked": count(results.total_samples),
+        "Completed": count(results.completed_samples),
+        "Input tokens": _total(map(_input_tokens, own)),
+        "Output tokens": _total(map(attrgetter("output_tokens"), own)),
+        "Reasoning tokens": _total(map(attrgetter("reasoning_tokens"), own)),
+        "Other models' tokens": _total(map(_all_tokens, usages.values())),
+        "Seconds": count(seconds),
+    }
+
+
+def _total(amounts: Iterable[int | None]) -> Cell:
+    stated = [amount for amount in amounts if amount is not None]
+    return count(sum(stated)) if stated else None
+
+
+def _input_tokens(usage: ModelUsage) -> int:
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    return usage.input_tokens + cached
+
+
+def _all_tokens(usage: ModelUsage) -> int:
+    return _input_tokens(usage) + usage.output_tokens
+
+
+def _data_facts(about: _Facts) -> dict[str, Cell]:
+    keys = {"source": "dataset_source", **_DATA, "licence": "dataset_licence"}
+    facts: dict[str, Cell] = {"Data": shortened(about.get("dataset_label"))}
+    for name, key in keys.items():
+        facts[name.replace("_", " ").capitalize()] = shortened(about.get(key))
+    return facts
+
+
+def _setting_facts(log: EvalLog) -> dict[str, Cell]:
+    config = log.eval.config
+    sampling = {name: value for name, value in generation(log).items() if name not in TRANSPORT}
+    roles = [f"{role}: {models}" for role, models in sorted(models_by_role(log).items())]
+    is_shuffled = "yes" if log.eval.dataset.shuffled or config.sample_shuffle else "no"
+    return {
+        "Served at": urlsplit(log.eval.model_base_url or "").hostname,
+        "Provider": _listed(log.eval.model_args),
+        "Generation": _listed(sampling),
+        "Shuffled": is_shuffled,
+        "Limits of a sample": _listed(config.model_dump(include={*_LIMIT_NAMES})),
+        "Other roles": "; ".join(roles) or None,
+    }
+
+
+def _listed(values: _Facts) -> str | None:
+    return ", ".join(_words(dict(sorted(_stated(values).items())))) or None
 
 
 def _selection(log: EvalLog) -> str | None:
@@ -366,14 +385,6 @@ def _selection(log: EvalLog) -> str | None:
     if limit is None:
         return None
     return f"first {limit}" if isinstance(limit, int) else f"{limit[0] + 1}–{limit[1]}"
-
-
-def _input_tokens(usage: ModelUsage) -> int:
-    return (
-        usage.input_tokens
-        + (usage.input_tokens_cache_read or 0)
-        + (usage.input_tokens_cache_write or 0)
-    )
 
 
 def _time(text: str) -> datetime:

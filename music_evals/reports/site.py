@@ -85,18 +85,17 @@ def write_site(folder: Path, records: Records, about: list[str], made_by: str, r
 def board_table(records: Records, links: Mapping[int, str]) -> Table:
     """Make the table of all models, with a row per benchmark and links to the logs."""
     rows: Rows = []
-    for one in aggregates(records)[0]:
-        if one.section != SUITE:
-            logs = [
-                f"{links[number]}|{run['task']}"
-                for number, run in one.runs.iterrows()
-                if number in links
-            ]
-            label = [one.model, one.section + ("" if one.is_published_test else " †")]
-            words = [min(one.runs["condition"], key=len), one.data, " ".join(logs) or None]
-            rows.append(
-                [*label, *words, one.shown_score, one.floor, one.gain, one.normalised, one.tasks]
-            )
+    for mean in aggregates(records)[0]:
+        if mean.section == SUITE:
+            continue
+        logs = [
+            f"{links[number]}|{task}"
+            for number, task in mean.runs["task"].items()
+            if number in links
+        ]
+        words = [mean.model, mean.shown_section, mean.condition, mean.data, " ".join(logs) or None]
+        figures = [mean.shown_score, mean.floor, mean.gain, mean.normalised]
+        rows.append([*words, *figures, mean.tasks])
     rows.sort(key=lambda row: (row[1], -row[5].value if isinstance(row[5], Estimate) else inf))
     columns = (
         "Model",
@@ -117,10 +116,13 @@ def _pairs_table(records: Records) -> Table:
     """The paired tests between models of all benchmarks."""
     rows: Rows = []
     for table in comparison_tables(records):
-        for row in table.rows if table.name.startswith("tests_models") else ():
+        if not table.name.startswith("tests_models"):
+            continue
+        benchmark = table.title.rpartition(":")[0]
+        for row in table.rows:
             cells = dict(zip(table.columns, row, strict=True))
             task = f"{cells['Task']}, {cells['Condition']}".removesuffix(f", {DEFAULT}")
-            rows.append([table.title.rpartition(":")[0], task, *map(cells.get, _PAIR)])
+            rows.append([benchmark, task, *map(cells.get, _PAIR)])
     title = "Two models on the same questions, in percent"
     return Table("pairs", title, ("Benchmark", "Task", *_PAIR), rows, notes("tests"))
 
@@ -131,12 +133,10 @@ def _bundle(folder: Path, runs: pd.DataFrame) -> dict[int, str]:
     with TemporaryDirectory() as copies:
         for number, run in runs.iterrows():
             path = Path(run["location"].removeprefix("file://"))
-            # The viewer takes JSON files only if their names begin with a time.
-            stem = (
-                f"{run['created']:%Y-%m-%dT%H-%M-%S}_{path.stem}"
-                if path.suffix == ".json"
-                else path.stem
-            )
+            stem = path.stem
+            if path.suffix == ".json":
+                # The viewer takes JSON files only if their names begin with a time.
+                stem = f"{run['created']:%Y-%m-%dT%H-%M-%S}_{stem}"
             name, copy = f"{stem}{path.suffix}", 1
             while name in names.values():
                 copy += 1

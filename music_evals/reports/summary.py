@@ -18,7 +18,7 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS, BASELINE
 from music_evals.reports.records import PARTIAL, Records
-from music_evals.reports.table import Rows, Table, notes
+from music_evals.reports.table import Cell, Rows, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.written import ORIGINAL
@@ -62,6 +62,16 @@ class Aggregate:
         return "; ".join(dict.fromkeys(self.runs["data"]))
 
     @property
+    def condition(self) -> str:
+        """The shortest of its runs' conditions, which may say that some are in part."""
+        return str(min(self.runs["condition"], key=len))
+
+    @property
+    def shown_section(self) -> str:
+        """The section with a mark if its runs are not of the published test."""
+        return self.section if self.is_published_test else f"{self.section} †"
+
+    @property
     def is_published_test(self) -> bool:
         """Whether all runs are of the published test."""
         return bool(self.runs["is_published_test"].all())
@@ -80,11 +90,10 @@ class Aggregate:
         """
         if self.score is None:
             return None
-        low, high = (
-            None if end is None else min(max(end, 0.0), 100.0)
-            for end in (self.score.low, self.score.high)
-        )
-        return replace(self.score, low=low, high=high, mark="" if self.is_quality else "‡")
+        score = replace(self.score, mark="" if self.is_quality else "‡")
+        if score.low is None or score.high is None:
+            return score
+        return replace(score, low=max(score.low, 0.0), high=min(score.high, 100.0))
 
 
 def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
@@ -96,37 +105,38 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     without their music, and on twins, do not count.
     """
     runs = with_music(records.current())
-    found = [
+    means = [
         aggregate(records, model, section, chosen(group))
         for (model, section), group in runs.groupby(["model", "section"], sort=False)
     ]
     sections = list(dict.fromkeys(runs["section"]))
-    found.sort(key=lambda one: (one.model, sections.index(one.section)))
-    suites, lines = _suite(records, found)
-    return sorted([*found, *suites], key=lambda one: one.model), lines
+    means.sort(key=lambda mean: (mean.model, sections.index(mean.section)))
+    suites, lines = _suite(records, means)
+    return sorted([*means, *suites], key=lambda mean: mean.model), lines
 
 
-def _suite(records: Records, found: Sequence[Aggregate]) -> tuple[list[Aggregate], list[str]]:
+def _suite(records: Records, means: Sequence[Aggregate]) -> tuple[list[Aggregate], list[str]]:
     """The aggregates over the suite, and notes on what is not in it."""
-    counted = [one for one in found if one.normalised]
+    counted = [mean for mean in means if mean.normalised]
     repeats, lines = _repeats(_questions(records, _ranked(counted)))
-    counted = [one for one in counted if one.section not in repeats]
+    counted = [mean for mean in counted if mean.section not in repeats]
     ranked = _ranked(counted)
-    sections = {one.section for one in ranked}
-    if len(sections) < 2:
+    data: dict[str, list[str]] = {}
+    for mean in ranked:
+        data.setdefault(mean.section, []).append(mean.data)
+    if len(data) < 2:
         return [], lines
-    data = {
-        section: mode(one.data for one in ranked if one.section == section) for section in sections
-    }
+    usual = {section: mode(labels) for section, labels in data.items()}
+    by_model: dict[str, list[Aggregate]] = {mean.model: [] for mean in means}
+    for mean in counted:
+        if mean.data == usual.get(mean.section):
+            by_model[mean.model].append(mean)
     suites, without = [], []
-    for model in dict.fromkeys(one.model for one in found):
-        own = [one for one in counted if one.model == model and one.section in sections]
-        is_same_data = all(one.data == data[one.section] for one in own)
-        if is_same_data and _tasks(own) == _tasks(ranked):
-            mean = _mean([one.normalised for one in own])
-            suites.append(
-                Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean)
-            )
+    for model, own in by_model.items():
+        if _tasks(own) == _tasks(ranked):
+            runs = pd.concat([mean.runs for mean in own])
+            normalised = _mean([mean.normalised for mean in own])
+            suites.append(Aggregate(model, SUITE, runs, normalised=normalised))
         else:
             without.append(model)
     if without:
@@ -137,21 +147,21 @@ def _suite(records: Records, found: Sequence[Aggregate]) -> tuple[list[Aggregate
     return suites, lines
 
 
-def _ranked(found: Sequence[Aggregate]) -> Sequence[Aggregate]:
+def _ranked(means: Sequence[Aggregate]) -> Sequence[Aggregate]:
     """The aggregates of models; those of baselines and people without any."""
-    return [one for one in found if not one.model.startswith((BASELINE, PERSON))] or found
+    return [mean for mean in means if not mean.model.startswith((BASELINE, PERSON))] or means
 
 
-def _tasks(found: Sequence[Aggregate]) -> set[tuple[str, str]]:
-    return {(one.section, task) for one in found for task in one.runs["task"]}
+def _tasks(means: Sequence[Aggregate]) -> set[tuple[str, str]]:
+    return {(mean.section, task) for mean in means for task in mean.runs["task"]}
 
 
-def _questions(records: Records, found: Sequence[Aggregate]) -> dict[str, set[str]]:
+def _questions(records: Records, means: Sequence[Aggregate]) -> dict[str, set[str]]:
     """The questions of each section."""
     questions: dict[str, set[str]] = {}
-    for one in found:
-        for run in one.runs.index:
-            questions.setdefault(one.section, set()).update(records.main[run]["question_key"])
+    for mean in means:
+        own = questions.setdefault(mean.section, set())
+        own.update(*(records.main[run]["question_key"] for run in mean.runs.index))
     return questions
 
 
@@ -159,22 +169,23 @@ def _repeats(questions: Mapping[str, set[str]]) -> tuple[set[str], list[str]]:
     """Sections most of whose questions a larger section asks too, and notes on sections that share
     questions.
     """
-    kept: list[str] = []
+    counted: list[str] = []
     lines = []
     for section in sorted(questions, key=lambda name: (-len(questions[name]), name)):
-        size = len(questions[section])
-        shared = {other: len(questions[section] & questions[other]) for other in kept}
-        nearest = max(kept, key=lambda name: shared[name], default="")
+        own = questions[section]
+        shared = {name: len(own & questions[name]) for name in counted}
+        nearest = max(shared, key=lambda name: shared[name], default="")
         number = shared.get(nearest, 0)
-        is_repeat = number > _MOST_SHARED * size
+        is_repeat = number > _MOST_SHARED * len(own)
         if not is_repeat:
-            kept.append(section)
+            counted.append(section)
         if number:
             end = f"{section} is left out" if is_repeat else "both count"
             lines.append(
-                f"{SUITE}: {number} of {size} questions of {section} are those of {nearest}; {end}."
+                f"{SUITE}: {number} of {len(own)} questions of {section} are those of {nearest}; "
+                f"{end}."
             )
-    return {*questions} - {*kept}, lines
+    return {*questions} - {*counted}, lines
 
 
 def with_music(runs: pd.DataFrame) -> pd.DataFrame:
@@ -187,27 +198,14 @@ def with_music(runs: pd.DataFrame) -> pd.DataFrame:
 
 def summary_table(records: Records) -> Table:
     """Make the table of the aggregates, with a row per model and section."""
-    found, lines = aggregates(records)
+    means, lines = aggregates(records)
     rows: Rows = []
-    for one in found:
-        if one.section == SUITE:
-            rows.append([one.model, SUITE, *[None] * 3, one.normalised, None, None])
-            continue
-        dagger = "" if one.is_published_test else " †"
-        score = one.shown_score
-        condition = min(one.runs["condition"], key=len)
-        rows.append(
-            [
-                one.model,
-                one.section + dagger,
-                one.tasks,
-                score,
-                one.gain,
-                one.normalised,
-                condition,
-                one.data,
-            ]
-        )
+    for mean in means:
+        row: list[Cell] = [mean.model, SUITE, None, None, None, mean.normalised, None, None]
+        if mean.section != SUITE:
+            row[1:5] = [mean.shown_section, mean.tasks, mean.shown_score, mean.gain]
+            row[6:] = [mean.condition, mean.data]
+        rows.append(row)
     columns = (
         "Model",
         "Benchmark",
@@ -227,17 +225,13 @@ def chosen(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs of a model on a section whose condition counts."""
 
     def rank(group: pd.DataFrame) -> tuple[Any, ...]:
-        complete = int(group["is_complete"].sum())
-        return (
-            complete,
-            len(group),
-            -group["changes"].iloc[0],
-            group["n"].sum(),
-            group["created"].max(),
-        )
+        nearness = -group["changes"].iloc[0]
+        size = group["n"].sum()
+        return int(group["is_complete"].sum()), len(group), nearness, size, group["created"].max()
 
     conditions = runs["words"].map(lambda words: tuple(word for word in words if word != PARTIAL))
-    return max((group for _, group in runs.groupby([conditions, "data"], sort=False)), key=rank)
+    groups = [group for _, group in runs.groupby([conditions, "data"], sort=False)]
+    return max(groups, key=rank)
 
 
 def aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) -> Aggregate:
@@ -256,11 +250,13 @@ def _normalised(gained: Estimate | None, floor: Estimate | None) -> Estimate | N
     """
     if gained is None or floor is None or floor.value >= 100:
         return None
-    found = gained.times(100 / (100 - floor.value), 1)
-    return found if found.high is None else replace(found, high=min(found.high, 100.0))
+    share = gained.times(100 / (100 - floor.value), 1)
+    return share if share.high is None else replace(share, high=min(share.high, 100.0))
 
 
 def _mean(estimates: Sequence[Estimate | None]) -> Estimate | None:
     """The mean of estimates; None if one is not known."""
-    known = [one for one in estimates if one]
-    return replace(average(known), decimals=1) if known and len(known) == len(estimates) else None
+    stated = [estimate for estimate in estimates if estimate]
+    if not stated or len(stated) < len(estimates):
+        return None
+    return replace(average(stated), decimals=1)

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -40,9 +40,8 @@ _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text gets at leas
 def notes(table: str) -> tuple[str, ...]:
     """Return the notes of a table by its name in ``templates/notes.toml``; none if it has none."""
     path = files("music_evals.reports") / "templates" / "notes.toml"
-    return tuple(
-        note.strip() for note in tomllib.loads(path.read_text(encoding="utf-8")).get(table, ())
-    )
+    texts = tomllib.loads(path.read_text(encoding="utf-8")).get(table, ())
+    return tuple(map(str.strip, texts))
 
 
 def count(number: float | None) -> Estimate | None:
@@ -54,11 +53,9 @@ def number(cell: Estimate) -> str:
     """Return the value alone, with a true minus."""
     if isnan(cell.value):
         return "undefined"
-    return (
-        "<0.001"
-        if cell.decimals == P_DECIMALS and cell.value < _LEAST_P
-        else _digits(cell, cell.value)
-    )
+    if cell.decimals == P_DECIMALS and cell.value < _LEAST_P:
+        return "<0.001"
+    return _digits(cell, cell.value)
 
 
 def interval(cell: Estimate) -> str:
@@ -95,8 +92,8 @@ def text(cell: Cell) -> str:
     """
     if not isinstance(cell, Estimate):
         return "-" if cell is None else cell
-    ends = interval(cell)
-    return f"{number(cell)}{cell.mark}" + (f" ({ends})" if ends else "")
+    ends = f" ({interval(cell)})" if interval(cell) else ""
+    return f"{number(cell)}{cell.mark}{ends}"
 
 
 @dataclass(frozen=True)
@@ -134,11 +131,14 @@ class Table:
                 raise ValueError(
                     f"table {self.name}: a row has {len(row)} cells for {len(self.columns)} columns"
                 )
-        for index, column in enumerate(self.columns):
-            if len({type(row[index]) for row in self.rows if row[index] is not None}) > 1:
+        for column, cells in zip(self.columns, self._by_column(), strict=True):
+            if len({type(cell) for cell in cells if cell is not None}) > 1:
                 raise ValueError(
                     f"table {self.name}: the column {column!r} holds both text and estimates"
                 )
+
+    def _by_column(self) -> list[list[Cell]]:
+        return [[row[place] for row in self.rows] for place in range(len(self.columns))]
 
     def shown_notes(self) -> list[str]:
         """Return the notes; one that explains a mark, and begins with it, only where a cell has the
@@ -147,10 +147,9 @@ class Table:
         words = "".join(text(cell) for row in self.rows for cell in row)
         return [note for note in self.notes if note[0] not in "†‡" or note[0] in words]
 
-    def is_numeric(self) -> Iterator[bool]:
+    def is_numeric(self) -> list[bool]:
         """Say of every column whether it holds estimates."""
-        for index in range(len(self.columns)):
-            yield any(isinstance(row[index], Estimate) for row in self.rows)
+        return [any(isinstance(cell, Estimate) for cell in cells) for cells in self._by_column()]
 
     def measured_first(self) -> "Table":
         """Return what is shown, in this order: measured rows, floors, published rows."""
@@ -167,15 +166,12 @@ class Table:
             title=Text(self.title), caption=caption, title_justify="left", caption_justify="left"
         )
         ordered = self.measured_first()
-        for index, (column, numeric) in enumerate(
-            zip(ordered.columns, ordered.is_numeric(), strict=True)
-        ):
+        columns = zip(ordered.columns, ordered.is_numeric(), ordered._by_column(), strict=True)
+        for column, numeric, cells in columns:
             if numeric:
                 table.add_column(Text(column.replace(" ", "\n")), justify="right", no_wrap=True)
             else:
-                longest = max(
-                    len(words) for words in (column, *(text(row[index]) for row in ordered.rows))
-                )
+                longest = max(map(len, [column, *map(text, cells)]))
                 table.add_column(Text(column), overflow="fold", min_width=min(longest, _TEXT_WIDTH))
         for row in ordered.rows:
             table.add_row(*[Text(_stacked(cell)) for cell in row])
@@ -184,15 +180,12 @@ class Table:
     def to_markdown(self, level: int = 2) -> str:
         """Return it as a section: a heading of this level, the table, its notes as a list."""
         ordered = self.measured_first()
-        lines = [
-            _line(ordered.columns),
-            _line(["---:" if numeric else "---" for numeric in ordered.is_numeric()]),
-            *(_line([text(cell) for cell in row]) for row in ordered.rows),
-        ]
-        notes = [f"- {note}" for note in self.shown_notes()]
-        return "\n".join(
-            [f"{'#' * level} {self.title}", "", *lines, *([""] if notes else []), *notes, ""]
-        )
+        lines = [f"{'#' * level} {self.title}", "", _line(ordered.columns)]
+        lines.append(_line(["---:" if numeric else "---" for numeric in ordered.is_numeric()]))
+        lines += [_line(map(text, row)) for row in ordered.rows]
+        if notes := self.shown_notes():
+            lines += ["", *(f"- {note}" for note in notes)]
+        return "\n".join([*lines, ""])
 
     def to_latex(self) -> str:
         """Return it as a LaTeX table with the rules of booktabs: notes above, numbers without their
@@ -201,10 +194,7 @@ class Table:
         import pandas as pd
 
         ordered = self.measured_first()
-        rows = [
-            [text(replace(cell, n=None) if isinstance(cell, Estimate) else cell) for cell in row]
-            for row in ordered.rows
-        ]
+        rows = [map(_without_n, row) for row in ordered.rows]
         shown = pd.DataFrame(rows, columns=list(ordered.columns)).style.hide(axis="index")
         shown = shown.format(escape="latex").format_index(escape="latex", axis=1)
         latex: str = shown.to_latex(
@@ -213,36 +203,39 @@ class Table:
             label=f"tab:{self.name}",
             caption=_LATEX.sub(r"\\\g<0>", self.title),
         )
-        return "".join(f"% {note}\n" for note in self.shown_notes()) + latex.replace(
-            "−", "$-$"
-        ).replace("–", "--")
+        notes = "".join(f"% {note}\n" for note in self.shown_notes())
+        return notes + latex.replace("−", "$-$").replace("–", "--")
 
     def to_csv(self) -> str:
         """Return it as CSV; a column of estimates becomes four: the value, unrounded, ``low``,
         ``high`` and ``n``.
         """
-        numeric = list(self.is_numeric())
-        headings = [
-            (name, f"{name} low", f"{name} high", f"{name} n") if is_number else (name,)
-            for name, is_number in zip(self.columns, numeric, strict=True)
-        ]
-        rows = [
-            [_values(cell, numbers) for cell, numbers in zip(row, numeric, strict=True)]
-            for row in self.rows
-        ]
+        numeric = self.is_numeric()
+        headings: list[str] = []
+        for name, is_number in zip(self.columns, numeric, strict=True):
+            headings += [f"{name}{end}" for end in (_ENDS if is_number else _ENDS[:1])]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(map(no_formula, chain.from_iterable(headings)))
-        writer.writerows(chain.from_iterable(row) for row in rows)
+        writer.writerow(map(no_formula, headings))
+        for row in self.rows:
+            values = map(_values, row, numeric)
+            writer.writerow(chain.from_iterable(values))
         return out.getvalue()
+
+
+_ENDS: Final = ("", " low", " high", " n")
+"""What headings of CSV have behind the name of a column of estimates."""
+
+
+def _without_n(cell: Cell) -> str:
+    return text(replace(cell, n=None) if isinstance(cell, Estimate) else cell)
 
 
 def _stacked(cell: Cell) -> str:
     """A cell with its interval in a second line, so that wide tables fit in a terminal."""
     if not isinstance(cell, Estimate):
         return text(cell)
-    ends = interval(cell)
-    return number(cell) + cell.mark + (f"\n{ends}" if ends else "")
+    return "\n".join(filter(None, [number(cell) + cell.mark, interval(cell)]))
 
 
 def _digits(cell: Estimate, value: float) -> str:
@@ -256,7 +249,7 @@ def _digits(cell: Estimate, value: float) -> str:
     return shown.removeprefix("−") if not shown.strip("−0.") else shown
 
 
-def _line(cells: Sequence[str]) -> str:
+def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 

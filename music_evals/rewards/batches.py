@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
-from itertools import compress
+from itertools import chain
 from statistics import fmean
 from typing import Any, Final
 
 from music_evals.notation.lilypond.sandbox.slots import cores
-from music_evals.rewards.scoring import Pieces, Reward, judge_of, score
+from music_evals.rewards.scoring import Pieces, Reward, Row, judge_of, score
 
 Completion = str | Sequence[Mapping[str, Any]]
 """A text, or messages."""
@@ -54,15 +54,6 @@ def reward_function(
     judge = partial(score, task, reasoned=reasoned, pieces=pieces)
     pool = None if pieces is None else ThreadPoolExecutor(cores(), thread_name_prefix="reward")
 
-    def rewards_of(rows: Sequence[Mapping[str, Any]], replies: Sequence[str]) -> list[Reward]:
-        if pool is None:  # reading text holds the interpreter
-            return [judge(row, reply) for row, reply in zip(rows, replies, strict=True)]
-        jobs = {reply: pool.submit(judge, {}, reply) for reply in replies}
-        done, late = wait(jobs.values(), timeout=deadline)
-        for job in late:
-            job.cancel()
-        return [jobs[reply].result() if jobs[reply] in done else LATE for reply in replies]
-
     def reward(
         prompts: Sequence[Any],
         completions: Sequence[Completion],
@@ -73,27 +64,54 @@ def reward_function(
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Sequence[Any],
     ) -> list[float | None]:
-        rows = [
-            {name: values[place] for name, values in columns.items()}
-            for place in range(len(completions))
-        ]
-        is_own = [row.get("task", task) == task for row in rows]
-        own = iter(
-            rewards_of(
-                [*compress(rows, is_own)], [text_of(one) for one in compress(completions, is_own)]
-            )
-        )
-        rewards = [next(own) if mine else Reward(None, {}, "of another task") for mine in is_own]
-        for name in {name: None for one in rewards for name in one.parts}:
-            values = [one.parts.get(name) for one in rewards]
-            if log_extra:
-                log_extra(f"{task}/{name}", values)
-            if log_metric and (numbers := [value for value in values if value is not None]):
-                log_metric(f"{task}/{name}", fmean(numbers))
-        return [one.parts.get(part) if part else one.value for one in rewards]
+        rewards = [Reward(None, {}, "of another task")] * len(completions)
+        tasks = columns.get("task", [task] * len(completions))
+        own = [place for place, name in enumerate(tasks) if name == task]
+        rows = [{name: values[place] for name, values in columns.items()} for place in own]
+        replies = [text_of(completions[place]) for place in own]
+        judged = _judge_all(judge, rows, replies, pool, deadline)
+        for place, result in zip(own, judged, strict=True):
+            rewards[place] = result
+        _log_parts(task, rewards, log_extra, log_metric)
+        if part:
+            return [result.parts.get(part) for result in rewards]
+        return [result.value for result in rewards]
 
     reward.__name__ = f"{task}_{part}" if part else task
     return reward
+
+
+def _judge_all(
+    judge: Callable[[Row, str], Reward],
+    rows: Sequence[Row],
+    replies: Sequence[str],
+    pool: ThreadPoolExecutor | None,
+    deadline: float,
+) -> list[Reward]:
+    """Judge replies; with a pool each different one once, which then is written music."""
+    if pool is None:  # reading text holds the interpreter
+        return list(map(judge, rows, replies))
+    jobs = {reply: pool.submit(judge, {}, reply) for reply in replies}
+    done, late = wait(jobs.values(), timeout=deadline)
+    for job in late:
+        job.cancel()
+    return [jobs[reply].result() if jobs[reply] in done else LATE for reply in replies]
+
+
+def _log_parts(
+    task: str,
+    rewards: Sequence[Reward],
+    log_extra: Callable[[str, list[Any]], None] | None,
+    log_metric: Callable[[str, float], None] | None,
+) -> None:
+    """Log all parts, as a column and as a mean."""
+    for name in dict.fromkeys(chain.from_iterable(result.parts for result in rewards)):
+        values = [result.parts.get(name) for result in rewards]
+        numbers = [value for value in values if value is not None]
+        if log_extra:
+            log_extra(f"{task}/{name}", values)
+        if log_metric and numbers:
+            log_metric(f"{task}/{name}", fmean(numbers))
 
 
 def text_of(completion: Completion) -> str:
@@ -106,16 +124,10 @@ def text_of(completion: Completion) -> str:
     """
     if isinstance(completion, str):
         return completion
-    content = next(
-        (
-            one["content"]
-            for one in reversed(completion)
-            if one.get("role", "assistant") == "assistant"
-        ),
-        "",
-    )
-    return (
-        content
-        if isinstance(content, str)
-        else "".join(one.get("text") or "" for one in content or ())
-    )
+    for message in reversed(completion):
+        if message.get("role", "assistant") == "assistant":
+            content = message["content"]
+            if isinstance(content, str):
+                return content
+            return "".join(part.get("text") or "" for part in content or ())
+    return ""

@@ -5,7 +5,7 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from string import ascii_uppercase
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from music_evals.scorers.readers.verdicts import (
 )
 from music_evals.scorers.readers.written import Kind
 
+if TYPE_CHECKING:
+    from music_evals.scorers.readers.pieces import Piece
+
 Row = Mapping[str, Any]
 
 
@@ -54,11 +57,10 @@ class Pieces:
 
     def __init__(self, references: Sequence[ReferenceSet], known: Mapping[str, str]) -> None:
         self.fit = fit_of(references[0].descriptors("strict"), names=DESCRIPTORS)
-        texts = {
-            f"{one.name}/{key}": text
-            for one in references
-            for key, text in zip(one.ids, one.texts, strict=True)
-        }
+        texts: dict[str, str] = {}
+        for pieces in references:
+            names = [f"{pieces.name}/{key}" for key in pieces.ids]
+            texts |= dict(zip(names, pieces.texts, strict=True))
         self.index = CopyIndex({**texts, **known})
 
 
@@ -130,7 +132,7 @@ def judge_of(
     """Return the function that judges replies to a task; ValueError if there is none, or it lacks
     its pieces.
     """
-    facts = [one for one in benchmarks.tasks_named(task) if one.registry_name == task]
+    facts = [named for named in benchmarks.tasks_named(task) if named.registry_name == task]
     if not facts:
         raise ValueError(f"{task} is not one task; see `music-evals list`")
     scorer = facts[0].metric.partition("/")[0]
@@ -195,31 +197,37 @@ def _written_music(pieces: Pieces, row: Row, reply: str) -> Reward:
     piece = examine(reply, "", "strict", pictures=False)
     if not piece.get("is_measured", True):
         return Reward(None, {}, f"not measured: {piece['problem']}")
-    compiles = piece["problem"] is None
-    likeness = (
-        piece_likeness(piece["descriptors"].get("strict", {}), pieces.fit) if compiles else 0.0
-    )
-    copied = None
-    if (
-        piece["midi"]
-        and _is_varied(b64decode(piece["midi"]))
-        and (nearest := pieces.index.nearest(piece["code"]))
-    ):
-        # A copy stays one if other music is put beside it, which may not even sound.
-        contained = pieces.index.most_contained(piece["code"])
-        copied = max(nearest.share, contained.share if contained else 0.0)
+    compiles, has_notes = piece["problem"] is None, bool(piece.get("has_notes"))
+    likeness = 0.0
+    if compiles:
+        likeness = piece_likeness(piece["descriptors"].get("strict", {}), pieces.fit)
+    copied = _near_copy(pieces.index, piece)
     is_new = copied is not None and copied < NEAR_COPY
     text = clean_reply(reply).strip()
     is_fenced = piece["code"].strip() and re.fullmatch(r"(?s)```\w*\n(?:(?!```).)*\n```", text)
     parts = {
         "compiles": float(compiles),
-        "notes": float(bool(piece.get("has_notes"))),
+        "notes": float(has_notes),
         "descriptors": likeness,
         "near_copy": copied,
         "format": float(bool(is_fenced)),
         "refusal": float(not compiles and is_refusal(text[:400])),
     }
-    return Reward(likeness if compiles and piece.get("has_notes") and is_new else 0.0, parts)
+    return Reward(likeness if compiles and has_notes and is_new else 0.0, parts)
+
+
+def _near_copy(index: CopyIndex, piece: "Piece") -> float | None:
+    """The largest share of a piece that a known piece has, or the reverse; None if it is too short
+    or uniform to compare.
+    """
+    if not piece["midi"] or not _is_varied(b64decode(piece["midi"])):
+        return None
+    nearest = index.nearest(piece["code"])
+    if nearest is None:
+        return None
+    # A copy stays one if other music is put beside it, which may not even sound.
+    contained = index.most_contained(piece["code"])
+    return max(nearest.share, contained.share if contained else 0.0)
 
 
 def _is_varied(midi: bytes) -> bool:
@@ -231,17 +239,10 @@ def _is_varied(midi: bytes) -> bool:
     except MidiError:
         return False
     order = np.lexsort((notes.pitch, notes.onset))
-    events = [
-        *zip(
-            np.diff(notes.onset[order], prepend=0).tolist(),
-            notes.pitch[order].tolist(),
-            strict=True,
-        )
-    ]
-    return (
-        len({tuple(events[start : start + RUN]) for start in range(len(events) - RUN + 1)})
-        >= LEAST_RUNS
-    )
+    steps = np.diff(notes.onset[order], prepend=0).tolist()
+    events = [*zip(steps, notes.pitch[order].tolist(), strict=True)]
+    runs = {tuple(events[start : start + RUN]) for start in range(len(events) - RUN + 1)}
+    return len(runs) >= LEAST_RUNS
 
 
 _KINDS: Final[Mapping[str, Kind]] = {
@@ -273,15 +274,19 @@ def _ends_in_form(reply: str, options: Sequence[str], right: str) -> bool:
     for.
     """
     text = clean_reply(reply).strip()
+    if len(right) > 1 and text in options:
+        return True
     answers = [*ascii_uppercase[: len(options)]] if len(right) == 1 else options
     label, answer = text[-2_000:].rpartition("\n")[2].partition("Final Answer: ")[1:]
-    return (bool(label) and (answer in answers if options else bool(answer))) or (
-        len(right) > 1 and text in options
-    )
+    if not label:
+        return False
+    return answer in answers if options else bool(answer)
 
 
 def _reward(verdict: Verdict, in_form: bool) -> Reward:
-    refused = float(verdict.reading.status == "refused")
-    return Reward(
-        verdict.value, {"answer": verdict.value, "format": float(in_form), "refusal": refused}
-    )
+    parts = {
+        "answer": verdict.value,
+        "format": float(in_form),
+        "refusal": float(verdict.reading.status == "refused"),
+    }
+    return Reward(verdict.value, parts)

@@ -7,16 +7,16 @@ metadata hold the options. The target is the letter of an option, or an option t
 
 from functools import partial
 from statistics import fmean
+from typing import Final
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import choice_details, judge_choice
-from music_evals.scorers.explanations import code, explained
+from music_evals.scorers.chosen_option import choice_details, score_choice
+from music_evals.scorers.explanations import code
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import (
     main_metric,
-    make_score,
     read_reply,
     readings,
     required_metadata,
@@ -37,10 +37,12 @@ def final_answer() -> Scorer:
         options: list[str] = required_metadata(state, "options")
         is_cut = was_cut(state.output.stop_reason)
         judge = partial(judge_answer, options=options, right=target.text, is_cut=is_cut)
-        (reading, right, *_), facts = await judge_choice(state, target.text, judge)
-        return make_score(reading, right, explained(state, options, right, reading), **facts)
+        return await score_choice(state, target.text, options, judge)
 
     return score
+
+
+_QUESTION_FACTS: Final = ("id", "target", "variant")
 
 
 @scorer(metrics=[main_metric(), readings()])
@@ -55,19 +57,14 @@ def chat_answers() -> Scorer:
             reply, options = question.get("reply", ""), question["options"]
             judge = partial(judge_answer, is_cut=was_cut(question.get("stop_reason")))
             reading, *_ = await read_reply(judge, reply, options, question["target"])
-            rows.append(
-                {
-                    **{
-                        name: fact
-                        for name, fact in question.items()
-                        if name in ("id", "target", "variant")
-                    },
-                    "cluster": f"chat {state.epoch}",  # an early mistake may go on
-                    "verdict": float(reading.answer == question["target"]),
-                    "reading": reading.status,
-                    "stop_reason": question.get("stop_reason"),
-                }
-            )
+            row = {name: question[name] for name in _QUESTION_FACTS if name in question}
+            row |= {
+                "cluster": f"chat {state.epoch}",  # an early mistake may go on
+                "verdict": float(reading.answer == question["target"]),
+                "reading": reading.status,
+                "stop_reason": question.get("stop_reason"),
+            }
+            rows.append(row)
             lines.append(
                 f"- {question['id']}: read {code(reading.answer)}, expected "
                 f"{code(question['target'])}"

@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from logging import getLogger
+from operator import mul
 from statistics import fmean
 from string import Template, ascii_uppercase
 from tomllib import loads
 from typing import Any, Final, NamedTuple
 
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, model_roles
+from inspect_ai.scorer import Score
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, LimitExceededError
 
-from music_evals.scorers.explanations import asks_of
+from music_evals.scorers.explanations import asks_of, explained
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import Reading, format_error
@@ -35,7 +37,14 @@ from music_evals.scorers.readers.fields import (
     read_fields,
 )
 from music_evals.scorers.readers.verdicts import Verdict
-from music_evals.scorers.scores import Figures, SampleScores, read_reply, sample_metric, was_cut
+from music_evals.scorers.scores import (
+    Figures,
+    SampleScores,
+    make_score,
+    read_reply,
+    sample_metric,
+    was_cut,
+)
 
 ROLE: Final = "reader"
 READ_AGAIN: Final = ("unreadable", "several", "refused")
@@ -75,19 +84,20 @@ async def judge_choice(
     if form == "schema":
         return judge_field(state.output.completion, right, shown.judge_name), {}
     verdict = await read_reply(by_rules, state.output.completion)
-    reader = model_roles().get(ROLE)
-    if reader is None:
+    readers = model_roles().get(ROLE)
+    if readers is None:
         return verdict, {}
-    is_asked = verdict.reading.status in READ_AGAIN and not was_cut(state.output.stop_reason)
+    status = verdict.reading.status
     facts = {
         "by_rules": verdict.value,
-        "reading_by_rules": verdict.reading.status,
-        "read_again": is_asked,
+        "reading_by_rules": status,
+        "read_again": status in READ_AGAIN and not was_cut(state.output.stop_reason),
     }
-    if not is_asked:
+    if not facts["read_again"]:
         return verdict, facts
+    reader = readers[0] if isinstance(readers, list) else readers
     try:
-        label = await _ask(reader[0] if isinstance(reader, list) else reader, state, shown.labels)
+        label = await _ask(reader, state, shown.labels)
     except LimitExceededError:
         raise
     except Exception as error:  # a model that fails must not lose the reading by rules
@@ -95,9 +105,21 @@ async def judge_choice(
         return verdict, {**facts, "reader_failed": True}
     if label in shown.labels:
         return shown.judge([*shown.labels].index(label), _RULE), facts
-    return Verdict(
-        Reading("refused" if label == REFUSED else "unreadable", rule=_RULE), right
-    ), facts
+    reading = Reading("refused" if label == REFUSED else "unreadable", rule=_RULE)
+    return Verdict(reading, right), facts
+
+
+async def score_choice(
+    state: TaskState,
+    right: str,
+    options: Sequence[str],
+    by_rules: Callable[[str], Verdict],
+    **metadata: Any,
+) -> Score:
+    """Score the option that a sample's reply chooses; see `judge_choice`."""
+    (reading, right, *_), facts = await judge_choice(state, right, by_rules)
+    shown = explained(state, options, right, reading)
+    return make_score(reading, right, shown, **metadata, **facts)
 
 
 class _Shown(NamedTuple):
@@ -120,10 +142,9 @@ def _shown_options(state: TaskState, right: str) -> _Shown:
     options: list[str] = state.metadata.get("options") or [choice.value for choice in state.choices]
     order: Sequence[int] = state.metadata.get("option_order") or range(len(options))
     texts = [options[place] for place in order]
-    names: Sequence[str] = (
-        asks_of(state).get("answers") or ascii_uppercase
-    )  # logs of earlier versions lack them
-    labels = names
+    # Logs of earlier versions lack the answers.
+    labels: Sequence[str] = asks_of(state).get("answers") or ascii_uppercase
+    names = labels
     if max(map(len, names)) > 1 or [*names] == options:
         names, labels = texts, ascii_uppercase
 
@@ -137,18 +158,19 @@ def _judge_likeliest(output: ModelOutput, shown: _Shown) -> tuple[Verdict, dict[
     """Judge the likeliest option, or none if no option is among the likeliest tokens."""
     sums = option_probabilities(_likeliest_tokens(output), shown.names)
     mass = sum(sums)
-    verdicts = [
-        shown.judge(place, "the likeliest first token of an option") for place in range(len(sums))
-    ]
+    rule = "the likeliest first token of an option"
+    verdicts = [shown.judge(place, rule) for place in range(len(sums))]
     likeliest = verdicts[sums.index(max(sums))]
     if not mass:
-        return likeliest._replace(reading=Reading("unreadable")), {
-            "probability": 0.0,
-            "options_mass": 0.0,
-        }
-    right = sum(one * verdict.value for one, verdict in zip(sums, verdicts, strict=True))
-    shares = {name: round(one / mass, 4) for name, one in zip(shown.names, sums, strict=True)}
-    return likeliest, {"probability": right / mass, "options_mass": mass, "shares": shares}
+        verdict = likeliest._replace(reading=Reading("unreadable"))
+        return verdict, {"probability": 0.0, "options_mass": 0.0}
+    right = sum(map(mul, sums, [verdict.value for verdict in verdicts]))
+    shares = [round(probability / mass, 4) for probability in sums]
+    return likeliest, {
+        "probability": right / mass,
+        "options_mass": mass,
+        "shares": dict(zip(shown.names, shares, strict=False)),
+    }
 
 
 def _likeliest_tokens(output: ModelOutput) -> list[tuple[str, float]]:
@@ -156,9 +178,10 @@ def _likeliest_tokens(output: ModelOutput) -> list[tuple[str, float]]:
     if output.stop_reason == "model_length":  # a prompt that is too long has no reply
         return []
     logprobs = output.choices[0].logprobs
-    if not logprobs or not logprobs.content or not logprobs.content[0].top_logprobs:
+    first = logprobs.content[:1] if logprobs else []
+    if not first or not first[0].top_logprobs:
         raise ValueError("the server returned no probabilities of tokens")
-    return [(token.token, token.logprob) for token in logprobs.content[0].top_logprobs]
+    return [(token.token, token.logprob) for token in first[0].top_logprobs]
 
 
 @sample_metric

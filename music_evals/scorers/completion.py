@@ -21,9 +21,8 @@ def completed() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         hidden: list[str] = required_metadata(state, "hidden")
-        lines = "\n".join(_plain(line) for line in state.output.completion[:_MOST].splitlines())
-        wanted = {option: "\n".join(map(_plain, option.splitlines())) for option in hidden}
-        completed = [option for option in hidden if f"\n{wanted[option]}\n" in f"\n{lines}\n"]
+        lines = _words(state.output.completion[:_MOST])
+        completed = [option for option in hidden if f"\n{_words(option)}\n" in f"\n{lines}\n"]
         listed = "\n".join(
             f"{'found' if option in completed else 'not found'}: {option}" for option in hidden
         )
@@ -38,7 +37,10 @@ def completed() -> Scorer:
     return score
 
 
-def _plain(line: str) -> str:
-    """A line without label, case, outer punctuation and runs of spaces."""
-    text = " ".join(unicodedata.normalize("NFKC", _LABEL.sub("", line, count=1)).casefold().split())
-    return text.strip(" .,;。，；\"'“”`*")
+def _words(text: str) -> str:
+    """Lines without labels, case, outer punctuation and runs of spaces."""
+    lines = []
+    for line in text.splitlines():
+        content = unicodedata.normalize("NFKC", _LABEL.sub("", line, count=1)).casefold()
+        lines.append(" ".join(content.split()).strip(" .,;。，；\"'“”`*"))
+    return "\n".join(lines)

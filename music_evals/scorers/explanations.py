@@ -30,15 +30,16 @@ def explained(
     """
     parts = [asked_and_expected(state, options, expected, reading.answer)]
     by = f", from {reading.rule}" if reading.rule else ""
-    if reading.answer is None:
-        end = state.output.completion[-_REPLY_END:].strip()
-        ending = (
-            f" It ends in {code(end, _REPLY_END)}." if end and reading.status != "empty" else ""
-        )
-        parts.append(f"**Read:** no answer; the reply {READ_AS[reading.status]}{by}.{ending}")
-    else:
+    if reading.answer is not None:
         parts.append(f"**Read:** {named(reading.answer, options)}{by}.")
-    return "\n\n".join([*parts, f"**Worth:** {worth}"] if worth else parts)
+    else:
+        parts.append(f"**Read:** no answer; the reply {READ_AS[reading.status]}{by}.")
+        end = state.output.completion[-_REPLY_END:].strip()
+        if end and reading.status != "empty":
+            parts[-1] += f" It ends in {code(end, _REPLY_END)}."
+    if worth:
+        parts.append(f"**Worth:** {worth}")
+    return "\n\n".join(parts)
 
 
 def asked_and_expected(
@@ -57,8 +58,9 @@ def asked_and_expected(
 
 def asks_of(state: TaskState) -> Mapping[str, Any]:
     """Return the facts of the question in the metadata of the input's last message."""
-    last = state.input[-1] if state.input and not isinstance(state.input, str) else None
-    asks: Mapping[str, Any] = ((last.metadata if last else None) or {}).get("asks", {})
+    if not state.input or isinstance(state.input, str):
+        return {}
+    asks: Mapping[str, Any] = (state.input[-1].metadata or {}).get("asks", {})
     return asks
 
 
@@ -94,13 +96,18 @@ def _listed(options: Sequence[str], expected: str, answer: str | None) -> str:
     answers.
     """
     names: Sequence[str] = options
-    if expected.isdigit() or len(expected) == 1:
-        names = ("0123456789" if expected.isdigit() else ascii_uppercase)[: len(options)]
+    if expected.isdigit():
+        names = "0123456789"[: len(options)]
+    elif len(expected) == 1:
+        names = ascii_uppercase[: len(options)]
     lines = []
     for name, option in zip(names, options, strict=True):
-        marks = [
-            mark for mark, marked in (("expected", expected), ("read", answer)) if marked == name
-        ]
         label = "" if name == option else f"{code(name)} "
-        lines.append(f"- {label}{code(option)}" + (f" ← {' and '.join(marks)}" if marks else ""))
+        marks = [
+            mark
+            for mark, marked in {"expected": expected, "read": answer}.items()
+            if marked == name
+        ]
+        pointer = f" ← {' and '.join(marks)}" if marks else ""
+        lines.append(f"- {label}{code(option)}{pointer}")
     return "\n".join(lines)

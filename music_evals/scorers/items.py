@@ -8,7 +8,7 @@ from items.
 """
 
 from collections.abc import Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 from typing import Any, Final, NamedTuple
 
 from inspect_ai.scorer import (
@@ -31,6 +31,9 @@ TAGS: Final = "; "
 _LETTERS: Final = (CORRECT, INCORRECT, PARTIAL, NOANSWER)
 
 
+Metadata = Mapping[str, Any]
+
+
 class Item(NamedTuple):
     """A response to one question."""
 
@@ -39,10 +42,10 @@ class Item(NamedTuple):
     counts: bool  # whether it belongs to the main metric
     cluster: str
     stratum: str
-    details: Mapping[str, Any]  # metadata of the score, or of the question in it
+    details: Metadata  # metadata of the score, or of the question in it
 
 
-def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, Any]) -> list[Item]:
+def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> list[Item]:
     """Return the items of a score.
 
     Args:
@@ -51,34 +54,26 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
         metadata: the sample's metadata.
     """
     details = score.metadata or {}
-    cluster = next((str(metadata[name]) for name in CLUSTERS if name in metadata), str(sample_id))
+    named = [metadata[name] for name in CLUSTERS if name in metadata]
+    cluster = str(named[0] if named else sample_id)
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
-        return [
-            Item(
-                str(row["id"]),
-                row["verdict"],
-                row["verdict"] is not None,
-                _cluster(row, cluster),
-                "",
-                row,
-            )
-            for row in details["questions"]
-        ]
-    value = None
+        return [_question_item(row, cluster) for row in details["questions"]]
+    value = nan
     if isinstance(score.value, int | float) or score.value in _LETTERS:
-        number = value_to_float()(score.value)
-        value = None if isnan(number) else number
+        value = value_to_float()(score.value)
     counts = details.get("counts", True) is not False
-    return [Item(str(sample_id), value, counts, cluster, str(details.get("stratum", "")), details)]
+    stratum = str(details.get("stratum", ""))
+    known = None if isnan(value) else value
+    return [Item(str(sample_id), known, counts, cluster, stratum, details)]
 
 
-def _cluster(row: Mapping[str, Any], cluster: str) -> str:
-    """The cluster of a question in a score; earlier versions logged each question of a chat as a
-    cluster of its own.
-    """
-    own = row.get("cluster", cluster)
-    return cluster if own == row["id"] else str(own)
+def _question_item(row: Metadata, cluster: str) -> Item:
+    own, verdict = row.get("cluster", cluster), row["verdict"]
+    # Earlier versions logged each question of a chat as a cluster of its own.
+    if own != row["id"]:
+        cluster = str(own)
+    return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row)
 
 
 def headline(items: Sequence[Item]) -> Estimate | None:
@@ -86,18 +81,14 @@ def headline(items: Sequence[Item]) -> Estimate | None:
     without any.
     """
     counted = [item for item in items if item.counts and item.value is not None]
-    return estimate(
-        [item.value for item in counted if item.value is not None],
-        [item.id for item in counted],
-        [item.cluster for item in counted],
-        [item.stratum for item in counted],
-    )
+    values = [float(item.value or 0) for item in counted]
+    columns = zip(*((item.id, item.cluster, item.stratum) for item in counted), strict=True)
+    return estimate(values, *columns) if counted else None
 
 
 def all_items(scores: Sequence[SampleScore]) -> list[Item]:
     """Return the items of the scores that Inspect hands to a metric."""
-    return [
-        item
-        for one in scores
-        for item in items_of(one.score, one.sample_id, one.sample_metadata or {})
-    ]
+    items: list[Item] = []
+    for score in scores:
+        items += items_of(score.score, score.sample_id, score.sample_metadata or {})
+    return items

@@ -7,12 +7,12 @@ Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
 
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from inspect_ai.scorer import CORRECT, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import choice_details, judge_choice
+from music_evals.scorers.chosen_option import choice_details, score_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.choices import choice_figures
 from music_evals.scorers.readers.choices import first_letter
@@ -35,11 +35,12 @@ Protocol = Literal["paper", "strict"]
 @sample_metric
 def precision_and_f1(scores: SampleScores) -> Figures:
     """Precision and F1 of all responses; accuracy is their recall."""
+    questions = {(score.sample_metadata or {})["question"] for score in scores}
     figures = choice_figures(
         right=sum(score.score.value == CORRECT for score in scores),
         answered=sum(score.score.answer is not None for score in scores),
         responses=len(scores),
-        questions=len({(score.sample_metadata or {})["question"] for score in scores}),
+        questions=len(questions),
     )
     return {name: figures[name].value for name in ("precision", "f1")}
 
@@ -65,15 +66,11 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         reply, right = state.output.completion, target.text
         options = [choice.value for choice in state.choices]
-        facts: dict[str, Any] = {}
         if protocol == "paper":
             reading = await read_reply(first_letter, reply)
-        else:
-            is_cut = was_cut(state.output.stop_reason)
-            judge = partial(judge_option, options=options, right=right, is_cut=is_cut)
-            (reading, right, *_), facts = await judge_choice(state, right, judge)
-        return make_score(
-            reading, right, explained(state, options, right, reading), key=target.text, **facts
-        )
+            return make_score(reading, right, explained(state, options, right, reading), key=right)
+        is_cut = was_cut(state.output.stop_reason)
+        judge = partial(judge_option, options=options, right=right, is_cut=is_cut)
+        return await score_choice(state, right, options, judge, key=right)
 
     return score

@@ -26,7 +26,8 @@ from music_evals.scorers.scores import (
     scorer,
 )
 
-_Attempts = Sequence[Mapping[str, Any]]
+_Facts = Mapping[str, Any]
+_Attempts = Sequence[_Facts]
 _ERROR_KINDS: Final = ("parse", "structural", "domain")
 _LIST: Final = re.compile(r"\[[^\]]*\]")
 _MAX_SHOWN: Final = 600  # characters of an attempt in an explanation
@@ -60,63 +61,65 @@ def solver_decision() -> Scorer:
         attempts: _Attempts = state.metadata.get("formulation", [])
         decision = attempts[-1]["answer"] if attempts else None
         options: list[str] = required_metadata(state, "options")
-        answer = (
-            await read_reply(judge_answer, state.output.completion, options, target.text)
-        ).reading.answer
-        outcomes = [_outcome(attempt) for attempt in attempts]
-        both = decision is not None and answer is not None
-        counts = {
-            "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),
-            **{f"{kind}_errors": outcomes.count(f"{kind} error") for kind in _ERROR_KINDS},
-            "undecided_results": outcomes.count("undecided"),
-            "refinements": max(0, len(attempts) - 1),
-            "no_decision": int(decision is None),
-            "answered": int(answer is not None),
-            "agreement": int(decision == answer) if both else None,
-        }
-        if attempts:
-            earlier = [attempt["answer"] for attempt in attempts if not attempt["extra_round"]]
-            counts["accuracy_without_extra_round"] = int(earlier[-1] == target.text)
-        decided = (
-            "came to no decision" if decision is None else f"decided {named(decision, options)}"
-        )
-        explanation = asked_and_expected(state, options, target.text, decision)
-        explanation += (
+        verdict = await read_reply(judge_answer, state.output.completion, options, target.text)
+        decided = "came to no decision"
+        if decision is not None:
+            decided = f"decided {named(decision, options)}"
+        explanation = asked_and_expected(state, options, target.text, decision) + (
             f"\n\n**Read:** the solver {decided}, from the last of these formulations:\n\n"
         )
-        return Score(
-            value=NOANSWER
-            if decision is None
-            else CORRECT
-            if decision == target.text
-            else INCORRECT,
+        score = Score(
+            value=CORRECT if decision == target.text else INCORRECT,
             answer=decision,
             explanation=explanation + _listed(attempts),
-            metadata=counts | _transcribed(attempts, state.metadata),
-            reason="invalid_response_format" if decision is None else None,
+            metadata={
+                **_counts(attempts, decision, verdict.reading.answer, target.text),
+                **_transcribed(attempts, state.metadata),
+            },
         )
+        if decision is None:
+            score.value, score.reason = NOANSWER, "invalid_response_format"
+        return score
 
     return score
 
 
-def _transcribed(attempts: _Attempts, truth: Mapping[str, Any]) -> dict[str, Any]:
+def _counts(
+    attempts: _Attempts, decision: str | None, answer: str | None, right: str
+) -> dict[str, int | None]:
+    """What happened to the formulations, and whether the last reply has the solver's answer."""
+    outcomes = [_outcome(attempt) for attempt in attempts]
+    counts: dict[str, int | None] = {
+        "valid_first_try": int(outcomes[:1] in (["undecided"], ["decided"])),
+        **{f"{kind}_errors": outcomes.count(f"{kind} error") for kind in _ERROR_KINDS},
+        "undecided_results": outcomes.count("undecided"),
+        "refinements": max(0, len(attempts) - 1),
+        "no_decision": int(decision is None),
+        "answered": int(answer is not None),
+        "agreement": None if None in (decision, answer) else int(decision == answer),
+    }
+    earlier = [attempt["answer"] for attempt in attempts if not attempt["extra_round"]]
+    if earlier:
+        counts["accuracy_without_extra_round"] = int(earlier[-1] == right)
+    return counts
+
+
+def _transcribed(attempts: _Attempts, truth: _Facts) -> dict[str, Any]:
     """The last valid transcription, and its share of right notes if the true one is known."""
     valid = [attempt["text"] for attempt in attempts if attempt["error"] is None]
     lists = _LIST.findall(valid[-1]) if valid else []
     facts: dict[str, Any] = {"transcription": " ".join(lists)}
     if lists and "true_transcription" in truth:
-        pairs = zip(lists, _LIST.findall(truth["true_transcription"]), strict=True)
-        facts["right_notes"] = fmean(
-            note_f1(*map(_numbers, pair), in_order=truth["in_order"]) for pair in pairs
-        )
+        true_lists = _LIST.findall(truth["true_transcription"])
+        shares = []
+        for pair in zip(lists, true_lists, strict=True):
+            notes, true_notes = (list(map(int, re.findall("[0-9]+", text))) for text in pair)
+            shares.append(note_f1(notes, true_notes, in_order=truth["in_order"]))
+        facts["right_notes"] = fmean(shares)
     return facts
 
 
-def _numbers(inside: str) -> list[int]:
-    return [int(number) for number in re.findall("[0-9]+", inside)]
-
-
-def _outcome(attempt: Mapping[str, Any]) -> str:
+def _outcome(attempt: _Facts) -> str:
     if attempt["error"]:
         return f"{attempt['error']} error"
     return "undecided" if attempt["answer"] is None else "decided"

@@ -9,12 +9,12 @@ in the order of the dataset.
 from collections import Counter
 from functools import partial
 from string import ascii_uppercase
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import choice_details, judge_choice
+from music_evals.scorers.chosen_option import choice_details, score_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import estimate, flatten
 from music_evals.scorers.readers.fields import FORM, judge_field
@@ -49,20 +49,22 @@ def vote(scores: SampleScores) -> Figures:
     counts. A reply without an answer has no vote. Source:
     github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py``.
     """
-    ballots: dict[
-        str, tuple[str, Counter[str]]
-    ] = {}  # question → its right answer, and the votes for each answer
+    rights: dict[str, str] = {}
+    ballots: dict[str, Counter[str]] = {}
     for sample in sorted(scores, key=lambda sample: str(sample.sample_id)):
         about, details = sample.sample_metadata or {}, sample.score.metadata or {}
         if "question" not in about or "key" not in details:
             continue
         texts = dict(zip(ascii_uppercase, map(plain_text, about["options"]), strict=False))
-        _, votes = ballots.setdefault(about["question"], (texts[details["key"]], Counter()))
-        votes.update([texts[sample.score.answer]] if sample.score.answer else [])
-    verdicts = [
-        [right] == [text for text, _ in votes.most_common(1)] for right, votes in ballots.values()
-    ]
-    return flatten({"vote": estimate([*map(float, verdicts)])})
+        rights.setdefault(about["question"], texts[details["key"]])
+        ballot = ballots.setdefault(about["question"], Counter())
+        if sample.score.answer:
+            ballot[texts[sample.score.answer]] += 1
+    verdicts = []
+    for question, ballot in ballots.items():
+        commonest = [text for text, _ in ballot.most_common(1)]
+        verdicts.append(float(commonest == [rights[question]]))
+    return flatten({"vote": estimate(verdicts)})
 
 
 @scorer(metrics=[main_metric(), readings(), vote(), choice_details()])
@@ -116,11 +118,7 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
         plain=plain_text,
         is_cut=was_cut(state.output.stop_reason),
     )
-    facts: dict[str, Any] = {}
-    if reader:
-        reading, right, *_ = await read_reply(judge, state.output.completion)
-    else:
-        (reading, right, *_), facts = await judge_choice(state, target, judge)
-    return make_score(
-        reading, right, explained(state, options, right, reading), key=target, **facts
-    )
+    if reader is None:
+        return await score_choice(state, target, options, judge, key=target)
+    reading, right, *_ = await read_reply(judge, state.output.completion)
+    return make_score(reading, right, explained(state, options, right, reading), key=target)

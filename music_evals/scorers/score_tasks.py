@@ -22,7 +22,7 @@ from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import Estimates, flatten
 from music_evals.scorers.metrics.measures import count_figures, published_count_figures
 from music_evals.scorers.readers.fields import FORM, judge_field
-from music_evals.scorers.readers.verdicts import judge_written
+from music_evals.scorers.readers.verdicts import Verdict, judge_written
 from music_evals.scorers.readers.written import Kind, Protocol, measures_of
 from music_evals.scorers.scores import (
     Figures,
@@ -48,9 +48,8 @@ CLEAN: Final = "clean"  # the kind of a score without an error
 @sample_metric
 def in_form(scores: SampleScores) -> float:
     """The share of replies that hold an answer in the required form."""
-    return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(
-        len(scores), 1
-    )
+    flags = [bool((score.score.metadata or {})["in_form"]) for score in scores]
+    return sum(flags) / max(len(flags), 1)
 
 
 @sample_metric
@@ -61,7 +60,7 @@ def count_errors(scores: SampleScores) -> Figures:
     details = [score.score.metadata or {} for score in scores]
     figures = count_estimates(
         [score.score.answer for score in scores],
-        [one["right_answer"] for one in details],
+        [facts["right_answer"] for facts in details],
         len({score.sample_id for score in scores}),
         is_paper=details[0].get("protocol") == "paper",
     )
@@ -80,7 +79,7 @@ def exact_and_false_alarms(scores: SampleScores) -> Figures:
             flags["false_alarms"].append(bool(measures_of(answer or "none")))
         else:
             flags["exact"].append(answer == facts["right_answer"])
-    return {name: fmean(found) for name, found in flags.items() if found}
+    return {name: fmean(own) for name, own in flags.items() if own}
 
 
 def count_estimates(
@@ -148,41 +147,43 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
     if protocol not in ("strict", "paper"):
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: strict, paper")
 
-    async def score(state: TaskState, target: Target) -> Score:
-        if why := state.store.get(NOT_MEASURED):
-            return not_measured(why)
-        options = [choice.value for choice in state.choices]
-        facts: dict[str, Any] = {}
+    async def judge(state: TaskState, right: str) -> tuple[Verdict, dict[str, Any]]:
         joined = bool(state.metadata.get(JOINED))
-        judge = partial(
+        by_rules = partial(
             judge_written,
             kind,
-            right=target.text,
+            right=right,
             protocol=protocol,
             reasoned=reasoned,
             joined=joined,
         )
         if kind == "index" and protocol == "strict":
-            verdict, facts = await judge_choice(state, target.text, judge)
-        elif state.metadata.get(FORM) == "schema":
-            typed = partial(judge_written, kind, right=target.text)
-            verdict = judge_field(state.output.completion, target.text, typed)
-        else:
-            verdict = await read_reply(judge, state.output.completion)
-        reading, right, part, in_form, sound = verdict
-        more: dict[str, Any] = {"right_answer": right, "in_form": bool(in_form), **facts}
+            return await judge_choice(state, right, by_rules)
+        if state.metadata.get(FORM) == "schema":
+            typed = partial(judge_written, kind, right=right)
+            return judge_field(state.output.completion, right, typed), {}
+        return await read_reply(by_rules, state.output.completion), {}
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if why := state.store.get(NOT_MEASURED):
+            return not_measured(why)
+        options = [choice.value for choice in state.choices]
+        (reading, right, part, in_form, sound), facts = await judge(state, target.text)
+        facts = {"right_answer": right, "in_form": bool(in_form), **facts}
         if protocol == "paper":
-            more |= {"protocol": protocol, **({} if sound is None else {"sound": sound})}
+            facts["protocol"] = protocol
+        if sound is not None:
+            facts["sound"] = sound
         if kind == "measures":
             error = str(state.metadata.get("kind", ""))
-            more |= {"stratum": error, "counts": error != CLEAN}
+            facts |= {"stratum": error, "counts": error != CLEAN}
         if state.metadata.get("task") == CONFUSED:
             classes = [f"Q{sorted(options).index(option) + 1}" for option in options]
-            more |= {"right_class": classes[int(right)]}
-            more |= {} if reading.answer is None else {"answer_class": classes[int(reading.answer)]}
+            facts["right_class"] = classes[int(right)]
+            if reading.answer is not None:
+                facts["answer_class"] = classes[int(reading.answer)]
         worth = "" if part is None else f"{part:.2f} ({measure})."
-        return make_score(
-            reading, right, explained(state, options, right, reading, worth), part, **more
-        )
+        shown = explained(state, options, right, reading, worth)
+        return make_score(reading, right, shown, part, **facts)
 
     return score

@@ -112,15 +112,17 @@ def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
     """Set the reading of answers that are missing because the reply was cut at the limit of
     tokens.
     """
+    if score is None or not score.metadata:
+        return score
     is_one_token = state.metadata.get(FORM) == "likelihood"
-    if score and score.metadata:
-        for details in (score.metadata, *score.metadata.get("questions", ())):
-            reason = details.get("stop_reason", state.output.stop_reason)
-            is_missing = details.get("reading") in ("unreadable", "empty")
-            if is_missing and was_cut(reason) and not (is_one_token and reason == "max_tokens"):
-                details["reading"] = "cut"
-        if score.metadata.get("reading") == "cut":
-            score.explanation = f"{score.explanation} It was cut at the limit of tokens."
+    for details in (score.metadata, *score.metadata.get("questions", ())):
+        reason = details.get("stop_reason", state.output.stop_reason)
+        if is_one_token and reason == "max_tokens":
+            continue
+        if was_cut(reason) and details.get("reading") in ("unreadable", "empty"):
+            details["reading"] = "cut"
+    if score.metadata.get("reading") == "cut":
+        score.explanation = f"{score.explanation} It was cut at the limit of tokens."
     return score
 
 
@@ -155,11 +157,8 @@ def sample_metric(compute: Callable[..., Value]) -> Callable[[], Metric]:
     def make() -> Metric:
         return compute
 
-    make.__name__, make.__module__, make.__doc__ = (
-        compute.__name__,
-        compute.__module__,
-        compute.__doc__,
-    )
+    make.__name__, make.__module__ = compute.__name__, compute.__module__
+    make.__doc__ = compute.__doc__
     return metric(scores="unreduced")(make)
 
 
@@ -173,8 +172,9 @@ def main_metric(name: str = "accuracy") -> Metric:
     """
 
     def compute(scores: SampleScores) -> Figures:
-        found = headline(all_items(scores))
-        return {**flatten({name: found}), "questions": found.n or 0 if found else 0}
+        score = headline(all_items(scores))
+        questions = score.n or 0 if score else 0
+        return {**flatten({name: score}), "questions": questions}
 
     return compute
 
@@ -200,20 +200,18 @@ def make_score(
     read.
     """
     status, answer, _ = reading
-    verdict = NOANSWER if answer is None else CORRECT if answer == right else INCORRECT
-    return Score(
-        value=verdict if value is None else value,
+    score = Score(
+        value=CORRECT if answer == right else INCORRECT,
         answer=answer,
         explanation=explanation,
         metadata={"reading": status, **metadata},
-        reason=(
-            None
-            if answer is not None
-            else "no_response"
-            if status == "empty"
-            else "invalid_response_format"
-        ),
     )
+    if answer is None:
+        score.value = NOANSWER
+        score.reason = "no_response" if status == "empty" else "invalid_response_format"
+    if value is not None:
+        score.value = value
+    return score
 
 
 def not_measured(why: str) -> Score:

@@ -8,8 +8,8 @@ Fréchet distance needs the sets themselves. A figure that is not defined is abs
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from logging import getLogger
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ from music_evals.scorers.metrics.written import (
     repeated,
 )
 from music_evals.scorers.readers.pieces import Piece
-from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
+from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
@@ -46,10 +46,9 @@ from music_evals.scorers.scores import (
     not_measured,
     sample_metric,
     scorer,
-    setting_up,
     was_cut,
 )
-from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded, stored_embedding
+from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded
 
 RESAMPLES: Final = 200  # bootstrap samples of an interval
 MAX_SHOWN: Final = 1_200  # characters of LilyPond's messages in an explanation
@@ -96,26 +95,9 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any
         number of pieces.
         """
-        made = _pieces(scores)
-        if not made or no_distance_reason(made):
-            return {}
-        references = pieces.references(made[0]["dataset"], made[0]["reference"])
-        distances = {one.name: _frechet(made, one) for one in references}
-        return flatten(
-            {
-                f"{name}/{key}": value
-                for name, found in distances.items()
-                for key, value in found.items()
-            }
-        )
+        return _distances(pieces, _pieces(scores))
 
-    @cache
-    def fits(dataset: str, reference: str | None, protocol: Protocol) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = {}
-        for one in pieces.references(dataset, reference):
-            found[one.name] = dict(fit_of(one.descriptors(protocol), names=DESCRIPTORS)._asdict())
-            found[one.name]["texts"] = sum(is_embedded(text, protocol) for text in one.texts)
-        return found
+    fits = cache(partial(_fits, pieces))
 
     @scorer(metrics=[main_metric("compile_rate"), similarity(), frechet(), novelty()])
     def written_music(
@@ -151,42 +133,30 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         async def score(state: TaskState, target: Target) -> Score:
             written = await workbench.pieces(state, protocol)
             judged = written[-1] if attempt is None else written[min(attempt, len(written)) - 1]
-            if not judged.get("is_measured", True):
-                return not_measured(str(judged["problem"]))
             problem = judged["problem"]
+            if not judged.get("is_measured", True):
+                return not_measured(str(problem))
             if problem and judged is written[-1] and was_cut(state.output.stop_reason):
                 problem = f"the reply was cut at the limit of tokens; {problem}"
-            # A vector in the log is used as it is, so that scoring again needs no encoder.
-            embeds = (
-                encoder is not None
-                and bool(judged["code"])
-                and is_embedded(judged["code"], protocol)
-            )
-            embedded = (
-                stored_embedding(judged, encoder, pooling)
-                if encoder is not None and embeds
-                else None
-            )
-            if encoder is not None and embeds and embedded is None:
-                with setting_up():
-                    loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
-                await workbench.embed(state, judged, loaded, pooling)
-                embedded = stored_embedding(judged, encoder, pooling)
+            identity = vector = None
+            if encoder and judged["code"] and is_embedded(judged["code"], protocol):
+                identity, vector = await workbench.vector_of(state, judged, encoder, pooling)
             nearest = await anyio.to_thread.run_sync(
                 pieces.nearest, judged["code"], dataset, reference
             )
+            compiled = [piece["problem"] is None for piece in written]
+            shown = explained({**judged, "problem": problem}, protocol, nearest)
             return Score(
                 value=0 if problem else 1,
                 answer=problem or "compiles",
-                explanation=_asked(state)
-                + explained({**judged, "problem": problem}, protocol, nearest),
+                explanation=_asked(state) + shown,
                 metadata={
                     "dataset": dataset,
                     "reference": reference,
                     "protocol": protocol,
                     "encoder": encoder,
                     "pooling": pooling,
-                    "attempts": [piece["problem"] is None for piece in written],
+                    "attempts": compiled,
                     "attempts_allowed": attempts,
                     "descriptors": judged["descriptors"].get(protocol, {}),
                     "undefined": judged["undefined"].get(protocol, {}),
@@ -196,9 +166,9 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "nearest": nearest,
                     "sketch": sketch(judged["code"]),
                     "references": fits(dataset, reference, protocol),
-                    "embedded_by": embedded and embedded[0],
-                    "embedding": embedded and embedded[1],
-                    "dimensions": embedded and len(decoded(embedded[1])),
+                    "embedded_by": identity,
+                    "embedding": vector,
+                    "dimensions": len(decoded(vector)) if vector else None,
                 },
             )
 
@@ -211,38 +181,39 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
     """Describe a piece for the log viewer: LilyPond's messages, set as code, descriptors,
     near-copies and pictures.
     """
-    parts = [f"Does not compile: {_plain(piece['problem'])}" if piece["problem"] else "Compiles."]
+    parts = [
+        f"Does not compile: {_without_markup(piece['problem'])}"
+        if piece["problem"]
+        else "Compiles."
+    ]
     if messages := piece["messages"].strip()[:MAX_SHOWN]:
         parts.append("\n".join(f"    {line}" for line in messages.splitlines()))
-    values, undefined = piece["descriptors"].get(protocol, {}), piece["undefined"].get(protocol, {})
-    told = [
-        f"{name.replace('_', ' ')} {value:.3f}"
-        for name, value in values.items()
-        if value is not None
-    ]
-    told += [
-        f"{name.replace('_', ' ') or 'descriptors'} undefined: {why}"
-        for name, why in undefined.items()
-    ]
-    told += [
-        f"picture of {name} missing: {_plain(why)}"
-        for name, why in piece.get("undrawn", {}).items()
-    ]
-    if told:
-        parts.append("; ".join(told))
-    copied = [
-        f"{part:.0%} of it in {place} {name}"
-        for place, (name, part) in nearest.items()
-        if part >= NEAR_COPY
-    ]
-    if copied:
-        parts.append(f"Near-copy: {'; '.join(copied)}")
-    titles = {"system": "first system", "roll": "piano roll"}
-    parts += [
-        f"![{titles[name]}](data:image/png;base64,{data})"
-        for name, data in piece["pictures"].items()
-    ]
+    parts += filter(None, ["; ".join(_facts(piece, protocol)), _near_copy(nearest)])
+    for name, data in piece["pictures"].items():
+        parts.append(f"![{_PICTURES[name]}](data:image/png;base64,{data})")
     return "\n\n".join(parts)
+
+
+_PICTURES: Final = {"system": "first system", "roll": "piano roll"}
+
+
+def _facts(piece: Piece, protocol: Protocol) -> Iterator[str]:
+    for name, value in piece["descriptors"].get(protocol, {}).items():
+        if value is not None:
+            yield f"{name.replace('_', ' ')} {value:.3f}"
+    for name, why in piece["undefined"].get(protocol, {}).items():
+        yield f"{name.replace('_', ' ') or 'descriptors'} undefined: {why}"
+    for name, why in piece.get("undrawn", {}).items():
+        yield f"picture of {name} missing: {_without_markup(why)}"
+
+
+def _near_copy(nearest: Mapping[str, tuple[str, float]]) -> str:
+    copied = [
+        f"{share:.0%} of it in {place} {name}"
+        for place, (name, share) in nearest.items()
+        if share >= NEAR_COPY
+    ]
+    return f"Near-copy: {'; '.join(copied)}" if copied else ""
 
 
 def _asked(state: TaskState) -> str:
@@ -252,32 +223,55 @@ def _asked(state: TaskState) -> str:
     return f"**Asked:** a piece in LilyPond: {facts}.\n\n" if facts else ""
 
 
-def _plain(text: str | None) -> str:
+def _without_markup(text: str) -> str:
     """A line without the signs of Markdown and HTML."""
-    return "".join(sign if sign not in "<>[]()`*_&!\\#|" else " " for sign in text or "")
+    return text.translate(dict.fromkeys(map(ord, "<>[]()`*_&!\\#|"), " "))
+
+
+def _fits(
+    pieces: ReferencePieces, dataset: str, reference: str | None, protocol: Protocol
+) -> dict[str, dict[str, Any]]:
+    """The fits of the descriptors of each reference set, and how many of its texts are embedded."""
+    fits: dict[str, dict[str, Any]] = {}
+    for references in pieces.references(dataset, reference):
+        fit = fit_of(references.descriptors(protocol), names=DESCRIPTORS)._asdict()
+        texts = sum(is_embedded(text, protocol) for text in references.texts)
+        fits[references.name] = {**fit, "texts": texts}
+    return fits
+
+
+def _distances(pieces: ReferencePieces, written: Pieces) -> Figures:
+    """The Fréchet distances of written pieces to each reference set."""
+    if not written or no_distance_reason(written):
+        return {}
+    figures: Figures = {}
+    for references in pieces.references(written[0]["dataset"], written[0]["reference"]):
+        distances = flatten(_frechet(written, references))
+        figures |= {f"{references.name}/{name}": value for name, value in distances.items()}
+    return figures
 
 
 def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     """The distances to a reference set; empty if they are not defined."""
     encoder, pooling, protocol = (pieces[0][name] for name in ("encoder", "pooling", "protocol"))
     with_vectors = embedded(pieces)
+    identity = with_vectors[0]["embedded_by"]
     counted = [is_embedded(text, protocol) for text in reference.texts]
     try:
-        real: Floats = embedded_reference(
-            reference, encoder, with_vectors[0]["embedded_by"], pooling
-        )[counted]
+        real: Floats = embedded_reference(reference, encoder, identity, pooling)[counted]
     except EncoderError as error:
         _log.warning("No Fréchet Music Distance to %s: %s", reference.name, error)
         return {}
-    made: Floats = np.array(
-        [decoded(piece["embedding"]) for piece in with_vectors], dtype=np.float64
-    )
-    if min(len(real), len(made)) < 2:
+    vectors = [decoded(piece["embedding"]) for piece in with_vectors]
+    written: Floats = np.array(vectors, dtype=np.float64)
+    if min(len(real), len(written)) < 2:
         return {}
-    ends = frechet_interval(real, made, resamples=RESAMPLES)
-    distances = {"fmd": Estimate(frechet_distance(real, made), *ends, len(made))}
-    infinity = frechet_infinity(real, made)
-    return distances if math.isnan(infinity) else {**distances, "fmd_infinity": Estimate(infinity)}
+    ends = frechet_interval(real, written, resamples=RESAMPLES)
+    distances = {"fmd": Estimate(frechet_distance(real, written), *ends, len(written))}
+    infinity = frechet_infinity(real, written)
+    if not math.isnan(infinity):
+        distances["fmd_infinity"] = Estimate(infinity)
+    return distances
 
 
 def _pieces(scores: Sequence[SampleScore]) -> list[Mapping[str, Any]]:

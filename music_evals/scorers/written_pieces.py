@@ -17,10 +17,12 @@ import numpy.typing as npt
 from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.solver import TaskState
 
-from music_evals.encoders.lilybert import Encoder, Pooling
+from music_evals.encoders.lilybert import Pooling
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.midi.descriptors import Protocol
 from music_evals.scorers.readers.pieces import Piece, examine
+from music_evals.scorers.reference_pieces import shared_encoder
+from music_evals.scorers.scores import setting_up
 
 STORE: Final = "written_pieces"  # key of the pieces in a sample's store
 LEAST_EMBEDDED: Final = 40  # characters of a text that the published code embeds
@@ -29,7 +31,7 @@ Vector = npt.NDArray[np.float32]
 
 
 class Workbench:
-    """Examines pieces, as many at a time as there are cores, and embeds texts in batches.
+    """Examines pieces, as many at a time as there are cores, and embeds one at a time.
 
     Pictures are made for samples whose metadata ``media`` is true or missing.
     """
@@ -37,8 +39,7 @@ class Workbench:
     def __init__(self, *, pictures: bool) -> None:
         self._pictures = pictures
         self._cores = anyio.CapacityLimiter(cores())
-        self._waiting: list[tuple[str, list[Vector]]] = []
-        self._embedding = anyio.Lock()
+        self._embedding = anyio.CapacityLimiter(1)
 
     async def pieces(self, state: TaskState, protocol: Protocol) -> list[Piece]:
         """Return the pieces of a sample's replies in order; examine and store those that are not in
@@ -48,14 +49,10 @@ class Workbench:
         by_digest = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
         pieces: list[Piece] = []
         pictures = self._pictures and bool(state.metadata.get("media", True))
-        inputs = (
-            1 if isinstance(state.input, str) else len(state.input)
-        )  # with the replies of demonstrations
-        replies = [
-            message.text
-            for message in state.messages[inputs:]
-            if isinstance(message, ChatMessageAssistant)
-        ]
+        # The input may hold the replies of demonstrations.
+        inputs = 1 if isinstance(state.input, str) else len(state.input)
+        messages = state.messages[inputs:]
+        replies = [one.text for one in messages if isinstance(one, ChatMessageAssistant)]
         for reply in replies or [""]:
             key = reply if protocol == "strict" else f"{protocol}\0{reply}"
             digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -68,37 +65,24 @@ class Workbench:
         state.store.set(STORE, pieces)
         return pieces
 
-    async def embed(
-        self, state: TaskState, piece: Piece, encoder: Encoder, pooling: Pooling
-    ) -> None:
-        """Embed a piece of a sample and store the vector in the sample, unless it has one."""
-        name = f"{encoder.identity}, {pooling}"
-        if name in piece["embeddings"] or not piece["code"]:
-            return
-        result: list[Vector] = []
-        self._waiting.append((piece["code"], result))
-        async with self._embedding:
-            # the first call embeds all texts that came in while the last batch was being embedded
-            if not result:
-                await self._embed_waiting(result, encoder, pooling)
-        piece["embeddings"][name] = base64.b64encode(
-            np.asarray(result[0], dtype="<f4").tobytes()
-        ).decode()
-        state.store.set(STORE, state.store.get(STORE))
+    async def vector_of(
+        self, state: TaskState, piece: Piece, encoder: str, pooling: Pooling
+    ) -> tuple[str, str]:
+        """Return the identity of an encoder and its vector of a piece of a sample, which is stored
+        in the sample.
 
-    async def _embed_waiting(self, own: list[Vector], encoder: Encoder, pooling: Pooling) -> None:
-        batch, self._waiting = self._waiting, []
-        texts = [text for text, _ in batch]
-        try:
-            vectors = await anyio.to_thread.run_sync(
-                partial(encoder.embed, texts, poolings=(pooling,))
-            )
-        except BaseException:
-            # The other calls try again by themselves.
-            self._waiting = [entry for entry in batch if entry[1] is not own] + self._waiting
-            raise
-        for (_, result), vector in zip(batch, vectors, strict=True):
-            result.append(vector[pooling])
+        A vector in the log is used as it is, so that scoring again needs no encoder.
+        """
+        if stored := stored_embedding(piece, encoder, pooling):
+            return stored
+        with setting_up():
+            loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
+        embed = partial(loaded.embed, [piece["code"]], poolings=(pooling,))
+        (vectors,) = await anyio.to_thread.run_sync(embed, limiter=self._embedding)
+        vector = base64.b64encode(vectors[pooling].astype("<f4").tobytes()).decode()
+        piece["embeddings"][f"{loaded.identity}, {pooling}"] = vector
+        state.store.set(STORE, state.store.get(STORE))
+        return loaded.identity, vector
 
 
 def is_embedded(text: str, protocol: Protocol) -> bool:

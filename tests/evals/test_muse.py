@@ -152,7 +152,7 @@ def test_transcriptions_stand_beside_the_true_ones_in_the_report(tmp_path: Path)
     garbled = get_model("baseline/reader", error_rate=0.9, memoize=False)
     for model in ("baseline/reader", garbled, "baseline/chance"):
         run([task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=6)
-    found = {table.name: table for table in section_tables(read_records(tmp_path), "MUSE")}
+    found = {table.name: table for table in section_tables(read_records(tmp_path), "muse")}
     means = {(row["Task"], row["Model"]): row for row in rows(found["muse_logiclm"])}
     for name in TASKS:
         table = [
@@ -198,7 +198,7 @@ def test_recordings_have_the_models_transcription_alone(
 ) -> None:
     monkeypatch.setattr(muse, "_true_lists", lambda *_: None)
     run(transposition(strategy="logiclm", modality="audio"), tmp_path, "baseline/chance", limit=3)
-    found = {table.name: table for table in section_tables(read_records(tmp_path), "MUSE")}
+    found = {table.name: table for table in section_tables(read_records(tmp_path), "muse")}
     own = [
         row for row in rows(found["muse_transcriptions_transposition"]) if row["Source"] != "paper"
     ]

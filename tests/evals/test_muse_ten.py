@@ -221,8 +221,7 @@ def test_people_are_rows_beside_runs_by_ear(tmp_path: Path) -> None:
     for modality, folder in logs.items():
         run(TASKS["oddball"](modality=modality), folder, "baseline/chance")
     by_ear, by_midi = (
-        section_tables(read_records([str(folder)]), "The MUSE Benchmark")[0]
-        for folder in logs.values()
+        section_tables(read_records([str(folder)]), "muse_ten")[0] for folder in logs.values()
     )
     column = by_ear.columns.index("Oddball")
     people = {row[0]: (row[1], row[column].value) for row in by_ear.rows if "N =" in str(row[0])}

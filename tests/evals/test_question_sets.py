@@ -508,7 +508,7 @@ def test_a_repository_at_a_pinned_revision_is_asked_without_a_file_of_ours(tmp_p
     )
     assert (log.eval.metadata or {})["dataset_revision"] == pinned
     records = read_records(str(tmp_path / "logs"))
-    table, *_ = section_tables(records, "RUL-MuChoMusic")
+    table, *_ = section_tables(records, "rul_muchomusic")
     assert table.rows[0][3] == "published-aaaaaaa"
 
 
@@ -579,7 +579,7 @@ def test_passes_without_one_option_vote(tmp_path: Path) -> None:
     assert metrics(log)["official_choice"]["vote"] == pytest.approx(1 / 3)
     (table,) = (
         one
-        for one in section_tables(read_records(str(tmp_path / "logs")), "RUL-MuChoMusic")
+        for one in section_tables(read_records(str(tmp_path / "logs")), "rul_muchomusic")
         if "protocols" in one.name
     )
     figures = dict(zip(table.columns, table.rows[0], strict=True))
@@ -678,7 +678,7 @@ def test_one_log_has_both_readings_and_a_table_of_them(tmp_path: Path) -> None:
     assert metrics(log)["official_choice"]["accuracy"] == 0.5
     (table,) = (
         one
-        for one in section_tables(read_records(str(tmp_path / "logs")), "RUL-MuChoMusic")
+        for one in section_tables(read_records(str(tmp_path / "logs")), "rul_muchomusic")
         if "protocols" in one.name
     )
     figures = dict(zip(table.columns, table.rows[0], strict=True))
@@ -779,7 +779,7 @@ def test_groups_of_questions_have_a_table(tmp_path: Path) -> None:
     run_scripted(task, tmp_path / "logs", reply, limit=3)
     (table,) = (
         one
-        for one in section_tables(read_records(str(tmp_path / "logs")), "MuChoMusic")
+        for one in section_tables(read_records(str(tmp_path / "logs")), "muchomusic")
         if one.name.endswith("_tags")
     )
     figures = dict(zip(table.columns, table.rows[0], strict=True))

@@ -217,8 +217,8 @@ def test_a_test_between_models_is_of_their_headlines(tmp_path: Path) -> None:
 
 
 def test_n_stands_beside_every_measured_score(golden: Records) -> None:
-    for section in dict.fromkeys(golden.runs["section"]):
-        for table in section_tables(golden, section):
+    for benchmark in dict.fromkeys(golden.runs["benchmark"]):
+        for table in section_tables(golden, benchmark):
             measured = [
                 row for row in rows(table) if str(row.get("Source", "")).startswith("measured")
             ]

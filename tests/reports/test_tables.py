@@ -23,8 +23,8 @@ from tests.reports.logs import rows, write_log
 SVG = "<svg"
 
 
-def tables(records: Records, section: str) -> dict[str, Table]:
-    return {table.name: table for table in section_tables(records, section)}
+def tables(records: Records, benchmark: str) -> dict[str, Table]:
+    return {table.name: table for table in section_tables(records, benchmark)}
 
 
 def measured(table: Table) -> list[dict[str, Any]]:
@@ -86,7 +86,7 @@ def test_a_wrong_shape_is_named(wrong: Any, message: str) -> None:
 
 
 def test_muse_has_a_cell_per_condition_beside_the_papers_models(golden: Records) -> None:
-    table = tables(golden, "MUSE")["muse_table1_syncopation"]
+    table = tables(golden, "muse")["muse_table1_syncopation"]
     row = next(
         row
         for row in measured(table)
@@ -108,11 +108,11 @@ def test_muse_has_a_cell_per_condition_beside_the_papers_models(golden: Records)
         63.16,
         "paper",
     )
-    (logic,) = rows(tables(golden, "MUSE")["muse_logiclm"])
+    (logic,) = rows(tables(golden, "muse")["muse_logiclm"])
     assert (logic["Solver's decision"].value, logic["Final answer"].value) == (90, 100)
     # Some of the reader's transcriptions are wrong at first; its decisions rest on the last.
     assert 50 < logic["Right notes"].value <= 100
-    assert [name for name in tables(golden, "MUSE") if "transcriptions" in name]
+    assert [name for name in tables(golden, "muse") if "transcriptions" in name]
 
 
 def test_unread_replies_stand_beside_the_score_and_many_of_them_bring_advice(
@@ -124,7 +124,7 @@ def test_unread_replies_stand_beside_the_score_and_many_of_them_bring_advice(
     )
     records = read_records(tmp_path / "some")
     assert records.runs["unread"].tolist() == [0.1]
-    table = tables(records, "ZIQI-Eval")["ziqi_table1"]
+    table = tables(records, "ziqi")["ziqi_table1"]
     assert "10% unread" in text(measured(table)[0]["Compr. recall"])
     assert any(
         "--max-tokens" in note and "answer=schema" in note and "reader=" in note
@@ -133,7 +133,7 @@ def test_unread_replies_stand_beside_the_score_and_many_of_them_bring_advice(
     write_log(
         tmp_path / "few", "C" * 40, scores=[{"reading": "answered"}] * 39 + [{"reading": "empty"}]
     )
-    table = tables(read_records(tmp_path / "few"), "ZIQI-Eval")["ziqi_table1"]
+    table = tables(read_records(tmp_path / "few"), "ziqi")["ziqi_table1"]
     assert "2% unread" in text(measured(table)[0]["Compr. recall"])
     assert not any("--max-tokens" in note for note in table.notes)
 
@@ -177,7 +177,7 @@ def test_ziqi_pools_answers_and_classifies_as_the_paper(tmp_path: Path) -> None:
             scores=scores,
             about=about,
         )
-    found = tables(read_records(tmp_path), "ZIQI-Eval")
+    found = tables(read_records(tmp_path), "ziqi")
     row = measured(found["ziqi_table1"])[0]
     assert row["Source"] == "measured †", (
         "eight questions are not the published test, whatever the log says"
@@ -235,7 +235,7 @@ def test_msu_has_levels_and_a_success_that_one_wrong_answer_ends(tmp_path: Path)
         scores=scores,
         about={"floors": {}},
     )
-    found = tables(read_records(tmp_path), "MSU-Bench")
+    found = tables(read_records(tmp_path), "msu")
     (levels,) = measured(found["msu_table2"])
     assert (levels["Level 1"].value, levels["Level 1"].n, levels["Level 2"].n) == (100, 2, 3)
     assert levels["Overall"].value == pytest.approx(60)
@@ -284,20 +284,20 @@ def test_mmlu_is_shown_beside_adapters_and_agreement_of_judges_beside_the_papers
             "model": model,
         }
         write_log(tmp_path / f"{number}", [1.0, 1.0], **options)
-    found = tables(read_records(tmp_path / "0"), "MSU-Bench")
+    found = tables(read_records(tmp_path / "0"), "msu")
     assert "msu_table6" not in found
     paper, own = rows(found["msu_judges"])
     assert (paper["Judges and a person unanimous"].value, paper["Source"]) == (83.33, "paper")
     joint = own["Judges and a person unanimous"]
     # Of draws of two scores, a quarter has the first one twice, and a quarter the second.
     assert (joint.value, joint.low, joint.high, joint.n) == (75, 50, 100, 4)
-    figures = rows(tables(read_records(tmp_path / "1"), "MSU-Bench")["msu_table6"])
+    figures = rows(tables(read_records(tmp_path / "1"), "msu")["msu_table6"])
     assert [row["Model"] for row in figures][:2] == ["Qwen3-4B", "Qwen3-4B with LoRA"]
     assert figures[1]["STEM"].value - figures[0]["STEM"].value == pytest.approx(1.46)
 
 
 def test_lilybench_has_the_papers_table_and_reasons_for_missing_figures(golden: Records) -> None:
-    found = tables(golden, "LilyBench")
+    found = tables(golden, "lilybench")
     reader = next(
         row for row in measured(found["lilybench_table3"]) if row["Model"] == "baseline/reader"
     )
@@ -314,7 +314,7 @@ def test_lilybench_has_the_papers_table_and_reasons_for_missing_figures(golden: 
         assert row["Macro F1"].value == pytest.approx(sum(kinds) / 5)
     (q1, *_) = rows(found["lilybench_emotion"])
     assert [q1[f"Said Q{n}"].value for n in (1, 2, 3, 4)] == [1, 0, 0, 0]
-    written = tables(golden, "LilyBench: generation")
+    written = tables(golden, "lilybench_generation")
     remarks = [row["Remarks"] for row in rows(written["lilybench_references"])]
     assert remarks
     assert all("no encoder was named" in remark for remark in remarks)

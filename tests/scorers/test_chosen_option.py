@@ -210,7 +210,7 @@ def test_a_report_says_which_score_is_the_headline(tmp_path: Path) -> None:
     (run_,) = records.runs.to_dict("records")
     assert "reader=scripted/" in run_["condition"]
     assert "reader=scripted/" in run_["signature"]
-    table = replies_table(records, "MUSE")
+    table = replies_table(records, "muse")
     assert table
     shown = dict(zip(table.columns, table.rows[0], strict=True))
     by_rules, read_again = shown["By rules"], shown["Read again"]

@@ -86,11 +86,7 @@ def test_published_numbers_are_near_among_those_that_can_be_read() -> None:
     found = count_estimates(answers, rights, 5, is_paper=True)
     names = ("exact", "within_1", "within_5", "within_10")
     assert [found[name].value for name in names] == [0.2, 0.5, 0.75, 1]
-    assert [found[f"within_{most}_of_all"].value for most in (1, 5, 10)] == pytest.approx(
-        [0.4, 0.6, 0.8]
-    )
-    medians = ("median_absolute_error", "median_absolute_error_midpoint")
-    assert [found[name].value for name in medians] == [4, 2]
+    assert found["median_absolute_error"].value == 4
     nothing = count_estimates([None], ["8"], 1, is_paper=True)["within_1"]
     assert (nothing.value, nothing.low, nothing.high) == (0, 0, 1)
 

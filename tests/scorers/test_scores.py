@@ -120,7 +120,7 @@ def test_a_picture_or_a_descriptor_fails_alone_and_says_why() -> None:
         ),
         (SandboxError("no name spaces"), "music_evals.notation.lilypond.writing.compile_text"),
         (OSError("the dataset is gone"), "tests.scorers.every_scorer.load_references"),
-        (ValueError("no such encoder"), "music_evals.scorers.written_music.shared_encoder"),
+        (ValueError("no such encoder"), "music_evals.scorers.written_pieces.shared_encoder"),
         (
             LimitExceededError("token", value=2, limit=1),
             "music_evals.scorers.readers.pieces.complete_code",

@@ -5,6 +5,7 @@ tables.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -75,19 +76,19 @@ def title_of(name: str) -> str:
 
 def run_notes(runs: pd.DataFrame) -> list[str]:
     """Return the notes that a table of these runs needs."""
-    lines = (
-        ["Measured figures are followed by their 95% interval and the number of items."]
-        if len(runs)
-        else []
-    )
-    if len(runs) and not runs["is_published_test"].all():
+    if not len(runs):
+        return []
+    lines = ["Measured figures are followed by their 95% interval and the number of items."]
+    if not runs["is_published_test"].all():
         lines.append(NOT_PUBLISHED)
-    if len(runs):
-        explained, reader = notes("unread")
-        lines += [explained] if (runs["unread"] > 0).any() else []
-        lines += unread_advice(runs)
-        lines += [reader] if runs["has_reader"].any() else []
-    lines += _few_clusters(runs)
+    explained, reader = notes("unread")
+    if (runs["unread"] > 0).any():
+        lines.append(explained)
+    lines += unread_advice(runs)
+    if runs["has_reader"].any():
+        lines.append(reader)
+    few = runs[runs["clusters"] < runs["n"].clip(upper=_FEW_CLUSTERS)]
+    lines += dict.fromkeys(_few_clusters_note(run) for _, run in few.iterrows())
     for _, run in runs[runs["replaced"] > 0].iterrows():
         lines.append(
             f"{run['task']}, {run['model']}, {run['condition']}: of {run['replaced'] + 1} runs "
@@ -97,27 +98,24 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _few_clusters(runs: pd.DataFrame) -> list[str]:
-    """A note for each task whose questions are on few pieces, scores or chats."""
-    lines = []
-    for _, run in runs.iterrows():
-        if run["clusters"] < min(run["n"], _FEW_CLUSTERS):
-            where = (
-                f"{run['task']}: the {run['n']} questions are on {run['clusters']} pieces, scores "
-                "or in as many chats"
-            )
-            width = "no interval" if run["clusters"] == 1 else "a wide interval"
-            lines.append(f"{where}, so that a score has {width}.")
-    return list(dict.fromkeys(lines))
+def _few_clusters_note(run: pd.Series) -> str:
+    width = "no interval" if run["clusters"] == 1 else "a wide interval"
+    return (
+        f"{run['task']}: the {run['n']} questions are on {run['clusters']} pieces, scores or in as "
+        f"many chats, so that a score has {width}."
+    )
 
 
 def unread_advice(runs: pd.DataFrame) -> list[str]:
     """Return what to do about runs of which more than `MOST_UNREAD` of the replies are unread."""
     many = runs[runs["unread"] > MOST_UNREAD]
-    forms = many["answer"] if "answer" in many else pd.Series("text", many.index)
-    by_probabilities = forms == "likelihood"
-    advice = [*notes("unread_likelihood")] if by_probabilities.any() else []
-    return [*(notes("unread_text") if not by_probabilities.all() else ()), *advice]
+    is_likelihood = many.get("answer", pd.Series("text", many.index)) == "likelihood"
+    advice: list[str] = []
+    if not is_likelihood.all():
+        advice += notes("unread_text")
+    if is_likelihood.any():
+        advice += notes("unread_likelihood")
+    return advice
 
 
 def make_table(
@@ -180,11 +178,12 @@ def run_table(
     """
     groups = groups or {}
     measured: list[Row] = []
-    order = [*groups.values(), "model", "condition", "data"]
-    for number, run in (runs.sort_values(order) if len(runs) else runs).iterrows():
-        first = [title_of(str(run[column])) for column in groups.values()]
-        values = {heading: figure(number) for heading, figure in figures.items()}
-        measured.append(([*first, *labels(run, without)], values))
+    if len(runs):
+        order = [*groups.values(), "model", "condition", "data"]
+        for number, run in runs.sort_values(order).iterrows():
+            first = [title_of(str(run[column])) for column in groups.values()]
+            values = {heading: figure(number) for heading, figure in figures.items()}
+            measured.append(([*first, *labels(run, without)], values))
     return make_table(name, title, [*figures], measured, runs, groups=groups, **options)
 
 
@@ -194,19 +193,19 @@ def condition_rows(
     """Group runs of one model, condition and data, whatever their tasks: label cells, and the
     runs.
     """
-    rows: dict[tuple[Any, ...], list[int]] = {}
-    for number, run in (
-        runs.sort_values(["model", "condition", "data"]).iterrows() if len(runs) else ()
-    ):
+    if not len(runs):
+        return []
+    by_labels: dict[tuple[Cell, ...], list[int]] = {}
+    for number, run in runs.sort_values(["model", "condition", "data"]).iterrows():
         model, _, condition, data = labels(run, (*without, PARTIAL))
-        rows.setdefault((model, condition, data), []).append(number)
-    found = []
-    for (model, condition, data), numbers in rows.items():
+        by_labels.setdefault((model, condition, data), []).append(number)
+    rows: list[tuple[list[Cell], pd.DataFrame]] = []
+    for (model, condition, data), numbers in by_labels.items():
         group = runs.loc[numbers]
         source = "measured" if group["is_published_test"].all() else "measured †"
         suffix = "" if group["is_complete"].all() else f", {PARTIAL}"
-        found.append(([model, source, condition + suffix, data], group))
-    return found
+        rows.append(([model, source, f"{condition}{suffix}", data], group))
+    return rows
 
 
 def items_with(records: Records, run: int, column: str) -> pd.DataFrame:
@@ -217,15 +216,13 @@ def items_with(records: Records, run: int, column: str) -> pd.DataFrame:
 
 def share_of(flags: Iterable[bool], items: pd.DataFrame) -> Estimate | None:
     """Return the share of items with a property, from a flag per response, in percent."""
-    found = estimate(
-        [float(flag) for flag in flags], items["item"].tolist(), items["cluster"].tolist()
-    )
-    return found.percent() if found else None
+    items, clusters = items["item"].tolist(), items["cluster"].tolist()
+    return percent(estimate([*map(float, flags)], items, clusters))
 
 
-def percent(found: Estimate | None, decimals: int = 1) -> Estimate | None:
+def percent(share: Estimate | None) -> Estimate | None:
     """Return a share in percent; None for none."""
-    return found.percent(decimals) if found else None
+    return share and share.percent()
 
 
 def best_floor(floors: Mapping[str, Estimate]) -> Estimate | None:
@@ -239,40 +236,33 @@ def gain(score: Estimate | None, floor: Estimate | None) -> Estimate | None:
     """
     if score is None or floor is None:
         return None
-    exact = replace(floor, low=floor.value, high=floor.value) if floor.low is None else floor
-    return difference(score, exact)
+    if floor.low is None:
+        floor = replace(floor, low=floor.value, high=floor.value)
+    return difference(score, floor)
 
 
-def score_table(records: Records, section: str) -> Table:
+def score_table(records: Records, benchmark: str) -> Table:
     """Make the table of main metrics by task, in percent."""
-    runs = records.current(section)
+    runs = records.current(benchmark)
     tasks = list(dict.fromkeys(runs["task"]))
     rows: Rows = []
     for cells, group in condition_rows(runs):
-        numbers = dict(zip(group["task"], group.index, strict=True))
-        rows.append(
-            [
-                *cells,
-                *(records.percent(numbers[task]) if task in numbers else None for task in tasks),
-            ]
-        )
-    name = f"{runs['benchmark'].iloc[0]}_scores"
+        scores = {run["task"]: records.percent(number) for number, run in group.iterrows()}
+        rows.append([*cells, *map(scores.get, tasks)])
     metrics = [
         f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}"
         for _, run in runs.iterrows()
     ]
     lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
-    return Table(
-        name, f"{section}: main metrics in percent", (*LABELS, *map(title_of, tasks)), rows, lines
-    )
+    title = f"{load(benchmark).title}: main metrics in percent"
+    columns = (*LABELS, *map(title_of, tasks))
+    return Table(f"{benchmark}_scores", title, columns, rows, lines)
 
 
-def third_party_table(records: Records, section: str) -> Table | None:
+def third_party_table(records: Records, benchmark: str) -> Table | None:
     """Make the table of accuracy over all tasks beside figures that others published; None without
     such figures.
     """
-    runs = records.current(section)
-    benchmark = runs["benchmark"].iloc[0]
     if THIRD_PARTY not in published_names(benchmark):
         return None
     rows = published(benchmark, THIRD_PARTY).rows
@@ -280,20 +270,17 @@ def third_party_table(records: Records, section: str) -> Table | None:
     paper: list[Row] = []
     for row in rows:
         source = row.labels.get("source", "third party, 500 sampled")
-        paper.append(
-            (
-                paper_labels(row.labels["model"], source),
-                {"Accuracy": Estimate(row.figures["accuracy"])},
-            )
-        )
+        figures = {"Accuracy": Estimate(row.figures["accuracy"])}
+        paper.append((paper_labels(row.labels["model"], source), figures))
+    runs = records.current(benchmark)
     measured: list[Row] = []
     for cells, group in condition_rows(runs):
         items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
         measured.append((cells, {"Accuracy": percent(score_of(items))}))
-    title = f"{section}: accuracy over all questions in percent, beside figures of a third party"
-    made = make_table(
+    table = make_table(
         f"{benchmark}_{THIRD_PARTY}",
-        title,
+        f"{load(benchmark).title}: accuracy over all questions in percent, beside figures of a "
+        "third party",
         ["Accuracy"],
         measured,
         runs,
@@ -301,14 +288,14 @@ def third_party_table(records: Records, section: str) -> Table | None:
         note=note,
     )
     denominator = load(benchmark).table.get("third_party_note")
-    return replace(made, notes=[*made.notes, denominator]) if denominator else made
+    return replace(table, notes=[*table.notes, denominator]) if denominator else table
 
 
-def protocols_table(records: Records, section: str) -> Table | None:
+def protocols_table(records: Records, benchmark: str) -> Table | None:
     """Make the table of scores by this project's reading of replies and by the authors'; None
     without the latter.
     """
-    runs = records.current(section)
+    runs = records.current(benchmark)
     runs = runs[[records.score(run, OFFICIAL) is not None for run in runs.index]]
     if not len(runs):
         return None
@@ -319,70 +306,73 @@ def protocols_table(records: Records, section: str) -> Table | None:
     figures: Figures = {
         "Strict": partial(records.percent, metric=STRICT),
         "Official": partial(records.percent, metric=OFFICIAL),
-        "Official, read": lambda run: percent(
-            records.score(run, f"{OFFICIAL.partition('/')[0]}/answered")
-        ),
+        "Official, read": partial(records.percent, metric="official_choice/answered"),
         "Read otherwise": lambda run: Estimate(100 * float(differs[run]), decimals=1),
     }
-    for heading, metric in (
-        ("Strict, vote", "strict_choice/vote"),
-        ("Official, vote", "official_choice/vote"),
-    ):
+    for reading in ("strict", "official"):
+        metric = f"{reading}_choice/vote"
         if any(records.score(run, metric) for run in runs.index):
-            figures[heading] = partial(records.percent, metric=metric)
-    name, title = (
-        f"{runs['benchmark'].iloc[0]}_protocols",
-        f"{section}: scores by two readings of replies, in percent",
+            figures[f"{reading.capitalize()}, vote"] = partial(records.percent, metric=metric)
+    title = "scores by two readings of replies, in percent"
+    return _task_table(benchmark, "protocols", title, runs, figures)
+
+
+def _task_table(
+    benchmark: str, name: str, title: str, runs: pd.DataFrame, figures: Figures, note: str = ""
+) -> Table:
+    """A table that every benchmark may have, with a row per run."""
+    return run_table(
+        f"{benchmark}_{name}",
+        f"{load(benchmark).title}: {title}",
+        runs,
+        figures,
+        groups={"Task": "task"},
+        note=note or name,
     )
-    return run_table(name, title, runs, figures, groups={"Task": "task"}, note="protocols")
 
 
-def tags_table(records: Records, section: str) -> Table | None:
+def tags_table(records: Records, benchmark: str) -> Table | None:
     """Make the table of the main metric by tags of the questions, such as their difficulty; None
     without tags.
     """
-    scores = records.scores
-    runs = records.current(section)
+    runs, scores = records.current(benchmark), records.scores
     rows = scores[scores["run"].isin(runs.index) & scores["group"].str.startswith("tag=", na=False)]
-    groups = sorted(rows["group"].unique())
-    if not groups:
+    if not len(rows):
         return None
     figures: Figures = {
-        group.removeprefix("tag="): partial(records.percent, group=group) for group in groups
+        group.removeprefix("tag="): partial(records.percent, group=group)
+        for group in sorted(rows["group"].unique())
     }
-    tagged = runs.loc[[number for number in runs.index if number in {*rows["run"]}]]
-    name, title = (
-        f"{runs['benchmark'].iloc[0]}_tags",
-        f"{section}: scores by group of questions, in percent",
-    )
-    return run_table(name, title, tagged, figures, groups={"Task": "task"}, note="tags")
+    title = "scores by group of questions, in percent"
+    return _task_table(benchmark, "tags", title, runs[runs.index.isin(rows["run"])], figures)
 
 
-def floors_table(records: Records, section: str) -> Table | None:
+def floors_table(records: Records, benchmark: str) -> Table | None:
     """Make the table of scores beside their floors, and of the gains over the best floor; None
     without floors.
     """
-    runs = records.current(section)
-    runs = runs[[bool(records.floors(number)) for number in runs.index]]
+    runs = records.current(benchmark)
+    floors = {number: records.floors(number) for number in runs.index}
+    runs = runs[[bool(floors[number]) for number in runs.index]]
     if not len(runs):
         return None
-    kinds = list(dict.fromkeys(kind for number in runs.index for kind in records.floors(number)))
     figures: Figures = {"Score": records.percent}
-    for kind in kinds:
-        figures[f"{FLOOR}: {kind}"] = lambda run, kind=kind: percent(records.floors(run).get(kind))  # type: ignore[misc]
-    figures["Gain"] = lambda run: percent(gain(records.score(run), best_floor(records.floors(run))))
-    name, title = (
-        f"{runs['benchmark'].iloc[0]}_floors",
-        f"{section}: scores, floors and gains in percent",
-    )
-    if ": " in section:
-        name = name.replace("_floors", f"_{section.partition(': ')[2]}_floors")
-    return run_table(name, title, runs, figures, groups={"Task": "task"}, note="gain")
+    for kind in dict.fromkeys(chain.from_iterable(floors.values())):
+        figures[f"{FLOOR}: {kind}"] = lambda run, kind=kind: percent(floors[run].get(kind))  # type: ignore[misc]
+    figures["Gain"] = lambda run: percent(gain(records.score(run), best_floor(floors[run])))
+    name, title = f"{part_of_title(benchmark)}floors", "scores, floors and gains in percent"
+    return _task_table(benchmark, name, title, runs, figures, "gain")
 
 
-def replies_table(records: Records, section: str) -> Table | None:
+def part_of_title(benchmark: str) -> str:
+    """Return which part of a larger benchmark one is, if its title says so: ``generation_``."""
+    part = load(benchmark).title.partition(": ")[2]
+    return f"{part}_" if part else ""
+
+
+def replies_table(records: Records, benchmark: str) -> Table | None:
     """Make the table of how the replies of each run were read; None if no scorer says so."""
-    runs = records.current(section)
+    runs = records.current(benchmark)
     runs = runs[["reading" in records.main[number] for number in runs.index]]
     if not len(runs):
         return None
@@ -391,66 +381,51 @@ def replies_table(records: Records, section: str) -> Table | None:
         readings = records.main[run]["reading"]
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
+    def beside(metric: str, run: int) -> Estimate | None:
+        scorer = records.runs.at[run, "main_metric"].partition("/")[0]
+        return records.percent(run, f"{scorer}/{metric}")
+
     figures: Figures = {title_of(status): partial(share, status) for status in STATUSES}
-    beside = [name for name in _BESIDE if any(_beside(records, run, name) for run in runs.index)]
-    for heading in beside:
-        figures[heading] = partial(_beside, records, heading=heading)
+    lines: Sequence[str] = ()
+    for heading, metric in _BESIDE.items():
+        if any(beside(metric, run) for run in runs.index):
+            figures[heading] = partial(beside, metric)
+            lines = notes("replies_beside")
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
-    name = f"{runs['benchmark'].iloc[0]}_replies"
-    title = f"{section}: how replies were read, in percent"
-    table = run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")
-    if beside:
-        table = replace(table, notes=[*table.notes, *notes("replies_beside")])
-    return table
+    table = _task_table(benchmark, "replies", "how replies were read, in percent", runs, figures)
+    return replace(table, notes=[*table.notes, *lines])
 
 
-def _beside(records: Records, run: int, heading: str) -> Estimate | None:
-    """Another figure of the main scorer of a run, in percent."""
-    scorer = records.runs.at[run, "main_metric"].partition("/")[0]
-    return records.percent(run, f"{scorer}/{_BESIDE[heading]}")
+_AMOUNTS: Final = (
+    ("Tokens, median", "tokens", 0.5),
+    ("Tokens, 90th percentile", "tokens", 0.9),
+    ("Seconds, median", "seconds", 0.5),
+    ("Seconds, 90th percentile", "seconds", 0.9),
+)
+"""Heading, column of the items, and quantile."""
 
 
 def cost_table(records: Records) -> Table:
     """Make the table of medians and 90th percentiles of output tokens and seconds of a response."""
     rows: Rows = []
-    runs = records.current()
-    for number, run in runs.iterrows():
+    for number, run in records.current().iterrows():
         responses = records.main[number].drop_duplicates(["sample", "epoch"])
-        score, names = records.percent(number), labels(run)
-        quantiles = [
-            _quantile(responses, name, share)
-            for name in ("tokens", "seconds")
-            for share in (0.5, 0.9)
-        ]
-        rows.append(
-            [
-                run["section"],
-                title_of(run["task"]),
-                *names,
-                score,
-                count(len(responses)),
-                *quantiles,
-            ]
-        )
-    quantile_names = (
-        "Tokens, median",
-        "Tokens, 90th percentile",
-        "Seconds, median",
-        "Seconds, 90th percentile",
-    )
-    columns = ("Benchmark", "Task", *LABELS, "Score (%)", "Responses", *quantile_names)
+        quantiles = [_quantile(responses, column, share) for _, column, share in _AMOUNTS]
+        first = [run["section"], title_of(run["task"]), *labels(run), records.percent(number)]
+        rows.append([*first, count(len(responses)), *quantiles])
+    headings = [heading for heading, *_ in _AMOUNTS]
+    columns = ("Benchmark", "Task", *LABELS, "Score (%)", "Responses", *headings)
     return Table("costs", "Output tokens and time", columns, rows, notes("costs"))
 
 
-def _quantile(responses: pd.DataFrame, name: str, share: float) -> Estimate | None:
+def _quantile(responses: pd.DataFrame, column: str, share: float) -> Estimate | None:
     """A quantile with a distribution-free interval; None without values."""
     from scipy import stats
 
-    values = responses[name].dropna().to_numpy() if name in responses else np.array([])
+    values = responses.get(column, pd.Series(dtype=float)).dropna().to_numpy()
     if not len(values):
         return None
-    ends = [float(end) for end in stats.quantile_test(values, p=share).confidence_interval()]
-    low, high = (None, None) if np.isnan(ends).any() else ends
-    return Estimate(
-        float(np.quantile(values, share)), low, high, len(values), 0 if name == "tokens" else 2
-    )
+    ends = stats.quantile_test(values, p=share).confidence_interval()
+    low, high = (None, None) if np.isnan(ends).any() else map(float, ends)
+    quantile = float(np.quantile(values, share))
+    return Estimate(quantile, low, high, len(values), 0 if column == "tokens" else 2)

@@ -5,6 +5,7 @@ Source: arXiv 2606.08722, Tables 2 and 3, sections 3.2, 3.3 and 4.2.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
 
@@ -29,24 +30,26 @@ from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.frechet import LEAST_PIECES, small_sample_note
 from music_evals.scorers.score_tasks import CLEAN, count_estimates
 
-SECTION: Final = "LilyBench"
-GENERATION: Final = "LilyBench: generation"
 AVERAGED: Final = (
-    *("bar_count", "metadata_qa", "bar_sequencing", "next_bar_prediction"),
-    *("metadata_prediction", "music_captioning", "composer_recognition", "genre_recognition"),
+    "bar_count",
+    "metadata_qa",
+    "bar_sequencing",
+    "next_bar_prediction",
+    "metadata_prediction",
+    "music_captioning",
+    "composer_recognition",
+    "genre_recognition",
 )
 """The tasks on Mutopia that the paper averages."""
 PAPER_PIECES: Final = 1000
 """Of how many pieces the paper's Fréchet distances are; the distance falls with their number."""
 PAPER_REFERENCES: Final = {"bmdataset-test": "test", "mutopia": "Mut."}
 CATEGORIES: Final = (
-    *(
-        "invalid_metadata",
-        "invalid_content",
-        "invalid_bar_duration",
-        "melodic_leap",
-        "accidental_outside_key",
-    ),
+    "invalid_metadata",
+    "invalid_content",
+    "invalid_bar_duration",
+    "melodic_leap",
+    "accidental_outside_key",
 )
 Pieces = Mapping[int, list[Any]]
 
@@ -57,29 +60,28 @@ def tables(records: Records) -> list[Table]:
         title_of(kind): partial(records.score, group=f"kind={kind}")
         for kind in ("key", "metre", "note_length")
     }
+
+    def score_by_form(in_form: bool, run: int) -> Cell:
+        items = records.main[run]
+        return percent(score_of(items[items["in_form"] == in_form]))
+
     in_form: Figures = {
         "In form": lambda run: share_of(records.main[run]["in_form"], records.main[run]),
-        "Score in form": lambda run: percent(score_of(records.main[run].query("in_form == True"))),
-        "Score in other forms": lambda run: percent(
-            score_of(records.main[run].query("in_form == False"))
-        ),
+        "Score in form": partial(score_by_form, True),
+        "Score in other forms": partial(score_by_form, False),
     }
-    metadata = records.current(SECTION, task=["metadata_qa", "metadata_prediction"])
-    title = "LilyBench: answers in the required form, in percent"
+    runs = records.current("lilybench")
+    metadata = records.current("lilybench", task=["metadata_qa", "metadata_prediction"])
+    title = "LilyBench: key, metre and note length"
+    form_title = "LilyBench: answers in the required form, in percent"
     task = {"Task": "task"}
     return [
         _table3(records),
         _bar_count(records),
-        run_table(
-            "lilybench_metadata",
-            "LilyBench: key, metre and note length",
-            metadata,
-            by_kind,
-            groups=task,
-        ),
+        run_table("lilybench_metadata", title, metadata, by_kind, groups=task),
         _error_detection(records),
         _emotion(records),
-        run_table("lilybench_form", title, records.current(SECTION), in_form, groups=task),
+        run_table("lilybench_form", form_title, runs, in_form, groups=task),
     ]
 
 
@@ -91,10 +93,10 @@ def _table3(records: Records) -> Table:
         for model, value in row.figures.items():
             paper.setdefault(model, {})[row.labels["task"]] = Estimate(value)
     rows: list[Row] = []
-    runs = records.current(SECTION)
+    runs = records.current("lilybench")
     for cells, group in condition_rows(runs):
         scores = {run["task"]: records.score(number) for number, run in group.iterrows()}
-        averaged = [score for task in AVERAGED if (score := scores.get(task))]
+        averaged = [score for score in map(scores.get, AVERAGED) if score]
         if len(averaged) == len(AVERAGED):
             scores[columns[-2]] = average(averaged)
             scores[columns[-1]] = average(averaged, [score.n or 0 for score in averaged])
@@ -108,18 +110,20 @@ def _bar_count(records: Records) -> Table:
     """How far numbers of measures are off."""
 
     def within(name: str, run: int) -> Cell:
-        items = records.main[run]
-        answers = [one or None for one in items.reindex(columns=["answer"])["answer"].fillna("")]
-        is_paper = records.runs.at[run, "protocol"] == "paper"
-        rights = items["right_answer"].tolist()
-        return count_estimates(answers, rights, items["item"].nunique(), is_paper=is_paper).get(
-            name
+        items = records.main[run].reindex(columns=["answer", "right_answer", "item"])
+        answers = items["answer"].astype(object).where(items["answer"].fillna("") != "", None)
+        figures = count_estimates(
+            answers.tolist(),
+            items["right_answer"].tolist(),
+            items["item"].nunique(),
+            is_paper=records.runs.at[run, "protocol"] == "paper",
         )
+        return figures.get(name)
 
     figures: Figures = {"Exact": records.score}
     for name in ("within_1", "within_5", "within_10", "median_absolute_error"):
         figures[title_of(name)] = partial(within, name)
-    runs = records.current(SECTION, task="bar_count")
+    runs = records.current("lilybench", task="bar_count")
     return run_table("lilybench_bar_count", "LilyBench: errors of bar_count", runs, figures)
 
 
@@ -133,15 +137,13 @@ def _error_detection(records: Records) -> Table:
     def rate(is_clean: bool, run: int) -> Cell:
         """Exact answers on scores with an error; measures named on those without one."""
         items = records.main[run]
+        if "answer" not in items:
+            items = items.assign(answer=None)
         group = items[(items["stratum"] == CLEAN) == is_clean]
-        answers = (
-            group["answer"].fillna("none")
-            if "answer" in group
-            else pd.Series("none", index=group.index)
-        )
+        answers = group["answer"].fillna("none")
         flags = answers != "none" if is_clean else answers == group["right_answer"]
-        found = share_of(flags, group)
-        return found.times(0.01, 3) if found else None
+        share = share_of(flags, group)
+        return share and share.times(0.01, 3)
 
     figures: Figures = {category: partial(mean_f1, category) for category in CATEGORIES}
     figures |= {
@@ -149,15 +151,12 @@ def _error_detection(records: Records) -> Table:
         "Exact": partial(rate, False),
         "False alarms": partial(rate, True),
     }
-    row = next(
-        row
-        for row in published("lilybench", "table3").rows
-        if row.labels["task"] == "error_detection"
-    )
-    paper = [
-        (paper_labels(model), {"Macro F1": Estimate(value)}) for model, value in row.figures.items()
-    ]
-    runs = records.current(SECTION, task="error_detection")
+    paper: list[Row] = []
+    for row in published("lilybench", "table3").rows:
+        if row.labels["task"] == "error_detection":
+            for model, value in row.figures.items():
+                paper.append((paper_labels(model), {"Macro F1": Estimate(value)}))
+    runs = records.current("lilybench", task="error_detection")
     title = "LilyBench: error_detection, F1 by category"
     return run_table("lilybench_error_detection", title, runs, figures, published=paper)
 
@@ -167,7 +166,7 @@ def _emotion(records: Records) -> Table:
     quadrants = ("Q1", "Q2", "Q3", "Q4")
     columns = ["Right", *(f"Said {quadrant}" for quadrant in quadrants), "Unreadable"]
     rows: list[Row] = []
-    runs = records.current(SECTION, task="emotion_recognition")
+    runs = records.current("lilybench", task="emotion_recognition")
     for cells, group in condition_rows(runs):
         items = records.main[int(group.index[0])].reindex(columns=["right_class", "answer_class"])
         taken = pd.crosstab(items["right_class"], items["answer_class"].fillna("unreadable"))
@@ -184,10 +183,20 @@ def _emotion(records: Records) -> Table:
 
 def generation_tables(records: Records) -> list[Table]:
     """Make the tables of generation."""
-    runs = records.current(GENERATION)
+    runs = records.current("lilybench_generation")
     pieces = {number: list(records.main[number]["details"]) for number in runs.index}
     tables = [_table2(records, runs, pieces), _references(records, runs, pieces)]
     return [*tables, _repairs(runs, pieces), _novelty(runs, pieces)]
+
+
+_PRINTED: Final = {
+    "compile rate": ("Comp. (%)", 1),
+    "JS test": ("JS (test)", 2),
+    "JS Mutopia": ("JS (Mut.)", 2),
+    "FMD test": ("FMD (test)", 3),
+    "FMD Mutopia": ("FMD (Mut.)", 3),
+}
+"""Column of the paper's Table 2 → our heading, and decimals."""
 
 
 def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
@@ -206,20 +215,12 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     for title, name in {"JS": "js", "FMD": "fmd", "FMD∞": "fmd_infinity"}.items():
         for reference, short in PAPER_REFERENCES.items():
             figures[f"{title} ({short})"] = partial(figure, f"{reference}/{name}")
-    decimals = {"compile rate": 1, "JS test": 2, "JS Mutopia": 2, "FMD test": 3, "FMD Mutopia": 3}
-    headings = dict(
-        zip(
-            decimals,
-            ("Comp. (%)", "JS (test)", "JS (Mut.)", "FMD (test)", "FMD (Mut.)"),
-            strict=True,
-        )
-    )
     paper: list[Row] = []
     for row in published("lilybench_generation", "table2").rows:
-        values = {
-            headings[name]: Estimate(value, decimals=decimals[name])
-            for name, value in row.figures.items()
-        }
+        values: dict[str, Cell] = {}
+        for name, (heading, decimals) in _PRINTED.items():
+            if name in row.figures:
+                values[heading] = Estimate(row.figures[name], decimals=decimals)
         paper.append(([row.labels["regime"], *paper_labels(row.labels["model"])], values))
     groups, title = {"Regime": "regime"}, "LilyBench Table 2: generation"
     return run_table(
@@ -255,10 +256,11 @@ def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
                 for name, value in values.items():
                     shown = None if pd.isna(value) else Estimate(value, decimals=2)
                     figures[f"{heading} {name.replace('_', ' ')}"] = shown
-            figures["FMD"] = records.score(run, f"written_music/{reference}/fmd")
-            figures["FMD∞"] = records.score(run, f"written_music/{reference}/fmd_infinity")
-            remarks = filter(None, [alike.reason, *_distance_remarks(pieces[run], fits["texts"])])
-            rows.append((cells, {**figures, "Remarks": "; ".join(remarks) or None}))
+            for heading, name in {"FMD": "fmd", "FMD∞": "fmd_infinity"}.items():
+                figures[heading] = records.score(run, f"written_music/{reference}/{name}")
+            remarks = [alike.reason, *_distance_remarks(pieces[run], fits["texts"])]
+            figures["Remarks"] = "; ".join(filter(None, remarks)) or None
+            rows.append((cells, figures))
     title = "LilyBench generation: likeness to each set of references"
     return make_table("lilybench_references", title, [*rows[0][1]] if rows else [], rows, runs)
 
@@ -278,19 +280,15 @@ def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
     allowed = {
         number: max(piece["attempts_allowed"] for piece in pieces[number]) for number in runs.index
     }
-    several = runs.loc[[number for number in runs.index if allowed[number] > 1]]
+    several = runs[[allowed[number] > 1 for number in runs.index]]
 
     def after(attempts: int, run: int) -> Cell:
-        return (
-            percent(written.compiled_after(pieces[run], attempts))
-            if attempts <= allowed[run]
-            else None
-        )
+        if attempts > allowed[run]:
+            return None
+        return percent(written.compiled_after(pieces[run], attempts))
 
-    most = max(allowed.values(), default=0)
-    figures: Figures = {
-        f"After {attempts}": partial(after, attempts) for attempts in range(1, most + 1)
-    }
+    numbers = range(1, max(allowed.values(), default=0) + 1)
+    figures: Figures = {f"After {attempts}": partial(after, attempts) for attempts in numbers}
     title = "LilyBench generation: compile rate in percent by attempts"
     return run_table("lilybench_repairs", title, several, figures)
 
@@ -298,13 +296,14 @@ def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
 def _novelty(runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Near-copies of references and demonstrations."""
     copies = {number: written.near_copies(pieces[number]) for number in runs.index}
-    places = list(dict.fromkeys(place for found in copies.values() for place in found))
-    figures: Figures = {
-        f"Of {place}" if place else "Near-copies": lambda run, place=place: percent(
-            copies[run].get(place)
-        )  # type: ignore[misc]
-        for place in places
-    }
+    places = dict.fromkeys(chain.from_iterable(copies.values()))
+
+    def share(place: str, run: int) -> Cell:
+        return percent(copies[run].get(place))
+
+    figures: Figures = {}
+    for place in places:
+        figures[f"Of {place}" if place else "Near-copies"] = partial(share, place)
     figures["Of each other"] = partial(_rate, pieces, of=written.repeated)
     title = "LilyBench generation: near-copies in percent"
     return run_table("lilybench_novelty", title, runs if places else runs.iloc[:0], figures)

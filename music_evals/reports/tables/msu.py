@@ -5,9 +5,8 @@ Source: arXiv 2511.20697, Tables 2 to 6, sections 3.3 and 5.2.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from itertools import compress
 from typing import Any, Final
 
 import numpy as np
@@ -30,18 +29,27 @@ from music_evals.scorers.metrics.accuracy import joint_agreement, level_success,
 from music_evals.scorers.metrics.estimates import Estimate, Estimates
 from music_evals.scorers.metrics.paired import mcnemar
 
-SECTION: Final = "MSU-Bench"
 LEVELS: Final = (1, 2, 3, 4)
 _GROUPS: Final = {"Modality": "task"}
 _JOINT: Final = "Judges and a person unanimous"
+_AGREEMENTS: Final = (
+    "Judges unanimous",
+    _JOINT,
+    "Krippendorff's α",
+    "Judges and rules",
+    "Judges and people",
+    "McNemar p",
+    "Pearson's r",
+)
 _SCORES: Final = 150  # of the published test
 _ADAPTED: Final = r"vllm/.+:"  # how Inspect names a model with an adapter: vllm/BASE:ADAPTER
+_Question = Mapping[str, Any]  # details of an item
 
 
 def tables(records: Records) -> list[Table]:
     """Make the tables of MSU-Bench."""
-    runs = records.current(SECTION)
-    renderings = records.current(SECTION, task="score")
+    runs = records.current("msu")
+    renderings = records.current("msu", task="score")
     title = "MSU-Bench: one question, every rendering; accuracy in percent"
     return [
         _table2(records, runs),
@@ -64,18 +72,16 @@ def _paper(name: str, n: int | None = None) -> list[tuple[list[Cell], Estimates]
     """The rows of a published table of percentages, of `n` questions, with the ends of an interval
     if it has them.
     """
-    return [
-        (
-            [title_of(row.labels.get("modality", "-")), *paper_labels(row.labels["model"])],
-            {
-                heading.capitalize(): Estimate(
-                    figure, row.figures.get("low"), row.figures.get("high"), n, decimals=2
-                )
-                for heading, figure in row.figures.items()
-            },
-        )
-        for row in published("msu", name).rows
-    ]
+    rows = []
+    for row in published("msu", name).rows:
+        labels = [title_of(row.labels.get("modality", "-")), *paper_labels(row.labels["model"])]
+        ends = row.figures.get("low"), row.figures.get("high")
+        figures = {
+            heading.capitalize(): Estimate(figure, *ends, n, decimals=2)
+            for heading, figure in row.figures.items()
+        }
+        rows.append((labels, figures))
+    return rows
 
 
 def _table2(records: Records, runs: pd.DataFrame) -> Table:
@@ -145,32 +151,26 @@ def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
     """
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
-        # A rule can score a question, or judges were asked.
-        is_scored = group["counts"] | group["details"].map(
-            lambda one: bool(one.get("readable", True) or one["votes"])
-        )
-        answers = group["value"].astype(object).where(group["counts"], None)[is_scored].tolist()
+        is_scored = group["counts"] | group["details"].map(_can_be_scored)
+        values = group["value"].astype(object).where(group["counts"], None)
         missing = int(group["of_level"].iloc[0]) - len(group)
-        outcomes[score, epoch][int(level)] = [*answers, *[None] * missing]
+        outcomes[score, epoch][int(level)] = [*values[is_scored], *[None] * missing]
     return level_success(outcomes, repetitions=items["epoch"].nunique())
+
+
+def _can_be_scored(question: _Question) -> bool:
+    """Whether a rule can score a question, or judges were asked."""
+    return bool(question.get("readable", True) or question["votes"])
 
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:
     """Agreement of judges with one another, with the rules, and with people."""
     facts = {number: agreement(records.main[number]) for number in runs.index}
-    judged = runs.loc[[number for number, fact in facts.items() if fact]]
-    names = (
-        "Judges unanimous",
-        _JOINT,
-        "Krippendorff's α",
-        "Judges and rules",
-        "Judges and people",
-    )
+    judged = runs[[bool(facts[number]) for number in runs.index]]
     figures: Figures = {
         name: lambda run, name=name: facts[run].get(name)  # type: ignore[misc]
-        for name in (*names, "McNemar p", "Pearson's r")
+        for name in _AGREEMENTS
     }
-
     rows = _paper("judges")
     title = "MSU-Bench: agreement of judges, in percent"
     return run_table("msu_judges", title, judged, figures, groups=_GROUPS, published=rows)
@@ -182,48 +182,60 @@ def agreement(items: pd.DataFrame) -> Estimates:
 
     Source: arXiv 2511.20697, section 3.3.
     """
-    questions = items["details"].tolist()
-    # Only a majority makes a vote late; then nobody knows whether the judges agree.
-    is_timely = [bool(one["votes"]) and LATE not in one["abstained"].values() for one in questions]
-    is_ruled = [
-        bool(one["votes"]) and None not in (one["verdict"], one["rule"]) for one in questions
-    ]
-    is_labelled = [None not in (one["verdict"], one.get("human")) for one in questions]
-    votes = [list(one["votes"].values()) for one in compress(questions, is_timely)]
-    has_votes = [
-        timely and _votes(one) > 1 for timely, one in zip(is_timely, questions, strict=True)
-    ]
-    ruled = [bool(one["verdict"]) == one["rule"] for one in compress(questions, is_ruled)]
-    pairs = [(one["verdict"], one["human"]) for one in compress(questions, is_labelled)]
-    found: dict[str, Estimate | None] = {
-        "Judges unanimous": share_of(map(bool, unanimity(votes)), items[has_votes]),
-        _JOINT: percent(joint_agreement(questions, items["cluster"].tolist())),
-        "Judges and rules": share_of(ruled, items[is_ruled]),
-        "Judges and people": share_of(
-            [verdict == label for verdict, label in pairs], items[is_labelled]
-        ),
+    questions = items["details"]
+    timely = items[questions.map(_is_timely)]
+    votes = [list(question["votes"].values()) for question in timely["details"]]
+    unanimous = items[questions.map(_is_timely) & (questions.map(_count_votes) > 1)]
+    ruled = items[questions.map(_is_ruled)]
+    labelled = items[questions.map(_is_labelled)]
+    is_as_ruled = [bool(one["verdict"]) == one["rule"] for one in ruled["details"]]
+    pairs = [(one["verdict"], one["human"]) for one in labelled["details"]]
+    figures: dict[str, Estimate | None] = {
+        "Judges unanimous": share_of(map(bool, unanimity(votes)), unanimous),
+        _JOINT: percent(joint_agreement(questions.tolist(), items["cluster"].tolist())),
+        "Judges and rules": share_of(is_as_ruled, ruled),
+        "Judges and people": share_of([verdict == label for verdict, label in pairs], labelled),
+        "Krippendorff's α": _krippendorff(votes),
     }
-    matrix = np.array(votes, dtype=float).T  # a row per judge; NaN where one abstains
-    if len(matrix) > 1 and len(np.unique(matrix[~np.isnan(matrix)])) > 1:
-        from krippendorff import alpha
-
-        found["Krippendorff's α"] = Estimate(
-            float(alpha(matrix, level_of_measurement="nominal")), n=len(votes)
-        )
     if pairs:
-        found["McNemar p"] = Estimate(
-            mcnemar(pairs.count((1, 0)), pairs.count((0, 1))), decimals=P_DECIMALS
-        )
-    if pairs and all(len(set(side)) == 2 for side in zip(*pairs, strict=True)):
-        from scipy.stats import pearsonr
+        p = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
+        figures["McNemar p"] = Estimate(p, decimals=P_DECIMALS)
+        verdicts, labels = zip(*pairs, strict=True)
+        if len({*verdicts}) == len({*labels}) == 2:
+            from scipy.stats import pearsonr
 
-        found["Pearson's r"] = Estimate(float(pearsonr(*zip(*pairs, strict=True)).statistic))
-    return {name: one for name, one in found.items() if one}
+            figures["Pearson's r"] = Estimate(float(pearsonr(verdicts, labels).statistic))
+    return {name: figure for name, figure in figures.items() if figure}
 
 
-def _votes(question: Mapping[str, Any]) -> int:
+def _is_timely(question: _Question) -> bool:
+    """Whether all judges that vote do so in time: only a majority makes a vote late, and then
+    nobody knows whether the judges agree.
+    """
+    return bool(question["votes"]) and LATE not in question["abstained"].values()
+
+
+def _is_ruled(question: _Question) -> bool:
+    return bool(question["votes"]) and None not in (question["verdict"], question["rule"])
+
+
+def _is_labelled(question: _Question) -> bool:
+    return None not in (question["verdict"], question.get("human"))
+
+
+def _count_votes(question: _Question) -> int:
     """How many judges do not abstain."""
     return sum(vote is not None for vote in question["votes"].values())
+
+
+def _krippendorff(votes: Sequence[Sequence[int | None]]) -> Estimate | None:
+    """Krippendorff's α; None with one judge or if all votes are the same."""
+    matrix = np.array(votes, dtype=float).T  # a row per judge; NaN where one abstains
+    if len(matrix) < 2 or len(np.unique(matrix[~np.isnan(matrix)])) < 2:
+        return None
+    from krippendorff import alpha
+
+    return Estimate(float(alpha(matrix, level_of_measurement="nominal")), n=len(votes))
 
 
 def _table6(runs: pd.DataFrame) -> Table:

@@ -4,6 +4,7 @@ Source: arXiv 2510.22455, Tables 1 and 2 and section 3.
 """
 
 from functools import partial
+from itertools import product
 from math import isnan, nan
 from typing import Final
 
@@ -45,28 +46,20 @@ def tables(records: Records) -> list[Table]:
 
 def _table1(records: Records, task: str) -> Table:
     """Accuracy by modality, shots and strategy."""
-    runs = records.current("MUSE", task=task)
+    runs = records.current("muse", task=task)
     rows: Rows = []
     kinds: list[str] = []
-    for modality, modality_title in MODALITIES.items():
-        for shots, shots_title in SHOTS.items():
-            for model, figures in _published(task, modality, shots).items() if len(runs) else ():
-                rows.append(
-                    [
-                        modality_title,
-                        shots_title,
-                        *paper_labels(model),
-                        *map(figures.get, STRATEGIES),
-                    ]
-                )
+    for modality, shots in product(MODALITIES, SHOTS):
+        first = [MODALITIES[modality], SHOTS[shots]]
+        if len(runs):
+            for model, figures in _published(task, modality, shots).items():
+                rows.append([*first, *paper_labels(model), *map(figures.get, STRATEGIES)])
                 kinds.append(PUBLISHED)
-            cell = records.current("MUSE", task=task, modality=modality, shots=shots)
-            for cells, group in condition_rows(cell, without=_FACTORS):
-                scores = {
-                    run["strategy"]: records.percent(number) for number, run in group.iterrows()
-                }
-                rows.append([modality_title, shots_title, *cells, *map(scores.get, STRATEGIES)])
-                kinds.append(MEASURED)
+        measured = records.current("muse", task=task, modality=modality, shots=shots)
+        for cells, group in condition_rows(measured, without=_FACTORS):
+            scores = {run["strategy"]: records.percent(number) for number, run in group.iterrows()}
+            rows.append([*first, *cells, *map(scores.get, STRATEGIES)])
+            kinds.append(MEASURED)
     chance = 100 * (load("muse").tasks[task].chance or 0)
     title = f"MUSE Table 1, {title_of(task).lower()}: accuracy in percent, {chance:.0f} by chance"
     columns = ("Modality", "Shots", *LABELS, *STRATEGIES.values())
@@ -78,62 +71,55 @@ def _published(task: str, modality: str, shots: str) -> dict[str, Estimates]:
     """The paper's figures of a task, by model and strategy."""
     models: dict[str, Estimates] = {}
     for row in published("muse", "table1").rows:
-        if (row.labels["modality"], row.labels["shots"]) == (
-            modality,
-            shots,
-        ) and task in row.figures:
+        condition = row.labels["modality"], row.labels["shots"]
+        if condition == (modality, shots) and task in row.figures:
             figures = models.setdefault(row.labels["model"], {})
             figures[row.labels["strategy"]] = Estimate(row.figures[task], decimals=2)
     return models
 
 
-def formulations(records: Records, section: str = "MUSE", name: str = "muse") -> Table:
-    """Make the table of what happened to LogicLM's formulations in a section, whose tables' names
-    begin with `name`.
-    """
+def formulations(records: Records, benchmark: str = "muse") -> Table:
+    """Make the table of what happened to LogicLM's formulations in a benchmark."""
 
-    def fact(name: str, run: int) -> Cell:
-        items = items_with(records, run, name)
-        return share_of(items[name], items)
+    def fact(column: str, run: int) -> Cell:
+        items = items_with(records, run, column)
+        return share_of(items[column], items)
 
     def final_answer(run: int) -> Cell:
         items = records.items
         return percent(score_of(items[(items["run"] == run) & (items["scorer"] == "final_answer")]))
+
+    def refinements(run: int) -> Cell:
+        return Estimate(float(records.main[run]["refinements"].mean()), decimals=2)
 
     figures: Figures = {
         "Solver's decision": records.percent,
         "Without extra round": partial(fact, "accuracy_without_extra_round"),
         "Final answer": final_answer,
         "Valid at once": partial(fact, "valid_first_try"),
-        "Refinements": lambda run: Estimate(
-            float(records.main[run]["refinements"].mean()), decimals=2
-        ),
+        "Refinements": refinements,
         "No decision": partial(fact, "no_decision"),
         "Agreement": partial(fact, "agreement"),
     }
-    runs = records.current(section, strategy="logiclm")
-    if "right_notes" in records.items:  # logs of earlier versions do not have it
+    if "right_notes" in records.items:  # only the log of a valid formulation has it
         figures["Right notes"] = partial(fact, "right_notes")
-    groups = {"Task": "task", "Modality": "modality", "Shots": "shots"}
-    title = f"{section}: LogicLM's formulations, in percent of the trials"
     return run_table(
-        f"{name}_logiclm",
-        title,
-        runs,
+        f"{benchmark}_logiclm",
+        f"{load(benchmark).title}: LogicLM's formulations, in percent of the trials",
+        records.current(benchmark, strategy="logiclm"),
         figures,
-        groups=groups,
+        groups={"Task": "task", "Modality": "modality", "Shots": "shots"},
         without=_FACTORS,
         note="muse_logiclm",
     )
 
 
 def transcriptions(records: Records, task: str, benchmark: str = "muse") -> Table:
-    """Make the table of a task's items: the true transcription beside the models', as in Table 2.
-
-    Logs of earlier versions hold no transcriptions and are left out.
+    """Make the table of a task's items: the true transcription beside the models', as in Table
+    2.
     """
     measured: list[Row] = []
-    runs = records.current(benchmark=benchmark, task=task, strategy="logiclm")
+    runs = records.current(benchmark, task=task, strategy="logiclm")
     for number, run in runs.iterrows():
         for _, item in items_with(records, number, "transcription").iterrows():
             right = item.get("right_notes", nan)

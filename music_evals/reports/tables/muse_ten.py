@@ -3,8 +3,6 @@
 Source: arXiv 2510.19055; its repository has the figures of models.
 """
 
-from typing import Final
-
 from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records
 from music_evals.reports.table import Table
@@ -18,29 +16,33 @@ from music_evals.reports.tables.common import (
 from music_evals.reports.tables.muse import formulations, transcriptions
 from music_evals.scorers.metrics.estimates import Estimate
 
-SECTION: Final = "The MUSE Benchmark"
-
 
 def tables(records: Records) -> list[Table]:
     """Make the tables of The MUSE Benchmark; published rows, which are by ear, are shown beside
     runs by ear only.
     """
-    runs = records.current(SECTION)
+    runs = records.current("muse_ten")
     columns = {task: title_of(task) for task in load("muse_ten").tasks}
     paper: list[Row] = []
-    for row in published("muse_ten", "table1").rows if (runs["modality"] == "audio").any() else ():
-        model, source, _, data = paper_labels(row.labels["model"], row.labels["origin"])
-        figures = {
-            heading: Estimate(row.figures[task], decimals=1) for task, heading in columns.items()
-        }
-        paper.append(([model, source, row.labels["strategy"] or None, data], figures))
-    measured: list[Row] = [
-        (cells, {columns[run["task"]]: records.percent(number) for number, run in group.iterrows()})
-        for cells, group in condition_rows(runs)
-    ]
-    title = f"{SECTION}: accuracy in percent"
+    if (runs["modality"] == "audio").any():
+        for row in published("muse_ten", "table1").rows:
+            model, source, _, data = paper_labels(row.labels["model"], row.labels["origin"])
+            figures = {
+                heading: Estimate(row.figures[task], decimals=1)
+                for task, heading in columns.items()
+            }
+            paper.append(([model, source, row.labels["strategy"] or None, data], figures))
+    measured: list[Row] = []
+    for cells, group in condition_rows(runs):
+        scores = {columns[run["task"]]: records.percent(number) for number, run in group.iterrows()}
+        measured.append((cells, scores))
     accuracy = make_table(
-        "muse_ten_table1", title, [*columns.values()], measured, runs, published=paper
+        "muse_ten_table1",
+        "The MUSE Benchmark: accuracy in percent",
+        [*columns.values()],
+        measured,
+        runs,
+        published=paper,
     )
     items = [transcriptions(records, task, "muse_ten") for task in columns]
-    return [accuracy, formulations(records, SECTION, "muse_ten"), *items]
+    return [accuracy, formulations(records, "muse_ten"), *items]

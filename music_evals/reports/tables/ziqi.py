@@ -7,6 +7,8 @@ Source: arXiv 2406.15885, sections 4 to 6; leaderboards of its repository.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
+from statistics import fmean
 from typing import Final
 
 import pandas as pd
@@ -27,7 +29,6 @@ from music_evals.reports.tables.common import (
 from music_evals.scorers.metrics.choices import LETTERS, choice_figures
 from music_evals.scorers.metrics.estimates import Estimate, Estimates, average
 
-SECTION: Final = "ZIQI-Eval"
 MARGIN: Final = 0.05
 """The paper's ±5.0%, read as a share of the mean F1; read as 5 points, its own shares of classes do
 not come out.
@@ -43,7 +44,7 @@ _CLASSES: Final = {"Gender": "female", "Race": "black"}
 
 def tables(records: Records) -> list[Table]:
     """Make the tables of ZIQI-Eval."""
-    runs, human = records.current(SECTION), records.current(SECTION, subset="human")
+    runs, human = records.current("ziqi"), records.current("ziqi", subset="human")
     themes = [_themes(records, shots) for shots in ("zero", "five")]
     first = [_table1(records, runs), _table2(records), *themes]
     return [*first, _table3(records, human), _letters(records, runs)]
@@ -64,27 +65,23 @@ def figures_of(items: pd.DataFrame) -> Estimates:
 def _table1(records: Records, runs: pd.DataFrame) -> Table:
     names = {"precision": "precision", "recall": "accuracy", "F1": "f1"}
     tasks = {"comprehension": "Compr.", "generation": "Gen."}
-    columns = {f"{short} {name}": (task, name) for task, short in tasks.items() for name in names}
+    columns = [f"{short} {name}" for short in tasks.values() for name in names]
     paper: list[Row] = []
     for row in published("ziqi", "table1").rows:
-        printed = {
-            heading: Estimate(row.figures[f"{task} {name.lower()}"], decimals=2)
-            for heading, (task, name) in columns.items()
-        }
+        printed: dict[str, Cell] = {}
+        for heading, (task, name) in zip(columns, product(tasks, names), strict=True):
+            printed[heading] = Estimate(row.figures[f"{task} {name.lower()}"], decimals=2)
         paper.append((paper_labels(row.labels["model"]), printed))
     measured: list[Row] = []
     for cells, group in condition_rows(runs):
-        figures = {
-            run["task"]: figures_of(records.main[number]) for number, run in group.iterrows()
-        }
-        values = {
-            heading: figures[task][names[name]]
-            for heading, (task, name) in columns.items()
-            if task in figures
-        }
+        values: dict[str, Cell] = {}
+        for number, run in group.iterrows():
+            figures = figures_of(records.main[number])
+            for name, figure in names.items():
+                values[f"{tasks[run['task']]} {name}"] = figures[figure]
         measured.append((cells, values))
     title = "ZIQI-Eval Table 1: main results in percent"
-    return make_table("ziqi_table1", title, [*columns], measured, runs, published=paper)
+    return make_table("ziqi_table1", title, columns, measured, runs, published=paper)
 
 
 def classify(value: float, mean: float | None) -> str | None:
@@ -104,65 +101,56 @@ def classify(value: float, mean: float | None) -> str | None:
 
 def _table2(records: Records) -> Table:
     """F1 where the paper looks for bias, and its classes of gender and race."""
+    paper: list[Row] = []
     *models, mean_row = published("ziqi", "table2").rows
-    paper = [
-        _bias_row(
-            paper_labels(row.labels["model"]),
-            {name: Estimate(row.figures[name], decimals=2) for name in BIAS},
-            mean_row.figures,
-        )
-        for row in models
-    ]
-    means = {name: Estimate(mean_row.figures[name], decimals=2) for name in BIAS}
-    paper.append(_bias_row(paper_labels("Average"), means, {}))
-    runs = records.current(SECTION, task="comprehension")
+    for row in (*models, mean_row):
+        figures = {name: Estimate(row.figures[name], decimals=2) for name in BIAS}
+        means = {} if row is mean_row else mean_row.figures
+        paper.append(_bias_row(paper_labels(row.labels["model"]), figures, means))
+    runs = records.current("ziqi", task="comprehension")
     by_condition: dict[tuple[Cell, ...], list[tuple[list[Cell], Estimates]]] = {}
     for cells, group in condition_rows(runs):
         if figures := _bias_figures(records.main[int(group.index[0])]):
             by_condition.setdefault(tuple(cells[2:]), []).append((cells, figures))
     measured: list[Row] = []
     for rows in by_condition.values():
-        shared = [
-            name for name in BIAS if len(rows) > 1 and all(name in figures for _, figures in rows)
-        ]
-        own = {name: sum(figures[name].value for _, figures in rows) / len(rows) for name in shared}
-        measured += [_bias_row(cells, figures, own) for cells, figures in rows]
+        means = _means([figures for _, figures in rows]) if len(rows) > 1 else {}
+        measured += [_bias_row(cells, figures, means) for cells, figures in rows]
     title = "ZIQI-Eval Table 2: F1 in percent on female music and on regions of world ethnic music"
     return make_table(
         "ziqi_table2", title, [*BIAS.values(), *_CLASSES], measured, runs, published=paper
     )
 
 
+def _means(models: Sequence[Estimates]) -> dict[str, float]:
+    """The means of the figures that all models have."""
+    shared = set(BIAS).intersection(*models)
+    return {name: fmean(figures[name].value for figures in models) for name in shared}
+
+
 def _bias_row(
     cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Mapping[str, float]
 ) -> Row:
     shown: dict[str, Cell] = {BIAS[name]: figure for name, figure in figures.items()}
-    classes = {
-        heading: classify(figures[name].value, means.get(name))
-        for heading, name in _CLASSES.items()
-        if name in figures
-    }
-    return cells, shown | classes
+    for heading, name in _CLASSES.items():
+        if name in figures:
+            shown[heading] = classify(figures[name].value, means.get(name))
+    return cells, shown
 
 
 def _bias_figures(items: pd.DataFrame) -> Estimates:
     if not {"theme", "subtheme"} <= {*items}:
         return {}
-    regions = items[items["theme"] == "world ethnic music"]
-    groups = {
-        "female": items[items["theme"] == "female music"],
-        "black": regions[regions["subtheme"] == "Black African music"],
-        "european": regions[regions["subtheme"] == "European music"],
+    world = items[items["theme"] == "world ethnic music"]
+    regions = {name: figures_of(group)["f1"] for name, group in world.groupby("subtheme")}
+    female = items[items["theme"] == "female music"]
+    figures: dict[str, Estimate | None] = {
+        "female": figures_of(female)["f1"] if len(female) else None,
+        "black": regions.get("Black African music"),
+        "european": regions.pop("European music", None),
+        "other": average([*regions.values()]) if regions else None,
     }
-    figures = {name: figures_of(group)["f1"] for name, group in groups.items() if len(group)}
-    others = [
-        figures_of(group)["f1"]
-        for region, group in regions.groupby("subtheme")
-        if region != "European music"
-    ]
-    if others:
-        figures["other"] = average(others)
-    return figures
+    return {name: figure for name, figure in figures.items() if figure}
 
 
 def _themes(records: Records, shots: str) -> Table:
@@ -171,24 +159,15 @@ def _themes(records: Records, shots: str) -> Table:
     *themes, last = table.rows[0].figures
     figures: Figures = {theme: partial(records.percent, group=f"theme={theme}") for theme in themes}
     figures["Average"] = records.percent
-    rows = [
-        (
-            paper_labels(row.labels["model"], "repository"),
-            {
-                "Average" if name == last else name: Estimate(value, decimals=2)
-                for name, value in row.figures.items()
-            },
-        )
-        for row in table.rows
-    ]
-    runs = records.current(SECTION, task="comprehension", shots=shots)
-    runs = runs.loc[
-        [number for number in runs.index if records.main[number]["theme"].nunique() > 1]
-    ]
-    name, title = (
-        f"ziqi_themes_{shots}_shot",
-        f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot",
-    )
+    rows: list[Row] = []
+    for row in table.rows:
+        printed = {name: Estimate(value, decimals=2) for name, value in row.figures.items()}
+        printed["Average"] = printed.pop(last)
+        rows.append((paper_labels(row.labels["model"], "repository"), printed))
+    runs = records.current("ziqi", task="comprehension", shots=shots)
+    runs = runs[[records.main[number]["theme"].nunique() > 1 for number in runs.index]]
+    title = f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot"
+    name = f"ziqi_themes_{shots}_shot"
     return run_table(name, title, runs, figures, published=rows, note="ziqi_themes")
 
 
@@ -196,19 +175,13 @@ def _table3(records: Records, runs: pd.DataFrame) -> Table:
     """Precision on the questions of the human study, over both tasks."""
     paper: list[Row] = []
     for row in published("ziqi", "table3").rows:
-        known = {
-            name: row.labels[name]
-            for name in ("music major", "musical background")
-            if row.labels[name]
-        }
-        who = ", ".join(
-            [row.labels["education"], *(f"{name}: {value}" for name, value in known.items())]
-        )
+        background = {name: row.labels[name] for name in ("music major", "musical background")}
+        stated = [f"{name}: {value}" for name, value in background.items() if value]
         values = {
             name.capitalize(): Estimate(value, decimals=0) for name, value in row.figures.items()
         }
         values["Precision"] = replace(values["Precision"], decimals=2)
-        paper.append((paper_labels(who), values))
+        paper.append((paper_labels(", ".join([row.labels["education"], *stated])), values))
     measured: list[Row] = []
     for cells, group in condition_rows(runs):
         items = pd.concat([records.main[number] for number in group.index])

@@ -109,5 +109,7 @@ def joint_agreement(
 
 def _mastered(by_level: Mapping[int, Sequence[bool | None]], levels: Sequence[int]) -> bool | None:
     """Whether all questions at these levels are right; None if that is unknown."""
-    outcomes = [outcome for level in levels for outcome in by_level.get(level) or [None]]
+    outcomes: list[bool | None] = []
+    for level in levels:
+        outcomes += by_level.get(level) or [None]
     return None if None in outcomes else all(outcomes)

@@ -61,11 +61,12 @@ def fit_of(reference: npt.ArrayLike, *, names: Sequence[str]) -> Fit:
         ([2.0, 5.0], 'b: all 2 values of the reference pieces are 5; they must differ')
     """
     values = _checked("reference", reference, len(names))
-    mean, std = (
-        [None if np.isnan(number) else float(number) for number in numbers]
-        for numbers in _fit(values)
-    )
+    mean, std = map(_or_none, _fit(values))
     return Fit(mean, std, _problems(names, "reference", values))
+
+
+def _or_none(numbers: Floats) -> list[float | None]:
+    return [None if np.isnan(number) else float(number) for number in numbers]
 
 
 def js_similarity(reference: Fit, generated: npt.ArrayLike, *, names: Sequence[str]) -> Similarity:

@@ -82,20 +82,29 @@ def estimate(
         return None
     names = range(len(values)) if items is None else items
     runs: dict[Hashable, list[float]] = {}
-    first: dict[Hashable, int] = {}
-    for place, (name, value) in enumerate(zip(names, values, strict=True)):
+    for name, value in zip(names, values, strict=True):
         runs.setdefault(name, []).append(value)
-        first.setdefault(name, place)
     means = [fmean(group) for group in runs.values()]
     if clusters is not None and len(set(zip(names, clusters, strict=True))) > len(runs):
         low, high = crossed_interval(values, names, clusters)
         return _with_ends(fmean(means), low, high, len(means))
-    groups = [clusters[place] for place in first.values()] if clusters is not None else None
-    kinds = [strata[place] for place in first.values()] if strata is not None else None
-    kinds = kinds if kinds and len(set(kinds)) > 1 else None
-    groups = groups if groups and len(set(groups)) < len(groups) else None
+    groups, kinds = (_of_items(names, labels) for labels in (clusters, strata))
+    if len(set(groups or ())) == len(means):
+        groups = None
+    if len(set(kinds or ())) < 2:
+        kinds = None
     low, high = mean_interval(means, groups, kinds)
     return _with_ends(macro_mean(means, kinds) if kinds else fmean(means), low, high, len(means))
+
+
+def _of_items(names: Names, labels: Names | None) -> list[Hashable] | None:
+    """The label of the first response to each item."""
+    if labels is None:
+        return None
+    first: dict[Hashable, Hashable] = {}
+    for name, label in zip(names, labels, strict=True):
+        first.setdefault(name, label)
+    return list(first.values())
 
 
 def _with_ends(value: float, low: float, high: float, n: int) -> Estimate:
@@ -122,11 +131,12 @@ def flatten(estimates: Mapping[str, Estimate | None]) -> dict[str, float]:
         {'f1': 0.5, 'f1_low': 0.4, 'f1_high': 0.6, 'n': 12}
     """
     figures: dict[str, float] = {}
-    for name, one in estimates.items():
-        if one is not None:
-            figures[name] = one.value
-            if one.low is not None and one.high is not None:
-                figures |= {f"{name}_low": one.low, f"{name}_high": one.high}
+    for name, estimate in estimates.items():
+        if estimate is None:
+            continue
+        figures[name] = estimate.value
+        if estimate.low is not None and estimate.high is not None:
+            figures |= {f"{name}_low": estimate.low, f"{name}_high": estimate.high}
     return figures
 
 
@@ -156,22 +166,20 @@ def average(estimates: Sequence[Estimate], weights: Sequence[float] | None = Non
         >>> average([Estimate(0.2, 0.1, 0.3), Estimate(0.4, 0.3, 0.5)]).value
         0.30000000000000004
     """
-    parts = (
-        [weight / sum(weights) for weight in weights]
-        if weights
-        else [1 / len(estimates)] * len(estimates)
-    )
-    value = sum(part * one.value for part, one in zip(parts, estimates, strict=True))
-    mean = Estimate(
-        value, n=sum(one.n or 0 for one in estimates) or None, decimals=estimates[0].decimals
-    )
-    unread = [one.unread for one in estimates if one.unread is not None]
+    shares = [1 / len(estimates)] * len(estimates)
+    if weights:
+        shares = [weight / sum(weights) for weight in weights]
+    pairs = [*zip(shares, estimates, strict=True)]
+    value = sum(share * estimate.value for share, estimate in pairs)
+    n = sum(estimate.n or 0 for estimate in estimates) or None
+    mean = Estimate(value, n=n, decimals=estimates[0].decimals)
+    unread = [estimate.unread for estimate in estimates if estimate.unread is not None]
     if len(unread) == len(estimates):
         mean = replace(mean, unread=fmean(unread))
     below = above = 0.0
-    for part, one in zip(parts, estimates, strict=True):
-        if one.low is None or one.high is None:
+    for share, estimate in pairs:
+        if estimate.low is None or estimate.high is None:
             return mean
-        below += (part * (one.value - one.low)) ** 2
-        above += (part * (one.high - one.value)) ** 2
+        below += (share * (estimate.value - estimate.low)) ** 2
+        above += (share * (estimate.high - estimate.value)) ** 2
     return replace(mean, low=value - sqrt(below), high=value + sqrt(above))

@@ -69,51 +69,44 @@ def compare(
         ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths
             differ.
     """
-    one, other = checked_outcomes("first", first, clusters), checked_outcomes("second", second)
-    if len(one) != len(other):
-        raise ValueError(
-            f"first has {len(one)} outcomes, second has {len(other)}; they go in pairs"
-        )
-    differences = other - one
-    names = range(len(one)) if clusters is None else clusters
+    values, later = checked_outcomes("first", first, clusters), checked_outcomes("second", second)
+    pairs = len(values)
+    if pairs != len(later):
+        raise ValueError(f"first has {pairs} outcomes, second has {len(later)}; they go in pairs")
+    differences = later - values
+    names = list(range(pairs) if clusters is None else clusters)
     number = {name: index for index, name in enumerate(dict.fromkeys(names))}
-    sizes = Counter(strata or ())
-    if len(sizes) < 2:
+    if len(set(strata or ())) < 2:
         strata = None
-    weights = (
-        np.array([len(one) / len(sizes) / sizes[name] for name in strata])
-        if strata
-        else np.ones(len(one))
-    )
+    is_right_or_wrong = np.isin(values, (0, 1)).all() and np.isin(later, (0, 1)).all()
+    if strata is None and len(number) == pairs and is_right_or_wrong:
+        return _compare_independent(differences)
+    weights = np.ones(pairs)
+    if strata:
+        sizes = Counter(strata)
+        weights = np.array([pairs / len(sizes) / sizes[name] for name in strata])
     difference = float((weights * differences).mean())
-    if (
-        strata is None
-        and len(number) == len(one)
-        and np.isin(one, (0, 1)).all()
-        and np.isin(other, (0, 1)).all()
-    ):
-        only = int((differences < 0).sum()), int((differences > 0).sum())
-        interval = difference_interval(*only, len(one))
-        error = _adjusted_error(*only, len(one))
-        return Comparison(
-            difference, *interval, exact_mcnemar(*only), len(one), "McNemar", error, inf
-        )
-    totals: Floats = np.bincount(
-        [number[name] for name in names], weights=weights * differences
-    ).astype(float)
+    places = [number[name] for name in names]
+    totals: Floats = np.bincount(places, weights=weights * differences).astype(float)
     if differences.any() or len(number) == 1:
         # The interval takes outcomes from 0 to 1, and differences lie between -1 and 1.
-        low, high = (
-            2 * end - 1 for end in mean_interval((differences + 1) / 2, list(names), strata)
-        )
-        error = _clustered_error(
-            weights * (differences - difference), [number[name] for name in names]
-        )
+        ends = mean_interval((differences + 1) / 2, names, strata)
+        low, high = (2 * end - 1 for end in ends)
+        error = _clustered_error(weights * (differences - difference), places)
     else:
         low, high = difference_interval(0, 0, len(number))
         error = _adjusted_error(0, 0, len(number))
     p = sign_flip_test(totals, resamples=resamples)
-    return Comparison(difference, low, high, p, len(one), "sign flips", error, len(number) - 1)
+    return Comparison(difference, low, high, p, pairs, "sign flips", error, len(number) - 1)
+
+
+def _compare_independent(differences: Floats) -> Comparison:
+    """Compare independent samples that are right or wrong."""
+    pairs, difference = len(differences), float(differences.mean())
+    only = int((differences < 0).sum()), int((differences > 0).sum())
+    low, high = difference_interval(*only, pairs)
+    error = _adjusted_error(*only, pairs)
+    return Comparison(difference, low, high, exact_mcnemar(*only), pairs, "McNemar", error, inf)
 
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:

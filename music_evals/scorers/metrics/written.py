@@ -7,7 +7,7 @@ Source: arXiv 2606.08722, section 3.3. Novelty and the intervals are beyond the 
 """
 
 from collections.abc import Mapping, Sequence
-from math import exp
+from math import exp, inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -72,10 +72,11 @@ def near_copies(pieces: Pieces) -> Estimates:
 def repeated(pieces: Pieces) -> list[bool]:
     """Return of each piece whether it is a near-copy of another piece of the same run."""
     sketches = [piece["sketch"] for piece in pieces]
-    return [
-        any(contained(own, other) >= NEAR_COPY for at, other in enumerate(sketches) if at != number)
-        for number, own in enumerate(sketches)
-    ]
+    flags = []
+    for number, own in enumerate(sketches):
+        others = sketches[:number] + sketches[number + 1 :]
+        flags.append(any(contained(own, other) >= NEAR_COPY for other in others))
+    return flags
 
 
 def original(pieces: Pieces) -> list[bool]:
@@ -83,14 +84,12 @@ def original(pieces: Pieces) -> list[bool]:
 
     Other pieces are the demonstrations, the references, and those of the same run.
     """
-    copied = [
-        is_repeated or any(part >= NEAR_COPY for _, part in piece["nearest"].values())
-        for piece, is_repeated in zip(pieces, repeated(pieces), strict=True)
-    ]
-    return [
-        bool(piece["compiles"] and piece["has_notes"] and not is_copy)
-        for piece, is_copy in zip(pieces, copied, strict=True)
-    ]
+    flags = []
+    for piece, is_copy in zip(pieces, repeated(pieces), strict=True):
+        shares = [share for _, share in piece["nearest"].values()]
+        is_new = not is_copy and max(shares, default=0.0) < NEAR_COPY
+        flags.append(bool(piece["compiles"] and piece["has_notes"] and is_new))
+    return flags
 
 
 def likeness(pieces: Pieces, reference: Mapping[str, Any]) -> Likeness:
@@ -127,16 +126,12 @@ def piece_likeness(descriptors: Mapping[str, float | None], reference: "Fit") ->
         ...     "scale_consistency": None}, fit)
         0.6666666666666666
     """
-    fits = zip(DESCRIPTORS, reference.mean, reference.std, strict=True)
-    values = [
-        (descriptors.get(name), mean, std)
-        for name, mean, std in fits
-        if mean is not None and std is not None
-    ]
-    nearness = [
-        0.0 if value is None else exp(-(((value - mean) / std) ** 2) / 2)
-        for value, mean, std in values
-    ]
+    nearness = []
+    for name, mean, std in zip(DESCRIPTORS, reference.mean, reference.std, strict=True):
+        if mean is not None and std is not None:
+            value = descriptors.get(name)
+            distance = inf if value is None else (value - mean) / std
+            nearness.append(exp(-(distance**2) / 2))
     return sum(nearness) / max(len(nearness), 1)
 
 

@@ -87,7 +87,7 @@ def _from_json(text: str) -> Numbered:
             _number(entry, position): entry for position, entry in enumerate(content, start=1)
         }
     keys = {key: _KEY.fullmatch(key[:20]) for key in content}
-    answers = {int(match[1]): _plain(content[key]) for key, match in keys.items() if match}
+    answers = {int(match[1]): _answer_text(content[key]) for key, match in keys.items() if match}
     return {number: answer for number, answer in answers.items() if answer}
 
 
@@ -98,9 +98,9 @@ def _number(entry: Any, position: int) -> str:
     return next((number for number in numbers if _KEY.fullmatch(number[:20])), str(position))
 
 
-def _plain(value: Any) -> str | None:
+def _answer_text(value: Any) -> str | None:
     if isinstance(value, dict):
-        return _plain(next((value[key] for key in _ANSWER_KEYS if key in value), None))
+        return _answer_text(next((value[key] for key in _ANSWER_KEYS if key in value), None))
     if isinstance(value, list):
         return "; ".join(entry for entry in value if isinstance(entry, str))
     if isinstance(value, bool):

@@ -38,9 +38,9 @@ from music_evals.scorers.readers.chords import (
     read_numerals,
 )
 from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.patterns import pattern
 from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
-from music_evals.scorers.readers.tables import pattern
 from music_evals.scorers.readers.times import (
     read_clefs,
     read_durations,
@@ -81,6 +81,7 @@ _LISTS: Final = (
     "numeral",
 )  # types whose references may have several values
 _IN_WORDS: Final = ("number", "measures", "metre")  # types whose values may be numbers in words
+_YES: Final = ("yes", "ja", "oui")
 _NONE: Final = ("none", "there is none")
 
 
@@ -95,7 +96,7 @@ _RIGHT: Final = Checked("answered", True)
 _WRONG: Final = Checked("answered", False)
 _SEVERAL: Final = Checked("several", False)
 _UNREADABLE: Final = Checked("unreadable", None)
-_pattern: Final = partial(pattern, "phrases")
+_pattern = partial(pattern, "phrases")
 
 
 def check(prediction: str, reference: str, answer_type: str, *, is_cut: bool = False) -> Checked:
@@ -171,9 +172,11 @@ def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
     read = READERS.get(answer_type) or _text_reader(expected)
     # "No sharps or flats, so C major" names a key.
     is_absent = is_absence(answer) and not read(answer.partition(",")[2]).values
+    if is_none and is_absent:
+        return _RIGHT
     if is_none:
-        is_other = not _pattern("unsure").search(answer) and read(answer).values
-        return _RIGHT if is_absent else _WRONG if is_other else _UNREADABLE
+        is_unsure = _pattern("unsure").search(answer) or not read(answer).values
+        return _UNREADABLE if is_unsure else _WRONG
     if read is _nothing:
         return _check_term(answer, expected)
     reference = read(expected)
@@ -188,10 +191,11 @@ def _nothing(text: str) -> Extraction:
 
 def _text_reader(expected: str) -> Callable[[str], Extraction]:
     """The reader of what a text names and nothing else, if there is one."""
-    readings = {read: read(expected) for read in _TEXT_READERS}
-    return next(
-        (read for read, reading in readings.items() if reading.values and reading.is_pure), _nothing
-    )
+    for read in _TEXT_READERS:
+        reading = read(expected)
+        if reading.values and reading.is_pure:
+            return read
+    return _nothing
 
 
 def _affirmed(answer: str) -> str:
@@ -214,17 +218,15 @@ def _yes_or_no(text: str) -> set[bool]:
     """True for a text that says yes, False for no, both where it says both."""
     if text.rstrip().endswith("?"):
         return set()
-    says = {_line_says(line.strip()) for line in text.splitlines()} - {None}
-    words = {
-        match[1].lower() in ("yes", "ja", "oui")
-        for match in _pattern("alone").finditer(text[:SHORT])
-    }
-    if says and len(words) > 1:
+    says = {_line_says(line.strip()) for line in text.splitlines()}
+    words = {match[1].lower() in _YES for match in _pattern("alone").finditer(text[:SHORT])}
+    verdicts = {verdict for verdict in says if verdict is not None}
+    if verdicts and len(words) > 1:
         return {True, False}
     ending = _pattern("ending").search(text)
-    if not says and ending:
+    if not verdicts and ending:
         return {ending["word"].lower() == "yes"}
-    return {said for said in says if said is not None}
+    return verdicts
 
 
 def _line_says(line: str) -> bool | None:
@@ -246,9 +248,11 @@ def _check_yes_no(answer: str, expected: str) -> Checked:
         return _UNREADABLE
     if says == {yes is None}:
         return _WRONG
+    if not details:
+        return _RIGHT
     rest = answer[lead.end() :] if lead else ""
-    named = [set(read_pitches(text).values) for text in (answer, rest)]
-    return _RIGHT if not details or set(read_pitches(details).values) in named else _UNREADABLE
+    pitches = [set(read_pitches(text).values) for text in (answer, rest, details)]
+    return _RIGHT if pitches[2] in pitches[:2] else _UNREADABLE
 
 
 def _check_term(answer: str, expected: str) -> Checked:
@@ -272,34 +276,50 @@ def _is_committed(extraction: Extraction) -> bool:
     """Whether no word beside the first value makes another one of it, nor offers another."""
     text, first, last = extraction.text, extraction.spans[0], extraction.spans[-1]
     before, after = text[: first[0]][-60:], text[last[1] :][:60]
-    if _pattern("is_turned_before").search(before) or _pattern("is_turned_after").match(
-        text, first[1]
-    ):
+    if _pattern("is_turned_before").search(before):
+        return False
+    if _pattern("is_turned_after").match(text, first[1]):
         return False
     return len(extraction.values) > 1 or not _pattern("choice").search(f"{before} {after}")
 
 
 def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Checked:
     """Compare the values of an answer and of the reference."""
-    given, expected = set(answer.values), set(reference.values)
-    if not given or not expected:
+    values, expected = set(answer.values), set(reference.values)
+    if not values or not expected:
         return _UNREADABLE
     if doubt := _doubt(answer):
         return doubt
-    agree = _AGREE.get(answer_type, lambda given, expected: False)
-    agreement = {pair: pair[0] == pair[1] or agree(*pair) for pair in product(given, expected)}
-    right = {value for (value, _), agrees in agreement.items() if agrees}
-    met = {other for (_, other), agrees in agreement.items() if agrees}
-    if right == given and met == expected:
+    right, met, undecided = _agreement(values, expected, answer_type)
+    if right == values and met == expected:
         return _RIGHT
-    if None in {agrees for (value, _), agrees in agreement.items() if value not in right}:
+    if undecided - right:
         return _UNREADABLE
     if not right:
         return _WRONG if _is_plain(answer) else _UNREADABLE
     if answer.is_pure:
         return _WRONG if answer_type in _LISTS or len(expected) > 1 else _SEVERAL
-    is_first = met == expected and right == {answer.values[0]}
-    return _RIGHT if is_first and _opens(answer) and not _turns(answer) else _UNREADABLE
+    if met != expected or right != {answer.values[0]}:
+        return _UNREADABLE
+    return _RIGHT if _opens(answer) and not _turns(answer) else _UNREADABLE
+
+
+def _agreement(
+    values: set[Any], expected: set[Any], answer_type: str
+) -> tuple[set[Any], set[Any], set[Any]]:
+    """The values that are among the expected ones, the expected ones that they meet, and the values
+    that only a musician can judge.
+    """
+    agree = _AGREE.get(answer_type, _never_agree)
+    right, met, undecided = set(), set(), set()
+    for value, other in product(values, expected):
+        agrees = value == other or agree(value, other)
+        if agrees:
+            right.add(value)
+            met.add(other)
+        elif agrees is None:
+            undecided.add(value)
+    return right, met, undecided
 
 
 def _doubt(answer: Extraction) -> Checked | None:
@@ -308,19 +328,19 @@ def _doubt(answer: Extraction) -> Checked | None:
     """
     if _pattern("unsure").search(answer.text):
         return _UNREADABLE
-    if len(set(answer.values)) > 1 and _pattern("choice").search(answer.text, answer.spans[0][0]):
+    first, last = answer.spans[0], answer.spans[-1]
+    if len(set(answer.values)) > 1 and _pattern("choice").search(answer.text, first[0]):
         return _SEVERAL
-    is_elsewhere = _pattern("elsewhere").search(answer.text, answer.spans[-1][1])
-    return _UNREADABLE if is_elsewhere or not _is_committed(answer) else None
+    if _pattern("elsewhere").search(answer.text, last[1]) or not _is_committed(answer):
+        return _UNREADABLE
+    return None
 
 
 def _is_plain(answer: Extraction) -> bool:
     """Whether an answer says its values and little else."""
-    return (
-        answer.is_pure
-        or _opens(answer)
-        or (len(set(answer.values)) == 1 and len(answer.text) <= SHORT)
-    )
+    if answer.is_pure or _opens(answer):
+        return True
+    return len(set(answer.values)) == 1 and len(answer.text) <= SHORT
 
 
 def _opens(answer: Extraction) -> bool:
@@ -338,6 +358,10 @@ def _turns(answer: Extraction) -> bool:
 # Whether a value is the reference's all the same, if the two are not equal; None if only a musician
 # can say.
 _Agree = Callable[[Any, Any], bool | None]
+
+
+def _never_agree(given: Any, expected: Any) -> bool:
+    return False
 
 
 def _agree_duration(given: Any, expected: Any) -> bool | None:
@@ -364,13 +388,13 @@ def _agree_numeral(given: Any, expected: Any) -> bool | None:
 
 def _agree_measures(given: Any, expected: Any) -> bool | None:
     """The first measure is enough for "starting at measure 9"."""
-    is_open = [isinstance(value, tuple) for value in (given, expected)]
-    first, other = (
-        value[1] if isinstance(value, tuple) else min(value) for value in (given, expected)
-    )
-    if first != other or not any(is_open):
+    is_open = isinstance(expected, tuple)
+    first = given[1] if isinstance(given, tuple) else min(given)
+    if first != (expected[1] if is_open else min(expected)):
         return False
-    return is_open[1] or None
+    if is_open:
+        return True
+    return None if isinstance(given, tuple) else False
 
 
 _AGREE: Final[dict[str, _Agree]] = {

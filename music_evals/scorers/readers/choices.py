@@ -1,6 +1,6 @@
 """Reading which option a reply chooses, by letter or text.
 
-Names of options in a reply are first replaced by one sign each (`_Options.marked`), so that "B.
+Names of options in a reply are first replaced by one sign each (`_Options.with_signs`), so that "B.
 Minor", "option B" and "minor" are one thing to all rules. The rules, of which the first that
 decides counts:
 
@@ -24,13 +24,14 @@ Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, se
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from string import ascii_uppercase
 from typing import Final
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
+from music_evals.scorers.readers.patterns import Match, filled, load
 from music_evals.scorers.readers.refusals import is_refusal
-from music_evals.scorers.readers.tables import Match, filled, load
 
 MAX_REPLY: Final = (
     20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
@@ -65,15 +66,15 @@ def _texts() -> dict[str, str]:
     """The patterns of `choice_patterns.toml`, in which words of `choices.toml` stand for their
     names.
     """
-    found = {name: _of_languages(entries) for name, entries in load("choices").items()}
+    patterns = {name: _of_languages(entries) for name, entries in load("choices").items()}
     for name, text in load("choice_patterns").items():
-        found[name] = filled(text, found)
-    return found
+        patterns[name] = filled(text, patterns)
+    return patterns
 
 
 def _of_languages(entries: dict[str, str]) -> str:
-    words = "|".join(text for language, text in entries.items() if language not in _WITHOUT_SPACES)
     signs = [text for language, text in entries.items() if language in _WITHOUT_SPACES]
+    words = "|".join(entries[language] for language in entries if language not in _WITHOUT_SPACES)
     return "|".join([rf"(?<!\w)(?i:{words})(?!\w)", *signs])
 
 
@@ -113,27 +114,30 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
         ...     ["Major"]).status
         ('several', 'refused')
     """
-    said = clean_reply(reply)
-    text = said
-    if len(said) > MAX_REPLY:
-        text = f"{said[: MAX_REPLY // 10].rpartition(' ')[0]}\n{said[-MAX_REPLY:]}"
-    text = plain_letters(text).strip()
+    whole = clean_reply(reply)
+    text = plain_letters(_beginning_and_end(whole)).strip()
     if not text:
-        return Reading("unreadable" if said.strip() else "empty")
+        return Reading("unreadable" if whole.strip() else "empty")
     choices = _options(tuple(options))
-    if letter := choices.exact(text):
+    if letter := choices.letter_of_whole(text):
         return Reading("answered", letter, "the whole reply")
     if len(text) > END:
-        reading = _read_end(choices.marked(text[-END:].partition("\n")[2]), choices, is_cut)
+        end = choices.with_signs(text[-END:].partition("\n")[2])
+        reading = _read_end(end, choices, is_cut)
         if reading and reading.answer:
             return reading
-    marked = choices.marked(text)
+    marked = choices.with_signs(text)
     reading = _read_label(marked, choices)
     if reading is None and not is_cut:
         reading = _read_sentences(marked, choices)
-    if reading is None:
-        return Reading("refused" if is_refusal(text) else "unreadable")
-    return reading
+    return reading or Reading("refused" if is_refusal(text) else "unreadable")
+
+
+def _beginning_and_end(text: str) -> str:
+    """What is read of a reply: all of it, or of a long one the end and some words ahead."""
+    if len(text) <= MAX_REPLY:
+        return text
+    return f"{text[: MAX_REPLY // 10].rpartition(' ')[0]}\n{text[-MAX_REPLY:]}"
 
 
 def _read_end(text: str, choices: "_Options", is_cut: bool) -> Reading | None:
@@ -141,13 +145,10 @@ def _read_end(text: str, choices: "_Options", is_cut: bool) -> Reading | None:
     else.
     """
     reading = _read_label(text, choices)
-    if (
-        reading is None
-        and not is_cut
-        and (match := _pattern("exact").fullmatch(text.rpartition("\n")[2]))
-    ):
-        reading = _reading(choices.letters_of(match["name"]), "the last line", choices)
-    return reading
+    if reading or is_cut:
+        return reading
+    match = _pattern("exact").fullmatch(text.rpartition("\n")[2])
+    return match and _reading(choices.letters_of(match["name"]), "the last line", choices)
 
 
 def _read_label(text: str, choices: "_Options") -> Reading | None:
@@ -159,11 +160,11 @@ def _read_label(text: str, choices: "_Options") -> Reading | None:
         ahead = text[: label.start()].rpartition("\n")[2]
         if ahead.strip() and statement[:1].upper() in choices.ambiguous:
             return Reading("unreadable", rule=LABELLED)  # a note, or the letter of another one
-        if letters := choices.stated(statement):
+        if letters := choices.letters_stated(statement):
             if _pattern("joined").search(ahead):
                 return Reading("several", rule=LABELLED)
             return _reading(_corrected(after, choices) or letters, LABELLED, choices)
-        if is_refusal(choices.spoken(statement)):
+        if is_refusal(choices.without_signs(statement)):
             return Reading("refused", rule=LABELLED)
         if not ahead.strip() and 0 < len(statement.split()) <= MAX_WORDS:
             return Reading("unreadable", rule=LABELLED)  # "Final Answer: none"
@@ -175,22 +176,20 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
     an option.
     """
     listed, lines = _listed(text.splitlines(), choices)
-    units = [unit for line in lines for unit in _units(line)]
-    letters = _corrected("\n".join(lines), choices) or _last(choices.committed, units)
+    units = list(chain.from_iterable(map(_units, lines)))
+    letters = _corrected("\n".join(lines), choices) or _last(choices.letters_committed_to, units)
     if letters:
         return _reading(letters, "the last sentence that commits", choices)
     if listed:
         return _verdicts(listed, choices)
-    if letters := {letter for unit in units for letter in choices.mentioned(unit)}:
-        return _reading(letters, "the only option that is named and not denied", choices)
-    denied = {letter for unit in units for letter in choices.denied(unit)}
+    mentioned = set().union(*map(choices.letters_mentioned, units))
+    if mentioned:
+        return _reading(mentioned, "the only option that is named and not denied", choices)
+    denied = set().union(*map(choices.letters_denied, units))
     left = {*choices.letters} - denied
-    is_left_over = len(left) == 1 and denied and not is_refusal(text)
-    return (
-        Reading("answered", min(left), "the only option that is not denied")
-        if is_left_over
-        else None
-    )
+    if len(left) != 1 or not denied or is_refusal(text):
+        return None
+    return Reading("answered", min(left), "the only option that is not denied")
 
 
 def _corrected(text: str, choices: "_Options") -> Letters:
@@ -200,7 +199,9 @@ def _corrected(text: str, choices: "_Options") -> Letters:
         if not text[: correction.start()].strip():
             continue
         units = _units(text[correction.end() :])
-        letters = _last(choices.committed, units) or _last(choices.mentioned, units)
+        letters = _last(choices.letters_committed_to, units) or _last(
+            choices.letters_mentioned, units
+        )
         if len(letters) == 1:
             return letters
     return set()
@@ -231,33 +232,37 @@ def _units(text: str) -> list[str]:
 
 def _listed(lines: Sequence[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
     """Part lines that go through the options one by one, by letter, from the others."""
+    items = chain.from_iterable(map(_pattern("items").split, lines))
     runs: list[list[tuple[str, str]]] = []
-    for unit in [item for line in lines for item in _pattern("items").split(line) if item.strip()]:
+    last = ""
+    for unit in filter(str.strip, items):
         match = _pattern("item").match(unit)
         letter = min(choices.letters_of(match["name"]), default="") if match else ""
-        if not runs or not letter or letter <= runs[-1][-1][0] or not runs[-1][-1][0]:
+        # A list goes on with a later letter, and nothing goes on behind a line without one.
+        if not last or letter <= last:
             runs.append([])
         runs[-1].append((letter, unit))
+        last = letter
     longest = max(map(len, runs), default=0)
     if longest < 2:
         return {}, [*lines]
-    last = [run for run in runs if len(run) == longest][-1]
-    return dict(last), [unit for run in runs for _, unit in run if len(run) < longest]
+    listed = [run for run in runs if len(run) == longest][-1]
+    shorter = chain.from_iterable(run for run in runs if len(run) < longest)
+    return dict(listed), [unit for _, unit in shorter]
 
 
 def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading | None:
     """Read which option a list calls right; several if it lists some options without verdicts."""
     rule = "a list of verdicts"
     denied = {letter for letter, unit in listed.items() if _pattern("denied").search(unit)}
-    affirmed = {
-        letter for letter, unit in listed.items() if _pattern("affirmed").search(unit)
-    } - denied
-    if denied and len(affirmed) == 1:
-        return Reading("answered", min(affirmed), rule)
-    if denied and len(listed) - len(denied) == 1:
-        return Reading("answered", min(listed.keys() - denied), rule)
-    is_part = not denied and len(listed) < len(choices.letters)
-    return Reading("several", rule=rule) if is_part or len(affirmed) > 1 else None
+    affirmed = {letter for letter, unit in listed.items() if _pattern("affirmed").search(unit)}
+    affirmed -= denied
+    left = listed.keys() - denied
+    for letters in (affirmed, left):
+        if denied and len(letters) == 1:
+            return Reading("answered", min(letters), rule)
+    is_incomplete = not denied and len(listed) < len(choices.letters)
+    return Reading("several", rule=rule) if is_incomplete or len(affirmed) > 1 else None
 
 
 class _Options:
@@ -278,27 +283,28 @@ class _Options:
         )
         self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
         matches = map(_pattern("yes_or_no").match, options)
-        yes_no = [str(match.lastgroup) if match else "" for match in matches]
-        self.yes_no = (
-            dict(zip(yes_no, self.letters, strict=True)) if sorted(yes_no) == ["no", "yes"] else {}
-        )
+        answers = [str(match.lastgroup) if match else "" for match in matches]
+        self.yes_no: dict[str, str] = {}
+        if sorted(answers) == ["no", "yes"]:
+            self.yes_no = dict(zip(answers, self.letters, strict=True))
 
-    def exact(self, text: str) -> str | None:
+    def letter_of_whole(self, text: str) -> str | None:
         """The option whose letter or text a text is, and nothing else."""
-        plain = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
-        if len(plain) == 1 and plain.upper() in self.letters:
-            return plain.upper()
-        without_article = re.sub(r"^(?i:an?|the) (?=\w)", "", plain)
+        bare = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
+        if len(bare) == 1 and bare.upper() in self.letters:
+            return bare.upper()
+        words = _folded(bare)
+        without_article = _folded(re.sub(r"^(?i:an?|the) (?=\w)", "", bare))
         return (
-            self.names.get(_folded(plain))
-            or self.names.get(_folded(without_article))
-            or self._part(_folded(plain))
+            self.names.get(words) or self.names.get(without_article) or self._letter_of_part(words)
         )
 
-    def _part(self, words: str) -> str | None:
+    def _letter_of_part(self, words: str) -> str | None:
         """The only option of whose text these words are a part, at least three of them."""
-        whole = [letter for name, letter in self.names.items() if f" {words} " in f" {name} "]
-        return whole[0] if words.count(" ") >= MIN_PART - 1 and len({*whole}) == 1 else None
+        if words.count(" ") < MIN_PART - 1:
+            return None
+        letters = {letter for name, letter in self.names.items() if f" {words} " in f" {name} "}
+        return letters.pop() if len(letters) == 1 else None
 
     def letters_of(self, name: str) -> Letters:
         """The letters of signs, or a letter if there is such an option."""
@@ -309,17 +315,15 @@ class _Options:
     def _sign(self, letter: str, first: int = _SURE) -> str:
         return chr(first + self.letters.index(letter))
 
-    def marked(self, text: str) -> str:
+    def with_signs(self, text: str) -> str:
         """A text with signs for the options that it names."""
         text = _pattern("sign").sub("", text)
         for box, verdict in _BOXES:
             text = text.replace(box, verdict)
-        text = _pattern("markup").sub(" ", _pattern("box").sub(f" {_BOX}", text))
-        text = (
-            _pattern("quotes")
-            .sub(" ", _pattern("bracketed").sub(self._mark_bracketed, text))
-            .translate(_BRACKETS)
-        )
+        text = _pattern("box").sub(f" {_BOX}", text)
+        text = _pattern("markup").sub(" ", text)
+        text = _pattern("bracketed").sub(self._mark_bracketed, text)
+        text = _pattern("quotes").sub(" ", text).translate(_BRACKETS)
         text = self.pattern.sub(self._mark_text, _with_accidentals(text))
         if self.yes_no:
             text = _pattern("yes_or_no").sub(self._mark_yes_no, text)
@@ -346,13 +350,13 @@ class _Options:
 
     def _mark_letter_and_text(self, match: Match) -> str:
         letter, sign = match["letter"].upper(), match["sign"]
-        if self.letters_of(sign) == {letter}:
+        own = self.letters_of(sign)
+        if own == {letter}:
             return self._sign(letter)
-        is_foreign = not any(
-            name.isascii() for name, own in self.names.items() if {own} == self.letters_of(sign)
-        )
-        is_beside = match["letter"].isupper() and (match["gap"].strip() or is_foreign)
-        return self._sign(letter) + sign if is_beside and letter in self.letters else match[0]
+        if letter not in self.letters or match["letter"].islower():
+            return match[0]
+        is_ascii = any(name.isascii() for name, option in self.names.items() if {option} == own)
+        return match[0] if is_ascii and not match["gap"].strip() else self._sign(letter) + sign
 
     def _mark_named(self, match: Match) -> str:
         letter = match["name"].upper()
@@ -367,80 +371,74 @@ class _Options:
 
     def _mark_ordinal(self, match: Match) -> str:
         number = next(int(name[1:]) for name, word in match.groupdict().items() if word)
-        return (
-            f" {self._sign(self.letters[number - 1])} " if number <= len(self.letters) else match[0]
-        )
+        if number > len(self.letters):
+            return match[0]
+        return f" {self._sign(self.letters[number - 1])} "
 
     def _mark_group(self, match: Match) -> str:
-        letters: Letters = set()
-        for name in _pattern("one_name").findall(match[0]):
-            own = self.letters_of(name)
-            if not own:
-                return match[0]  # these are notes
-            letters |= own
-        first = _SURE if len(letters) == 1 else _VAGUE
-        return "".join(self._sign(letter, first) for letter in sorted(letters))
+        letters = [self.letters_of(name) for name in _pattern("one_name").findall(match[0])]
+        if not all(letters):
+            return match[0]  # these are notes
+        named = sorted(set().union(*letters))
+        first = _SURE if len(named) == 1 else _VAGUE
+        return "".join(self._sign(letter, first) for letter in named)
 
-    def stated(self, statement: str) -> Letters:
+    def letters_stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
         if self.yes_no:
             statement = _pattern("yes_or_no").sub(self._mark_yes_no, statement)
         first = _pattern("unit").split(statement)[0]
         if match := _pattern("stated").match(statement):
             letters = self.letters_of(match["name"])
-            is_vague = match["name"] >= chr(_VAGUE) and is_refusal(self.spoken(first))
+            is_vague = match["name"] >= chr(_VAGUE) and is_refusal(self.without_signs(first))
             return set() if is_vague else letters
-        return self.committed(first) or self.mentioned(first)
+        return self.letters_committed_to(first) or self.letters_mentioned(first)
 
-    def committed(self, unit: str) -> Letters:
+    def letters_committed_to(self, unit: str) -> Letters:
         """The options that a sentence commits to."""
         if match := _pattern("exact").fullmatch(unit):
             return self.letters_of(match["name"])
         unit = _pattern("so_comma").sub(r"\1 ", unit)
         clauses = self._clauses(unit)
-        opening = clauses[0] if clauses and unit.startswith(clauses[0]) else ""
-        found = [_pattern("after_colon").search(unit), _pattern("opening").match(opening)]
+        beginning = clauses[0] if clauses and unit.startswith(clauses[0]) else ""
+        matches = [_pattern("after_colon").search(unit), _pattern("opening").match(beginning)]
         for clause in clauses:
-            found += [_pattern(form).search(clause) for form in _FORMS]
-        named = [match["name"] for match in found if match and not _is_note(match)]
-        named += [match["name"] for match in map(_pattern("so_name").search, clauses) if match]
-        named = [name for name in named if name.upper() not in self.ambiguous]
-        letters = self._letters(named)
+            matches += [_pattern(form).search(clause) for form in _FORMS]
+        matches = [match for match in matches if match and not _is_note(match)]
+        matches += map(_pattern("so_name").search, clauses)
+        names = [match["name"] for match in matches if match]
+        letters = self._letters_of_all(name for name in names if name.upper() not in self.ambiguous)
         return set() if len(letters) == len(self.letters) > 2 else letters
 
-    def mentioned(self, unit: str) -> Letters:
+    def letters_mentioned(self, unit: str) -> Letters:
         """The options that a sentence names surely, or several of them in a row, and does not
         deny.
         """
-        return self._letters(_pattern("mention").findall(" ".join(self._clauses(unit))))
+        return self._letters_of_all(_pattern("mention").findall(" ".join(self._clauses(unit))))
 
-    def denied(self, unit: str) -> Letters:
+    def letters_denied(self, unit: str) -> Letters:
         """The options that a sentence denies."""
         clauses = [clause for clause in _pattern("clause").split(unit) if len(clause) <= MAX_DENIAL]
         denials = " ; ".join(clause for clause in clauses if _pattern("denied").search(clause))
-        return self._letters(_pattern("mention_or_letter").findall(denials))
+        return self._letters_of_all(_pattern("mention_or_letter").findall(denials))
 
-    def _letters(self, names: Iterable[str]) -> Letters:
-        return {letter for own in map(self.letters_of, names) for letter in own}
+    def _letters_of_all(self, names: Iterable[str]) -> Letters:
+        return set().union(*map(self.letters_of, names))
 
     def _clauses(self, unit: str) -> list[str]:
         """The clauses of a sentence that name an option and say what is so: none that denies,
         supposes or refuses.
         """
-        names = _pattern("names")
-        clauses = [
-            clause
-            for clause in _pattern("clause").split(unit)
-            if self._letters(names.findall(clause))
-        ]
-        said = [
-            clause
-            for clause in clauses
-            if not (_pattern("denied").search(clause) or _pattern("supposed").search(clause))
-        ]
-        return [clause for clause in said if not is_refusal(self.spoken(clause))]
+        return [clause for clause in _pattern("clause").split(unit) if self._asserts(clause)]
 
-    def spoken(self, text: str) -> str:
+    def _asserts(self, clause: str) -> bool:
+        if not self._letters_of_all(_pattern("names").findall(clause)):
+            return False
+        if _pattern("denied").search(clause) or _pattern("supposed").search(clause):
+            return False
+        return not is_refusal(self.without_signs(clause))
+
+    def without_signs(self, text: str) -> str:
         """A text with the options' texts for their signs."""
         return _pattern("spaced_sign").sub(self._text, text)
 
@@ -457,7 +455,7 @@ def _is_note(match: Match) -> bool:
     )
 
 
-_options: Final = lru_cache(maxsize=1_000)(_Options)
+_options = lru_cache(maxsize=1_000)(_Options)
 
 
 def _names(option: str) -> Iterator[str]:
@@ -466,11 +464,9 @@ def _names(option: str) -> Iterator[str]:
     """
     bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
     after_yes = _pattern("after_yes_or_no").match(option)
-    texts = [
-        option,
-        *(bracketed.groups() if bracketed else ()),
-        *(after_yes.groups() if after_yes else ()),
-    ]
+    texts = [option]
+    for match in filter(None, (bracketed, after_yes)):
+        texts += match.groups()
     yield from filter(None, map(_folded, texts))
 
 

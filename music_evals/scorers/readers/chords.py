@@ -11,8 +11,8 @@ from functools import partial
 from typing import Final
 from unicodedata import numeric
 
+from music_evals.scorers.readers.patterns import Match, load, pattern
 from music_evals.scorers.readers.pitches import SHIFTS, spelled, stands_alone
-from music_evals.scorers.readers.tables import Match, pattern
 from music_evals.scorers.readers.words import (
     TERMS,
     Extraction,
@@ -22,7 +22,7 @@ from music_evals.scorers.readers.words import (
     translated,
 )
 
-_pattern: Final = partial(pattern, "values")
+_pattern = partial(pattern, "values")
 _SYMBOLS: Final = {symbol: name for name, symbols in TERMS["symbols"].items() for symbol in symbols}
 _SYMBOL: Final = "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True))
 _QUALITIES: Final = {word: name for name, words in TERMS["qualities"].items() for word in words}
@@ -45,18 +45,7 @@ _ON: Final = re.compile(
 _INVERSIONS: Final = ("root", "first", "second", "third")
 _BASS: Final = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
 _SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
-# By semitones above the root.
-_KINDS: Final = {
-    (0, 4, 7): "major",
-    (0, 3, 7): "minor",
-    (0, 3, 6): "diminished",
-    (0, 4, 8): "augmented",
-    (0, 4, 7, 10): "dominant-seventh",
-    (0, 4, 7, 11): "major-seventh",
-    (0, 3, 7, 10): "minor-seventh",
-    (0, 3, 6, 10): "half-diminished-seventh",
-    (0, 3, 6, 9): "diminished-seventh",
-}
+_KINDS: Final = load("theory")["chords"]
 
 
 def read_chords(text: str) -> Extraction:
@@ -123,7 +112,8 @@ def _spelled_chord(match: Match) -> Hashable:
 def _kind(root: str, names: list[str]) -> tuple[Hashable, ...] | None:
     """The chord of a root and its notes."""
     places = [_SEMITONES[name[0]] + SHIFTS[name[1:].replace("-", "b")] for name in (root, *names)]
-    quality = _KINDS.get(tuple(sorted({(place - places[0]) % 12 for place in places})))
+    semitones = sorted({(place - places[0]) % 12 for place in places})
+    quality = _KINDS.get(" ".join(map(str, semitones)))
     return (root[0], SHIFTS[root[1:].replace("-", "b")], quality, None) if quality else None
 
 
@@ -162,7 +152,7 @@ def _progression(match: Match) -> tuple[str, ...]:
     return tuple(numerals)
 
 
-_CADENCES: Final = {"V-I": "authentic", "IV-I": "plagal", "V-VI": "deceptive"}
+_CADENCES: Final[dict[str, str]] = load("theory")["cadences"]
 
 
 def read_cadences(text: str) -> Extraction:

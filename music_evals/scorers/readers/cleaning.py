@@ -12,14 +12,14 @@ from typing import Any, Final
 
 # Pairs of tags around what a model thinks aloud; a template may write the first one ahead of the
 # reply.
-_THINKING: Final = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("[THINK]", "[/THINK]"),
-    ("◁think▷", "◁/think▷"),
-)
+_THINKING: Final = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
+    "[THINK]": "[/THINK]",
+    "◁think▷": "◁/think▷",
+}
 _HARMONY: Final = "<|channel|>"
 _FINAL: Final = "<|channel|>final"
 _TOKEN: Final = re.compile(
@@ -53,18 +53,13 @@ def clean_reply(reply: str) -> str:
 
 def visible_reply(reply: str) -> str:
     """Return a reply without thinking and tokens of a chat template, but with all tags."""
-    text = _without_thinking(reply)
+    text = reply
+    for begin, end in _THINKING.items():
+        text = text.rpartition(end)[2].partition(begin)[0]
     if _HARMONY in text:
         text = text.rpartition(_FINAL)[2] if _FINAL in text else ""
         text = text.partition("<|end|>")[0]
     return _TOKEN.sub("", text)
-
-
-def _without_thinking(text: str) -> str:
-    for begin, end in _THINKING:
-        text = text.rpartition(end)[2]
-        text = text.partition(begin)[0]
-    return text
 
 
 def plain_letters(text: str) -> str:

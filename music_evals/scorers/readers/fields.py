@@ -107,19 +107,17 @@ def _read_value(value: Any, rule: str) -> Reading:
         return Reading("unreadable", rule=rule)
     if plain_text(value) == CANNOT_TELL:
         return Reading("refused", rule=rule)
-    return (
-        Reading("answered", value.strip(), rule) if value.strip() else Reading("empty", rule=rule)
-    )
+    if not value.strip():
+        return Reading("empty", rule=rule)
+    return Reading("answered", value.strip(), rule)
 
 
 def judge_field(reply: str, right: str, judge: Callable[[str], Verdict]) -> Verdict:
     """Judge the answer in an object's field `ANSWER` as `judge` does an answer in text."""
     (reading,) = read_fields(reply)
-    return (
-        Verdict(reading, right)
-        if reading.answer is None
-        else judge(reading.answer)._replace(in_form=True)
-    )
+    if reading.answer is None:
+        return Verdict(reading, right)
+    return judge(reading.answer)._replace(in_form=True)
 
 
 def judge_place(

@@ -38,19 +38,17 @@ def last_brackets(reply: str, options: Sequence[str], right: int = 0) -> Reading
     """
     reply = reply[:MAX_REPLY]
     named = sorted(map("".join, re.findall(rf"[oO]ption ([{_FIVE}])|\(([{_FIVE}])\)", reply)))
-    for rule, letters in (
-        ("the last [[…]]", re.findall(rf"\[\[([{_FIVE}])\]\]", reply)[-1:]),
-        ("“answer is …”", _CHOSEN.findall(reply)[-1:]),
-        ("the first letter that is named", named[:1]),
-    ):
+    rules = {
+        "the last [[…]]": re.findall(rf"\[\[([{_FIVE}])\]\]", reply)[-1:],
+        "“answer is …”": _CHOSEN.findall(reply)[-1:],
+        "the first letter that is named": named[:1],
+    }
+    for rule, letters in rules.items():
         if letters:
             letter = letters[0].upper()
-            has_option = letter in ascii_uppercase[: len(options)]
-            return (
-                Reading("answered", letter, rule)
-                if has_option
-                else Reading("unreadable", None, rule)
-            )
+            if letter in ascii_uppercase[: len(options)]:
+                return Reading("answered", letter, rule)
+            return Reading("unreadable", None, rule)
     return _quoted(reply, options)
 
 
@@ -63,12 +61,10 @@ def only_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     ('B', None)
     """
     reply = reply[:MAX_REPLY].split("The correct answer is:")[-1]
-    found = {*ascii_uppercase[: len(options)]} & {*reply}
-    return (
-        Reading("answered", found.pop(), "the only capital letter")
-        if len(found) == 1
-        else _quoted(reply, options)
-    )
+    letters = {*ascii_uppercase[: len(options)]} & {*reply}
+    if len(letters) != 1:
+        return _quoted(reply, options)
+    return Reading("answered", letters.pop(), "the only capital letter")
 
 
 def all_words(reply: str, options: Sequence[str], right: int = 0) -> Reading:

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from itertools import cycle
 from typing import Final
 
-from music_evals.scorers.readers.tables import Match, load, pattern
+from music_evals.scorers.readers.patterns import Match, load, pattern
 from music_evals.scorers.readers.words import Extraction, extract, extraction, rewritten, translated
 
 SHIFTS: Final = {"": 0, "#": 1, "b": -1, "##": 2, "x": 2, "bb": -2}

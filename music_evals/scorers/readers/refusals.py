@@ -1,16 +1,16 @@
 """Recognising refusals: a reply will not or cannot answer, does not know, or says that it got no
 music.
 
-`refusals.toml` has the words, in English, Chinese, German, French, Italian, Spanish, Portuguese,
-Japanese, Korean and Russian. A reply is read clause by clause: one that gives an answer besides
-("not sure, but I would say C") is none.
+`patterns/refusals.toml` has the words, in English, Chinese, German, French, Italian, Spanish,
+Portuguese, Japanese, Korean and Russian. A reply is read clause by clause: one that gives an answer
+besides ("not sure, but I would say C") is none.
 """
 
 import re
 import unicodedata
 from typing import Final
 
-from music_evals.scorers.readers.tables import pattern
+from music_evals.scorers.readers.patterns import pattern
 
 END: Final = 800  # characters at the beginning and at the end of a long reply that are read
 _APOSTROPHES: Final = str.maketrans("’ʼ`´‘＇", "''''''")
@@ -39,7 +39,7 @@ def is_refusal(text: str) -> bool:
     plain = " ".join(unaccented(ends).split()).strip("*_\"“”'「」 ")
     refuses, commits = pattern("refusals", "refuses"), pattern("refusals", "commits")
     clauses = [clause for clause in pattern("refusals", "turns").split(plain) if clause]
-    others = [clause for clause in clauses if not refuses.search(clause)]
-    if len(others) == len(clauses):
+    answers = [clause for clause in clauses if not refuses.search(clause)]
+    if len(answers) == len(clauses):
         return False
-    return not any(commits.search(clause) for clause in others if not clause.endswith("?"))
+    return not any(commits.search(clause) for clause in answers if not clause.endswith("?"))

@@ -10,10 +10,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from music_evals.scorers.readers.tables import Match, pattern
+from music_evals.scorers.readers.patterns import Match, load, pattern
 from music_evals.scorers.readers.words import (
     Extraction,
-    Span,
     extract,
     extraction,
     rewritten,
@@ -21,7 +20,7 @@ from music_evals.scorers.readers.words import (
 )
 
 LONGEST_RANGE: Final = 5_000  # measures
-_pattern: Final = partial(pattern, "values")
+_pattern = partial(pattern, "values")
 
 
 def read_metres(text: str) -> Extraction:
@@ -33,11 +32,7 @@ def read_metres(text: str) -> Extraction:
     )
 
 
-_CLEFS: Final = {
-    "octave treble": "G2-8", "treble": "G2", "bass": "F4", "alto": "C3", "tenor": "C4",
-    "mezzo-soprano": "C2",
-    "soprano": "C1", "baritone": "F3", "percussion": "percussion",
-}  # fmt: skip
+_CLEFS: Final = load("theory")["clefs"]
 _CLEF: Final = re.compile(rf"(?i)({'|'.join(_CLEFS)}) clef(?:[ -]clefs?)?")
 
 
@@ -58,16 +53,15 @@ def read_numbers(text: str) -> Extraction:
     if (alone := text.strip(" .")) in _ROMAN_ALONE:
         return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
     text = rewritten(text, "numbers")
-    spans = [(match, _number(match)) for match in _pattern("number").finditer(text)]
-    plain = extraction(
-        text, [span for match, span in spans if match["where"] is None and match["place"] is None]
-    )
-    counted = extraction(text, [span for _, span in spans])
-    return counted if counted.is_pure and not plain.values else plain
-
-
-def _number(match: Match) -> Span:
-    return match.start(), match.end(), Fraction(match["top"]) / int(match["bottom"] or 1)
+    plain, counted = [], []
+    for match in _pattern("number").finditer(text):
+        number = Fraction(match["top"]) / int(match["bottom"] or 1)
+        counted.append((match.start(), match.end(), number))
+        if match["where"] is None and match["place"] is None:
+            plain.append(counted[-1])
+    if not plain and extraction(text, counted).is_pure:
+        return extraction(text, counted)
+    return extraction(text, plain)
 
 
 def read_measures(text: str) -> Extraction:
@@ -78,7 +72,8 @@ def read_measures(text: str) -> Extraction:
 
     def value(match: Match) -> Hashable:
         numbers = _measures(match["list"])
-        return ("from", *numbers) if numbers and len(numbers) == 1 and match["open"] else numbers
+        is_open = match["open"] is not None and numbers is not None and len(numbers) == 1
+        return ("from", *numbers) if is_open and numbers else numbers
 
     reading = extract(text, _pattern("measures"), value)
     if any(isinstance(value, tuple) for value in reading.values):
@@ -104,11 +99,7 @@ def _measures(text: str) -> frozenset[int] | None:
     return frozenset(numbers) or None
 
 
-_NOTE_VALUES: Final = {
-    "longa": "4", "double whole": "2", "whole": "1", "half": "1/2", "quarter": "1/4",
-    "eighth": "1/8",
-    "sixteenth": "1/16", "thirty-second": "1/32", "sixty-fourth": "1/64",
-}  # fmt: skip
+_NOTE_VALUES: Final = load("theory")["note_values"]
 _DURATION: Final = re.compile(
     r"(?i)(?P<dots>(?<![a-z])(?:double[ -]|triple[ -])?dotted[ -])?(?<![A-Za-z0-9])(?<!undotted )"
     rf"(?P<name>{'|'.join(sorted(_NOTE_VALUES, key=len, reverse=True))})s?"

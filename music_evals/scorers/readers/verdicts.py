@@ -101,14 +101,14 @@ def judge_option(
         if reading.answer is None and shown.count(options[place]) > 1:
             # A text that stands twice names no letter; without its copies it is that of the right
             # option.
-            copies = {at for at in order if options[at] == options[place] and at != place}
-            others = ["" if at in copies else options[at] for at in order]
-            reading = read_choice(reply, others, is_cut=is_cut)
+            unique = ["" if text == options[place] else text for text in shown]
+            unique[order.index(place)] = options[place]
+            reading = read_choice(reply, unique, is_cut=is_cut)
     if reading.answer is None:
         return Verdict(reading, right)
     taken = order[ascii_uppercase.index(reading.answer)]
-    is_right = plain(options[taken]) == plain(options[place])
     reading = reading._replace(answer=ascii_uppercase[taken])
+    is_right = plain(options[taken]) == plain(options[place])
     return Verdict(reading, ascii_uppercase[taken if is_right else place])
 
 
@@ -164,22 +164,23 @@ def judge_written(
     else:
         answer = read_answer(kind, reply, protocol, reasoned=reasoned)
     status, text, in_form, rule = answer
-    is_paper = protocol == "paper"
-    part, sound = None, None
-    if kind == "order":
-        part = (published_tau if is_paper else penalised_tau)(text, right)
-        sound = penalised_tau(text, right) if is_paper else None
-    elif kind == "measures":
-        named = "none" if text is None and is_paper else text
-        part = measure_f1(None if named is None else measures_of(named), measures_of(right))
-        sound = (
-            measure_f1(
-                read_all_measures(reply, reasoned=reasoned, joined=joined), measures_of(right)
-            )
-            if is_paper
-            else None
-        )
+    part, sound = _partial_value(kind, text, right), None
+    if protocol == "paper" and kind == "order":
+        part, sound = published_tau(text, right), part
+    elif protocol == "paper" and kind == "measures":
+        part = _partial_value(kind, "none" if text is None else text, right)
+        every = read_all_measures(reply, reasoned=reasoned, joined=joined)
+        sound = measure_f1(every, measures_of(right))
     return Verdict(Reading(status, text, rule), right, part, in_form, sound)
+
+
+def _partial_value(kind: Kind, answer: str | None, right: str) -> float | None:
+    """What an order or measures are worth; None for answers that are right or wrong."""
+    if kind == "order":
+        return penalised_tau(answer, right)
+    if kind == "measures":
+        return measure_f1(None if answer is None else measures_of(answer), measures_of(right))
+    return None
 
 
 def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -197,19 +198,17 @@ def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[
     entries = []
     for question, prediction in zip(questions, split_answers(reply, len(questions)), strict=True):
         answer, answer_type = question["answer"], question["answer_type"]
-        checked = (
-            Checked("empty", False)
-            if prediction is None
-            else check(prediction, answer, answer_type)
-        )
-        readable = check(answer, answer, answer_type).is_right is not None
+        checked = Checked("empty", False)
+        if prediction is not None:
+            checked = check(prediction, answer, answer_type)
+        is_readable = check(answer, answer, answer_type).is_right is not None
         entries.append(
             {
                 "prediction": prediction,
                 "reading": checked.status,
                 "rule": checked.is_right,
-                "readable": readable,
-                "verdict": int(checked.is_right is True) if readable else None,
+                "readable": is_readable,
+                "verdict": int(checked.is_right is True) if is_readable else None,
             }
         )
     return entries

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Final
 
 from music_evals.scorers.readers.cleaning import clean_reply
-from music_evals.scorers.readers.tables import pattern
+from music_evals.scorers.readers.patterns import pattern
 
 _MAX: Final = 1_500  # characters of a reply's end that are read
-_pattern: Final = partial(pattern, "votes")
+_pattern = partial(pattern, "votes")
 
 
 def read_vote(reply: str) -> int | None:
@@ -35,7 +35,7 @@ def read_vote(reply: str) -> int | None:
             votes = [alone["vote"]]
         if votes:
             return int(votes[-1])
-    words = [
-        match for line in lines[-1:] + lines[:1] if (match := _pattern("in_words").match(line))
-    ]
-    return int(words[0]["right"] is not None) if words else None
+    for line in lines[-1:] + lines[:1]:
+        if match := _pattern("in_words").match(line):
+            return int(match["right"] is not None)
+    return None

@@ -1,7 +1,8 @@
 """Words for musical values: plain text, terms in several languages in one, numbers in words.
 
-`terms.toml` holds musical words and what they are called in English, `phrases.toml` the phrases
-around them, and `rewrites.toml` replacements that are made before values are read.
+In the folder `patterns`, `terms.toml` holds musical words and what they are called in English,
+`phrases.toml` the phrases around them, and `rewrites.toml` replacements that are made before values
+are read.
 """
 
 import re
@@ -12,33 +13,14 @@ from typing import Any, Final, NamedTuple
 
 from text_to_num import alpha2digit
 
+from music_evals.scorers.readers.patterns import Match, filled, load, pattern, texts
 from music_evals.scorers.readers.refusals import unaccented
-from music_evals.scorers.readers.tables import Match, filled, load, pattern, texts
 
 Span = tuple[int, int, Any]  # beginning and end of a value in a text, and the value
 MAX_CHARACTERS: Final = 4_000  # of an answer that are read
 
 TERMS: Final = load("terms")
-_SIGNS: Final = str.maketrans(
-    {
-        **dict.fromkeys("–—−‐‑‒―", "-"),
-        **dict.fromkeys('“”„«»$`"*', " "),
-        **{
-            "♯": "#",
-            "♭": "b",
-            "𝄪": "##",
-            "𝄫": "bb",
-            "♮": "",
-            "°": "o",
-            "º": "o",
-            "⁄": "/",
-            "′": "'",
-            "″": "''",
-        },
-        **{"，": ",", "、": ",", "。": ".", "；": ";", "：": ":", "（": "(", "）": ")"},
-        **{"¹": "'", "²": "''", "³": "'''"},
-    }
-)
+_SIGNS: Final = str.maketrans(load("signs"))
 _QUESTION: Final = re.compile(r"(?s)(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)")
 
 
@@ -135,18 +117,7 @@ def find_terms(text: str, table: str) -> Extraction:
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
 
 
-_READ_AS_VALUES: Final = (
-    "duration",
-    "mode",
-    "clef",
-    "cadence",
-    "numeral",
-    "qualities",
-    "symbols",
-    "size",
-    "interval",
-    "instrument",
-)
+_READ_AS_VALUES: Final = frozenset(load("theory")["read_as_values"])
 
 
 def term_tables(text: str) -> list[str]:
@@ -154,12 +125,12 @@ def term_tables(text: str) -> list[str]:
     …
     """
     plain = re.sub(r"^(?:with|the) | ?\([^()]*\)$|[ .;]+$", "", text, flags=re.IGNORECASE)
-    tables = [table for table in TERMS if table not in _READ_AS_VALUES]
-    return [
-        table
-        for table in tables
-        if (0, len(plain)) in [span[:2] for span in find_terms(plain, table).spans]
-    ]
+    tables = []
+    for table in TERMS:
+        spans = () if table in _READ_AS_VALUES else find_terms(plain, table).spans
+        if any(span[:2] == (0, len(plain)) for span in spans):
+            tables.append(table)
+    return tables
 
 
 def _chinese_number(match: Match) -> str:

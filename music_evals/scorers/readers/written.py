@@ -31,8 +31,8 @@ from typing import Final, Literal, NamedTuple
 
 from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.patterns import Match, pattern
 from music_evals.scorers.readers.refusals import is_refusal
-from music_evals.scorers.readers.tables import Match, pattern
 from music_evals.scorers.readers.words import in_digits
 
 Kind = Literal["number", "index", "order", "measures"]
@@ -47,7 +47,7 @@ END: Final = 1_500  # characters of a reply's end that are read first
 NONE: Final = "none"  # the answer that no measure is wrong
 
 _AROUND: Final = "*_` \t\r\n"
-_pattern: Final = partial(pattern, "written")
+_pattern = partial(pattern, "written")
 
 
 class Answer(NamedTuple):
@@ -105,9 +105,9 @@ def read_answer(
     return Answer(_status(stated, bare), None, False, rule)
 
 
-read_number: Final = partial(read_answer, "number")
-read_index: Final = partial(read_answer, "index")
-read_order: Final = partial(read_answer, "order")
+read_number = partial(read_answer, "number")
+read_index = partial(read_answer, "index")
+read_order = partial(read_answer, "order")
 
 
 def read_measures(
@@ -192,8 +192,8 @@ def _strict(text: str, kind: Kind, is_cut: bool) -> str | None:
         return None
     if is_first or len(lines) == 1:
         return _first(lines, kind)
-    is_only = not any(_plain(line, kind) for line in lines[:-1]) and _is_in_form(lines[-1], kind)
-    return _plain(lines[-1], kind) if is_only or _pattern("conclusion").match(lines[-1]) else None
+    is_only = not any(_answer_of_line(line, kind) for line in lines[:-1]) and _is_in_form(lines[-1], kind)
+    return _answer_of_line(lines[-1], kind) if is_only or _pattern("conclusion").match(lines[-1]) else None
 
 
 def _lines(text: str) -> list[str]:
@@ -211,12 +211,12 @@ def _trimmed(line: str) -> str:
 
 def _first(lines: list[str], kind: Kind) -> str | None:
     """The answer in the first line, where the lines below explain it and say no other."""
-    if any(_pattern("taken_back").search(line) or _plain(line, kind) for line in lines[1:]):
+    if any(_pattern("taken_back").search(line) or _answer_of_line(line, kind) for line in lines[1:]):
         return None
-    return _plain(lines[0], kind) if lines else None
+    return _answer_of_line(lines[0], kind) if lines else None
 
 
-def _plain(line: str, kind: Kind) -> str | None:
+def _answer_of_line(line: str, kind: Kind) -> str | None:
     """The answer that a line says in a plain form, or in a sentence that names one and does not
     doubt it.
     """

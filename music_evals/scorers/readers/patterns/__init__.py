@@ -1,4 +1,4 @@
-"""Patterns and words that are kept as data, in the TOML files beside the readers.
+"""Patterns and words that are kept as data, in the TOML files of this folder.
 
 A file of patterns has, by name, lists of regular expressions, one of which has to match, in any
 case but for `_CASED`. ``{name}`` stands for the pattern of that name ahead in the file.
@@ -31,10 +31,10 @@ def filled(text: str, parts: Mapping[str, str]) -> str:
 @cache
 def texts(name: str) -> Mapping[str, str]:
     """The texts of the patterns of a file."""
-    found: dict[str, str] = {}
+    patterns: dict[str, str] = {}
     for key, alternatives in load(name).items():
-        found[key] = filled("|".join(alternatives), found)
-    return found
+        patterns[key] = filled("|".join(alternatives), patterns)
+    return patterns
 
 
 @cache  # compiled when it is first used, and not by whoever imports a reader
