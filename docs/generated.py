@@ -13,7 +13,7 @@ from typing import Any
 
 from music_evals import benchmarks
 from music_evals.evals import registry
-from music_evals.evals.shared.requests import requests_of
+from music_evals.evals.shared.request_counts import requests_of
 
 DOCS = Path(__file__).parent
 

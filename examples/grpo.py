@@ -29,7 +29,7 @@ from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 import music_evals as me
 from music_evals.datasets_builders.training.sets import build_training_set
-from music_evals.evals.training_prompts import training_prompts
+from music_evals.evals.shared.training_prompts import training_prompts
 from music_evals.rewards import reward_function, score
 from music_evals.scorers.metrics.proportion import wilson_interval
 

@@ -2,9 +2,9 @@
 
 A server may send a malformed response: no choices, content of a wrong type, a tool call without a
 name. Inspect's providers then raise errors of Python or pydantic. The request is sent up to
-`ATTEMPTS` times; the last error fails the sample, and the run goes on (see
-`music_evals.evals.shared.tasks.tolerated_errors`). What Inspect itself repeats, such as a server's
-error 500, it repeats `MAX_RETRIES` times at most.
+`ATTEMPTS` times. The last error fails the sample, and the run goes on (see `error_limit` of
+`music_evals.evals.shared.declared_tasks`). What Inspect itself repeats, such as a server's error
+500, it repeats `MAX_RETRIES` times at most.
 
 A server may cut a character in two. The reply then has a lone surrogate, which UTF-8 cannot encode:
 it cannot be sent back to the model, and Inspect cannot log it. Such surrogates are written as in

@@ -39,7 +39,7 @@ def train(
     from music_evals.datasets_builders.dataset_io import benchmark_of
     from music_evals.datasets_builders.training.sets import build_training_set
     from music_evals.evals.registry import dataset_module
-    from music_evals.evals.training_prompts import training_prompts
+    from music_evals.evals.shared.training_prompts import training_prompts
 
     with building(out, overwrite=overwrite) as console:
         tests = {

@@ -121,7 +121,7 @@ def pattern_of(asks: Mapping[str, Any]) -> str:
     time.
 
     Args:
-        asks: facts of the question, from `music_evals.evals.shared.tasks.question_metadata`.
+        asks: facts of the question, from `declared_tasks.question_metadata`.
 
     Example:
         >>> pattern = pattern_of({"form": "Answer: $answer", "answer_type": "number"})

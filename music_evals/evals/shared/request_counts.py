@@ -41,11 +41,19 @@ class Requests(NamedTuple):
         """Return the highest price of the texts, from prices per million tokens; None without a
         limit.
         """
-        return (
-            None
-            if self.new_tokens is None
-            else (self.tokens * per_input + self.new_tokens * per_output) / 1e6
-        )
+        if self.new_tokens is None:
+            return None
+        return (self.tokens * per_input + self.new_tokens * per_output) / 1e6
+
+    def cells(self) -> tuple[str, str, str]:
+        """Return what tables show: requests, what is sent, and the most new tokens."""
+        texts = f"{self.tokens:,}"
+        if self.sounds:
+            texts += f", {self.sounds} sounds"
+        if self.pictures:
+            texts += f", {self.pictures} pictures"
+        most = "no limit" if self.new_tokens is None else f"{self.new_tokens:,}"
+        return f"{self.requests:,}{'+' * self.is_least}", texts, most
 
 
 def estimated_tokens(text: str) -> int:
