@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from random import Random
 from string import Template
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import click
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 
-_TOOLS: Final = {
+_TOOLS = {
     "number": "count_measures",
     "choice": "read_key_and_metre",
     "measures": "list_problems",

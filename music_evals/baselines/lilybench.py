@@ -7,7 +7,7 @@ import math
 import re
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import mido
 from mido.midifiles.meta import KeySignatureError
@@ -26,7 +26,7 @@ from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES, language_of, pitch_of
 
 # Every score is performed, even if it asks for print only, and none is engraved.
-_SETTINGS: Final = r"""
+_SETTINGS = r"""
 #(define (performed score)
    (let ((only (ly:make-score (ly:score-music score))))
      (ly:score-add-output-def! only $defaultmidi)
@@ -34,9 +34,9 @@ _SETTINGS: Final = r"""
 #(define toplevel-score-handler performed)
 #(define (toplevel-music-handler music) (performed (scorify-music music)))
 """
-_ABC_KEY: Final = re.compile("[A-G][b#]?(?:m|mix|dor|phr|lyd|loc)?")
-_UNIT: Final = re.compile(r"(?m)^L:\s{0,9}(\S+)")
-_PARTIAL: Final = re.compile(
+_ABC_KEY = re.compile("[A-G][b#]?(?:m|mix|dor|phr|lyd|loc)?")
+_UNIT = re.compile(r"(?m)^L:\s{0,9}(\S+)")
+_PARTIAL = re.compile(
     r"\\partial\s{1,9}([0-9]{1,3})(\.{0,3})(?:\*([0-9]{1,3})(?:/([1-9][0-9]{0,2}))?)?"
 )
 

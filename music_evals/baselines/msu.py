@@ -10,29 +10,29 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from music_evals.baselines.score import Event, Measure, Part, Score, read_score
 
-_NUMBERS: Final = re.compile(r"measures? ([0-9]{1,6})(?:–([0-9]{1,6}))?")
-_PART: Final = re.compile(r"the part “([^”]*)”|staff ([0-9]{1,3}) from the top")
-_TEMPO_WORDS: Final = re.compile(
+_NUMBERS = re.compile(r"measures? ([0-9]{1,6})(?:–([0-9]{1,6}))?")
+_PART = re.compile(r"the part “([^”]*)”|staff ([0-9]{1,3}) from the top")
+_TEMPO_WORDS = re.compile(
     r"\b(adagi|all?egr|andant|grave|langsam|larg|lent|moderat|modéré|mäßig|nicht|prest|schnell|vivac|tempo|lebhaft|vif)",
     re.IGNORECASE,
 )
-_DYNAMIC: Final = re.compile(r'"?_?((?=[a-z]{0,5}[fp])[fmprsz]{1,6})"?')
-_MARKS_OF_NOTE: Final = re.compile(r"(?:\.(?![|:])|![^!\s]{1,30}!)+")
-_ARTICULATIONS: Final = {
+_DYNAMIC = re.compile(r'"?_?((?=[a-z]{0,5}[fp])[fmprsz]{1,6})"?')
+_MARKS_OF_NOTE = re.compile(r"(?:\.(?![|:])|![^!\s]{1,30}!)+")
+_ARTICULATIONS = {
     ".": "Staccato",
     "wedge": "Staccatissimo",
     **{name: name.capitalize() for name in ("tenuto", "marcato", "accent")},
 }
-_ORNAMENTS: Final = {
+_ORNAMENTS = {
     **{"trill": "Trill", "turn": "Turn", "invertedturn": "Inverted turn"},
     **{"uppermordent": "Upper mordent", "lowermordent": "Lower mordent"},
 }
-_INVERSIONS: Final = ("Root position", "First inversion", "Second inversion", "Third inversion")
-_QUALITIES: Final = re.compile(
+_INVERSIONS = ("Root position", "First inversion", "Second inversion", "Third inversion")
+_QUALITIES = re.compile(
     r"(?:major|minor|diminished|augmented) "
     r"triad|(?:dominant|major|minor|half-diminished|diminished) seventh chord"
 )
@@ -290,7 +290,7 @@ def _anacrusis(question: _Question) -> str:
     )
 
 
-_ANSWERS: Final[Mapping[str, _Answer]] = {
+_ANSWERS: Mapping[str, _Answer] = {
     "composer": lambda question: _one([question.header.get("C", "")]),
     "title": lambda question: _one([question.header.get("T", "")]),
     "initial key": _key,

@@ -5,7 +5,7 @@ text in the prompt.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from music_evals.baselines.asking import Request
 from music_evals.notation.midi.files import FileNote, parse_midi_text
@@ -13,11 +13,11 @@ from music_evals.solvers.symbolic import muse_ten, music
 from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import FormulationError, Schema
 
-SOLVERS: Final[Mapping[str, SymbolicSolver]] = {**music.SOLVERS, **muse_ten.SOLVERS}
+SOLVERS: Mapping[str, SymbolicSolver] = {**music.SOLVERS, **muse_ten.SOLVERS}
 """Task → its solver."""
 
-_INTEGER: Final = re.compile(r"-?[0-9]{1,6}")
-_MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
+_INTEGER = re.compile(r"-?[0-9]{1,6}")
+_MAJOR = (0, 2, 4, 5, 7, 9, 11)
 
 
 def read(request: Request, error_rate: float) -> str:
@@ -127,7 +127,7 @@ def _key_modulation(text: str) -> int:
     return int(first == second)
 
 
-WITHOUT_SOLVER: Final[Mapping[str, Callable[[str], int]]] = {
+WITHOUT_SOLVER: Mapping[str, Callable[[str], int]] = {
     "instrument": _instrument,
     "key_modulation": _key_modulation,
 }

@@ -1,7 +1,7 @@
 """The Inspect model provider behind `baseline/chance`, `/majority`, `/reader` and `/playback`."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import anyio
 from inspect_ai.model import (
@@ -23,7 +23,7 @@ from music_evals.baselines.playback import Playback
 from music_evals.baselines.reader import check, read
 from music_evals.notation.lilypond.sandbox.slots import cores
 
-ARGUMENTS: Final = {
+ARGUMENTS = {
     "chance": "none",
     "majority": "none",
     "reader": "error_rate",

@@ -1,7 +1,5 @@
 """The ceiling: answers that are computed from the music."""
 
-from typing import Final
-
 import anyio
 import anyio.to_thread
 
@@ -12,7 +10,7 @@ from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.solvers.symbolic import muse_ten, music
 
-TASKS: Final = (
+TASKS = (
     *(f"muse {task}" for task in music.SOLVERS),
     *(f"muse_ten {task}" for task in (*muse_ten.SOLVERS, *muse.WITHOUT_SOLVER)),
     "msu textual",

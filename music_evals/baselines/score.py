@@ -10,25 +10,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.abc.tunes import parse_key
 
-_MOST: Final = 400_000  # characters
-_LINE: Final = re.compile(r"([^%\n]*?) {0,4}% ?([0-9]{1,6})")
-_FIELD: Final = re.compile(r"\[([KM]):([^\[\]\n]*)\]")
-_CLEF: Final = re.compile(r"(?:^|[ =])((?:treble|bass|tenor|alto|perc)[0-9]?)(?=$| )")
-_SIGN: Final = r'"[^"\n]*"|![^!\s]{1,30}!'
-_MARKS: Final = re.compile(rf"{_SIGN}|\.(?![|:])")
-_TOKENS: Final = re.compile(
+_MOST = 400_000  # characters
+_LINE = re.compile(r"([^%\n]*?) {0,4}% ?([0-9]{1,6})")
+_FIELD = re.compile(r"\[([KM]):([^\[\]\n]*)\]")
+_CLEF = re.compile(r"(?:^|[ =])((?:treble|bass|tenor|alto|perc)[0-9]?)(?=$| )")
+_SIGN = r'"[^"\n]*"|![^!\s]{1,30}!'
+_MARKS = re.compile(rf"{_SIGN}|\.(?![|:])")
+_TOKENS = re.compile(
     rf"{_SIGN}|\[[A-Za-z]:[^\[\]\n]*\]|\{{[^{{}}\n]*\}}|(?P<note>[A-Ga-gxz])|(?P<bar>[:.\[]?\|[|:\]]?)"
 )
-_CLEFS: Final = {
+_CLEFS = {
     **{name: f"{name.capitalize()} clef" for name in ("treble", "bass", "alto", "tenor")},
     **{"alto1": "Soprano clef", "alto2": "Mezzo-soprano clef", "alto4": "Tenor clef"},
 }
-_VALUES: Final = {
+_VALUES = {
     **{name: name.capitalize() for name in ("longa", "whole", "half", "quarter", "eighth")},
     **{
         "breve": "Double whole",
@@ -37,10 +37,8 @@ _VALUES: Final = {
         "64th": "Sixty-fourth",
     },
 }
-_DOTS: Final = ("", "Dotted ", "Double-dotted ")
-_UNPRINTED_REST: Final = (
-    "C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
-)
+_DOTS = ("", "Dotted ", "Double-dotted ")
+_UNPRINTED_REST = "C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
 
 
 _Voices = dict[str, tuple[str, list[re.Match[str]]]]  # name → its definition and its lines

@@ -15,9 +15,9 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Final
+from typing import Any
 
-_FOLDER: Final = files(__name__)
+_FOLDER = files(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
+from typer import Argument, Option
 
 from music_evals.benchmarks import dataset_names
 from music_evals.commands.output import failed, say, table
@@ -20,7 +20,7 @@ _LEARNED_FROM = ("train", "validation")  # splits; a dataset without them is cro
 def attack(
     dataset: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help=(
                 "A dataset folder, hf://datasets/ORG/NAME[@REVISION], or "
                 f"{', '.join(dataset_names())}: as generated."
@@ -28,7 +28,7 @@ def attack(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Write every guesser's share of every form to a CSV file.")
+        Path | None, Option(help="Write every guesser's share of every form to a CSV file.")
     ] = None,
 ) -> None:
     """Guess the answers of a dataset from options and questions alone, without the music."""

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-import typer
+from typer import Argument, Option
 
 from music_evals.commands.output import failed, say
 
@@ -20,12 +20,12 @@ Entry = dict[str, Any]
 
 
 def export(
-    log: Annotated[Path, typer.Argument(help="A log of MMAU, MMAR or MuChoMusic.")],
-    form: Annotated[Format, typer.Option("--as", help="Whose script reads the file.")],
-    out: Annotated[Path, typer.Option(help="File to write.")],
+    log: Annotated[Path, Argument(help="A log of MMAU, MMAR or MuChoMusic.")],
+    form: Annotated[Format, Option("--as", help="Whose script reads the file.")],
+    out: Annotated[Path, Option(help="File to write.")],
     questions: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help=(
                 "The authors' JSON file: its entries are completed, and those that were not asked "
                 "left out."
@@ -161,12 +161,12 @@ def _muchomusic(sample: "EvalSample") -> Entry:
     }
 
 
-_ENTRIES: Final[Mapping[Format, Callable[["EvalSample"], Entry]]] = {
+_ENTRIES: Mapping[Format, Callable[["EvalSample"], Entry]] = {
     "mmau": _mmau,
     "mmar": _mmar,
     "muchomusic": _muchomusic,
 }
-_BENCHMARKS: Final[Mapping[Format, tuple[str, ...]]] = {
+_BENCHMARKS: Mapping[Format, tuple[str, ...]] = {
     **{form: (form,) for form in get_args(Format)},
     "mmau": ("mmau", "mmau_test"),
 }

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from rich.console import Console
+from typer import Argument, BadParameter, Option
 
 from music_evals.commands.output import failed, say, table
 
@@ -16,36 +16,32 @@ BENCHMARKS = ("msu",)
 
 
 def finetune_data(
-    benchmark: Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(BENCHMARKS)}.")],
-    out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+    benchmark: Annotated[str, Argument(help=f"Which benchmark: {', '.join(BENCHMARKS)}.")],
+    out: Annotated[Path, Option(help="Folder to write; must be absent or empty.")],
     dataset: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Its dataset: 'generated', 'published', a folder, or hf://datasets/ORG/NAME[@REVISION]."
         ),
     ] = "generated",
     modality: Annotated[
         Literal["abc", "pages", "both"],
-        typer.Option(help="What is shown of a score: ABC, page images, or both."),
+        Option(help="What is shown of a score: ABC, page images, or both."),
     ] = "abc",
     max_characters: Annotated[
-        int | None, typer.Option(min=1, help="Leave longer conversations out, counted and named.")
+        int | None, Option(min=1, help="Leave longer conversations out, counted and named.")
     ] = None,
     prompts: Annotated[
         str | None,
-        typer.Option(
-            help="A TOML file with other wording, as for the tasks' parameter of that name."
-        ),
+        Option(help="A TOML file with other wording, as for the tasks' parameter of that name."),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace training data that is there.")
+        bool, Option("--overwrite", help="Replace training data that is there.")
     ] = False,
 ) -> None:
     """Write train.jsonl and validation.jsonl, for TRL and LLaMA-Factory; pages for the last."""
     if benchmark not in BENCHMARKS:
-        raise typer.BadParameter(
-            f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}"
-        )
+        raise BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import check_target
     from music_evals.datasets_builders.msu.dataset import BENCHMARK

@@ -7,15 +7,15 @@ from inspect import signature
 from pathlib import Path
 from secrets import token_urlsafe
 from socket import create_server
-from typing import Annotated, Final
+from typing import Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
 from music_evals.commands.output import failed, path_of, say
 from music_evals.commands.run import conditions, folder_problem, parse_argument, show_scores
 
-_SCORERS: Final = (
+_SCORERS = (
     "final_answer",
     "strict_choice",
     "lettered_choice",
@@ -23,26 +23,20 @@ _SCORERS: Final = (
 
 
 def listen(
-    task: Annotated[
-        str, typer.Argument(help="A task: muse_ten_oddball, or as `inspect eval` takes it.")
-    ],
-    name: Annotated[
-        str, typer.Option(help="Name of the person; the model in the log is human/NAME.")
-    ],
+    task: Annotated[str, Argument(help="A task: muse_ten_oddball, or as `inspect eval` takes it.")],
+    name: Annotated[str, Option(help="Name of the person; the model in the log is human/NAME.")],
     task_arg: Annotated[
-        list[str] | None, typer.Option("-T", help="Parameter of the task, as name=value.")
+        list[str] | None, Option("-T", help="Parameter of the task, as name=value.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(help="Only the first questions of the task.", min=1)
+        int | None, Option(help="Only the first questions of the task.", min=1)
     ] = None,
     log_dir: Annotated[
-        str, typer.Option(help="Folder of the logs, and of the file with the answers.")
+        str, Option(help="Folder of the logs, and of the file with the answers.")
     ] = "logs",
-    port: Annotated[
-        int, typer.Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)
-    ] = 7577,
+    port: Annotated[int, Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)] = 7577,
     open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+        bool, Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
 ) -> None:
     """Ask a person the questions of a task on a local page; the log has the model human/NAME.
@@ -128,6 +122,4 @@ def _task_named(name: str) -> benchmarks.TaskFacts:
     if len(named) == 1:
         return named[0]
     accepted = ", ".join(task.registry_name for task in named or tasks)
-    raise typer.BadParameter(
-        f"{name} is not one task that a person can answer; accepted: {accepted}"
-    )
+    raise BadParameter(f"{name} is not one task that a person can answer; accepted: {accepted}")

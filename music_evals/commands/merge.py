@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from music_evals.commands.output import failed, say
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 def merge(
     logs: Annotated[
-        list[str], typer.Argument(help="Logs of parts of one run (.eval), or folders of them.")
+        list[str], Argument(help="Logs of parts of one run (.eval), or folders of them.")
     ],
-    out: Annotated[str, typer.Option(help="Path or address of the log to write, ending in .eval.")],
+    out: Annotated[str, Option(help="Path or address of the log to write, ending in .eval.")],
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a log that is there already.")
+        bool, Option("--overwrite", help="Replace a log that is there already.")
     ] = False,
 ) -> None:
     """Merge the logs of the parts of a run, such as --limit 1-500 and --limit 501-1000, or a run

@@ -2,21 +2,21 @@
 
 from typing import Annotated
 
-import typer
 from rich.console import Console
+from typer import Argument, Option
 
 from music_evals import benchmarks
 from music_evals.commands.output import failed
 
 
 def power(
-    name: Annotated[str, typer.Argument(help="A benchmark (muse) or a task (muse_syncopation).")],
+    name: Annotated[str, Argument(help="A benchmark (muse) or a task (muse_syncopation).")],
     logs: Annotated[
         list[str] | None,
-        typer.Argument(help="Inspect logs, or folders of them, whose variance is used."),
+        Argument(help="Inspect logs, or folders of them, whose variance is used."),
     ] = None,
     points: Annotated[
-        float, typer.Option(min=0.1, max=100, help="The difference to find, in percentage points.")
+        float, Option(min=0.1, max=100, help="The difference to find, in percentage points.")
     ] = 5,
 ) -> None:
     """Say which difference the questions of a task can find, and how many questions find one of 5

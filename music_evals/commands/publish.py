@@ -4,9 +4,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 from rich.filesize import decimal
+from typer import Argument, BadParameter, Option
 
 from music_evals.benchmarks import dataset_names
 from music_evals.commands.output import failed, say, table
@@ -16,31 +16,27 @@ if TYPE_CHECKING:
 
 
 def publish(
-    name: Annotated[str, typer.Argument(help=f"Which dataset: {', '.join(dataset_names())}.")],
-    repo: Annotated[
-        str, typer.Option(help="The repository, ORG/REPO; created if it does not exist.")
-    ],
+    name: Annotated[str, Argument(help=f"Which dataset: {', '.join(dataset_names())}.")],
+    repo: Annotated[str, Option(help="The repository, ORG/REPO; created if it does not exist.")],
     dir: Annotated[  # noqa: A002
         Path | None,
-        typer.Option(
-            help="A folder that `music-evals build` wrote; default: the generated dataset."
-        ),
+        Option(help="A folder that `music-evals build` wrote; default: the generated dataset."),
     ] = None,
     private: Annotated[
-        bool, typer.Option("--private", help="Create the repository as a private one.")
+        bool, Option("--private", help="Create the repository as a private one.")
     ] = False,
     revision: Annotated[
-        str, typer.Option(help="The branch; created from main if it does not exist.")
+        str, Option(help="The branch; created from main if it does not exist.")
     ] = "main",
     yes: Annotated[
-        bool, typer.Option("--yes", help="Publish. Without it, only show what would change.")
+        bool, Option("--yes", help="Publish. Without it, only show what would change.")
     ] = False,
 ) -> None:
     """Publish a dataset on the Hugging Face Hub, in one commit; without --yes, show what that would
     change.
     """
     if name not in dataset_names():
-        raise typer.BadParameter(f"{name} is no dataset; accepted: {', '.join(dataset_names())}")
+        raise BadParameter(f"{name} is no dataset; accepted: {', '.join(dataset_names())}")
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import DatasetError
     from music_evals.datasets_builders.dataset_io.hub import commit

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Semaphore
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from music_evals.commands.output import failed
 
@@ -16,15 +16,15 @@ _AHEAD = 64  # lines that may be under way; the answers keep their order
 
 
 def reward(
-    task: Annotated[str, typer.Argument(help="Which task, as `music-evals list` shows it.")],
+    task: Annotated[str, Argument(help="Which task, as `music-evals list` shows it.")],
     dataset: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Data with the reference pieces of written music: a folder, or hf://datasets/…"
         ),
     ] = "generated",
     reasoned: Annotated[
-        bool, typer.Option("--reasoned", help="LilyBench: replies reason first.")
+        bool, Option("--reasoned", help="LilyBench: replies reason first.")
     ] = False,
 ) -> None:
     """Score replies for training: reads a {"row": {…}, "reply": "…"} per line, writes {"value",

@@ -20,6 +20,7 @@ import click
 import typer
 from rich.console import Console
 from rich.text import Text
+from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
@@ -43,58 +44,50 @@ _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ende
 
 def run(
     context: typer.Context,
-    names: Annotated[
-        list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")
-    ],
+    names: Annotated[list[str], Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")],
     model: Annotated[
         str,
-        typer.Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct."),
+        Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct."),
     ],
     log_dir: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Folder or address of the logs; the same one resumes. Default logs/NAMES-MODEL."
         ),
     ] = None,
     task_arg: Annotated[
-        list[str] | None, typer.Option("-T", help="Parameter of the tasks, as name=value.")
+        list[str] | None, Option("-T", help="Parameter of the tasks, as name=value.")
     ] = None,
     model_arg: Annotated[
         list[str] | None,
-        typer.Option("-M", help="Argument for the model's provider, as name=value."),
+        Option("-M", help="Argument for the model's provider, as name=value."),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(help="Only the first samples of each task.", min=1)
-    ] = None,
-    max_tasks: Annotated[int, typer.Option(help="Tasks under way at once.", min=1)] = 4,
+    limit: Annotated[int | None, Option(help="Only the first samples of each task.", min=1)] = None,
+    max_tasks: Annotated[int, Option(help="Tasks under way at once.", min=1)] = 4,
     shards: Annotated[
         int | None,
-        typer.Option(
-            help="Split each task's samples over so many processes; the log is one.", min=1
-        ),
+        Option(help="Split each task's samples over so many processes; the log is one.", min=1),
     ] = None,
     servers: Annotated[
         str | None,
-        typer.Option(
-            help="Addresses of servers of the model, with commas between; shards take turns."
-        ),
+        Option(help="Addresses of servers of the model, with commas between; shards take turns."),
     ] = None,
     engine: Engines = "processes",
     address: Address = None,
     gpus_per_shard: Annotated[
         float,
-        typer.Option(
+        Option(
             help="GPUs that Ray gives each shard, in which Inspect starts its own vLLM server.",
             min=0,
         ),
     ] = 0,
     display: Annotated[
         Literal["full", "conversation", "rich", "plain", "log", "none"],
-        typer.Option(help="How Inspect shows progress."),
+        Option(help="How Inspect shows progress."),
     ] = "rich",
     arms: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=(
                 "Ask with other music: given,none,noise,other or some of these, or all; see -T "
                 "stimulus."
@@ -103,33 +96,31 @@ def run(
     ] = None,
     grid: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--grid",
             help="Every condition that the benchmark declares, as `music-evals grid` does.",
         ),
     ] = False,
     published: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--published",
             help="Ask the published test, which is fetched once: -T dataset=published.",
         ),
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option(
-            "--dry-run", help="Ask nothing: say how many requests and tokens the run would be."
-        ),
+        Option("--dry-run", help="Ask nothing: say how many requests and tokens the run would be."),
     ] = False,
     show: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Ask nothing: show the first prompts of each task as they would be sent.", min=0
         ),
     ] = 0,
     price: Annotated[
         str | None,
-        typer.Option(help="With --dry-run: of a million tokens in and out, such as 0.15/0.60."),
+        Option(help="With --dry-run: of a million tokens in and out, such as 0.15/0.60."),
     ] = None,
 ) -> None:
     """Run benchmarks or tasks on a model, resumably, and show their scores.
@@ -158,7 +149,7 @@ def run(
     is_grid = grid or context.info_name == "grid"
     asks_nothing = dry_run or show > 0
     if shards is None and (addresses or engine != "processes"):
-        raise typer.BadParameter(
+        raise BadParameter(
             "servers and engines are for shards; give --shards as well", param_hint="--shards"
         )
     base_url = options.pop("model_base_url", None) or provider.get("base_url")
@@ -200,7 +191,7 @@ def _errors_in_a_line(logs: str) -> Iterator[None]:
     """Say in a line what goes wrong with a model or a folder of logs; other errors are raised."""
     try:
         yield
-    except (typer.Exit, typer.BadParameter):
+    except (typer.Exit, BadParameter):
         raise
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its
@@ -309,7 +300,7 @@ def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
                 list(words), prog_name="music-evals run", standalone_mode=False
             )
         except click.UsageError as error:
-            raise typer.BadParameter(error.format_message()) from None
+            raise BadParameter(error.format_message()) from None
         finally:
             inspect_cli.eval_set = function
         return options
@@ -368,7 +359,7 @@ def _prices(text: str | None) -> tuple[float, float] | None:
     try:
         into, out = map(float, text.split("/"))
     except ValueError:
-        raise typer.BadParameter(
+        raise BadParameter(
             f"{text!r} is not valid; 0.15/0.60 would be", param_hint="--price"
         ) from None
     return into, out
@@ -424,7 +415,7 @@ def _tasks(name: str) -> list[TaskFacts]:
     ]
     near = get_close_matches(name, [*benchmarks.names(), *all_tasks], 1)
     hint = f" (did you mean {near[0]}?)" if near else ""
-    raise typer.BadParameter(
+    raise BadParameter(
         f"{name} is neither a benchmark nor a task{hint}; benchmarks: "
         f"{', '.join(benchmarks.names())}; tasks: see `music-evals list`"
     )
@@ -435,9 +426,7 @@ def _arms(names: str) -> list[str]:
 
     arms: list[str] = list(ARMS) if names == "all" else [arm.strip() for arm in names.split(",")]
     if unknown := [arm for arm in arms if arm not in ARMS]:
-        raise typer.BadParameter(
-            f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms"
-        )
+        raise BadParameter(f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms")
     return arms
 
 
@@ -457,7 +446,7 @@ def conditions(
     accepted = {task: signature(function).parameters for task, function in functions.items()}
     names = {name for parameters in accepted.values() for name in parameters}
     if unknown := sorted(set(arguments) - names):
-        raise typer.BadParameter(
+        raise BadParameter(
             f"none of the tasks takes {unknown[0]}; they take {', '.join(sorted(names))}",
             param_hint="-T",
         )
@@ -567,7 +556,7 @@ def parse_argument(text: str, option: str) -> tuple[str, Any]:
     """Read ``name=value``; a value that is not JSON is text."""
     name, separator, value = text.partition("=")
     if not separator or not name:
-        raise typer.BadParameter(f"{text!r} is not valid; name=value is needed", param_hint=option)
+        raise BadParameter(f"{text!r} is not valid; name=value is needed", param_hint=option)
     try:
         return name, json.loads(value)
     except json.JSONDecodeError:

@@ -12,7 +12,7 @@ regime=few -T attempts=3 -T dataset=published
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -47,16 +47,16 @@ from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.writing import write_music
 
 Regime = Literal["zero", "few", "ablation"]
-DEMONSTRATIONS: Final[Mapping[Regime, str]] = {"few": "train", "ablation": "ablation"}
+DEMONSTRATIONS: Mapping[Regime, str] = {"few": "train", "ablation": "ablation"}
 """The split that a regime's demonstrations come from."""
-MAX_NEW_TOKENS: Final = 3000
-MAX_ATTEMPTS: Final = 10
-FEW_PROMPTS: Final = 200
+MAX_NEW_TOKENS = 3000
+MAX_ATTEMPTS = 10
+FEW_PROMPTS = 200
 """How many prompts are asked by default. The paper names this number, but its figures are of all
 prompts.
 """
 
-PIECES: Final = ReferencePieces(load_references, load_demonstrations)
+PIECES = ReferencePieces(load_references, load_demonstrations)
 written_music = music_scorer(PIECES)
 
 

@@ -27,7 +27,7 @@ from logging import getLogger
 from random import Random
 from string import Template
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -82,13 +82,13 @@ ScoreContent = Literal["full", "title"]
 TooLong = Literal["refuse", "truncate"]
 Twin = Literal["original", "transposed", "renamed"]
 
-_WORDING_KEYS: Final[Mapping[str, str]] = {
+_WORDING_KEYS: Mapping[str, str] = {
     "abc": "textual",
     "pages": "visual",
 }  # others have the rendering's name
-_KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"%PDF": "application/pdf"}
+_KINDS = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"%PDF": "application/pdf"}
 """First bytes of a file → its kind; others are MP3."""
-_MAX_REASON: Final = 300  # characters
+_MAX_REASON = 300  # characters
 _log = getLogger(__name__)
 
 

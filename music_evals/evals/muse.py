@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -58,7 +58,7 @@ from music_evals.solvers.symbolic.music import SOLVERS, SymbolicSolver
 
 Row = dict[str, Any]
 
-MAX_TOKENS: Final = 2048
+MAX_TOKENS = 2048
 """New tokens of a reply, enough for a chain of thought; a model that reasons first may need a
 larger ``--max-tokens``.
 

@@ -10,14 +10,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.model import ModelAPI, modelapi
 
 from music_evals import benchmarks
 from music_evals.datasets_builders import builder
 
-MODULES: Final[dict[str, ModuleType]] = {
+MODULES: dict[str, ModuleType] = {
     name: import_module(f"music_evals.evals.{name}") for name in benchmarks.names()
 }
 """Benchmark → the module of its tasks."""

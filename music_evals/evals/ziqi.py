@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -38,12 +38,12 @@ from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
 # new tokens in the authors' script; a model that reasons first needs a larger ``--max-tokens``
-MAX_TOKENS: Final = 100
-_TUNE: Final = re.compile(r"^X: ?[0-9]", re.MULTILINE)  # where a tune begins
+MAX_TOKENS = 100
+_TUNE = re.compile(r"^X: ?[0-9]", re.MULTILINE)  # where a tune begins
 
 Language = Literal["zh", "en"]
-PER_SUBTHEME: Final = 2  # questions of the human subset
-FORM: Final = {"zh": "[[答案：$answer]]", "en": "[[answer: $answer]]"}
+PER_SUBTHEME = 2  # questions of the human subset
+FORM = {"zh": "[[答案：$answer]]", "en": "[[answer: $answer]]"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

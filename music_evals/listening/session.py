@@ -18,7 +18,7 @@ from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
 from string import Template, ascii_uppercase
-from typing import IO, Any, Final
+from typing import IO, Any
 
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
@@ -32,8 +32,8 @@ from music_evals.datasets_builders.questions.question_set import MARK
 from music_evals.solvers.media import MEDIA
 from music_evals.solvers.stimulus import question_message
 
-LONGEST: Final = 2000  # characters of an answer in words
-_LOCKS: Final[dict[Path, IO[bytes]]] = {}  # files that this process has open
+LONGEST = 2000  # characters of an answer in words
+_LOCKS: dict[Path, IO[bytes]] = {}  # files that this process has open
 
 
 @dataclass(frozen=True, slots=True)

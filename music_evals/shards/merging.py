@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import fsspec
@@ -36,11 +36,11 @@ from music_evals.datasets_builders.dataset_io.folders import replace_file
 from music_evals.reports.run_metadata import TRANSPORT, shown
 from music_evals.reports.sanitize import plain
 
-SHOWN: Final = 3  # missing samples that an error names
-LONGEST: Final = 60  # characters of a value that an error shows
+SHOWN = 3  # missing samples that an error names
+LONGEST = 60  # characters of a value that an error shows
 
 # Fields that may differ among parts of one run: ids, times, places, limits and settings of logging.
-_SPEC: Final = {
+_SPEC = {
     "eval_set_id",
     "eval_id",
     "run_id",
@@ -50,10 +50,10 @@ _SPEC: Final = {
     "model_base_url",
     "revision",
 }
-_CONFIG: Final = re.compile(r"limit|sample_id|log_.*|max_.*|score_display|acp_server")
-_ENTRY: Final = re.compile(r"samples/(.+_epoch_\d+)(?:\.json$|/)")
-_JOURNAL: Final = re.compile(r"_journal/summaries/(\d+)\.json")
-_REDUCTIONS: Final = TypeAdapter(
+_CONFIG = re.compile(r"limit|sample_id|log_.*|max_.*|score_display|acp_server")
+_ENTRY = re.compile(r"samples/(.+_epoch_\d+)(?:\.json$|/)")
+_JOURNAL = re.compile(r"_journal/summaries/(\d+)\.json")
+_REDUCTIONS = TypeAdapter(
     list[EvalSampleReductions], config=ConfigDict(ser_json_inf_nan="constants")
 )
 

@@ -9,7 +9,7 @@ import gc
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
@@ -26,7 +26,7 @@ SampleId = str | int
 Report = Callable[[int], None]
 """Takes the number of samples that were just finished."""
 
-OBJECTS: Final = 100_000
+OBJECTS = 100_000
 """New objects before Python looks for cycles: Inspect makes thousands per sample, hardly any
 cyclic.
 """

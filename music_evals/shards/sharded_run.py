@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any
 from zipfile import BadZipFile
 
 import fsspec
@@ -23,8 +23,8 @@ from music_evals.shards.running import Asked, Report, SampleId, Shard, key_of
 Engine = Callable[[Sequence[Shard], Report], list[str]]
 """Runs shards, reports finished samples, and returns the errors of shards that failed."""
 
-SHARDS: Final = "shards"
-RUN: Final = "run.json"
+SHARDS = "shards"
+RUN = "run.json"
 
 
 class RunError(ValueError):

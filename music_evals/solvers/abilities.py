@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Final
 
 import click
 from inspect_ai.model import (
@@ -26,12 +25,12 @@ from inspect_ai.model import (
 
 from music_evals.notation.extras import missing_packages
 
-COMPLETING: Final = (
+COMPLETING = (
     "vllm-completions",
     "openai-api-completions",
 )  # they send one text without a chat template
-TEXT_ONLY: Final = ("hf", "nnterp", "transformer_lens", "perplexity", *COMPLETING)
-WITHOUT_AUDIO: Final = (
+TEXT_ONLY = ("hf", "nnterp", "transformer_lens", "perplexity", *COMPLETING)
+WITHOUT_AUDIO = (
     *TEXT_ONLY,
     "anthropic",
     "azureai",
@@ -42,7 +41,7 @@ WITHOUT_AUDIO: Final = (
     "ollama",
     "sagemaker",
 )
-WITHOUT_DOCUMENTS: Final = (
+WITHOUT_DOCUMENTS = (
     *(
         "azureai",
         "bedrock",
@@ -56,12 +55,12 @@ WITHOUT_DOCUMENTS: Final = (
     ),
     "vllm",
 )
-WITHOUT_TOOLS: Final = ("nnterp", "transformer_lens", "perplexity")
-CONSTRAINING: Final = (
+WITHOUT_TOOLS = ("nnterp", "transformer_lens", "perplexity")
+CONSTRAINING = (
     "vllm",
     "openai-api",
 )  # their servers may take ``structured_outputs``; others may ignore it
-WITH_SCHEMA: Final = (
+WITH_SCHEMA = (
     *(
         "anthropic",
         "cloudflare",
@@ -86,7 +85,7 @@ WITH_SCHEMA: Final = (
     *("sagemaker", "sambanova", "sglang", "together", "vllm"),
 )
 """Providers that send ``response_schema``, beside ``bedrock`` for models named Claude."""
-WITH_PROBABILITIES: Final = (
+WITH_PROBABILITIES = (
     *(
         "fireworks",
         "google",

@@ -4,7 +4,7 @@ to them.
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage
@@ -13,11 +13,11 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from music_evals.solvers.replies import append_reply
 from music_evals.solvers.stimulus import messages_of
 
-CHAT: Final = "chat"
+CHAT = "chat"
 """Key of a sample's metadata: facts of each question in the order of their messages, later with the
 replies.
 """
-_FACTS: Final = ("options", "why", "variant")
+_FACTS = ("options", "why", "variant")
 
 
 def one_chat(samples: Sequence[Sample]) -> Sample:

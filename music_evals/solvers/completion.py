@@ -10,15 +10,14 @@ instruments, can be guessed from the other questions.
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
-from typing import Final
 
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser
 
 from music_evals.solvers.stimulus import music_texts, question_message
 
-MAX_TOKENS: Final = 1024
-_REQUEST: Final = {
+MAX_TOKENS = 1024
+_REQUEST = {
     "en": (
         "This is a question with $count options, of which you see $shown. Write the others word for"
         " word as they stand in the original, one on each line, and nothing else."

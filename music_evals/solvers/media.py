@@ -10,7 +10,7 @@ the message says why.
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import anyio
 import anyio.to_thread
@@ -27,13 +27,13 @@ from music_evals.notation.lilypond.writing import LIMITS
 from music_evals.notation.midi.piano_roll import piano_roll
 from music_evals.notation.scores.pages import engrave_pages
 
-MEDIA: Final = "media"
+MEDIA = "media"
 """Key of a sample's metadata: the music to show, or None. ``midi`` maps names to files in Base64,
 ``abc`` and ``lilypond`` are texts. True means that the scorer draws the pieces that the model
 writes.
 """
-SHOWN: Final = 10  # samples of a run that are shown by default
-NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
+SHOWN = 10  # samples of a run that are shown by default
+NOTE = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
 def data_uri(data: bytes, kind: str) -> str:

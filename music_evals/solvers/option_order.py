@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from functools import wraps
 from random import Random
 from string import Template, ascii_uppercase
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.model import ChatMessage
 from inspect_ai.solver import Generate, Solver, TaskState
 
-LINES: Final = ("$letter. $text", "\n")
+LINES = ("$letter. $text", "\n")
 """An option, and what stands between two options, in a prompt without music; there may be no
 letters.
 """
 
 
-LIST: Final = "list"
+LIST = "list"
 """In the place of what stands between options: they are written as one list, as Python prints it.
 """
 

@@ -12,7 +12,7 @@ import base64
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from random import Random
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal, get_args
 
 from inspect_ai.dataset import Sample
 from inspect_ai.model import (
@@ -35,8 +35,8 @@ Stimulus = Literal["given", "none", "noise", "other"]
 says nothing about the answer. ``other``: the music of another item with another answer.
 """
 
-ARMS: Final[tuple[Stimulus, ...]] = get_args(Stimulus)
-NOTE: Final = {
+ARMS: tuple[Stimulus, ...] = get_args(Stimulus)
+NOTE = {
     "en": "(There is no music here. Give the likeliest answer from the question alone.)",
     "zh": "（此处没有乐谱。请仅根据问题，给出最可能的答案。）",
 }

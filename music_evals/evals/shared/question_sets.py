@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from random import Random
 from string import Template, ascii_lowercase, ascii_uppercase
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -50,12 +50,12 @@ from music_evals.solvers.option_order import LINES, LIST, options_block, with_sh
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
-_log: Final = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 
-NOTA: Final = "None of the above"
-_FIRST_MEDIA: Final = re.compile(r"(?:<(?:audio|image) \d+>\s*)+")
-_BETWEEN: Final = {"lines": "\n", "one line": " ", "list": LIST}
+NOTA = "None of the above"
+_FIRST_MEDIA = re.compile(r"(?:<(?:audio|image) \d+>\s*)+")
+_BETWEEN = {"lines": "\n", "one line": " ", "list": LIST}
 """Layout of a style → what stands between options."""
 
 

@@ -5,7 +5,7 @@ prompts.
 import re
 from itertools import chain
 from string import ascii_uppercase
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -16,7 +16,7 @@ from music_evals.scorers.readers.fields import FORM
 from music_evals.solvers.chats import CHAT
 from music_evals.solvers.stimulus import messages_of, pages_in, parts_of, question_message
 
-_PIECES: Final = {
+_PIECES = {
     r"[A-Za-z]+": 0.51,  # a word, and
     r"(?<=[A-Za-z])[A-Za-z]": 0.13,  # each of its letters but the first
     r"[0-9]+": 1.16,
@@ -24,7 +24,7 @@ _PIECES: Final = {
     r"[\u3000-\u9fff\uac00-\ud7ff\uff00-\uffef]": 0.6,  # Chinese, Japanese, Korean
     r"\n+": 1.4,
 }
-_PER_MESSAGE: Final = 4  # tokens of a chat template
+_PER_MESSAGE = 4  # tokens of a chat template
 
 
 class Requests(NamedTuple):

@@ -5,7 +5,7 @@ take.
 from collections.abc import Container, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai import Task
 
@@ -13,7 +13,7 @@ from music_evals.solvers.stimulus import messages_of
 
 Messages = list[dict[str, str]]
 
-_CONDITIONS: Final[Mapping[str, tuple[Mapping[str, str], ...]]] = {
+_CONDITIONS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "msu": ({"asking": "single"},),
     "muse": ({"modality": "midi"},),
     "muse_ten": ({"modality": "midi"},),
@@ -22,7 +22,7 @@ _CONDITIONS: Final[Mapping[str, tuple[Mapping[str, str], ...]]] = {
 """Dataset → the parameters of the tasks that ask its rows, without sound and one question at a
 time.
 """
-_TASKS: Final = {"questions": "textual"}  # config → task of another name
+_TASKS = {"questions": "textual"}  # config → task of another name
 
 
 def training_prompts(name: str, folder: Path) -> dict[str, dict[str, Messages]]:

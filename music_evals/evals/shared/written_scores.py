@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -52,24 +52,24 @@ from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.stimulus import Stimulus
 
 Strategy = Literal["standalone", "cot", "logiclm"]
-MAX_TOKENS: Final[Mapping[Strategy, int]] = {"standalone": 20, "cot": 2048, "logiclm": 2048}
+MAX_TOKENS: Mapping[Strategy, int] = {"standalone": 20, "cot": 2048, "logiclm": 2048}
 """New tokens of a reply; the paper's 20, and room to reason."""
 
-WITH_TOOLS: Final[tuple[TaskName, ...]] = ("bar_count", "metadata_qa", "error_detection")
+WITH_TOOLS: tuple[TaskName, ...] = ("bar_count", "metadata_qa", "error_detection")
 """Tasks on whole scores for which tools can help to find the answer without telling it."""
 
-PARTS: Final[tuple[TaskName, ...]] = ("bar_sequencing", "next_bar_prediction")
+PARTS: tuple[TaskName, ...] = ("bar_sequencing", "next_bar_prediction")
 """Tasks on single measures. Their octaves depend on the music around them, so no page is drawn."""
 
 Notation = Literal["lilypond", "abc"]
-FORMS: Final[Mapping[TaskName, Kind]] = {
+FORMS: Mapping[TaskName, Kind] = {
     **dict.fromkeys(TASKS, "index"),
     "bar_count": "number",
     "bar_sequencing": "order",
     "error_detection": "measures",
 }
 """Task → form of its answers."""
-_SCORERS: Final[Mapping[Kind, Callable[[Protocol, bool], Scorer]]] = {
+_SCORERS: Mapping[Kind, Callable[[Protocol, bool], Scorer]] = {
     "number": measure_count,
     "index": option_index,
     "order": measure_order,

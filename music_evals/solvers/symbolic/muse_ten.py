@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby, pairwise
-from typing import Final
 
 from music_evals.notation.midi.files import MidiFile
 from music_evals.solvers.symbolic.music import (
@@ -24,17 +23,17 @@ from music_evals.solvers.symbolic.music import (
 )
 from music_evals.solvers.symbolic.schema import Lists, Schema
 
-MELODIES: Final = (
+MELODIES = (
     "Yes, these are the same exact melody.",
     "No, these are not the same exact melody.",
 )
-DRUMS: Final = (
+DRUMS = (
     "Yes, these are the same exact drum set patterns.",
     "No, these are not the same exact drum set patterns.",
 )
-GROUPS: Final = {3: "A", 4: "B", 5: "C"}  # beats in a group to option letter
-SNARE_OFFSET: Final = 100  # what a snare adds to its slot
-_SHAPES: Final = {
+GROUPS = {3: "A", 4: "B", 5: "C"}  # beats in a group to option letter
+SNARE_OFFSET = 100  # what a snare adds to its slot
+_SHAPES = {
     (True, False): ("A", "ascends and then descends"),
     (False, True): ("B", "descends and then ascends"),
     (True, True): ("C", "ascends"),
@@ -173,10 +172,10 @@ def _chords_of(clip: MidiFile) -> list[int]:
     return chords
 
 
-_STROKES: Final = Schema("strokes", lowest=1, highest=199, longest=128, listed="slots")
-_ACCENTS: Final = Schema("accents", lowest=1, highest=200, longest=100, listed="beats")
-_CHORDS: Final = Schema("chords", lowest=0, highest=23, longest=64, listed="numbers", in_order=True)
-SOLVERS: Final[Mapping[str, SymbolicSolver]] = {
+_STROKES = Schema("strokes", lowest=1, highest=199, longest=128, listed="slots")
+_ACCENTS = Schema("accents", lowest=1, highest=200, longest=100, listed="beats")
+_CHORDS = Schema("chords", lowest=0, highest=23, longest=64, listed="numbers", in_order=True)
+SOLVERS: Mapping[str, SymbolicSolver] = {
     "oddball": SymbolicSolver(
         "equality_solver",
         TRANSPOSITION.schema,
