@@ -190,23 +190,22 @@ class Benchmark:
     )  # all of benchmark.toml, for what only one room reads
 
     @property
+    def year(self) -> int:
+        """The year of the paper, with which arXiv's numbers begin."""
+        return 2000 + int(self.url.rpartition("/")[2][:2])
+
+    @property
     def citation(self) -> str:
         """The paper as BibTeX."""
-        number = self.url.rpartition("/")[2]  # arXiv's begins with year and month
-        key = f"{self.authors[0].split()[-1].lower()}20{number[:2]}{self.name}"
-        fields = {
-            "title": f"{{{self.paper}}}",
-            "author": " and ".join(author.removeprefix("and ") for author in self.authors),
-            "journal": f"arXiv preprint arXiv:{number}",
-            "year": f"20{number[:2]}",
-        }
-        return "\n".join(
-            [
-                f"@article{{{key},",
-                *(f"  {name} = {{{text}}}," for name, text in fields.items()),
-                "}",
-            ]
-        )
+        number = self.url.rpartition("/")[2]
+        authors = " and ".join(author.removeprefix("and ") for author in self.authors)
+        return f"""\
+@article{{{self.authors[0].split()[-1].lower()}{self.year}{self.name},
+  title = {{{{{self.paper}}}}},
+  author = {{{authors}}},
+  journal = {{arXiv preprint arXiv:{number}}},
+  year = {{{self.year}}},
+}}"""
 
 
 def fingerprint(ids: Iterable[str]) -> str:
