@@ -26,11 +26,11 @@ def one_chat(samples: Sequence[Sample]) -> Sample:
     """
     chats = [messages_of(sample) for sample in samples]
     messages: list[ChatMessage] = [*chats[0][:-1], *(chat[-1] for chat in chats)]
-    questions = [
-        {"id": str(sample.id), "target": sample.target}
-        | {name: fact for name, fact in (sample.metadata or {}).items() if name in _FACTS}
-        for sample in samples
-    ]
+    questions = []
+    for sample in samples:
+        metadata = sample.metadata or {}
+        facts = {name: metadata[name] for name in _FACTS if name in metadata}
+        questions.append({"id": str(sample.id), "target": sample.target, **facts})
     return Sample(id="chat", input=messages, target="", metadata={CHAT: questions})
 
 
@@ -42,10 +42,9 @@ def continued(seed: int) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         questions: list[dict[str, Any]] = state.metadata[CHAT]
-        messages, state.messages = (
-            state.messages[-len(questions) :],
-            state.messages[: -len(questions)],
-        )
+        first = len(state.messages) - len(questions)
+        messages = state.messages[first:]
+        del state.messages[first:]
         order = list(range(len(questions)))
         Random(f"{seed} {state.epoch}").shuffle(order)
         for place in order:

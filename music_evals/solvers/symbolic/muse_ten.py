@@ -68,15 +68,10 @@ def name_contour(lists: Lists) -> Decision:
     (pitches,) = lists
     rises = [after > before for before, after in pairwise(pitches) if after != before]
     turns = sum(before != after for before, after in pairwise(rises))
-    if not rises or turns > 1:
-        return Decision(
-            None,
-            (
-                f"The pitches turn {turns} times."
-                if rises
-                else "The list has no two pitches that differ."
-            ),
-        )
+    if not rises:
+        return Decision(None, "The list has no two pitches that differ.")
+    if turns > 1:
+        return Decision(None, f"The pitches turn {turns} times.")
     letter, shape = _SHAPES[rises[0], rises[-1]]
     return Decision(letter, f"The melody {shape}.")
 
@@ -124,11 +119,9 @@ def classify_triad(lists: Lists) -> Decision:
     chords.
     """
     decision = CHORD_QUALITY.decide(lists)
-    return (
-        decision
-        if decision.answer in ("A", "B")
-        else Decision(None, "The pitches form no major or minor triad.")
-    )
+    if decision.answer in ("A", "B"):
+        return decision
+    return Decision(None, "The pitches form no major or minor triad.")
 
 
 def compare_off_beats(lists: Lists) -> Decision:
@@ -141,7 +134,8 @@ def compare_off_beats(lists: Lists) -> Decision:
     """
     first, second = (sum(slot % 2 == 0 for slot in slots) for slots in lists)
     result = f"{first} hits of the first and {second} of the second are off the beat."
-    return Decision(None if first == second or not all(lists) else "AB"[second > first], result)
+    is_undecided = first == second or not all(lists)
+    return Decision(None if is_undecided else "AB"[second > first], result)
 
 
 def _strokes_of(clip: MidiFile) -> list[int]:
@@ -165,10 +159,9 @@ def _chords_of(clip: MidiFile) -> list[int]:
     """
     chords = []
     for _, notes in groupby(clip.notes, key=lambda note: note.onset + note.duration):
-        pitches = sorted(note.pitch for note in notes)
-        chords.append(
-            pitches[0] % 12 + 12 * any((pitch - pitches[0]) % 12 == 3 for pitch in pitches)
-        )
+        root, *others = sorted(note.pitch for note in notes)
+        is_minor = any((pitch - root) % 12 == 3 for pitch in others)
+        chords.append(root % 12 + 12 * is_minor)
     return chords
 
 
