@@ -24,22 +24,20 @@ def floors_of(
     behind them.
     """
     measured = origin.provenance.floors.get(config, {})
-    counts = Counter(
-        (split, form_of(row)) for split, split_rows in rows.items() for row in split_rows
-    )
-    if not counts or any(form not in measured.get(split, {}) for split, form in counts):
+    forms = Counter((split, form_of(row)) for split in rows for row in rows[split])
+    if not forms or any(form not in measured.get(split, {}) for split, form in forms):
         return {}
-    forms = [
-        (count / counts.total(), measured[split][form]) for (split, form), count in counts.items()
-    ]
-    effective = 1 / sum(weight**2 / form["questions"] for weight, form in forms)
+    facts = [measured[split][form] for split, form in forms]
+    weights = [count / forms.total() for count in forms.values()]
+    pairs = list(zip(weights, facts, strict=True))
+    effective = 1 / sum(weight**2 / form["questions"] for weight, form in pairs)
     floors: Floors = {}
-    for name in forms[0][1]:
-        if name != "questions" and all(name in form for _, form in forms):
-            value = round(min(sum(weight * form[name] for weight, form in forms), 1.0), 6)
+    for name in facts[0]:
+        if name == "questions" or not all(name in form for form in facts):
+            continue
+        value = round(min(sum(weight * form[name] for weight, form in pairs), 1.0), 6)
+        floors[name] = {"value": value}
+        if any(form[name] != form["chance"] for form in facts):
             low, high = wilson_interval(value, max(round(effective), 1))
-            is_chance = all(form[name] == form["chance"] for _, form in forms)
-            floors[name] = (
-                {"value": value} if is_chance else {"value": value, "low": low, "high": high}
-            )
+            floors[name] |= {"low": low, "high": high}
     return floors

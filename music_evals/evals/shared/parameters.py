@@ -74,13 +74,18 @@ def check_parameters(parameters: Callable[..., P], arguments: Mapping[str, Any])
     for name, value in arguments.items():
         if name not in hints:
             raise ValueError(f"there is no parameter {name}; there are: {', '.join(hints)}")
-        try:
-            # Strict: true is no number, and 1 no truth value.
-            TypeAdapter(hints[name], config=ConfigDict(strict=True)).validate_python(value)
-        except ValidationError:
-            accepted = _accepted(hints[name])
-            raise ValueError(f"{name}={value!r} is not valid; {accepted}") from None
+        if not _fits(value, hints[name]):
+            raise ValueError(f"{name}={value!r} is not valid; {_accepted(hints[name])}")
     return parameters(**arguments)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value is of a type, telling true from 1."""
+    try:
+        result = TypeAdapter(hint, config=ConfigDict(strict=True)).validate_python(value)
+    except ValidationError:
+        return False
+    return type(result) is type(value)  # for Literal[1], pydantic makes 1 of true
 
 
 def _accepted(hint: Any) -> str:
