@@ -63,7 +63,7 @@ def answer(request: Request) -> str | None:
         return None
     if request.keys["task"] == "bar_count":
         return str(math.ceil(played.length) if is_abc else count_measures(score, played))
-    options = [_plain_key(option, score) for option in request.keys["options"]]
+    options = [_common_key(option, score) for option in request.keys["options"]]
     # ABC-Eval asks for the unit note length, such as 1/8, and others for the lower number of the
     # metre.
     unit = _UNIT.search(score)
@@ -75,7 +75,7 @@ def answer(request: Request) -> str | None:
     return str(request.keys["answers"][places[0]]) if len(places) == 1 else None
 
 
-def _plain_key(option: str, score: str) -> str:
+def _common_key(option: str, score: str) -> str:
     r"""``B-flat major`` for ``bes \major`` and ``Bb``, the forms of keys in published rows; other
     options unchanged.
     """
@@ -98,8 +98,8 @@ def count_measures(score: str, played: Performance) -> int:
         2
     """
     pickup = Fraction(0)
-    if found := _PARTIAL.search(score):
-        value, dots, times, below = found.groups()
+    if match := _PARTIAL.search(score):
+        value, dots, times, below = match.groups()
         whole = (
             Fraction(1, int(value))
             * (2 - Fraction(1, 2 ** len(dots)))

@@ -33,11 +33,9 @@ def read(request: Request, error_rate: float) -> str:
     if request.keys["answer_type"] == "symbols":
         identifiers = request.keys["identifiers"]
         refused = request.keys.get("refused")
-        lists = (
-            _transcribed(request)
-            if refused is None
-            else _repaired(refused, solver.schema, len(identifiers))
-        )
+        lists = _transcribed(request)
+        if refused is not None:
+            lists = _repaired(refused, solver.schema, len(identifiers))
         lines = solver.schema.write(identifiers, lists)
         return _garbled(lines, request.random) if request.random.random() < error_rate else lines
     decision = solver.decide(_transcribed(request))
@@ -77,14 +75,16 @@ def _garbled(lines: str, random: Random) -> str:
 
 def _repaired(refused: str, schema: Schema, count: int) -> list[list[int]]:
     """The integers of garbled lines that lie in range."""
-    insides = [line.partition("[")[2] for line in refused.splitlines() if "[" in line]
-    lists = [[int(number) for number in _INTEGER.findall(inside)] for inside in insides] + [
-        [] for _ in range(count)
-    ]
-    return [
-        [number for number in numbers if schema.lowest <= number <= schema.highest]
-        for numbers in lists[:count]
-    ]
+    lists: list[list[int]] = []
+    for line in refused.splitlines():
+        _, bracket, inside = line.partition("[")
+        if bracket:
+            numbers = map(int, _INTEGER.findall(inside))
+            lists.append(
+                [number for number in numbers if schema.lowest <= number <= schema.highest]
+            )
+    missing = max(0, count - len(lists))
+    return [*lists[:count], *[[]] * missing]
 
 
 def _instrument(text: str) -> int:

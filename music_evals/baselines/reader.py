@@ -12,14 +12,11 @@ from music_evals.solvers.symbolic import muse_ten, music
 
 TASKS = (
     *(f"muse {task}" for task in music.SOLVERS),
-    *(f"muse_ten {task}" for task in (*muse_ten.SOLVERS, *muse.WITHOUT_SOLVER)),
-    "msu textual",
-    "msu visual",
-    *(
-        f"{benchmark} {task}"
-        for benchmark in ("lilybench", "abc_eval")
-        for task in ("bar_count", "metadata_qa")
-    ),
+    *(f"muse_ten {task}" for task in muse_ten.SOLVERS),
+    *(f"muse_ten {task}" for task in muse.WITHOUT_SOLVER),
+    *("msu textual", "msu visual"),
+    *("lilybench bar_count", "lilybench metadata_qa"),
+    *("abc_eval bar_count", "abc_eval metadata_qa"),
 )
 """Tasks whose music the reader can read."""
 

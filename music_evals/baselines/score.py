@@ -124,17 +124,23 @@ def read_score(abc: str) -> Score:
     voices: _Voices = {}
     voice = "1"
     for line in abc.splitlines():
-        if found := _LINE.fullmatch(line):
-            voices.setdefault(voice, ("", []))[1].append(found)
+        if match := _LINE.fullmatch(line):
+            voices.setdefault(voice, ("", []))[1].append(match)
         elif line.startswith("V:") and line[2:].strip():
             voice = line[2:].split()[0]
             voices.setdefault(voice, (line[2:], []))
         elif line[1:2] == ":":
             header.setdefault(line[0], line[2:].strip())
+    parts = _parts(header, voices)
+    if not parts:
+        raise ValueError("the score has no measures with numbers")
+    return Score(header, parts)
+
+
+def _parts(header: dict[str, str], voices: _Voices) -> list[Part]:
     parts: list[Part] = []
-    for (voice, (words, lines)), events in zip(
-        voices.items(), _events(header, voices), strict=True
-    ):
+    events_of_voices = _events(header, voices)
+    for (voice, (words, lines)), events in zip(voices.items(), events_of_voices, strict=True):
         measures = list(_measures(header, words, lines, events))
         # A further voice on the staff has the staff's number and a letter.
         if parts and voice[-1:].isalpha():
@@ -144,9 +150,7 @@ def read_score(abc: str) -> Score:
         elif measures:
             name = re.search(r'nm="([^"\n]*)"', words)
             parts.append(Part(name[1] if name else "", measures))
-    if not parts:
-        raise ValueError("the score has no measures with numbers")
-    return Score(header, parts)
+    return parts
 
 
 def _first_note(text: str) -> int:
@@ -161,27 +165,30 @@ def _measures(
     for place, line in enumerate(lines):
         text, number = line.groups()
         measure = Measure(int(number), metre, sharps, clef, [text], events[place])
-        for found in _FIELD.finditer(text):
-            letter, value = found.groups()
-            is_ahead = found.start() < _first_note(text)
+        for inline in _FIELD.finditer(text):
+            letter, value = inline.groups()
+            is_ahead = inline.start() < _first_note(text)
             if letter == "M":
                 measure.has_new_metre = place > 0 and value != metre
                 measure.metre = metre = value
-            elif (signs := _sharps(value)) is not None:
+                continue
+            signs = _sharps(value)
+            if signs is not None:
                 measure.has_new_key = place > 0 and is_ahead and signs != sharps
                 measure.sharps, sharps = (signs if is_ahead else sharps), signs
-            if letter == "K" and _CLEF.search(value):
+            if _CLEF.search(value):
+                new_clef = _clef(value)
                 if is_ahead:
-                    measure.clef = _clef(value)
-                elif _clef(value) != clef:
-                    measure.new_clefs.append(_clef(value))
-                clef = _clef(value)
+                    measure.clef = new_clef
+                elif new_clef != clef:
+                    measure.new_clefs.append(new_clef)
+                clef = new_clef
         yield measure
 
 
 def _clef(value: str) -> str:
-    found = _CLEF.search(value)
-    return _CLEFS.get(found[1], "") if found else ""
+    match = _CLEF.search(value)
+    return _CLEFS.get(match[1], "") if match else ""
 
 
 def _sharps(value: str) -> int | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from rich.console import Console
 from typer import Argument, BadParameter, Option
 
-from music_evals.commands.output import failed, say, table
+from music_evals.commands.output import errors_in_a_line, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.training.conversations import MakePrompt, Message
@@ -53,7 +53,7 @@ def finetune_data(
 
     console = Console()
     columns = {"abc": ["abc"], "pages": ["images"], "both": ["abc", "images"]}[modality]
-    try:
+    with errors_in_a_line():
         check_target(out, TRAINING_DATA, overwrite=overwrite)
         with console.status("reading"):
             data = make_training_data(
@@ -64,8 +64,6 @@ def finetune_data(
                 max_characters=max_characters,
             )
         write_training_data(data, out, overwrite=overwrite)
-    except (ValueError, OSError) as error:
-        raise failed(error) from error
     shown = table("split", "conversations", "left out", "scores left out")
     for split, conversations in data.conversations.items():
         row = (len(conversations), data.questions_left_out.get(split, 0), len(data.left_out[split]))

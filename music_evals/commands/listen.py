@@ -6,13 +6,13 @@ import webbrowser
 from inspect import signature
 from pathlib import Path
 from secrets import token_urlsafe
-from socket import create_server
+from socket import create_server, socket
 from typing import Annotated
 
 from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import failed, path_of, say
+from music_evals.commands.output import errors_in_a_line, path_of, say
 from music_evals.commands.run import conditions, folder_problem, parse_argument, show_scores
 
 _SCORERS = (
@@ -54,12 +54,10 @@ def listen(
     arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
     if "modality" in signature(getattr(MODULES[facts.benchmark], facts.name)).parameters:
         arguments = {"modality": "audio", **arguments}
-    try:
-        if problem := (
-            f"{log_dir} is not a folder of this machine"
-            if "://" in log_dir
-            else folder_problem(log_dir)
-        ):
+    with errors_in_a_line():
+        if "://" in log_dir:
+            raise ValueError(f"{log_dir} is not a folder of this machine")
+        if problem := folder_problem(log_dir):
             raise ValueError(problem)
         model = get_model(f"human/{name}", memoize=False)
         with made_for(model):
@@ -71,17 +69,11 @@ def listen(
             f"{session.path}"
         )
         if session.unanswered:
-            try:
-                listener = create_server((HOST, port))
-            except OSError as error:
-                raise ValueError(
-                    f"port {port} cannot be used: {error.strerror}; take another --port"
-                ) from None
             token = token_urlsafe(12)
-            say(f"Open http://{HOST}:{port}/{token} (Ctrl-C: stop and write the log)")
-            if open_page:
-                webbrowser.open(f"http://{HOST}:{port}/{token}")
-            with listener:
+            with _listener(HOST, port) as listener:
+                say(f"Open http://{HOST}:{port}/{token} (Ctrl-C: stop and write the log)")
+                if open_page:
+                    webbrowser.open(f"http://{HOST}:{port}/{token}")
                 serve(session, listener, token)
         if len(session.unanswered) == total:
             raise ValueError("no question was answered, so there is no log")
@@ -93,33 +85,39 @@ def listen(
                 f"{len(session.unanswered)} questions are not answered; the same command goes on "
                 "with them."
             )
-    except (ValueError, OSError) as error:
-        raise failed(error) from None
+
+
+def _listener(host: str, port: int) -> socket:
+    try:
+        return create_server((host, port))
+    except OSError as error:
+        raise ValueError(
+            f"port {port} cannot be used: {error.strerror}; take another --port"
+        ) from None
 
 
 def _task_named(name: str) -> benchmarks.TaskFacts:
     """The task of a name; BadParameter with the names of all tasks that a person can be asked."""
-    known = [
-        facts
-        for benchmark in benchmarks.names()
-        for facts in benchmarks.load(benchmark).tasks.values()
-    ]
-    tasks = [task for task in known if task.metric.partition("/")[0] in _SCORERS]
+    tasks = [task for task in benchmarks.all_tasks() if task.metric.partition("/")[0] in _SCORERS]
     short = (
         name.removeprefix("music_evals/")
         .removeprefix("evals/")
         .replace(".py@", "_")
         .removesuffix(".py")
     )
-    # The tasks of `muse_ten` can be called muse_oddball as well.
-    named = [
-        task for task in tasks if short in (task.registry_name, f"{task.benchmark}_{task.name}")
-    ] or [
-        task
-        for task in tasks
-        if short in (task.benchmark, task.name, f"{task.benchmark.split('_')[0]}_{task.name}")
-    ]
+    named = [task for task in tasks if short in _full_names(task)]
+    if not named:
+        named = [task for task in tasks if short in _short_names(task)]
     if len(named) == 1:
         return named[0]
     accepted = ", ".join(task.registry_name for task in named or tasks)
     raise BadParameter(f"{name} is not one task that a person can answer; accepted: {accepted}")
+
+
+def _full_names(task: benchmarks.TaskFacts) -> tuple[str, ...]:
+    return task.registry_name, f"{task.benchmark}_{task.name}"
+
+
+def _short_names(task: benchmarks.TaskFacts) -> tuple[str, ...]:
+    """Names that several tasks may have; those of `muse_ten` can be called muse_oddball as well."""
+    return task.benchmark, task.name, f"{task.benchmark.split('_')[0]}_{task.name}"

@@ -60,6 +60,15 @@ def failed(error: Exception) -> typer.Exit:
 
 
 @contextmanager
+def errors_in_a_line() -> Iterator[None]:
+    """Print an error in what was given, or of files and network, and leave with status 1."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise failed(error) from error
+
+
+@contextmanager
 def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     """Check a dataset's folder before any work, and end with one line: where it was written, or
     what went wrong.

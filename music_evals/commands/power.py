@@ -6,7 +6,7 @@ from rich.console import Console
 from typer import Argument, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import failed
+from music_evals.commands.output import errors_in_a_line
 
 
 def power(
@@ -27,11 +27,9 @@ def power(
     from music_evals.reports.power import power_table
     from music_evals.reports.records import read_records
 
-    try:
+    with errors_in_a_line():
         tasks = benchmarks.tasks_named(name)
         if not tasks:
             raise ValueError(f"there is no benchmark or task {name}; `music-evals list` names them")
         records = read_records(logs, defaults=defaults_of) if logs else None
         Console().print(power_table(tasks, points, records).to_rich())
-    except (ValueError, OSError) as error:
-        raise failed(error) from error

@@ -9,7 +9,7 @@ from rich.filesize import decimal
 from typer import Argument, BadParameter, Option
 
 from music_evals.benchmarks import dataset_names
-from music_evals.commands.output import failed, say, table
+from music_evals.commands.output import errors_in_a_line, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io.hub import Plan
@@ -42,22 +42,20 @@ def publish(
     from music_evals.datasets_builders.dataset_io.hub import commit
 
     console = Console()
-    try:
-        with TemporaryDirectory() as temporary:  # holds prompts until they are uploaded
-            plan, message = _plan_data(console, name, dir, repo, revision, Path(temporary))
-            repository = plan.repository
-            if private and repository.head and not repository.is_private:
-                raise DatasetError(
-                    f"{repo} is public; --private is for a new repository or a private one"
-                )
-            if repository.head and not plan.operations and not repository.is_new_branch:
-                say(f"{repo} is up to date at {repository.head}; nothing was done.")
-            elif not yes:
-                say("This was a dry run: nothing was changed. --yes publishes.")
-            else:
-                say(f"Published {repo} at {commit(plan, message, private=private).oid}")
-    except (DatasetError, OSError) as error:
-        raise failed(error) from error
+    # The folder holds prompts until they are uploaded.
+    with errors_in_a_line(), TemporaryDirectory() as temporary:
+        plan, message = _plan_data(console, name, dir, repo, revision, Path(temporary))
+        repository = plan.repository
+        if private and repository.head and not repository.is_private:
+            raise DatasetError(
+                f"{repo} is public; --private is for a new repository or a private one"
+            )
+        if repository.head and not plan.operations and not repository.is_new_branch:
+            say(f"{repo} is up to date at {repository.head}; nothing was done.")
+        elif not yes:
+            say("This was a dry run: nothing was changed. --yes publishes.")
+        else:
+            say(f"Published {repo} at {commit(plan, message, private=private).oid}")
 
 
 def _plan_data(
@@ -79,13 +77,9 @@ def _plan_data(
         prompts = write_prompts(origin.folder, temporary)
         plan = plan_dataset(origin, prompts.files, repo, branch)
     terms, repository = source_facts(name, origin.provenance.source), plan.repository
-    state = (
-        "to be created"
-        if repository.head is None
-        else "private"
-        if repository.is_private
-        else "public"
-    )
+    state = "private" if repository.is_private else "public"
+    if repository.head is None:
+        state = "to be created"
     new = ", to be created from main" if repository.is_new_branch else ""
     say(f"From    {origin.folder}", f"To      {repo} ({state}), branch {branch}{new}")
     say(f"Licence {terms.licence_label}, as stated in {terms.stated}")

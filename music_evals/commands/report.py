@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 from typer import Argument, Option
 
-from music_evals.commands.output import failed, list_logs, path_of, say
+from music_evals.commands.output import errors_in_a_line, failed, list_logs, path_of, say
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import FolderKind
@@ -167,13 +167,10 @@ def compare(
     from music_evals.reports.comparisons import compared
     from music_evals.reports.records import local_logs
 
-    try:
-        with local_logs(*(logs or ["logs"])) as paths:
-            records = _read(paths)
-            list_logs("Passed over:", records.passed_over[:_MOST])
-            _show(Console(), compared(records, first, second))
-    except (ValueError, OSError) as error:
-        raise failed(error) from error
+    with errors_in_a_line(), local_logs(*(logs or ["logs"])) as paths:
+        records = _read(paths)
+        list_logs("Passed over:", records.passed_over[:_MOST])
+        _show(Console(), compared(records, first, second))
 
 
 def _folder_kinds() -> "dict[str, FolderKind]":

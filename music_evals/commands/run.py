@@ -160,7 +160,10 @@ def run(
     with _errors_in_a_line(logs):
         if asks_nothing:
             tasks = conditions(facts, arguments, axes, grid=is_grid)
-            _show_prompts(tasks, show) if show else _show_requests(tasks, limit, options, prices)
+            if show:
+                _show_prompts(tasks, show)
+            else:
+                _show_requests(tasks, limit, options, prices)
             return
         subject = get_model(model, **{**provider, "base_url": base_url})
         with made_for(subject):
@@ -408,12 +411,8 @@ def _name_of(asked: "Asked") -> str:
 def _tasks(name: str) -> list[TaskFacts]:
     if tasks := benchmarks.tasks_named(name):
         return tasks
-    all_tasks = [
-        task.registry_name
-        for entry in benchmarks.names()
-        for task in benchmarks.load(entry).tasks.values()
-    ]
-    near = get_close_matches(name, [*benchmarks.names(), *all_tasks], 1)
+    names = [task.registry_name for task in benchmarks.all_tasks()]
+    near = get_close_matches(name, [*benchmarks.names(), *names], 1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     raise BadParameter(
         f"{name} is neither a benchmark nor a task{hint}; benchmarks: "

@@ -102,14 +102,8 @@ def requests_of(
     is_least = condition.get("strategy") == "logiclm" or condition.get("judges", "rules") != "rules"
     is_least |= len(chats) > len(samples)  # replies that a chat repeats are not known
     count = len(chats) * epochs
-    return Requests(
-        count,
-        tokens * epochs,
-        sounds * epochs,
-        pictures * epochs,
-        most and most * count,
-        is_least=is_least,
-    )
+    sent = (tokens * epochs, sounds * epochs, pictures * epochs)
+    return Requests(count, *sent, most and most * count, is_least)
 
 
 def reader_requests(task: Task, *, limit: int | None = None, epochs: int = 1) -> Requests:
