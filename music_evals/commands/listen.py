@@ -13,7 +13,7 @@ from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
 from music_evals.commands.output import errors_in_a_line, path_of, say
-from music_evals.commands.run import conditions, folder_problem, parse_argument, show_scores
+from music_evals.commands.run import conditions, folder_problem, parse_arguments, show_scores
 
 _SCORERS = (
     "final_answer",
@@ -51,7 +51,7 @@ def listen(
     from music_evals.listening.session import open_session
     from music_evals.solvers.abilities import made_for
 
-    arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
+    arguments = parse_arguments(task_arg, "-T")
     if "modality" in signature(getattr(MODULES[facts.benchmark], facts.name)).parameters:
         arguments = {"modality": "audio", **arguments}
     with errors_in_a_line():

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -133,18 +133,18 @@ def run(
     from inspect_ai.model import get_model
 
     from music_evals.shards.sharded_run import Settings
-    from music_evals.solvers.abilities import made_for, provider_problem
+    from music_evals.solvers.abilities import made_for
 
     names, options = _inspect_options(names)
     options["max_tasks"] = max_tasks
-    arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
+    arguments = parse_arguments(task_arg, "-T")
     if published:
         arguments.setdefault("dataset", "published")
-    provider = dict(parse_argument(text, "-M") for text in model_arg or [])
+    provider = parse_arguments(model_arg, "-M")
     axes = {"stimulus": _arms(arms)} if arms else {}
-    facts = [task for name in names for task in _tasks(name)]
+    facts = [*chain.from_iterable(map(_tasks, names))]
     logs = log_dir or "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
-    addresses = [address.strip() for address in (servers or "").split(",") if address.strip()]
+    addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]
     prices = _prices(price)
     is_grid = grid or context.info_name == "grid"
     asks_nothing = dry_run or show > 0
@@ -154,9 +154,7 @@ def run(
         )
     base_url = options.pop("model_base_url", None) or provider.get("base_url")
     if "model_path" not in provider and not asks_nothing:
-        problem = provider_problem(model, base_url or "".join(addresses[:1]))
-        if problem := problem or folder_problem(logs):
-            raise failed(ValueError(problem))
+        _check_place(model, base_url or "".join(addresses[:1]), logs)
     with _errors_in_a_line(logs):
         if asks_nothing:
             tasks = conditions(facts, arguments, axes, grid=is_grid)
@@ -180,6 +178,14 @@ def run(
             show_progress = display != "none"
             ending = _run_in_shards(tasks, settings, logs, shards, run_shards, show_progress)
     _report_ending(ending, logs, len(tasks), limit)
+
+
+def _check_place(model: str, server: str, logs: str) -> None:
+    """Refuse a model that cannot be used here, and a folder that cannot be written."""
+    from music_evals.solvers.abilities import provider_problem
+
+    if problem := provider_problem(model, server) or folder_problem(logs):
+        raise failed(ValueError(problem))
 
 
 class _Ending(NamedTuple):
@@ -391,7 +397,8 @@ def _show_requests(
     for asked, task in tasks:
         sent = requests_of(task, limit=limit, epochs=epochs, max_tokens=options.get("max_tokens"))
         price = sent.price(*prices) if prices else None
-        shown.add_row(_name_of(asked), *sent.cells(), "" if price is None else f"{price:.2f}")
+        price_cell = "" if price is None else f"{price:.2f}"
+        shown.add_row(_name_of(asked), *sent.cells(), price_cell)
         sums += Counter(requests=sent.requests, tokens=sent.tokens, new=sent.new_tokens or 0)
         total_price += price or 0
         if has_reader:
@@ -551,8 +558,12 @@ def _score_facts(records: "Records", run: Any, main_metric: str) -> list[str]:
     return facts
 
 
-def parse_argument(text: str, option: str) -> tuple[str, Any]:
-    """Read ``name=value``; a value that is not JSON is text."""
+def parse_arguments(texts: list[str] | None, option: str) -> Options:
+    """Read texts ``name=value``; a value that is not JSON is text."""
+    return dict(_parse_argument(text, option) for text in texts or [])
+
+
+def _parse_argument(text: str, option: str) -> tuple[str, Any]:
     name, separator, value = text.partition("=")
     if not separator or not name:
         raise BadParameter(f"{text!r} is not valid; name=value is needed", param_hint=option)

@@ -120,7 +120,7 @@ def generation(params: GenerationParameters) -> Task:
     if origin.revision:  # a branch on the Hub may move; a log is scored again with the same pieces
         pinned = f"{pinned.partition('@')[0]}@{origin.revision}"
     is_drawn_from_files = params.protocol == "paper" and "paper" in counts
-    split = "paper" if is_drawn_from_files else "test"
+    drawn_from, split = ("files", "paper") if is_drawn_from_files else ("entries", "test")
     rows: list[PromptRow] = load_split(pinned, "prompts", split, benchmark=BENCHMARK).to_list()
     if params.n_prompts > max(len(rows), FEW_PROMPTS):
         raise ValueError(
@@ -132,7 +132,8 @@ def generation(params: GenerationParameters) -> Task:
         split = DEMONSTRATIONS[params.regime]
         shown = load_split(pinned, "demonstrations", split, benchmark=BENCHMARK).to_list()
     references = PIECES.references(pinned, params.reference)
-    loaded = None if params.encoder is None else shared_encoder(params.encoder)
+    encoder = None if params.encoder is None else shared_encoder(params.encoder).identity
+    metric = "written_music/compile_rate" if params.protocol == "paper" else ""
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
         params,
@@ -153,7 +154,7 @@ def generation(params: GenerationParameters) -> Task:
             attempts=params.attempts,
             pictures=params.media != 0,
         ),
-        metric="written_music/compile_rate" if params.protocol == "paper" else "",
+        metric=metric,
         config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
         viewer=samples_view(
             "Pieces",
@@ -164,9 +165,9 @@ def generation(params: GenerationParameters) -> Task:
             "is_lilybench": is_lilybench,
             "regime": params.regime,
             "protocol": params.protocol,
-            "prompts_drawn_from": "files" if is_drawn_from_files else "entries",
+            "prompts_drawn_from": drawn_from,
             "references": {reference.name: len(reference.ids) for reference in references},
-            "encoder": None if loaded is None else loaded.identity,
+            "encoder": encoder,
             "pooling": params.pooling,
             "attempts": params.attempts,
         },

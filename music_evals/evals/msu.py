@@ -273,13 +273,12 @@ def _task(
     remaining = [row for row in candidates if row["score_id"] in selection.questions]
 
     learnt = _load_questions(params.dataset, "train") if "train" in available else rows
-    prompt = Prompt(
-        load_prompts("msu", params.prompts),
-        modality,
-        rendering,
-        commonest((row["kind"] or "", row["answer"]) for row in learnt),
-        vocabularies((row["kind"] or _type_of(row), _type_of(row), row["answer"]) for row in rows),
+    vocabulary = vocabularies(
+        (row["kind"] or _type_of(row), _type_of(row), row["answer"]) for row in rows
     )
+    majority = commonest((row["kind"] or "", row["answer"]) for row in learnt)
+    wording = load_prompts("msu", params.prompts)
+    prompt = Prompt(wording, modality, rendering, majority, vocabulary)
     samples = _samples(selection, prompt, params.asking, originals)
     if not samples:
         raise ValueError(f"no question is left to ask: {selection.problem(rendering)}")

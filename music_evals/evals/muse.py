@@ -34,7 +34,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall
 
-from music_evals.benchmarks.prompts import Prompts, load_prompts
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     DatasetSpec,
@@ -191,14 +191,6 @@ def _task(name: ConfigName, question: str, clips: Sequence[str], params: MusePar
     trials = Trials(name, question, clips, BENCHMARK, partial(reason, name), SOLVERS[name])
     wording = load_prompts("muse", params.prompts)
     texts, logic = wording[name], wording["logiclm"]
-    check_native(
-        params,
-        wording,
-        {
-            (name, "logiclm"): (name, "logiclm_native"),
-            ("logiclm", "refine"): ("logiclm", "native_refine"),
-        },
-    )
     system = texts["logiclm_native" if params.tools == "native" else params.strategy]
     system = Template(system).substitute(given=texts["given"][params.modality])
     return trials_task(trials, params, system, {**logic, "final": texts["final"]}, texts["worked"])
@@ -357,34 +349,6 @@ def load_trials(trials: Trials, params: MuseParameters, split: str) -> list[Row]
                 f"{params.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio"
             )
     return rows
-
-
-def check_native(
-    params: MuseParameters,
-    wording: Prompts,
-    pairs: Mapping[tuple[str, str], tuple[str, str]],
-    benchmark: str = "muse",
-) -> None:
-    """Raise a ValueError if a file rewords texts for symbolic lines, but not those for tool calls,
-    which are used.
-    """
-    if params.tools != "native":
-        return
-    own = load_prompts(benchmark)
-
-    def is_reworded(table: str, text: str) -> bool:
-        return bool(wording[table][text] != own[table][text])
-
-    missing = [
-        ".".join(native)
-        for text, native in pairs.items()
-        if is_reworded(*text) and not is_reworded(*native)
-    ]
-    if missing:
-        raise ValueError(
-            f"prompts={params.prompts} rewords LogicLM for text only; with tools=native it also "
-            f"needs {', '.join(missing)}"
-        )
 
 
 def _formulated(

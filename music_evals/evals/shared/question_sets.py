@@ -255,6 +255,8 @@ def question_to_sample(
     if style.get("answer") == "text":
         texts = dict(zip(answers, options, strict=True))
         majority, answers = texts.get(majority, majority), options
+    has_own_form = bool(options) and form != LINES
+    music: dict[str, Any] = {"notation": "abc", "music": spans} if spans else {}
     metadata = question_metadata(
         benchmark,
         name,
@@ -263,11 +265,10 @@ def question_to_sample(
         form=style["form"],
         question=MARK.sub("", row["question"]).strip(),
         options=options or None,
-        option_form=list(form) if options and form != LINES else None,
+        option_form=list(form) if has_own_form else None,
         kind=row["theme"],
         majority=majority,
-        notation="abc" if spans else None,
-        music=spans or None,
+        **music,
     )
     groups: dict[str, Any] = {
         key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)

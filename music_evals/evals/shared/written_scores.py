@@ -248,21 +248,21 @@ def record_to_sample(
         shown_majority = shown_majority.replace(" ", "")
     prompt = prompt_text(name, row, wording, params.protocol, params.strategy)
     form, answers = FORMS[name], None
-    music = row["score"].strip("\r\n")
-    if form == "order":  # shows its options as the music
-        music = _published_music(row, form) if is_paper else listed(row["options"])
-    elif form == "index":
-        answers = [str(index) for index in range(len(row["options"]))]
+    if form == "index":
+        answers = list(map(str, range(len(row["options"]))))
+    options, kind = row["options"] or None, row["kind"] or None
+    music = _shown_music(row, form, is_paper)
     start = prompt.index(music)
+    is_bare = params.strategy == "standalone"
     facts = question_metadata(
         benchmark,
         name,
         answer_type="choice" if answers else form,
         answers=answers,
-        form="$answer" if params.strategy == "standalone" else "Answer: $answer",
+        form="$answer" if is_bare else "Answer: $answer",
         question=question_text(name, row, wording, params.protocol),
-        options=row["options"] or None,
-        kind=row["kind"] or None,
+        options=options,
+        kind=kind,
         majority=shown_majority,
         notation=notation,
         music=[[start, start + len(music)]] if music else None,
@@ -274,10 +274,17 @@ def record_to_sample(
             ChatMessageSystem(content=instruction),
             ChatMessageUser(content=prompt, metadata=facts),
         ],
-        choices=row["options"] or None,
+        choices=options,
         target=row["answer"],
         metadata=metadata,
     )
+
+
+def _shown_music(row: TaskRow, form: Kind, is_paper: bool) -> str:
+    """The music in a prompt; a question of order shows its options as the music."""
+    if form != "order":
+        return row["score"].strip("\r\n")
+    return _published_music(row, form) if is_paper else listed(row["options"])
 
 
 def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
