@@ -106,7 +106,7 @@ def evaluate(model: str, logs: Path) -> dict[str, Any]:
     }
     me.run(TASK, "hf/local", logs=str(logs), display="none", **settings)
     samples = read_eval_log(str(next(logs.glob("*.eval")))).samples or []
-    found: dict[str, Any] = {"n": len(samples)}
+    measured: dict[str, Any] = {"n": len(samples)}
     rows = [{"options": sample.metadata["options"], "answer": sample.target} for sample in samples]
     rewards = [
         score(TASK, row, sample.output.completion)
@@ -114,10 +114,10 @@ def evaluate(model: str, logs: Path) -> dict[str, Any]:
     ]
     for part in ("answer", "format"):
         share = fmean(reward.parts[part] or 0 for reward in rewards)
-        found[part] = [
+        measured[part] = [
             round(number, 3) for number in (share, *wilson_interval(share, len(samples)))
         ]
-    return found
+    return measured
 
 
 def main(

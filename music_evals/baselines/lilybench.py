@@ -100,12 +100,12 @@ def count_measures(score: str, played: Performance) -> int:
     pickup = Fraction(0)
     if match := _PARTIAL.search(score):
         value, dots, times, below = match.groups()
-        whole = (
+        pickup = (
             Fraction(1, int(value))
             * (2 - Fraction(1, 2 ** len(dots)))
             * Fraction(int(times or 1), int(below or 1))
         )
-        pickup = whole / Fraction(*played.metre)
+        pickup /= Fraction(*played.metre)
     return math.ceil(played.length - pickup)
 
 

@@ -189,7 +189,8 @@ def _value(choose: Callable[..., Event], sign: str) -> _Answer:
 
 
 def _dynamics(signs: Iterable[list[str]]) -> str:
-    return _only(found[1] for sign in chain(*signs) if (found := _DYNAMIC.fullmatch(sign)))
+    matches = filter(None, map(_DYNAMIC.fullmatch, chain(*signs)))
+    return _only(match[1] for match in matches)
 
 
 def _articulations(question: _Question) -> set[str]:
@@ -230,7 +231,10 @@ def _frequent(question: _Question) -> str:
 
 
 def _fullest(question: _Question) -> str:
-    return _only(_most(Counter(each.number for each in question.all for _ in each.pitches)))
+    counts = Counter[int]()  # of all parts together
+    for measure in question.all:
+        counts[measure.number] += len(measure.pitches)
+    return _only(_most(+counts))
 
 
 def _entries(question: _Question) -> list[tuple[int, Fraction, str]]:
@@ -281,10 +285,9 @@ def _tempo_words(question: _Question) -> str:
 
 
 def _anacrusis(question: _Question) -> str:
-    return _yes(
-        max(event.end for each in question.firsts for event in each.events)
-        < 4 * Fraction(question.firsts[0].metre)
-    )
+    events = chain.from_iterable(measure.events for measure in question.firsts)
+    length = max(event.end for event in events)
+    return _yes(length < 4 * Fraction(question.firsts[0].metre))
 
 
 # --- kinds of questions

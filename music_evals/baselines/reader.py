@@ -60,9 +60,9 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
             return guess(request)
     if keys["benchmark"] == "msu":
         questions = keys.get("questions") or [{"text": keys["question"], "kind": keys.get("kind")}]
-        return numbered(
-            request, [msu.answer(request.music[0], one["text"], one["kind"]) for one in questions]
-        )
+        score = request.music[0]
+        answers = [msu.answer(score, question["text"], question["kind"]) for question in questions]
+        return numbered(request, answers)
     try:
         answer = await anyio.to_thread.run_sync(lilybench.answer, request, limiter=limiter)
     except (LilyPondError, SandboxError) as error:

@@ -242,17 +242,21 @@ def _music(text: str) -> str:
 
 
 def _events_of(measure: Any) -> Iterator[Event]:
-    for each in measure.notesAndRests:
-        pitches = () if each.isRest else tuple(sorted(each.pitches, key=lambda pitch: pitch.ps))
-        if "Harmony" in each.classes or any(
-            (pitch.step, pitch.octave) == ("C", 0) for pitch in pitches
-        ):
+    for note in measure.notesAndRests:
+        pitches: tuple[Any, ...] = ()
+        if not note.isRest:
+            pitches = tuple(sorted(note.pitches, key=lambda pitch: pitch.ps))
+        is_unprinted = any((pitch.step, pitch.octave) == ("C", 0) for pitch in pitches)
+        if is_unprinted or "Harmony" in note.classes:
             continue
-        written = each.duration
-        value = "" if written.tuplets or written.dots > 2 else _VALUES.get(written.type, "")
-        value = f"{_DOTS[written.dots]}{value.lower()}" if value and written.dots else value
-        start, end = (
-            Fraction(time).limit_denominator(10_000)
-            for time in (each.offset, each.offset + each.quarterLength)
-        )
-        yield Event(start, end, value, pitches, written.isGrace)
+        times = (note.offset, note.offset + note.quarterLength)
+        start, end = (Fraction(time).limit_denominator(10_000) for time in times)
+        yield Event(start, end, _value(note.duration), pitches, note.duration.isGrace)
+
+
+def _value(duration: Any) -> str:
+    """The written value; empty in tuplets and for lengths without a sign."""
+    if duration.tuplets or duration.dots > 2:
+        return ""
+    value = _VALUES.get(duration.type, "")
+    return f"{_DOTS[duration.dots]}{value.lower()}" if value and duration.dots else value

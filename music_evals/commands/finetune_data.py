@@ -89,13 +89,13 @@ def _prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":
     def make(score: Any, question: Any) -> "list[Message]":
         pages = [page["bytes"] for page in score.get("images", ())]
         shown = as_it_stands(text=score["abc"] if "abc" in columns else "", files=pages)
-        made = []
+        messages = []
         for message in prompt_messages(score, [question], prompt, shown):
             # Chat templates join the parts of a message as they are.
             content: Any = message.content
             parts = [message] if isinstance(content, str) else content
             text = "".join(getattr(part, "text", IMAGE) for part in parts)
-            made.append({"role": message.role, "content": text})
-        return made
+            messages.append({"role": message.role, "content": text})
+        return messages
 
     return make

@@ -61,8 +61,8 @@ def listen(
             raise ValueError(problem)
         model = get_model(f"human/{name}", memoize=False)
         with made_for(model):
-            ((_, made),) = conditions([facts], arguments, {}, grid=False)
-        session = open_session(made, model, Path(log_dir).expanduser(), limit)
+            ((_, inspect_task),) = conditions([facts], arguments, {}, grid=False)
+        session = open_session(inspect_task, model, Path(log_dir).expanduser(), limit)
         total = len(session.samples)
         say(
             f"{total - len(session.unanswered)} of {total} questions are answered, in "

@@ -138,10 +138,12 @@ def refuse_with_published(**options: object) -> None:
     """Raise BadParameter for an option that was given though the published data leaves no
     choice.
     """
-    given = [name for name, value in options.items() if value]
-    if given:
-        option = f"--{given[0].replace('_', '-')}"
-        raise BadParameter("is not for --source published, which is taken whole", param_hint=option)
+    for name, value in options.items():
+        if value:
+            raise BadParameter(
+                "is not for --source published, which is taken whole",
+                param_hint=f"--{name.replace('_', '-')}",
+            )
 
 
 def table(*columns: str, text: int = 1) -> Table:

@@ -170,8 +170,8 @@ def run(
             warning = f"Limited by --limit {limit}: only the beginning of each task's samples is"
             Console().print(Text(f"{warning} asked.", "yellow"))
         if shards is None:
-            made = [task for _, task in tasks]
-            ending = _run_here(made, subject, logs, limit, {"display": display, **options})
+            inspect_tasks = [task for _, task in tasks]
+            ending = _run_here(inspect_tasks, subject, logs, limit, {"display": display, **options})
         else:
             settings = Settings(model, provider, limit, options, addresses)
             run_shards = _engine(engine, address, gpus_per_shard)

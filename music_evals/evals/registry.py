@@ -35,10 +35,8 @@ def defaults_of(benchmark: str, task: str) -> dict[str, Any]:
     """Return the defaults of a task's parameters, which logs of runs by Inspect alone do not
     hold.
     """
-    return {
-        name: one.default
-        for name, one in signature(getattr(MODULES[benchmark], task)).parameters.items()
-    }
+    parameters = signature(getattr(MODULES[benchmark], task)).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 @modelapi(name="baseline")

@@ -114,7 +114,7 @@ class Session:
         selection: dict[str, Any] = {}
         if self.unanswered:
             selection["sample_id"] = [
-                escape(str(one.id)) for one in self.samples if str(one.id) in self.replies
+                escape(str(sample.id)) for sample in self.samples if str(sample.id) in self.replies
             ]
         elif len(self.samples) < len(self.task.dataset):
             selection["limit"] = len(self.samples)
@@ -151,7 +151,7 @@ def open_session(task: Task, model: Model, folder: Path, limit: int | None = Non
     identity = {key: value for key, value in about.items() if key.startswith(wanted)}
     identity |= {"name": model.name, "task_version": task.version}
     identity["questions"] = sha256(
-        "\n".join(f"{one.id}\t{one.target}" for one in samples).encode()
+        "\n".join(f"{sample.id}\t{sample.target}" for sample in samples).encode()
     ).hexdigest()
     checksum = sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
     path = folder / f"human-{model.name}-{about['benchmark']}-{about['config']}-{checksum}.jsonl"

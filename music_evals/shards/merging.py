@@ -92,8 +92,8 @@ def read_part(location: str) -> Part:
         header = read_eval_log(location, header_only=True)
         with _archive(location) as archive:
             errors = {
-                sample_name(each["id"], each["epoch"]): each.get("error")
-                for each in _summaries(archive)
+                sample_name(summary["id"], summary["epoch"]): summary.get("error")
+                for summary in _summaries(archive)
             }
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise MergeError(
@@ -311,8 +311,8 @@ def _shown(name: str, value: Any) -> str:
 
 def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and value:
-        for key, one in value.items():
-            yield from _flat(one, f"{name}.{key}" if name else str(key))
+        for key, entry in value.items():
+            yield from _flat(entry, f"{name}.{key}" if name else str(key))
     else:
         yield name, value
 

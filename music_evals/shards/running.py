@@ -68,11 +68,8 @@ class Asked:
     ) -> list[SampleId]:
         """Return the ids of samples that the logs lack in some epoch, in the given order."""
         done = choose(self.parts(parts), first=True)
-        return [
-            each
-            for each in ids
-            if any(sample_name(each, n) not in done for n in range(1, epochs + 1))
-        ]
+        counts = range(1, epochs + 1)
+        return [name for name in ids if any(sample_name(name, n) not in done for n in counts)]
 
 
 def key_of(log: EvalLog) -> str:
