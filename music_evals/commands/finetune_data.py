@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from rich.console import Console
 from typer import Argument, BadParameter, Option
 
-from music_evals.commands.output import errors_in_a_line, say, table
+from music_evals.commands.output import Overwrite, errors_in_a_line, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.training.conversations import MakePrompt, Message
@@ -35,9 +35,7 @@ def finetune_data(
         str | None,
         Option(help="A TOML file with other wording, as for the tasks' parameter of that name."),
     ] = None,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Replace training data that is there.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write train.jsonl and validation.jsonl, for TRL and LLaMA-Factory; pages for the last."""
     if benchmark not in BENCHMARKS:

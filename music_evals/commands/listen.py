@@ -12,7 +12,7 @@ from typing import Annotated
 from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import errors_in_a_line, path_of, say
+from music_evals.commands.output import TaskArguments, errors_in_a_line, path_of, say
 from music_evals.commands.run import conditions, folder_problem, parse_arguments, show_scores
 
 _SCORERS = (
@@ -25,9 +25,7 @@ _SCORERS = (
 def listen(
     task: Annotated[str, Argument(help="A task: muse_ten_oddball, or as `inspect eval` takes it.")],
     name: Annotated[str, Option(help="Name of the person; the model in the log is human/NAME.")],
-    task_arg: Annotated[
-        list[str] | None, Option("-T", help="Parameter of the task, as name=value.")
-    ] = None,
+    task_arg: TaskArguments = None,
     limit: Annotated[
         int | None, Option(help="Only the first questions of the task.", min=1)
     ] = None,

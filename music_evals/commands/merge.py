@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from music_evals.commands.output import errors_in_a_line, say
+from music_evals.commands.output import Overwrite, errors_in_a_line, say
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -16,9 +16,7 @@ def merge(
         list[str], Argument(help="Logs of parts of one run (.eval), or folders of them.")
     ],
     out: Annotated[str, Option(help="Path or address of the log to write, ending in .eval.")],
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Replace a log that is there already.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Merge the logs of the parts of a run, such as --limit 1-500 and --limit 501-1000, or a run
     and its retry.

@@ -41,7 +41,11 @@ PublishedSource = Annotated[
         )
     ),
 ]
-Overwrite = Annotated[bool, Option(help="Replace a dataset that is there already.")]
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace what is there already.")]
+Seed = Annotated[int | None, Option(help="Seed of generated rows.")]
+TaskArguments = Annotated[
+    list[str] | None, Option("-T", help="Parameter of the task, as name=value.")
+]
 
 
 def failed(error: Exception) -> typer.Exit:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 from typer import Argument, Option
 
-from music_evals.commands.output import errors_in_a_line, failed, list_logs, path_of, say
+from music_evals.commands.output import Overwrite, errors_in_a_line, failed, list_logs, path_of, say
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import FolderKind
@@ -59,10 +59,7 @@ def report(
         bool,
         Option("--latex", help="Write the tables as LaTeX, too, by booktabs: --out's latex/."),
     ] = False,
-    overwrite: Annotated[
-        bool,
-        Option("--overwrite", help="Replace an earlier report or site in these folders."),
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a
     leaderboard with --site.

@@ -24,7 +24,16 @@ from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
-from music_evals.commands.output import Address, Engines, cluster, failed, list_logs, say, table
+from music_evals.commands.output import (
+    Address,
+    Engines,
+    TaskArguments,
+    cluster,
+    failed,
+    list_logs,
+    say,
+    table,
+)
 from music_evals.datasets_builders.progress import progress_bar
 from music_evals.reports.sanitize import reason
 
@@ -55,9 +64,7 @@ def run(
             help="Folder or address of the logs; the same one resumes. Default logs/NAMES-MODEL."
         ),
     ] = None,
-    task_arg: Annotated[
-        list[str] | None, Option("-T", help="Parameter of the tasks, as name=value.")
-    ] = None,
+    task_arg: TaskArguments = None,
     model_arg: Annotated[
         list[str] | None,
         Option("-M", help="Argument for the model's provider, as name=value."),

@@ -19,6 +19,7 @@ from music_evals.commands.output import (
     Out,
     Overwrite,
     PublishedSource,
+    Seed,
     building,
     cluster,
     say_counts,
@@ -52,7 +53,7 @@ def _command(name: str) -> Callable[..., None]:
     def command(
         out: Out,
         source: PublishedSource = None,
-        seed: Annotated[int | None, Option(help="Seed of generated rows.")] = None,
+        seed: Seed = None,
         allow_partial: Annotated[
             bool,
             Option("--allow-partial", help="Take what is complete if published files are missing."),

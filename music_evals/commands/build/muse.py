@@ -9,6 +9,7 @@ from music_evals.commands.output import (
     Out,
     Overwrite,
     PublishedSource,
+    Seed,
     building,
     say_counts,
     say_gaps,
@@ -18,7 +19,7 @@ from music_evals.datasets_builders.progress import counting_pieces
 
 def muse(
     out: Out,
-    seed: Annotated[int | None, Option(help="Seed of the generated stimuli.")] = None,
+    seed: Seed = None,
     source: PublishedSource = None,
     allow_partial: Annotated[
         bool, Option(help="With --source: leave out rows whose recordings are missing.")

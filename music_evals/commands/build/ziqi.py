@@ -9,6 +9,7 @@ from music_evals.commands.output import (
     Out,
     Overwrite,
     PublishedSource,
+    Seed,
     building,
     say_counts,
     say_gaps,
@@ -17,7 +18,7 @@ from music_evals.commands.output import (
 
 def ziqi(
     out: Out,
-    seed: Annotated[int | None, Option(help="Seed of the composed questions.")] = None,
+    seed: Seed = None,
     source: PublishedSource = None,
     skip_bad: Annotated[
         bool, Option(help="With --source FOLDER: leave malformed rows out, counted.")
