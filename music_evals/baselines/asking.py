@@ -84,19 +84,25 @@ def read_conversation(
             "the baselines answer the tasks of music-evals only: neither a message of this "
             "conversation nor its sample says in its metadata what is asked"
         )
-    music: tuple[str, ...] = ()
-    for message, facts in zip(asking, asked, strict=True):
-        if spans := facts.get("music"):
-            music = tuple(message.text[start:end] for start, end in spans)
     after = messages[messages.index(asking[-1]) :]
     replies = [message.text for message in messages if isinstance(message, ChatMessageAssistant)]
     fields = {"role", "content", "tool_calls", "error"}
     conversation = [message.model_dump(include=fields) for message in messages]
     return Request(
         keys=dict(ChainMap(*reversed(asked))),
-        music=music,
+        music=_last_music(asking, asked),
         tools=tools,
         has_called=any(isinstance(message, ChatMessageTool) for message in after),
         reply=replies[-1] if replies else "",
         random=Random(json.dumps(conversation, default=str)),
     )
+
+
+def _last_music(
+    messages: Sequence[ChatMessage], asked: Sequence[Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """The music in the text of the last message that has any."""
+    for message, facts in zip(reversed(messages), reversed(asked), strict=True):
+        if spans := facts.get("music"):
+            return tuple(message.text[start:end] for start, end in spans)
+    return ()

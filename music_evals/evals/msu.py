@@ -260,17 +260,14 @@ def _task(
     selection = _choose_stimulus(params, rendering, columns, splits)
     if longest is not None:
         _limit_length(selection, longest, getattr(params, "too_long", "refuse"))
-    names = {score["score_id"] for score in selection.scores}
-    candidates = [row for row in rows if row["level"] in levels and row["score_id"] in names]
-    selection.questions = {score["score_id"]: [] for score in selection.scores}
-    for row in candidates:
-        if modality != "score" or _is_shown(row, selection, rendering):
-            selection.questions[row["score_id"]].append(row)
+    rows_of_levels = [row for row in rows if row["level"] in levels]
+    _choose_questions(selection, rows_of_levels, modality, rendering)
     originals = None
     if twin != "original":
         originals = {row["id"]: row["answer"] for row in rows}
         _make_twins(selection, twin)
-    remaining = [row for row in candidates if row["score_id"] in selection.questions]
+    remaining = [row for row in rows_of_levels if row["score_id"] in selection.questions]
+    questions_not_held = len(remaining) - sum(map(len, selection.questions.values()))
 
     learnt = _load_questions(params.dataset, "train") if "train" in available else rows
     vocabulary = vocabularies(
@@ -302,19 +299,28 @@ def _task(
             "scores_truncated": len(selection.truncated),
             "scores_refused": selection.refused,
             "scores_unlike": [reason[:_MAX_REASON] for reason in selection.unlike],
-            "questions_not_held": len(remaining) - sum(map(len, selection.questions.values())),
+            "questions_not_held": questions_not_held,
         },
         floors={"": floors_of(origin, "questions", scored)},
         is_like=origin.provenance.source != "published",
     )
 
 
-def _is_shown(row: QuestionRow, selection: _Selection, rendering: Rendering) -> bool:
-    """Whether a rendering holds the answer to a question; a title alone is asked about anyway."""
-    rendered = selection.shown.get(row["score_id"])
-    return rendered is None or is_answerable(
-        rendering, rendered, row["kind"], row["question"], row["answer"]
-    )
+def _choose_questions(
+    selection: _Selection, rows: Sequence[QuestionRow], modality: Modality, rendering: Rendering
+) -> None:
+    """Take the questions on the scores; in `score`, those whose answer the rendering holds."""
+    selection.questions = {score["score_id"]: [] for score in selection.scores}
+    for row in rows:
+        questions = selection.questions.get(row["score_id"])
+        if questions is None:
+            continue
+        rendered = selection.shown.get(row["score_id"]) if modality == "score" else None
+        # A title alone is asked about anyway.
+        if rendered is None or is_answerable(
+            rendering, rendered, row["kind"], row["question"], row["answer"]
+        ):
+            questions.append(row)
 
 
 def _scored(

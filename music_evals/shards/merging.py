@@ -196,6 +196,18 @@ def merge(
             f"{', '.join(missing[:SHOWN])}; finish their runs first, with the same command or with "
             "`inspect eval-retry LOG`"
         )
+    log = _header(headers, ids, samples, limit)
+    with _replacing(target) as path:
+        _copy(parts, {name: taken[name] for name in wanted}, path, log)
+        write_eval_log(log, path, header_only=True)
+    log.samples, log.location = None, target
+    return log
+
+
+def _header(
+    headers: Sequence[EvalLog], ids: Sequence[str | int], samples: int, limit: int | None
+) -> EvalLog:
+    """The header of the merged log, without usage and results."""
     log = headers[0].model_copy(deep=True)
     spec, stats = log.eval, log.stats
     spec.dataset.samples, spec.dataset.sample_ids = samples, list(ids)
@@ -208,10 +220,6 @@ def merge(
     stats.completed_at = max(header.stats.completed_at for header in headers)
     changes = chain.from_iterable(header.stats.connection_limit_history for header in headers)
     stats.connection_limit_history = sorted(changes, key=lambda change: change.timestamp)
-    with _replacing(target) as path:
-        _copy(parts, {name: taken[name] for name in wanted}, path, log)
-        write_eval_log(log, path, header_only=True)
-    log.samples, log.location = None, target
     return log
 
 

@@ -29,15 +29,18 @@ def floors_of(
         return {}
     facts = [measured[split][form] for split, form in forms]
     weights = [count / forms.total() for count in forms.values()]
-    pairs = list(zip(weights, facts, strict=True))
-    effective = 1 / sum(weight**2 / form["questions"] for weight, form in pairs)
-    floors: Floors = {}
-    for name in facts[0]:
-        if name == "questions" or not all(name in form for form in facts):
-            continue
-        value = round(min(sum(weight * form[name] for weight, form in pairs), 1.0), 6)
-        floors[name] = {"value": value}
-        if any(form[name] != form["chance"] for form in facts):
-            low, high = wilson_interval(value, max(round(effective), 1))
-            floors[name] |= {"low": low, "high": high}
-    return floors
+    weighted = list(zip(weights, facts, strict=True))
+    effective = 1 / sum(weight**2 / form["questions"] for weight, form in weighted)
+    names = set(facts[0]).intersection(*facts) - {"questions"}
+    return {name: _weighted_floor(name, weighted, effective) for name in facts[0] if name in names}
+
+
+def _weighted_floor(
+    name: str, weighted: Sequence[tuple[float, Mapping[str, float]]], effective: float
+) -> dict[str, float]:
+    """A floor over forms with weights, with its interval unless it is chance."""
+    value = round(min(sum(weight * form[name] for weight, form in weighted), 1.0), 6)
+    if all(form[name] == form["chance"] for _, form in weighted):
+        return {"value": value}
+    low, high = wilson_interval(value, max(round(effective), 1))
+    return {"value": value, "low": low, "high": high}
