@@ -1,59 +1,88 @@
-"""The tables that the code decides: costs in docs/models.md, parameters in docs/parameters.md.
+"""The parts of pages that code and benchmark folders decide: costs in docs/models.md, parameters in
+docs/parameters.md, papers in CITATION.cff.
 
-Each is between ``<!-- begin NAME -->`` and ``<!-- end -->`` on its page. ``python
-docs/generated.py`` writes them anew.
+Each is between a line with ``begin NAME`` and a line with ``end``. ``python docs/generated.py``
+writes them anew.
 """
 
 import dataclasses
 import inspect
 import re
 import typing
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from music_evals import benchmarks
 from music_evals.evals import registry
-from music_evals.evals.shared.requests import requests_of
+from music_evals.evals.shared.request_counts import requests_of
 
-DOCS = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 
 
 def costs() -> str:
     """Return the table of what each task sends that runs with its benchmark."""
     lines = ["| task | requests | tokens of prompts | most new tokens |", "|---|---|---|---|"]
-    for name in benchmarks.names():
-        if not any(
-            "generated" in dataset.sources for dataset in benchmarks.load(name).datasets.values()
-        ):
+    for benchmark in map(benchmarks.load, benchmarks.names()):
+        datasets = benchmark.datasets.values()
+        if not any("generated" in dataset.sources for dataset in datasets):
             continue
-        for task, facts in benchmarks.load(name).tasks.items():
+        for task, facts in benchmark.tasks.items():
             if not facts.by_name:
-                sent = requests_of(getattr(registry.MODULES[name], task)())
-                media = (
-                    f", {n} {kind}"
-                    for n, kind in ((sent.sounds, "sounds"), (sent.pictures, "pictures"))
-                    if n
-                )
-                tokens = f"{sent.tokens:,}" + "".join(media)
-                most = f"{sent.new_tokens:,}" if sent.new_tokens else "no limit"
-                lines.append(f"| `{facts.registry_name}` | {sent.requests} | {tokens} | {most} |")
+                sent = requests_of(getattr(registry.MODULES[benchmark.name], task)())
+                _, texts, most = sent.cells()
+                lines.append(f"| `{facts.registry_name}` | {sent.requests} | {texts} | {most} |")
     return "\n".join(lines)
+
+
+def references() -> str:
+    """Return the references of CITATION.cff: each paper once, with the benchmarks that it
+    describes.
+    """
+    papers: dict[str, dict[str, Any]] = {}
+    for benchmark in map(benchmarks.load, benchmarks.names()):
+        if benchmark.url in papers:
+            papers[benchmark.url]["notes"] += f"; {benchmark.title}"
+            continue
+        papers[benchmark.url] = {
+            "type": "article",
+            "title": benchmark.paper,
+            "notes": benchmark.title,
+            "year": benchmark.year,
+            "journal": "arXiv preprint",
+            "url": benchmark.url,
+            "authors": list(map(_person, benchmark.authors)),
+        }
+    entries = {"references": list(papers.values())}
+    text: str = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=120)
+    return text.rstrip()
+
+
+def _person(name: str) -> dict[str, str]:
+    """An author as the Citation File Format has it."""
+    if name == "and others":
+        return {"name": name}
+    given_names, _, family_names = name.rpartition(" ")
+    return {"family-names": family_names, "given-names": given_names}
 
 
 def parameters() -> str:
     """Return a table of parameters for each group of tasks that have the same ones."""
-    titles: dict[Any, dict[str, None]] = {}  # parameters → benchmarks
+    titles: dict[Any, list[str]] = {}  # parameters → benchmarks
     tasks: dict[Any, list[str]] = {}
     for benchmark in map(benchmarks.load, benchmarks.names()):
         for task, facts in benchmark.tasks.items():
             function = inspect.unwrap(getattr(registry.MODULES[benchmark.name], task))
             group = typing.get_type_hints(function)["params"]
-            titles.setdefault(group, {})[benchmark.title] = None
+            titles.setdefault(group, []).append(benchmark.title)
             tasks.setdefault(group, []).append(f"`{facts.registry_name}`")
-    headings = {group: f"## {', '.join(names)}" for group, names in titles.items()}
     sections: list[str] = []
-    for group, heading in headings.items():
-        sections += [] if heading in sections else [heading]
+    for group, names in titles.items():
+        heading = f"## {', '.join(dict.fromkeys(names))}"
+        if heading not in sections:
+            sections.append(heading)
         sections += [f"{', '.join(tasks[group])}:", _rows(group)]
     return "\n\n".join(sections)
 
@@ -75,15 +104,23 @@ def _rows(group: Any) -> str:
     return "\n".join(lines)
 
 
-def with_table(page: str) -> str:
-    """Return the text of ``models.md`` or ``parameters.md`` with its table made anew."""
-    table = {"models.md": costs, "parameters.md": parameters}[page]()
-    before, mark, after = re.split(
-        r"(<!-- begin \w+ -->\n\n)", (DOCS / page).read_text(encoding="utf-8")
-    )
-    return f"{before}{mark}{table}\n\n{after[after.index('<!-- end -->') :]}"
+PARTS: Mapping[str, Callable[[], str]] = {
+    "docs/models.md": costs,
+    "docs/parameters.md": parameters,
+    "CITATION.cff": references,
+}
+"""File → what makes its part."""
+
+
+def updated(name: str) -> str:
+    """Return the text of a file with its part made anew."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    before, mark, after = re.split(r"(\S+ begin \w+.*\n+)", text)
+    end = re.search(r"\n+\S+ end.*\n", after)
+    assert end, f"{name} has no line with the end of its part"
+    return before + mark + PARTS[name]() + after[end.start() :]
 
 
 if __name__ == "__main__":
-    for page in ("models.md", "parameters.md"):
-        (DOCS / page).write_text(with_table(page), encoding="utf-8")
+    for name in PARTS:
+        (ROOT / name).write_text(updated(name), encoding="utf-8")

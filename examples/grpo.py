@@ -29,7 +29,7 @@ from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 import music_evals as me
 from music_evals.datasets_builders.training.sets import build_training_set
-from music_evals.evals.training_prompts import training_prompts
+from music_evals.evals.shared.training_prompts import training_prompts
 from music_evals.rewards import reward_function, score
 from music_evals.scorers.metrics.proportion import wilson_interval
 
@@ -106,7 +106,7 @@ def evaluate(model: str, logs: Path) -> dict[str, Any]:
     }
     me.run(TASK, "hf/local", logs=str(logs), display="none", **settings)
     samples = read_eval_log(str(next(logs.glob("*.eval")))).samples or []
-    found: dict[str, Any] = {"n": len(samples)}
+    measured: dict[str, Any] = {"n": len(samples)}
     rows = [{"options": sample.metadata["options"], "answer": sample.target} for sample in samples]
     rewards = [
         score(TASK, row, sample.output.completion)
@@ -114,10 +114,10 @@ def evaluate(model: str, logs: Path) -> dict[str, Any]:
     ]
     for part in ("answer", "format"):
         share = fmean(reward.parts[part] or 0 for reward in rewards)
-        found[part] = [
+        measured[part] = [
             round(number, 3) for number in (share, *wilson_interval(share, len(samples)))
         ]
-    return found
+    return measured
 
 
 def main(

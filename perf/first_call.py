@@ -14,12 +14,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any, Final
+from typing import Any
 
 import typer
 
-PLAIN: Final = "a task that asks Hello"
-STARTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+PLAIN = "a task that asks Hello"
+STARTS: dict[str, tuple[str, dict[str, Any]]] = {
     PLAIN: ("", {}),
     "muse, all three": ("evals/muse.py", {}),
     "muse, all three, audio": ("evals/muse.py", {"modality": "audio"}),

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import typer
 from harness import compare
@@ -20,7 +20,7 @@ from inspect_ai.solver import generate
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals.muse import syncopation
 
-REPLIES: Final[Mapping[str, tuple[str, str]]] = {
+REPLIES: Mapping[str, tuple[str, str]] = {
     "label": ("The kick falls on the beat, and the snare does not. ", "\nFinal Answer: B"),
     "last line": ("The kick falls on the beat, and the snare does not. ", "\n**B**"),
     "waits": ("Wait, the kick falls on the beat. ", "\nFinal Answer: B"),

@@ -10,17 +10,18 @@ A later message repeats only the keys that differ.
 """
 
 import json
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from string import Template
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import click
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 
-_TOOLS: Final = {
+_TOOLS = {
     "number": "count_measures",
     "choice": "read_key_and_metre",
     "measures": "list_problems",
@@ -73,32 +74,35 @@ def read_conversation(
     """Return what a conversation asks; `BaselineError` if neither its messages nor the sample's
     metadata say it.
     """
-    asking = [(each, asks) for each in messages if (asks := (each.metadata or {}).get("asks"))]
+    asking = [message for message in messages if "asks" in (message.metadata or {})]
+    asked = [(message.metadata or {})["asks"] for message in asking]
     if not asking and isinstance(facts := metadata.get("asks"), str):
         # Inspect makes the messages of prompts from the Hub, without metadata.
-        asking = [(messages[-1], json.loads(facts))]
+        asking, asked = [messages[-1]], [json.loads(facts)]
     if not asking:
         raise BaselineError(
             "the baselines answer the tasks of music-evals only: neither a message of this "
             "conversation nor its sample says in its metadata what is asked"
         )
-    text, spans = next(
-        ((each.text, asks["music"]) for each, asks in reversed(asking) if asks.get("music")),
-        ("", ()),
-    )
-    last, keys = asking[-1][0], {key: value for _, asks in asking for key, value in asks.items()}
-    said = [
-        each.model_dump(include={"role", "content", "tool_calls", "error"}) for each in messages
-    ]
+    after = messages[messages.index(asking[-1]) :]
+    replies = [message.text for message in messages if isinstance(message, ChatMessageAssistant)]
+    fields = {"role", "content", "tool_calls", "error"}
+    conversation = [message.model_dump(include=fields) for message in messages]
     return Request(
-        keys=keys,
-        music=tuple(text[start:end] for start, end in spans),
+        keys=dict(ChainMap(*reversed(asked))),
+        music=_last_music(asking, asked),
         tools=tools,
-        has_called=any(
-            isinstance(each, ChatMessageTool) for each in messages[messages.index(last) :]
-        ),
-        reply=next(
-            (each.text for each in reversed(messages) if isinstance(each, ChatMessageAssistant)), ""
-        ),
-        random=Random(json.dumps(said, default=str)),
+        has_called=any(isinstance(message, ChatMessageTool) for message in after),
+        reply=replies[-1] if replies else "",
+        random=Random(json.dumps(conversation, default=str)),
     )
+
+
+def _last_music(
+    messages: Sequence[ChatMessage], asked: Sequence[Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """The music in the text of the last message that has any."""
+    for message, facts in zip(reversed(messages), reversed(asked), strict=True):
+        if spans := facts.get("music"):
+            return tuple(message.text[start:end] for start, end in spans)
+    return ()

@@ -2,12 +2,11 @@
 
 from fractions import Fraction
 from random import Random
-from typing import Final
 
 from music_evals.baselines.asking import BaselineError, Request
 from music_evals.baselines.muse import SOLVERS
 
-_MOST_MEASURES: Final = 100
+_MOST_MEASURES = 100
 
 
 def guess(request: Request, seed: int | None = None) -> str:

@@ -7,7 +7,7 @@ import math
 import re
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import mido
 from mido.midifiles.meta import KeySignatureError
@@ -26,7 +26,7 @@ from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES, language_of, pitch_of
 
 # Every score is performed, even if it asks for print only, and none is engraved.
-_SETTINGS: Final = r"""
+_SETTINGS = r"""
 #(define (performed score)
    (let ((only (ly:make-score (ly:score-music score))))
      (ly:score-add-output-def! only $defaultmidi)
@@ -34,9 +34,9 @@ _SETTINGS: Final = r"""
 #(define toplevel-score-handler performed)
 #(define (toplevel-music-handler music) (performed (scorify-music music)))
 """
-_ABC_KEY: Final = re.compile("[A-G][b#]?(?:m|mix|dor|phr|lyd|loc)?")
-_UNIT: Final = re.compile(r"(?m)^L:\s{0,9}(\S+)")
-_PARTIAL: Final = re.compile(
+_ABC_KEY = re.compile("[A-G][b#]?(?:m|mix|dor|phr|lyd|loc)?")
+_UNIT = re.compile(r"(?m)^L:\s{0,9}(\S+)")
+_PARTIAL = re.compile(
     r"\\partial\s{1,9}([0-9]{1,3})(\.{0,3})(?:\*([0-9]{1,3})(?:/([1-9][0-9]{0,2}))?)?"
 )
 
@@ -63,7 +63,7 @@ def answer(request: Request) -> str | None:
         return None
     if request.keys["task"] == "bar_count":
         return str(math.ceil(played.length) if is_abc else count_measures(score, played))
-    options = [_plain_key(option, score) for option in request.keys["options"]]
+    options = [_common_key(option, score) for option in request.keys["options"]]
     # ABC-Eval asks for the unit note length, such as 1/8, and others for the lower number of the
     # metre.
     unit = _UNIT.search(score)
@@ -75,7 +75,7 @@ def answer(request: Request) -> str | None:
     return str(request.keys["answers"][places[0]]) if len(places) == 1 else None
 
 
-def _plain_key(option: str, score: str) -> str:
+def _common_key(option: str, score: str) -> str:
     r"""``B-flat major`` for ``bes \major`` and ``Bb``, the forms of keys in published rows; other
     options unchanged.
     """
@@ -98,14 +98,14 @@ def count_measures(score: str, played: Performance) -> int:
         2
     """
     pickup = Fraction(0)
-    if found := _PARTIAL.search(score):
-        value, dots, times, below = found.groups()
-        whole = (
+    if match := _PARTIAL.search(score):
+        value, dots, times, below = match.groups()
+        pickup = (
             Fraction(1, int(value))
             * (2 - Fraction(1, 2 ** len(dots)))
             * Fraction(int(times or 1), int(below or 1))
         )
-        pickup = whole / Fraction(*played.metre)
+        pickup /= Fraction(*played.metre)
     return math.ceil(played.length - pickup)
 
 

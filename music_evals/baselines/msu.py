@@ -6,33 +6,34 @@ Only the measures and the part are read from the text of a question.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any
 
 from music_evals.baselines.score import Event, Measure, Part, Score, read_score
 
-_NUMBERS: Final = re.compile(r"measures? ([0-9]{1,6})(?:–([0-9]{1,6}))?")
-_PART: Final = re.compile(r"the part “([^”]*)”|staff ([0-9]{1,3}) from the top")
-_TEMPO_WORDS: Final = re.compile(
+_NUMBERS = re.compile(r"measures? ([0-9]{1,6})(?:–([0-9]{1,6}))?")
+_PART = re.compile(r"the part “([^”]*)”|staff ([0-9]{1,3}) from the top")
+_TEMPO_WORDS = re.compile(
     r"\b(adagi|all?egr|andant|grave|langsam|larg|lent|moderat|modéré|mäßig|nicht|prest|schnell|vivac|tempo|lebhaft|vif)",
     re.IGNORECASE,
 )
-_DYNAMIC: Final = re.compile(r'"?_?((?=[a-z]{0,5}[fp])[fmprsz]{1,6})"?')
-_MARKS_OF_NOTE: Final = re.compile(r"(?:\.(?![|:])|![^!\s]{1,30}!)+")
-_ARTICULATIONS: Final = {
+_DYNAMIC = re.compile(r'"?_?((?=[a-z]{0,5}[fp])[fmprsz]{1,6})"?')
+_MARKS_OF_NOTE = re.compile(r"(?:\.(?![|:])|![^!\s]{1,30}!)+")
+_ARTICULATIONS = {
     ".": "Staccato",
     "wedge": "Staccatissimo",
     **{name: name.capitalize() for name in ("tenuto", "marcato", "accent")},
 }
-_ORNAMENTS: Final = {
+_ORNAMENTS = {
     **{"trill": "Trill", "turn": "Turn", "invertedturn": "Inverted turn"},
     **{"uppermordent": "Upper mordent", "lowermordent": "Lower mordent"},
 }
-_INVERSIONS: Final = ("Root position", "First inversion", "Second inversion", "Third inversion")
-_QUALITIES: Final = re.compile(
+_INVERSIONS = ("Root position", "First inversion", "Second inversion", "Third inversion")
+_QUALITIES = re.compile(
     r"(?:major|minor|diminished|augmented) "
     r"triad|(?:dominant|major|minor|half-diminished|diminished) seventh chord"
 )
@@ -46,14 +47,13 @@ class _Question:
     def __init__(self, score: Score, text: str) -> None:
         self.header, self.parts = score
         self.numbers = [(int(first), int(last or first)) for first, last in _NUMBERS.findall(text)]
-        if found := _PART.search(text):
-            # ABC has no quotation mark within a name.
-            name, staff = (found[1] or "").replace('"', "'"), int(found[2] or 0)
-            self.parts = [
-                part
-                for place, part in enumerate(self.parts, 1)
-                if (place == staff if staff else part.name == name)
-            ]
+        if match := _PART.search(text):
+            name, staff = match.groups()
+            if staff:
+                self.parts = self.parts[int(staff) - 1 : int(staff)]
+            else:  # ABC has no quotation mark within a name
+                name = name.replace('"', "'")
+                self.parts = [part for part in self.parts if part.name == name]
         if not self.parts:
             raise ValueError("there is no such part")
         self.all = [measure for part in self.parts for measure in part.measures]
@@ -63,16 +63,16 @@ class _Question:
     def measures(self) -> list[Measure]:
         """The measures of the range that the question names first."""
         first, last = self.numbers[0]
-        found = [each for each in self.all if first <= each.number <= last]
-        if not found:
+        measures = [measure for measure in self.all if first <= measure.number <= last]
+        if not measures:
             raise ValueError(f"there are no measures {first} to {last}")
-        return found
+        return measures
 
     @property
     def measure(self) -> Measure:
         """The only measure that the question names."""
-        (found,) = self.measures
-        return found
+        (measure,) = self.measures
+        return measure
 
 
 _Answer = Callable[[_Question], str]
@@ -97,8 +97,9 @@ def answer(abc: str, text: str, kind: str) -> str:
         return "Unknown"
 
 
-def _one(found: Iterable[object]) -> str:
-    (only,) = set(map(str, found)) - {""}
+def _only(values: Iterable[object]) -> str:
+    """The only value that is not empty; ValueError if there are none or several."""
+    (only,) = set(map(str, values)) - {""}
     return only
 
 
@@ -106,12 +107,12 @@ def _yes(is_so: object) -> str:
     return "Yes" if is_so else "No"
 
 
-def _plain(name: str) -> str:
+def _without_natural(name: str) -> str:
     return name.replace("♮", "")
 
 
 def _spelled(pitch: Any) -> str:
-    return _plain(pitch.unicodeNameWithOctave)
+    return _without_natural(pitch.unicodeNameWithOctave)
 
 
 def _most(counts: Mapping[Any, float]) -> list[Any]:
@@ -121,7 +122,7 @@ def _most(counts: Mapping[Any, float]) -> list[Any]:
 # --- what sounds
 
 
-def _sounding(measures: list[Measure], *, at_last: bool = False) -> Any:
+def _sounding(measures: Sequence[Measure], *, at_last: bool = False) -> Any:
     """The chord at the first or last moment of a measure at which a note begins in any part."""
     from music21.chord import Chord
 
@@ -139,27 +140,23 @@ def _key(question: _Question) -> str:
     from music21.key import KeySignature
 
     signature = KeySignature(question.firsts[0].sharps)
-    columns = [
-        list(column) for column in zip(*(part.measures for part in question.parts), strict=False)
-    ]
-    columns = [column for column in columns if any(measure.notes for measure in column)]
-    edges = (
-        []
-        if any(measure.has_new_key for measure in question.all)
-        else [_sounding(columns[-1], at_last=True)]
-    )
-    for chord in [*edges, _sounding(columns[0])]:
+    columns = zip(*(part.measures for part in question.parts), strict=False)
+    sounding = [column for column in columns if any(measure.notes for measure in column)]
+    edges = [_sounding(sounding[0])]
+    if not any(measure.has_new_key for measure in question.all):
+        edges.insert(0, _sounding(sounding[-1], at_last=True))
+    for chord in edges:
         for key in (signature.asKey("major"), signature.asKey("minor")):
             if key.tonic.name == chord.bass().name:
-                return f"{_plain(key.tonic.unicodeName)} {key.mode}"
+                return f"{_without_natural(key.tonic.unicodeName)} {key.mode}"
     raise ValueError("the bass does not say the key")
 
 
 def _chord(question: _Question) -> tuple[str, str, str]:
     """Root, quality and position of the chord on the first beat."""
     chord = _sounding(question.measures)
-    quality = _one(_QUALITIES.findall(chord.commonName))
-    return _plain(chord.root().unicodeName), quality, _INVERSIONS[chord.inversion()]
+    quality = _only(_QUALITIES.findall(chord.commonName))
+    return _without_natural(chord.root().unicodeName), quality, _INVERSIONS[chord.inversion()]
 
 
 # --- what is written in a measure
@@ -169,13 +166,13 @@ def _departing(question: _Question) -> list[str]:
     """Pitches outside the key signature, with those of grace notes, from the lowest up."""
     from music21.key import KeySignature
 
-    signs = {each.step: each.alter for each in KeySignature(question.measure.sharps).alteredPitches}
-    pitches = [pitch for event in question.measure.events for pitch in event.pitches]
-    found = sorted(
-        (pitch for pitch in pitches if pitch.alter != signs.get(pitch.step, 0)),
-        key=lambda pitch: pitch.ps,
-    )
-    return list(dict.fromkeys(map(_spelled, found)))
+    signs = {
+        pitch.step: pitch.alter for pitch in KeySignature(question.measure.sharps).alteredPitches
+    }
+    pitches = chain.from_iterable(event.pitches for event in question.measure.events)
+    departing = [pitch for pitch in pitches if pitch.alter != signs.get(pitch.step, 0)]
+    departing.sort(key=lambda pitch: pitch.ps)
+    return list(dict.fromkeys(map(_spelled, departing)))
 
 
 def _value(choose: Callable[..., Event], sign: str) -> _Answer:
@@ -185,27 +182,34 @@ def _value(choose: Callable[..., Event], sign: str) -> _Answer:
             for event in question.measure.events
             if bool(event.pitches) == (sign == "note") and not event.is_grace
         ]
-        return f"{_one([choose(events, key=lambda event: event.end - event.start).value])} {sign}"
+        chosen = choose(events, key=lambda event: event.end - event.start)
+        return f"{_only([chosen.value])} {sign}"
 
     return answered
 
 
-def _dynamics(signs: list[list[str]]) -> str:
-    return _one(found[1] for sign in chain(*signs) if (found := _DYNAMIC.fullmatch(sign)))
+def _dynamics(signs: Iterable[list[str]]) -> str:
+    matches = filter(None, map(_DYNAMIC.fullmatch, chain(*signs)))
+    return _only(match[1] for match in matches)
 
 
 def _articulations(question: _Question) -> set[str]:
-    found = set()
-    for marked in (run for text in question.measure.texts for run in _MARKS_OF_NOTE.findall(text)):
-        names = {_ARTICULATIONS.get(mark, "") for mark in re.findall(r"\.|[a-z]+", marked)}
-        found |= {"Portato"} if {"Staccato", "Tenuto"} <= names else names
-    return found
+    articulations = set()
+    for text in question.measure.texts:
+        for marks in _MARKS_OF_NOTE.findall(text):
+            names = {_ARTICULATIONS.get(mark, "") for mark in re.findall(r"\.|[a-z]+", marks)}
+            # Both together are one articulation of their own.
+            is_portato = {"Staccato", "Tenuto"} <= names
+            articulations |= {"Portato"} if is_portato else names
+    return articulations
 
 
 def _whether(pattern: str) -> _Answer:
-    return lambda question: _yes(
-        any(re.search(pattern, text) for each in question.measures for text in each.texts)
-    )
+    def answered(question: _Question) -> str:
+        texts = chain.from_iterable(measure.texts for measure in question.measures)
+        return _yes(any(re.search(pattern, text) for text in texts))
+
+    return answered
 
 
 # --- the whole score
@@ -213,7 +217,7 @@ def _whether(pattern: str) -> _Answer:
 
 def _largest(size: Callable[[Part], float]) -> _Answer:
     """The name of the part with the largest size."""
-    return lambda question: _one(_most({part.name: size(part) for part in question.parts}))
+    return lambda question: _only(_most({part.name: size(part) for part in question.parts}))
 
 
 def _width(part: Part) -> float:
@@ -222,31 +226,30 @@ def _width(part: Part) -> float:
 
 
 def _frequent(question: _Question) -> str:
-    return (
-        f"{_one(_most(Counter(event.value for each in question.all for event in each.notes)))} note"
-    )
+    events = chain.from_iterable(measure.notes for measure in question.all)
+    return f"{_only(_most(Counter(event.value for event in events)))} note"
 
 
 def _fullest(question: _Question) -> str:
-    return _one(_most(Counter(each.number for each in question.all for _ in each.pitches)))
+    counts = Counter[int]()  # of all parts together
+    for measure in question.all:
+        counts[measure.number] += len(measure.pitches)
+    return _only(_most(+counts))
 
 
 def _entries(question: _Question) -> list[tuple[int, Fraction, str]]:
     """Measure and moment of the first note of each part, and the part's name."""
-    firsts = (
-        (next((each for each in part.measures if each.notes), None), part.name)
-        for part in question.parts
-    )
-    return [
-        (first.number, min(event.start for event in first.notes), name)
-        for first, name in firsts
-        if first
-    ]
+    entries = []
+    for part in question.parts:
+        if first := next((measure for measure in part.measures if measure.notes), None):
+            moment = min(event.start for event in first.notes)
+            entries.append((first.number, moment, part.name))
+    return entries
 
 
 def _first_entry(question: _Question) -> str:
     earliest = min(_entries(question))[:2]
-    return _one(name for *moment, name in _entries(question) if tuple(moment) == earliest)
+    return _only(name for *moment, name in _entries(question) if tuple(moment) == earliest)
 
 
 def _outline(measure: Measure) -> list[tuple[object, ...]]:
@@ -257,106 +260,139 @@ def _outline(measure: Measure) -> list[tuple[object, ...]]:
 
 def _repeats(question: _Question) -> str:
     (other, _), (number, _) = question.numbers
-    found = {each.number: _outline(each) for each in question.all}
-    return _yes(found[other] == found[number])
+    outlines = {measure.number: _outline(measure) for measure in question.all}
+    return _yes(outlines[other] == outlines[number])
 
 
 def _returns(question: _Question) -> str:
-    outline, after = _outline(question.measure), question.measure.number
-    found = [
-        str(each.number)
-        for each in question.all
-        if each.number > after and _outline(each) == outline
+    outline, first = _outline(question.measure), question.measure.number
+    numbers = [
+        str(measure.number)
+        for measure in question.all
+        if measure.number > first and _outline(measure) == outline
     ]
-    return _one([", ".join(found)])
+    return _only([", ".join(numbers)])
 
 
 def _tempo_words(question: _Question) -> str:
-    said = (
-        sign[1:-1].lstrip("^_<>@")
-        for each in question.firsts
-        for sign in each.signs(opening=True)
-        if sign[0] == '"'
-    )
-    return _one(
-        [*re.findall('"([^"]*)"', question.header.get("Q", "")), *filter(_TEMPO_WORDS.search, said)]
-    )
+    words = re.findall('"([^"]*)"', question.header.get("Q", ""))
+    for measure in question.firsts:
+        for sign in measure.signs(opening=True):
+            text = sign[1:-1].lstrip("^_<>@")
+            if sign[0] == '"' and _TEMPO_WORDS.search(text):
+                words.append(text)
+    return _only(words)
 
 
 def _anacrusis(question: _Question) -> str:
-    return _yes(
-        max(event.end for each in question.firsts for event in each.events)
-        < 4 * Fraction(question.firsts[0].metre)
-    )
+    events = chain.from_iterable(measure.events for measure in question.firsts)
+    length = max(event.end for event in events)
+    return _yes(length < 4 * Fraction(question.firsts[0].metre))
 
 
-_ANSWERS: Final[Mapping[str, _Answer]] = {
-    "composer": lambda question: _one([question.header.get("C", "")]),
-    "title": lambda question: _one([question.header.get("T", "")]),
+# --- kinds of questions
+
+
+def _of_parts(fact: Callable[[Part], object]) -> _Answer:
+    """What is the same for all parts."""
+    return lambda question: _only(map(fact, question.parts))
+
+
+def _at_start(fact: Callable[[Measure], object]) -> _Answer:
+    """What the first measures of all parts have in common."""
+    return lambda question: _only(map(fact, question.firsts))
+
+
+def _new(change: str, fact: Callable[[Measure], object]) -> _Answer:
+    """What begins in a measure that has a change."""
+    has_change = attrgetter(change)
+    return lambda question: _only(map(fact, filter(has_change, question.measures)))
+
+
+def _signature(measure: Measure) -> int:
+    return abs(measure.sharps)
+
+
+def _instruments(question: _Question) -> str:
+    names = [_only([part.name]) for part in question.parts]
+    return ", ".join(dict.fromkeys(names))
+
+
+def _last_pitch(question: _Question) -> str:
+    last = max(question.measure.notes, key=lambda event: event.start)
+    return _spelled(last.pitches[0])
+
+
+def _ornament(question: _Question) -> str:
+    return _only(_ORNAMENTS.get(sign, "") for sign in question.measure.signs())
+
+
+def _highest(question: _Question) -> str:
+    tops = {measure.number: measure.pitches[-1].ps for measure in question.all if measure.pitches}
+    return ", ".join(map(str, _most(tops)))
+
+
+def _metre_changes(part: Part) -> int:
+    return sum(measure.has_new_metre for measure in part.measures)
+
+
+def _notes_in(part: Part) -> int:
+    return sum(len(measure.notes) for measure in part.measures)
+
+
+_ANSWERS: Mapping[str, _Answer] = {
+    "composer": lambda question: _only([question.header.get("C", "")]),
+    "title": lambda question: _only([question.header.get("T", "")]),
     "initial key": _key,
-    "key signature": lambda question: _one(abs(each.sharps) for each in question.firsts),
-    "time signature": lambda question: _one(each.metre for each in question.firsts),
-    "clef": lambda question: _one(each.clef for each in question.firsts),
+    "key signature": _at_start(_signature),
+    "time signature": _at_start(attrgetter("metre")),
+    "clef": _at_start(attrgetter("clef")),
     "tempo words": _tempo_words,
-    "metronome mark": lambda question: _one(
+    "metronome mark": lambda question: _only(
         re.findall(r"= ?([0-9]{1,4})(?![0-9.])", question.header.get("Q", ""))
     ),
     "anacrusis": _anacrusis,
-    "instruments": lambda question: ", ".join(
-        dict.fromkeys(_one([part.name]) for part in question.parts)
-    ),
-    "last measure": lambda question: _one(part.measures[-1].number for part in question.parts),
+    "instruments": _instruments,
+    "last measure": _of_parts(lambda part: part.measures[-1].number),
     "opening dynamic": lambda question: _dynamics(
-        [each.signs(opening=True) for each in question.firsts]
+        measure.signs(opening=True) for measure in question.firsts
     ),
     "highest pitch": lambda question: _spelled(question.measure.pitches[-1]),
     "lowest pitch": lambda question: _spelled(question.measure.pitches[0]),
-    "last pitch": lambda question: _spelled(
-        max(question.measure.notes, key=lambda event: event.start).pitches[0]
-    ),
+    "last pitch": _last_pitch,
     "accidental": lambda question: _yes(_departing(question)),
-    "accidentals": lambda question: _one([", ".join(_departing(question))]),
+    "accidentals": lambda question: _only([", ".join(_departing(question))]),
     "shortest note": _value(min, "note"),
     "longest note": _value(max, "note"),
-    "rest": lambda question: _yes(any(not event.pitches for event in question.measure.events)),
+    "rest": lambda question: _yes(not all(map(attrgetter("pitches"), question.measure.events))),
     "shortest rest": _value(min, "rest"),
     "longest rest": _value(max, "rest"),
-    "dynamic": lambda question: _dynamics([each.signs() for each in question.measures]),
-    "articulation": lambda question: _one(_articulations(question)),
+    "dynamic": lambda question: _dynamics(map(Measure.signs, question.measures)),
+    "articulation": lambda question: _only(_articulations(question)),
     "staccato": lambda question: _yes("Staccato" in _articulations(question)),
-    "ornament": lambda question: _one(
-        _ORNAMENTS.get(sign, "") for sign in question.measure.signs()
-    ),
+    "ornament": _ornament,
     "fermata": _whether("!fermata!"),
     "grace note": _whether(r"\{"),
     "tie": _whether(r"-[\s)\]0-9/]*(?:[:|\[].*)?$"),
     "repeat sign": _whether(r"\|:|:\|"),
-    "new time signature": lambda question: _one(
-        each.metre for each in question.measures if each.has_new_metre
-    ),
-    "new key signature": lambda question: _one(
-        abs(each.sharps) for each in question.measures if each.has_new_key
-    ),
-    "new clef": lambda question: _one(question.measure.new_clefs),
+    "new time signature": _new("has_new_metre", attrgetter("metre")),
+    "new key signature": _new("has_new_key", _signature),
+    "new clef": lambda question: _only(question.measure.new_clefs),
     "number of notes": lambda question: str(len(question.measure.pitches)),
     "chord name": lambda question: " ".join(_chord(question)[:2]),
     "chord quality": lambda question: _chord(question)[1].capitalize(),
     "chord inversion": lambda question: _chord(question)[2],
     "predominant rhythm": _frequent,
     "predominant rhythm of a part": _frequent,
-    "busiest part": _largest(lambda part: sum(len(each.notes) for each in part.measures)),
+    "busiest part": _largest(_notes_in),
     "widest part": _largest(_width),
     "fullest measure": _fullest,
     "last entry": lambda question: str(max(_entries(question))[0]),
     "first entry": _first_entry,
     "exact repetition": _repeats,
     "return of a measure": _returns,
-    "highest note": lambda question: ", ".join(
-        map(str, _most({each.number: each.pitches[-1].ps for each in question.all if each.pitches}))
-    ),
-    "all parts present": lambda question: _yes(all(each.notes for each in question.measures)),
-    "metre changes": lambda question: _one(
-        sum(each.has_new_metre for each in part.measures) for part in question.parts
-    ),
+    "highest note": _highest,
+    "all parts present": lambda question: _yes(all(map(attrgetter("notes"), question.measures))),
+    "metre changes": _of_parts(_metre_changes),
 }
 """Kind of question → its answer; `ValueError` or `LookupError` if there is no single answer."""

@@ -5,7 +5,7 @@ text in the prompt.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from music_evals.baselines.asking import Request
 from music_evals.notation.midi.files import FileNote, parse_midi_text
@@ -13,11 +13,11 @@ from music_evals.solvers.symbolic import muse_ten, music
 from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import FormulationError, Schema
 
-SOLVERS: Final[Mapping[str, SymbolicSolver]] = {**music.SOLVERS, **muse_ten.SOLVERS}
+SOLVERS: Mapping[str, SymbolicSolver] = {**music.SOLVERS, **muse_ten.SOLVERS}
 """Task → its solver."""
 
-_INTEGER: Final = re.compile(r"-?[0-9]{1,6}")
-_MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
+_INTEGER = re.compile(r"-?[0-9]{1,6}")
+_MAJOR = (0, 2, 4, 5, 7, 9, 11)
 
 
 def read(request: Request, error_rate: float) -> str:
@@ -33,11 +33,9 @@ def read(request: Request, error_rate: float) -> str:
     if request.keys["answer_type"] == "symbols":
         identifiers = request.keys["identifiers"]
         refused = request.keys.get("refused")
-        lists = (
-            _transcribed(request)
-            if refused is None
-            else _repaired(refused, solver.schema, len(identifiers))
-        )
+        lists = _transcribed(request)
+        if refused is not None:
+            lists = _repaired(refused, solver.schema, len(identifiers))
         lines = solver.schema.write(identifiers, lists)
         return _garbled(lines, request.random) if request.random.random() < error_rate else lines
     decision = solver.decide(_transcribed(request))
@@ -77,14 +75,16 @@ def _garbled(lines: str, random: Random) -> str:
 
 def _repaired(refused: str, schema: Schema, count: int) -> list[list[int]]:
     """The integers of garbled lines that lie in range."""
-    insides = [line.partition("[")[2] for line in refused.splitlines() if "[" in line]
-    lists = [[int(number) for number in _INTEGER.findall(inside)] for inside in insides] + [
-        [] for _ in range(count)
-    ]
-    return [
-        [number for number in numbers if schema.lowest <= number <= schema.highest]
-        for numbers in lists[:count]
-    ]
+    lists: list[list[int]] = []
+    for line in refused.splitlines():
+        _, bracket, inside = line.partition("[")
+        if bracket:
+            numbers = map(int, _INTEGER.findall(inside))
+            lists.append(
+                [number for number in numbers if schema.lowest <= number <= schema.highest]
+            )
+    missing = max(0, count - len(lists))
+    return [*lists[:count], *[[]] * missing]
 
 
 def _instrument(text: str) -> int:
@@ -127,7 +127,7 @@ def _key_modulation(text: str) -> int:
     return int(first == second)
 
 
-WITHOUT_SOLVER: Final[Mapping[str, Callable[[str], int]]] = {
+WITHOUT_SOLVER: Mapping[str, Callable[[str], int]] = {
     "instrument": _instrument,
     "key_modulation": _key_modulation,
 }

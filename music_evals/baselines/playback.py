@@ -12,7 +12,6 @@ from collections import defaultdict
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Final
 
 import anyio
 import anyio.to_thread
@@ -24,9 +23,9 @@ from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.lilypond.source import SourceError, read_text
 from music_evals.notation.lilypond.syntax.header import version_of
 
-FIRST_SEED: Final = 1234  # the seed of the task's first sample; the others count on from it
+FIRST_SEED = 1234  # the seed of the task's first sample; the others count on from it
 
-_FENCE: Final = re.compile(r"`{3,}")
+_FENCE = re.compile(r"`{3,}")
 
 
 class Playback:

@@ -1,7 +1,7 @@
 """The Inspect model provider behind `baseline/chance`, `/majority`, `/reader` and `/playback`."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import anyio
 from inspect_ai.model import (
@@ -23,7 +23,7 @@ from music_evals.baselines.playback import Playback
 from music_evals.baselines.reader import check, read
 from music_evals.notation.lilypond.sandbox.slots import cores
 
-ARGUMENTS: Final = {
+ARGUMENTS = {
     "chance": "none",
     "majority": "none",
     "reader": "error_rate",
@@ -68,21 +68,15 @@ class BaselineAPI(ModelAPI):
                 f"there is no model baseline/{model_name}; there are: "
                 f"baseline/{', baseline/'.join(ARGUMENTS)}"
             )
-        known = ARGUMENTS[model_name]
-        for name, value in {
-            "error_rate": error_rate or None,
-            "folder": folder,
-            **model_args,
-        }.items():
-            if value is not None and name != known:
+        accepted = ARGUMENTS[model_name]
+        arguments = {"error_rate": error_rate or None, "folder": folder, **model_args}
+        for name, value in arguments.items():
+            if value is not None and name != accepted:
                 raise BaselineError(
-                    f"baseline/{model_name} knows no argument {name!r}; it knows {known}"
+                    f"baseline/{model_name} knows no argument {name!r}; it knows {accepted}"
                 )
-        if (
-            isinstance(error_rate, bool)
-            or not isinstance(error_rate, int | float)
-            or not 0 <= error_rate <= 1
-        ):
+        is_number = isinstance(error_rate, int | float) and not isinstance(error_rate, bool)
+        if not is_number or not 0 <= error_rate <= 1:
             raise BaselineError(f"error_rate is {error_rate!r}; a number from 0 to 1 is needed")
         self.error_rate = float(error_rate)
         self.playback = Playback(folder) if model_name == "playback" else None
@@ -107,26 +101,27 @@ class BaselineAPI(ModelAPI):
             input, [tool.name for tool in offered], sample.metadata if sample else {}
         )
         tool = request.helpful_tool
-        text = (
-            ""
-            if tool and request.keys["answer_type"] != "symbols"
-            else await self._answer(request, config.seed)
-        )
+        text = ""
+        if tool is None or request.keys["answer_type"] == "symbols":
+            text = await self._answer(request, config.seed)
         message = ChatMessageAssistant(content=text, source="generate", model=self.model_name)
         if tool:
-            calls = enumerate(arguments_of(request, text) if text else [{}])
             message.content = ""
             message.tool_calls = [
-                ToolCall(f"call_{len(input)}_{n}", tool, arguments) for n, arguments in calls
+                ToolCall(f"call_{len(input)}_{number}", tool, arguments)
+                for number, arguments in enumerate(arguments_of(request, text) if text else [{}])
             ]
         # Words are counted, not tokens: a tokenizer would have to be downloaded.
-        read, written = sum(len(each.text.split()) for each in input), len(text.split())
+        words_read = sum(len(message.text.split()) for message in input)
+        words = len(text.split())
         return ModelOutput(
             model=self.model_name,
             choices=[
                 ChatCompletionChoice(message=message, stop_reason="tool_calls" if tool else "stop")
             ],
-            usage=ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written),
+            usage=ModelUsage(
+                input_tokens=words_read, output_tokens=words, total_tokens=words_read + words
+            ),
         )
 
     async def _answer(self, request: Request, seed: int | None) -> str:

@@ -1,7 +1,5 @@
 """The ceiling: answers that are computed from the music."""
 
-from typing import Final
-
 import anyio
 import anyio.to_thread
 
@@ -12,16 +10,13 @@ from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.solvers.symbolic import muse_ten, music
 
-TASKS: Final = (
+TASKS = (
     *(f"muse {task}" for task in music.SOLVERS),
-    *(f"muse_ten {task}" for task in (*muse_ten.SOLVERS, *muse.WITHOUT_SOLVER)),
-    "msu textual",
-    "msu visual",
-    *(
-        f"{benchmark} {task}"
-        for benchmark in ("lilybench", "abc_eval")
-        for task in ("bar_count", "metadata_qa")
-    ),
+    *(f"muse_ten {task}" for task in muse_ten.SOLVERS),
+    *(f"muse_ten {task}" for task in muse.WITHOUT_SOLVER),
+    *("msu textual", "msu visual"),
+    *("lilybench bar_count", "lilybench metadata_qa"),
+    *("abc_eval bar_count", "abc_eval metadata_qa"),
 )
 """Tasks whose music the reader can read."""
 
@@ -65,9 +60,9 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
             return guess(request)
     if keys["benchmark"] == "msu":
         questions = keys.get("questions") or [{"text": keys["question"], "kind": keys.get("kind")}]
-        return numbered(
-            request, [msu.answer(request.music[0], one["text"], one["kind"]) for one in questions]
-        )
+        score = request.music[0]
+        answers = [msu.answer(score, question["text"], question["kind"]) for question in questions]
+        return numbered(request, answers)
     try:
         answer = await anyio.to_thread.run_sync(lilybench.answer, request, limiter=limiter)
     except (LilyPondError, SandboxError) as error:

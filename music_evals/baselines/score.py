@@ -10,25 +10,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.abc.tunes import parse_key
 
-_MOST: Final = 400_000  # characters
-_LINE: Final = re.compile(r"([^%\n]*?) {0,4}% ?([0-9]{1,6})")
-_FIELD: Final = re.compile(r"\[([KM]):([^\[\]\n]*)\]")
-_CLEF: Final = re.compile(r"(?:^|[ =])((?:treble|bass|tenor|alto|perc)[0-9]?)(?=$| )")
-_SIGN: Final = r'"[^"\n]*"|![^!\s]{1,30}!'
-_MARKS: Final = re.compile(rf"{_SIGN}|\.(?![|:])")
-_TOKENS: Final = re.compile(
+_MOST = 400_000  # characters
+_LINE = re.compile(r"([^%\n]*?) {0,4}% ?([0-9]{1,6})")
+_FIELD = re.compile(r"\[([KM]):([^\[\]\n]*)\]")
+_CLEF = re.compile(r"(?:^|[ =])((?:treble|bass|tenor|alto|perc)[0-9]?)(?=$| )")
+_SIGN = r'"[^"\n]*"|![^!\s]{1,30}!'
+_MARKS = re.compile(rf"{_SIGN}|\.(?![|:])")
+_TOKENS = re.compile(
     rf"{_SIGN}|\[[A-Za-z]:[^\[\]\n]*\]|\{{[^{{}}\n]*\}}|(?P<note>[A-Ga-gxz])|(?P<bar>[:.\[]?\|[|:\]]?)"
 )
-_CLEFS: Final = {
+_CLEFS = {
     **{name: f"{name.capitalize()} clef" for name in ("treble", "bass", "alto", "tenor")},
     **{"alto1": "Soprano clef", "alto2": "Mezzo-soprano clef", "alto4": "Tenor clef"},
 }
-_VALUES: Final = {
+_VALUES = {
     **{name: name.capitalize() for name in ("longa", "whole", "half", "quarter", "eighth")},
     **{
         "breve": "Double whole",
@@ -37,10 +37,8 @@ _VALUES: Final = {
         "64th": "Sixty-fourth",
     },
 }
-_DOTS: Final = ("", "Dotted ", "Double-dotted ")
-_UNPRINTED_REST: Final = (
-    "C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
-)
+_DOTS = ("", "Dotted ", "Double-dotted ")
+_UNPRINTED_REST = "C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
 
 
 _Voices = dict[str, tuple[str, list[re.Match[str]]]]  # name → its definition and its lines
@@ -126,17 +124,23 @@ def read_score(abc: str) -> Score:
     voices: _Voices = {}
     voice = "1"
     for line in abc.splitlines():
-        if found := _LINE.fullmatch(line):
-            voices.setdefault(voice, ("", []))[1].append(found)
+        if match := _LINE.fullmatch(line):
+            voices.setdefault(voice, ("", []))[1].append(match)
         elif line.startswith("V:") and line[2:].strip():
             voice = line[2:].split()[0]
             voices.setdefault(voice, (line[2:], []))
         elif line[1:2] == ":":
             header.setdefault(line[0], line[2:].strip())
+    parts = _parts(header, voices)
+    if not parts:
+        raise ValueError("the score has no measures with numbers")
+    return Score(header, parts)
+
+
+def _parts(header: dict[str, str], voices: _Voices) -> list[Part]:
     parts: list[Part] = []
-    for (voice, (words, lines)), events in zip(
-        voices.items(), _events(header, voices), strict=True
-    ):
+    events_of_voices = _events(header, voices)
+    for (voice, (words, lines)), events in zip(voices.items(), events_of_voices, strict=True):
         measures = list(_measures(header, words, lines, events))
         # A further voice on the staff has the staff's number and a letter.
         if parts and voice[-1:].isalpha():
@@ -146,9 +150,7 @@ def read_score(abc: str) -> Score:
         elif measures:
             name = re.search(r'nm="([^"\n]*)"', words)
             parts.append(Part(name[1] if name else "", measures))
-    if not parts:
-        raise ValueError("the score has no measures with numbers")
-    return Score(header, parts)
+    return parts
 
 
 def _first_note(text: str) -> int:
@@ -163,27 +165,30 @@ def _measures(
     for place, line in enumerate(lines):
         text, number = line.groups()
         measure = Measure(int(number), metre, sharps, clef, [text], events[place])
-        for found in _FIELD.finditer(text):
-            letter, value = found.groups()
-            is_ahead = found.start() < _first_note(text)
+        for inline in _FIELD.finditer(text):
+            letter, value = inline.groups()
+            is_ahead = inline.start() < _first_note(text)
             if letter == "M":
                 measure.has_new_metre = place > 0 and value != metre
                 measure.metre = metre = value
-            elif (signs := _sharps(value)) is not None:
+                continue
+            signs = _sharps(value)
+            if signs is not None:
                 measure.has_new_key = place > 0 and is_ahead and signs != sharps
                 measure.sharps, sharps = (signs if is_ahead else sharps), signs
-            if letter == "K" and _CLEF.search(value):
+            if _CLEF.search(value):
+                new_clef = _clef(value)
                 if is_ahead:
-                    measure.clef = _clef(value)
-                elif _clef(value) != clef:
-                    measure.new_clefs.append(_clef(value))
-                clef = _clef(value)
+                    measure.clef = new_clef
+                elif new_clef != clef:
+                    measure.new_clefs.append(new_clef)
+                clef = new_clef
         yield measure
 
 
 def _clef(value: str) -> str:
-    found = _CLEF.search(value)
-    return _CLEFS.get(found[1], "") if found else ""
+    match = _CLEF.search(value)
+    return _CLEFS.get(match[1], "") if match else ""
 
 
 def _sharps(value: str) -> int | None:
@@ -237,17 +242,21 @@ def _music(text: str) -> str:
 
 
 def _events_of(measure: Any) -> Iterator[Event]:
-    for each in measure.notesAndRests:
-        pitches = () if each.isRest else tuple(sorted(each.pitches, key=lambda pitch: pitch.ps))
-        if "Harmony" in each.classes or any(
-            (pitch.step, pitch.octave) == ("C", 0) for pitch in pitches
-        ):
+    for note in measure.notesAndRests:
+        pitches: tuple[Any, ...] = ()
+        if not note.isRest:
+            pitches = tuple(sorted(note.pitches, key=lambda pitch: pitch.ps))
+        is_unprinted = any((pitch.step, pitch.octave) == ("C", 0) for pitch in pitches)
+        if is_unprinted or "Harmony" in note.classes:
             continue
-        written = each.duration
-        value = "" if written.tuplets or written.dots > 2 else _VALUES.get(written.type, "")
-        value = f"{_DOTS[written.dots]}{value.lower()}" if value and written.dots else value
-        start, end = (
-            Fraction(time).limit_denominator(10_000)
-            for time in (each.offset, each.offset + each.quarterLength)
-        )
-        yield Event(start, end, value, pitches, written.isGrace)
+        times = (note.offset, note.offset + note.quarterLength)
+        start, end = (Fraction(time).limit_denominator(10_000) for time in times)
+        yield Event(start, end, _value(note.duration), pitches, note.duration.isGrace)
+
+
+def _value(duration: Any) -> str:
+    """The written value; empty in tuplets and for lengths without a sign."""
+    if duration.tuplets or duration.dots > 2:
+        return ""
+    value = _VALUES.get(duration.type, "")
+    return f"{_DOTS[duration.dots]}{value.lower()}" if value and duration.dots else value

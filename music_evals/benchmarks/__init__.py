@@ -15,9 +15,10 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Final
+from itertools import chain
+from typing import Any
 
-_FOLDER: Final = files(__name__)
+_FOLDER = files(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,23 +191,22 @@ class Benchmark:
     )  # all of benchmark.toml, for what only one room reads
 
     @property
+    def year(self) -> int:
+        """The year of the paper, with which arXiv's numbers begin."""
+        return 2000 + int(self.url.rpartition("/")[2][:2])
+
+    @property
     def citation(self) -> str:
         """The paper as BibTeX."""
-        number = self.url.rpartition("/")[2]  # arXiv's begins with year and month
-        key = f"{self.authors[0].split()[-1].lower()}20{number[:2]}{self.name}"
-        fields = {
-            "title": f"{{{self.paper}}}",
-            "author": " and ".join(author.removeprefix("and ") for author in self.authors),
-            "journal": f"arXiv preprint arXiv:{number}",
-            "year": f"20{number[:2]}",
-        }
-        return "\n".join(
-            [
-                f"@article{{{key},",
-                *(f"  {name} = {{{text}}}," for name, text in fields.items()),
-                "}",
-            ]
-        )
+        number = self.url.rpartition("/")[2]
+        authors = " and ".join(author.removeprefix("and ") for author in self.authors)
+        return f"""\
+@article{{{self.authors[0].split()[-1].lower()}{self.year}{self.name},
+  title = {{{{{self.paper}}}}},
+  author = {{{authors}}},
+  journal = {{arXiv preprint arXiv:{number}}},
+  year = {{{self.year}}},
+}}"""
 
 
 def fingerprint(ids: Iterable[str]) -> str:
@@ -234,8 +234,12 @@ def tasks_named(name: str) -> list[TaskFacts]:
     """
     if name in names():
         return [task for task in load(name).tasks.values() if not task.by_name]
-    tasks = [task for benchmark in names() for task in load(benchmark).tasks.values()]
-    return [task for task in tasks if task.registry_name == name]
+    return [task for task in all_tasks() if task.registry_name == name]
+
+
+def all_tasks() -> list[TaskFacts]:
+    """Return the tasks of all benchmarks."""
+    return [*chain.from_iterable(load(name).tasks.values() for name in names())]
 
 
 @cache
@@ -250,25 +254,18 @@ def load(name: str) -> Benchmark:
         raise ValueError(f"there is no benchmark {name!r}; there are: {', '.join(names())}")
     table = tomllib.loads(_text(_FOLDER / name / "benchmark.toml"))
     try:
-        # A benchmark with the tasks of another one names that.
-        tables = (
-            table["tasks"]
-            if isinstance(table["tasks"], dict)
-            else load(table["tasks"]).table["tasks"]
-        )
+        tables = table["tasks"]
+        if isinstance(tables, str):  # the name of a benchmark with the same tasks
+            tables = load(tables).table["tasks"]
         tasks = {task: _task(name, task, facts) for task, facts in tables.items()}
-        datasets = {
-            dataset: DatasetFacts(
-                name,
-                dataset,
-                {source: _source(facts) for source, facts in entry["sources"].items()},
-            )
-            for dataset, entry in table["datasets"].items()
-        }
-        known = {key: table[key] for key in ("title", "paper", "authors", "url", "homepage")}
+        datasets = {}
+        for dataset, entry in table["datasets"].items():
+            sources = {source: _source(facts) for source, facts in entry["sources"].items()}
+            datasets[dataset] = DatasetFacts(name, dataset, sources)
+        about = {key: table[key] for key in ("title", "paper", "authors", "url", "homepage")}
     except (KeyError, TypeError) as error:
         raise ValueError(f"benchmark.toml of {name}: {error}") from error
-    return Benchmark(name=name, **known, tasks=tasks, datasets=datasets, table=table)
+    return Benchmark(name=name, **about, tasks=tasks, datasets=datasets, table=table)
 
 
 def dataset_facts(name: str) -> DatasetFacts:
@@ -309,11 +306,9 @@ class Published:
 def published_names(benchmark: str) -> list[str]:
     """Return the names of the published tables of a benchmark, in order of the alphabet."""
     folder = _FOLDER / benchmark / "published"
-    return (
-        sorted(file.name.removesuffix(".csv") for file in folder.iterdir())
-        if folder.is_dir()
-        else []
-    )
+    if not folder.is_dir():
+        return []
+    return sorted(file.name.removesuffix(".csv") for file in folder.iterdir())
 
 
 @cache
@@ -329,17 +324,11 @@ def published(benchmark: str, table: str) -> Published:
     labels = [
         column for column in entries[0] if not all(_is_number(entry[column]) for entry in entries)
     ]
-    rows = [
-        PublishedRow(
-            {column: text for column, text in entry.items() if column in labels},
-            {
-                column: float(text)
-                for column, text in entry.items()
-                if column not in labels and text
-            },
-        )
-        for entry in entries
-    ]
+    rows = []
+    for entry in entries:
+        texts = {column: entry.pop(column) for column in labels}
+        figures = {column: float(text) for column, text in entry.items() if text}
+        rows.append(PublishedRow(texts, figures))
     return Published(first.removeprefix("# "), rows)
 
 
@@ -348,9 +337,12 @@ def _is_number(text: str) -> bool:
 
 
 def _task(benchmark: str, name: str, facts: Mapping[str, Any]) -> TaskFacts:
-    chance = 1 / facts["options"] if "options" in facts else None
-    prompted = None if facts.get("prompted") is False else facts.get("prompted", {})
-    return TaskFacts(benchmark, name, **{"chance": chance, **facts, "prompted": prompted})
+    own = dict(facts)
+    if "options" in facts:
+        own.setdefault("chance", 1 / facts["options"])
+    prompted = facts.get("prompted", {})
+    own["prompted"] = None if prompted is False else prompted
+    return TaskFacts(benchmark, name, **own)
 
 
 def _source(facts: Mapping[str, Any]) -> Source:

@@ -28,12 +28,12 @@ def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
         return _stripped(defaults)
     path = Path(override).expanduser()
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        own = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(
             f"prompts={override}: the file cannot be read as TOML ({error})"
         ) from error
-    return _stripped(_merged(defaults, given, where=f"prompts={override}"))
+    return _stripped(_merged(defaults, own, where=f"prompts={override}"))
 
 
 def load_answer_wording() -> Prompts:
@@ -65,36 +65,33 @@ def _stripped(table: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _merged(defaults: Mapping[str, Any], given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    unknown = sorted(set(given) - set(defaults))
-    if unknown:
-        raise ValueError(
-            f"{where}: unknown key {unknown[0]!r}; known are {', '.join(map(repr, defaults))}"
-        )
+def _merged(defaults: Mapping[str, Any], own: Mapping[str, Any], where: str) -> dict[str, Any]:
     merged = dict(defaults)
-    for key, value in given.items():
-        inside = f"{where}: {key}" if ": " not in where else f"{where}.{key}"
-        if isinstance(defaults[key], dict):
-            if not isinstance(value, dict):
-                raise ValueError(f"{inside} is {type(value).__name__}; a table is needed")
-            merged[key] = _merged(defaults[key], value, inside)
-        elif not isinstance(value, str):
-            raise ValueError(f"{inside} is {type(value).__name__}; a text is needed")
+    for key in sorted(set(own) - set(defaults)):
+        accepted = ", ".join(map(repr, defaults))
+        raise ValueError(f"{where}: unknown key {key!r}; known are {accepted}")
+    for key, value in own.items():
+        default, inside = defaults[key], f"{where}{'.' if ': ' in where else ': '}{key}"
+        if type(value) is not type(default):
+            kind = "table" if isinstance(default, dict) else "text"
+            raise ValueError(f"{inside} is {type(value).__name__}; a {kind} is needed")
+        if isinstance(default, dict):
+            merged[key] = _merged(default, value, inside)
         else:
-            _check_placeholders(value, defaults[key], inside)
+            _check_placeholders(value, default, inside)
             merged[key] = value
     return merged
 
 
 def _check_placeholders(text: str, default: str, where: str) -> None:
-    template, known = Template(text), Template(default).get_identifiers()
+    template, placeholders = Template(text), Template(default).get_identifiers()
     if not template.is_valid():
         raise ValueError(
             f"{where} holds a '$' that begins no placeholder; write '$$' for a dollar sign"
         )
-    unknown = sorted(set(template.get_identifiers()) - set(known))
+    unknown = sorted(set(template.get_identifiers()) - set(placeholders))
     if unknown:
-        accepted = ", ".join(f"${name}" for name in known) or "none"
+        accepted = ", ".join(f"${name}" for name in placeholders) or "none"
         raise ValueError(
             f"{where} uses ${unknown[0]}; the placeholders of this text are: {accepted}"
         )

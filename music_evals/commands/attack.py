@@ -1,17 +1,19 @@
 """`music-evals attack`: how often guessers that see no music answer the questions of a dataset."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
+from typer import Argument, Option
 
 from music_evals.benchmarks import dataset_names
-from music_evals.commands.output import failed, say, table
+from music_evals.commands.output import errors_in_a_line, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import DatasetSpec
+    from music_evals.datasets_builders.questions.attack import Share
     from music_evals.datasets_builders.questions.items import Item
 
 _LEARNED_FROM = ("train", "validation")  # splits; a dataset without them is cross-validated
@@ -20,7 +22,7 @@ _LEARNED_FROM = ("train", "validation")  # splits; a dataset without them is cro
 def attack(
     dataset: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help=(
                 "A dataset folder, hf://datasets/ORG/NAME[@REVISION], or "
                 f"{', '.join(dataset_names())}: as generated."
@@ -28,7 +30,7 @@ def attack(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Write every guesser's share of every form to a CSV file.")
+        Path | None, Option(help="Write every guesser's share of every form to a CSV file.")
     ] = None,
 ) -> None:
     """Guess the answers of a dataset from options and questions alone, without the music."""
@@ -39,7 +41,7 @@ def attack(
     from music_evals.evals.registry import dataset_module
 
     console = Console()
-    try:
+    with errors_in_a_line():
         is_name = dataset in dataset_names()
         spec = dataset_module(dataset if is_name else benchmark_of(dataset)).BENCHMARK
         with console.status("guessing"):
@@ -50,21 +52,7 @@ def attack(
                 )
             shares = guess(items, training_items)
         if out is not None:
-            with out.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file)
-                writer.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
-                for share in shares:
-                    numbers = (share.value, *share.interval(), share.chance)
-                    writer.writerow(
-                        [
-                            share.form,
-                            share.guesser,
-                            *(f"{number:.4f}" for number in numbers),
-                            share.n,
-                        ]
-                    )
-    except (DatasetError, OSError) as error:
-        raise failed(error) from error
+            _write(out, shares)
     totals = table("guesser, all questions", "right", "95% interval", "chance", "questions")
     forms = table(
         "form", "best guesser, in hindsight", "right", "95% interval", "chance", "questions", text=2
@@ -72,12 +60,8 @@ def attack(
     best_shares = best(shares)
     for share in shares:
         low, high = share.interval()
-        cells = (
-            f"{share.value:.1%}",
-            f"{low:.1%} to {high:.1%}",
-            f"{share.chance:.1%}",
-            str(share.n),
-        )
+        interval = f"{low:.1%} to {high:.1%}"
+        cells = (f"{share.value:.1%}", interval, f"{share.chance:.1%}", str(share.n))
         if share.form == ALL or len(best_shares) == 1:
             totals.add_row(share.guesser, *cells)
         if share.form != ALL and share is best_shares[share.form]:
@@ -86,6 +70,16 @@ def attack(
     console.print(totals)
     source = "the other splits" if training_items else "four fifths of the groups for the fifth"
     say(f"Guessers that learn were trained on {source}.")
+
+
+def _write(out: Path, shares: "Sequence[Share]") -> None:
+    with out.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
+        for share in shares:
+            numbers = (share.value, *share.interval(), share.chance)
+            shown = [f"{number:.4f}" for number in numbers]
+            writer.writerow([share.form, share.guesser, *shown, share.n])
 
 
 def _items(dataset: str, spec: "DatasetSpec") -> "tuple[list[Item], list[Item]]":

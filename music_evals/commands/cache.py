@@ -4,7 +4,7 @@ import shutil
 
 import typer
 
-from music_evals.commands.output import failed, say
+from music_evals.commands.output import errors_in_a_line, say
 from music_evals.notation.cache import FOLDERS, cache_folder, entries
 
 app = typer.Typer(
@@ -24,10 +24,8 @@ def clear() -> None:
     """
     root = cache_folder()
     size = sum(count for name in FOLDERS for _, count, _ in entries(root / name))
-    try:
+    with errors_in_a_line():
         for name in FOLDERS:
             if (root / name).exists():
                 shutil.rmtree(root / name)
-    except OSError as error:
-        raise failed(error) from error
     say(f"Removed {size / 1e6:,.1f} MB from {root}")

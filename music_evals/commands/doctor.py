@@ -14,7 +14,7 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import typer
 from rich.console import Console
@@ -118,9 +118,9 @@ def _output_of(*command: str) -> str:
     return done.stdout.partition("\n")[0]
 
 
-_GPU: Final = "import torch; print(torch.cuda.get_device_name())"
-_PACKAGES: Final = ("inspect-ai", "datasets", "huggingface_hub", "mido", "openai")
-CHECKS: Final = (
+_GPU = "import torch; print(torch.cuda.get_device_name())"
+_PACKAGES = ("inspect-ai", "datasets", "huggingface_hub", "mido", "openai")
+CHECKS = (
     Check(
         "packages",
         partial(_packages, *_PACKAGES),

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-import typer
+from typer import Argument, Option
 
-from music_evals.commands.output import failed, say
+from music_evals.commands.output import errors_in_a_line, say
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
@@ -20,12 +20,12 @@ Entry = dict[str, Any]
 
 
 def export(
-    log: Annotated[Path, typer.Argument(help="A log of MMAU, MMAR or MuChoMusic.")],
-    form: Annotated[Format, typer.Option("--as", help="Whose script reads the file.")],
-    out: Annotated[Path, typer.Option(help="File to write.")],
+    log: Annotated[Path, Argument(help="A log of MMAU, MMAR or MuChoMusic.")],
+    form: Annotated[Format, Option("--as", help="Whose script reads the file.")],
+    out: Annotated[Path, Option(help="File to write.")],
     questions: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help=(
                 "The authors' JSON file: its entries are completed, and those that were not asked "
                 "left out."
@@ -41,41 +41,37 @@ def export(
 
     from music_evals.datasets_builders.dataset_io.folders import replace_file
 
-    try:
+    with errors_in_a_line():
         if out.exists():
             raise ValueError(f"{out} is there already; give another file")
         read = read_eval_log(str(log))
         benchmark = str((read.eval.metadata or {}).get("benchmark"))
-        if benchmark not in _BENCHMARKS[form]:
+        accepted = _BENCHMARKS[form]
+        if benchmark not in accepted:
             raise ValueError(
-                f"{log} is of {benchmark}; --as {form} is for {' and '.join(_BENCHMARKS[form])}"
+                f"{log} is of {benchmark}; --as {form} is for {' and '.join(accepted)}"
             )
         samples = [sample for sample in read.samples or [] if sample.epoch == 1]
-        originals = {} if questions is None else _originals(questions)
-        written = [_ENTRIES[form](sample) for sample in samples]
-        if originals:
-            known = [entry for entry in written if entry["id"] in originals]
-            written = [entry | originals[entry["id"]] for entry in known]
-        if not written:
+        entries = list(map(_ENTRIES[form], samples))
+        if questions is not None:
+            originals = _originals(questions)
+            entries = [
+                entry | originals[entry["id"]] for entry in entries if entry["id"] in originals
+            ]
+        if not entries:
             raise ValueError(f"{log} has no sample of the questions in {questions or 'it'}")
+        text = json.dumps(entries, ensure_ascii=False, indent=2)
         with replace_file(out.expanduser()) as file:
-            file.write_text(
-                json.dumps(written, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
-            )
-    except (OSError, ValueError) as error:
-        raise failed(error) from error
-    say(f"Wrote {len(written)} of {len(samples)} replies to {out}")
+            file.write_text(text + "\n", encoding="utf-8")
+    say(f"Wrote {len(entries)} of {len(samples)} replies to {out}")
 
 
 def _originals(path: Path) -> dict[str, Entry]:
     """Id → entry of the authors' file, which is JSON or JSON Lines."""
     text = path.read_text(encoding="utf-8")
-    entries = (
-        json.loads(text)
-        if text.lstrip().startswith("[")
-        else [json.loads(line) for line in text.splitlines()]
-    )
-    return {str(entry["id"]): entry for entry in entries}
+    if not text.lstrip().startswith("["):
+        text = f"[{','.join(filter(str.strip, text.splitlines()))}]"
+    return {str(entry["id"]): entry for entry in json.loads(text)}
 
 
 def _common(sample: "EvalSample") -> Entry:
@@ -95,20 +91,18 @@ def _shown(sample: "EvalSample") -> tuple[list[str], int]:
     """The options in the order that the model saw, and the place of the right one; −1 if that is
     not public.
     """
-    options, place = sample.metadata["options"], ascii_uppercase.find(str(sample.target))
-    order = sample.metadata.get("option_order", range(len(options)))
-    return [options[at] for at in order], [*order].index(place) if place >= 0 else -1
+    options, right = sample.metadata["options"], ascii_uppercase.find(str(sample.target))
+    order = list(sample.metadata.get("option_order", range(len(options))))
+    place = order.index(right) if right >= 0 else -1
+    return [options[at] for at in order], place
 
 
 def _question(sample: "EvalSample") -> str:
     """The text of the question alone, which the message that asks it has in its metadata."""
-    messages = [] if isinstance(sample.input, str) else sample.input
-    facts = [
-        message.metadata["asks"]
-        for message in messages
-        if message.metadata and "asks" in message.metadata
-    ]
-    return str(facts[0].get("question", "")) if facts else ""
+    for message in [] if isinstance(sample.input, str) else sample.input:
+        if asks := (message.metadata or {}).get("asks"):
+            return str(asks.get("question", ""))
+    return ""
 
 
 def _tags(sample: "EvalSample") -> dict[str, list[str]]:
@@ -147,12 +141,13 @@ def _muchomusic(sample: "EvalSample") -> Entry:
     """The script looks for the place of 0 in `answer_orders`: that of the right option."""
     tags = _tags(sample)
     options, right = _shown(sample)
-    others = iter(range(1, len(options)))
+    wrong = list(range(1, len(options)))
+    orders = [*wrong[:right], 0, *wrong[right:]] if right >= 0 else wrong
     return {
         "id": str(sample.id),
         "prompt": _question(sample),
         "answers": options,
-        "answer_orders": [0 if place == right else next(others) for place in range(len(options))],
+        "answer_orders": orders,
         "dataset": sample.metadata.get("theme"),
         "genre": sample.metadata.get("subtheme") or "",
         "reasoning": tags.get("reasoning", []),
@@ -161,12 +156,12 @@ def _muchomusic(sample: "EvalSample") -> Entry:
     }
 
 
-_ENTRIES: Final[Mapping[Format, Callable[["EvalSample"], Entry]]] = {
+_ENTRIES: Mapping[Format, Callable[["EvalSample"], Entry]] = {
     "mmau": _mmau,
     "mmar": _mmar,
     "muchomusic": _muchomusic,
 }
-_BENCHMARKS: Final[Mapping[Format, tuple[str, ...]]] = {
+_BENCHMARKS: Mapping[Format, tuple[str, ...]] = {
     **{form: (form,) for form in get_args(Format)},
     "mmau": ("mmau", "mmau_test"),
 }

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from rich.console import Console
+from typer import Argument, BadParameter, Option
 
-from music_evals.commands.output import failed, say, table
+from music_evals.commands.output import Overwrite, errors_in_a_line, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.training.conversations import MakePrompt, Message
@@ -16,36 +16,30 @@ BENCHMARKS = ("msu",)
 
 
 def finetune_data(
-    benchmark: Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(BENCHMARKS)}.")],
-    out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+    benchmark: Annotated[str, Argument(help=f"Which benchmark: {', '.join(BENCHMARKS)}.")],
+    out: Annotated[Path, Option(help="Folder to write; must be absent or empty.")],
     dataset: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Its dataset: 'generated', 'published', a folder, or hf://datasets/ORG/NAME[@REVISION]."
         ),
     ] = "generated",
     modality: Annotated[
         Literal["abc", "pages", "both"],
-        typer.Option(help="What is shown of a score: ABC, page images, or both."),
+        Option(help="What is shown of a score: ABC, page images, or both."),
     ] = "abc",
     max_characters: Annotated[
-        int | None, typer.Option(min=1, help="Leave longer conversations out, counted and named.")
+        int | None, Option(min=1, help="Leave longer conversations out, counted and named.")
     ] = None,
     prompts: Annotated[
         str | None,
-        typer.Option(
-            help="A TOML file with other wording, as for the tasks' parameter of that name."
-        ),
+        Option(help="A TOML file with other wording, as for the tasks' parameter of that name."),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace training data that is there.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write train.jsonl and validation.jsonl, for TRL and LLaMA-Factory; pages for the last."""
     if benchmark not in BENCHMARKS:
-        raise typer.BadParameter(
-            f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}"
-        )
+        raise BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import check_target
     from music_evals.datasets_builders.msu.dataset import BENCHMARK
@@ -57,7 +51,7 @@ def finetune_data(
 
     console = Console()
     columns = {"abc": ["abc"], "pages": ["images"], "both": ["abc", "images"]}[modality]
-    try:
+    with errors_in_a_line():
         check_target(out, TRAINING_DATA, overwrite=overwrite)
         with console.status("reading"):
             data = make_training_data(
@@ -68,8 +62,6 @@ def finetune_data(
                 max_characters=max_characters,
             )
         write_training_data(data, out, overwrite=overwrite)
-    except (ValueError, OSError) as error:
-        raise failed(error) from error
     shown = table("split", "conversations", "left out", "scores left out")
     for split, conversations in data.conversations.items():
         row = (len(conversations), data.questions_left_out.get(split, 0), len(data.left_out[split]))
@@ -95,13 +87,13 @@ def _prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":
     def make(score: Any, question: Any) -> "list[Message]":
         pages = [page["bytes"] for page in score.get("images", ())]
         shown = as_it_stands(text=score["abc"] if "abc" in columns else "", files=pages)
-        made = []
+        messages = []
         for message in prompt_messages(score, [question], prompt, shown):
             # Chat templates join the parts of a message as they are.
             content: Any = message.content
             parts = [message] if isinstance(content, str) else content
             text = "".join(getattr(part, "text", IMAGE) for part in parts)
-            made.append({"role": message.role, "content": text})
-        return made
+            messages.append({"role": message.role, "content": text})
+        return messages
 
     return make

@@ -6,16 +6,16 @@ import webbrowser
 from inspect import signature
 from pathlib import Path
 from secrets import token_urlsafe
-from socket import create_server
-from typing import Annotated, Final
+from socket import create_server, socket
+from typing import Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import failed, path_of, say
-from music_evals.commands.run import conditions, folder_problem, parse_argument, show_scores
+from music_evals.commands.output import TaskArguments, errors_in_a_line, path_of, say
+from music_evals.commands.run import conditions, folder_problem, parse_arguments, show_scores
 
-_SCORERS: Final = (
+_SCORERS = (
     "final_answer",
     "strict_choice",
     "lettered_choice",
@@ -23,26 +23,18 @@ _SCORERS: Final = (
 
 
 def listen(
-    task: Annotated[
-        str, typer.Argument(help="A task: muse_ten_oddball, or as `inspect eval` takes it.")
-    ],
-    name: Annotated[
-        str, typer.Option(help="Name of the person; the model in the log is human/NAME.")
-    ],
-    task_arg: Annotated[
-        list[str] | None, typer.Option("-T", help="Parameter of the task, as name=value.")
-    ] = None,
+    task: Annotated[str, Argument(help="A task: muse_ten_oddball, or as `inspect eval` takes it.")],
+    name: Annotated[str, Option(help="Name of the person; the model in the log is human/NAME.")],
+    task_arg: TaskArguments = None,
     limit: Annotated[
-        int | None, typer.Option(help="Only the first questions of the task.", min=1)
+        int | None, Option(help="Only the first questions of the task.", min=1)
     ] = None,
     log_dir: Annotated[
-        str, typer.Option(help="Folder of the logs, and of the file with the answers.")
+        str, Option(help="Folder of the logs, and of the file with the answers.")
     ] = "logs",
-    port: Annotated[
-        int, typer.Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)
-    ] = 7577,
+    port: Annotated[int, Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)] = 7577,
     open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+        bool, Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
 ) -> None:
     """Ask a person the questions of a task on a local page; the log has the model human/NAME.
@@ -57,37 +49,29 @@ def listen(
     from music_evals.listening.session import open_session
     from music_evals.solvers.abilities import made_for
 
-    arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
+    arguments = parse_arguments(task_arg, "-T")
     if "modality" in signature(getattr(MODULES[facts.benchmark], facts.name)).parameters:
         arguments = {"modality": "audio", **arguments}
-    try:
-        if problem := (
-            f"{log_dir} is not a folder of this machine"
-            if "://" in log_dir
-            else folder_problem(log_dir)
-        ):
+    with errors_in_a_line():
+        if "://" in log_dir:
+            raise ValueError(f"{log_dir} is not a folder of this machine")
+        if problem := folder_problem(log_dir):
             raise ValueError(problem)
         model = get_model(f"human/{name}", memoize=False)
         with made_for(model):
-            ((_, made),) = conditions([facts], arguments, {}, grid=False)
-        session = open_session(made, model, Path(log_dir).expanduser(), limit)
+            ((_, inspect_task),) = conditions([facts], arguments, {}, grid=False)
+        session = open_session(inspect_task, model, Path(log_dir).expanduser(), limit)
         total = len(session.samples)
         say(
             f"{total - len(session.unanswered)} of {total} questions are answered, in "
             f"{session.path}"
         )
         if session.unanswered:
-            try:
-                listener = create_server((HOST, port))
-            except OSError as error:
-                raise ValueError(
-                    f"port {port} cannot be used: {error.strerror}; take another --port"
-                ) from None
             token = token_urlsafe(12)
-            say(f"Open http://{HOST}:{port}/{token} (Ctrl-C: stop and write the log)")
-            if open_page:
-                webbrowser.open(f"http://{HOST}:{port}/{token}")
-            with listener:
+            with _listener(HOST, port) as listener:
+                say(f"Open http://{HOST}:{port}/{token} (Ctrl-C: stop and write the log)")
+                if open_page:
+                    webbrowser.open(f"http://{HOST}:{port}/{token}")
                 serve(session, listener, token)
         if len(session.unanswered) == total:
             raise ValueError("no question was answered, so there is no log")
@@ -99,35 +83,39 @@ def listen(
                 f"{len(session.unanswered)} questions are not answered; the same command goes on "
                 "with them."
             )
-    except (ValueError, OSError) as error:
-        raise failed(error) from None
+
+
+def _listener(host: str, port: int) -> socket:
+    try:
+        return create_server((host, port))
+    except OSError as error:
+        raise ValueError(
+            f"port {port} cannot be used: {error.strerror}; take another --port"
+        ) from None
 
 
 def _task_named(name: str) -> benchmarks.TaskFacts:
     """The task of a name; BadParameter with the names of all tasks that a person can be asked."""
-    known = [
-        facts
-        for benchmark in benchmarks.names()
-        for facts in benchmarks.load(benchmark).tasks.values()
-    ]
-    tasks = [task for task in known if task.metric.partition("/")[0] in _SCORERS]
+    tasks = [task for task in benchmarks.all_tasks() if task.metric.partition("/")[0] in _SCORERS]
     short = (
         name.removeprefix("music_evals/")
         .removeprefix("evals/")
         .replace(".py@", "_")
         .removesuffix(".py")
     )
-    # The tasks of `muse_ten` can be called muse_oddball as well.
-    named = [
-        task for task in tasks if short in (task.registry_name, f"{task.benchmark}_{task.name}")
-    ] or [
-        task
-        for task in tasks
-        if short in (task.benchmark, task.name, f"{task.benchmark.split('_')[0]}_{task.name}")
-    ]
+    named = [task for task in tasks if short in _full_names(task)]
+    if not named:
+        named = [task for task in tasks if short in _short_names(task)]
     if len(named) == 1:
         return named[0]
     accepted = ", ".join(task.registry_name for task in named or tasks)
-    raise typer.BadParameter(
-        f"{name} is not one task that a person can answer; accepted: {accepted}"
-    )
+    raise BadParameter(f"{name} is not one task that a person can answer; accepted: {accepted}")
+
+
+def _full_names(task: benchmarks.TaskFacts) -> tuple[str, ...]:
+    return task.registry_name, f"{task.benchmark}_{task.name}"
+
+
+def _short_names(task: benchmarks.TaskFacts) -> tuple[str, ...]:
+    """Names that several tasks may have; those of `muse_ten` can be called muse_oddball as well."""
+    return task.benchmark, task.name, f"{task.benchmark.split('_')[0]}_{task.name}"

@@ -1,6 +1,7 @@
 """The `music-evals` command: every verb is a module of this package."""
 
 import sys
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Annotated
 
@@ -36,24 +37,28 @@ app = typer.Typer(
 )
 app.add_typer(build.app, name="build")
 app.add_typer(cache.app, name="cache")
-app.command("attack")(attack.attack)
-app.command("compare")(report.compare)
-app.command("doctor")(doctor.doctor)
-app.command("export")(export.export)
-app.command("finetune-data")(finetune_data.finetune_data)
-app.command("list")(listing.list_tasks)
-app.command("listen")(listen.listen)
-app.command("merge")(merge.merge)
-app.command("power")(power.power)
-app.command("publish")(publish.publish)
+COMMANDS: Mapping[str, Callable[..., None]] = {
+    "attack": attack.attack,
+    "compare": report.compare,
+    "doctor": doctor.doctor,
+    "export": export.export,
+    "finetune-data": finetune_data.finetune_data,
+    "list": listing.list_tasks,
+    "listen": listen.listen,
+    "merge": merge.merge,
+    "power": power.power,
+    "publish": publish.publish,
+    "report": report.report,
+    "reward": reward.reward,
+}
+for name, function in COMMANDS.items():
+    app.command(name)(function)
 app.command("run", context_settings=_PASS_ON)(run.run)
 app.command(
     "grid",
     help="Run every condition of benchmarks or tasks on a model: `run` with --grid.",
     context_settings=_PASS_ON,
 )(run.run)
-app.command("report")(report.report)
-app.command("reward")(reward.reward)
 
 
 def _print_version(wanted: bool) -> None:

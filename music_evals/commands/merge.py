@@ -1,10 +1,11 @@
 """`music-evals merge`: one log from the logs of the parts of a run."""
 
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
-from music_evals.commands.output import failed, say
+from music_evals.commands.output import Overwrite, errors_in_a_line, say
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -12,12 +13,10 @@ if TYPE_CHECKING:
 
 def merge(
     logs: Annotated[
-        list[str], typer.Argument(help="Logs of parts of one run (.eval), or folders of them.")
+        list[str], Argument(help="Logs of parts of one run (.eval), or folders of them.")
     ],
-    out: Annotated[str, typer.Option(help="Path or address of the log to write, ending in .eval.")],
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a log that is there already.")
-    ] = False,
+    out: Annotated[str, Option(help="Path or address of the log to write, ending in .eval.")],
+    overwrite: Overwrite = False,
 ) -> None:
     """Merge the logs of the parts of a run, such as --limit 1-500 and --limit 501-1000, or a run
     and its retry.
@@ -31,7 +30,7 @@ def merge(
 
     from music_evals.shards import merging
 
-    try:
+    with errors_in_a_line():
         if not out.endswith(".eval"):
             raise merging.MergeError(f"--out {out} is no name of a log; it has to end in .eval")
         files, path = fsspec.core.url_to_fs(out)
@@ -40,16 +39,18 @@ def merge(
         parts_by_place = {place: merging.read_parts(place) for place in logs}
         if missing := [place for place, parts in parts_by_place.items() if not parts]:
             raise merging.MergeError(f"no log of Inspect (.eval) is at {', '.join(missing)}")
-        parts = [part for parts in parts_by_place.values() for part in parts]
+        parts = [*chain(*parts_by_place.values())]
         merging.check_together(parts)
         parts.sort(key=lambda part: _first_sample(part.header))
-        ids = dict.fromkeys(
-            name for part in parts for name in part.header.eval.dataset.sample_ids or []
+        datasets = [part.header.eval.dataset for part in parts]
+        ids = chain.from_iterable(dataset.sample_ids or [] for dataset in datasets)
+        header = merging.merge(
+            parts,
+            merging.choose(parts),
+            out,
+            ids=list(dict.fromkeys(ids)),
+            samples=datasets[0].samples or 0,
         )
-        total = parts[0].header.eval.dataset.samples or 0
-        header = merging.merge(parts, merging.choose(parts), out, ids=list(ids), samples=total)
-    except (ValueError, OSError) as error:
-        raise failed(error) from error
     dataset = header.eval.dataset
     say(
         f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from "

@@ -6,43 +6,46 @@ from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from textwrap import shorten
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from typer import BadParameter, Option
 
 from music_evals.reports.sanitize import plain
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import Provenance
 
-_REASON: Final = 160  # characters of a reason; convert-ly's may hold whole tracebacks
+_REASON = 160  # characters of a reason; convert-ly's may hold whole tracebacks
 
-Out = Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")]
+Out = Annotated[Path, Option(help="Folder to write; must be absent or empty.")]
 FreeOnly = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--free-only", help="Leave out pieces of Mutopia that state no free licence; to publish."
     ),
 ]
 Engines = Annotated[
     Literal["processes", "ray"],
-    typer.Option(help="What does the work: processes of this machine, or a Ray cluster."),
+    Option(help="What does the work: processes of this machine, or a Ray cluster."),
 ]
-Address = Annotated[
-    str | None, typer.Option(help="Of the Ray cluster; by default the one at hand.")
-]
+Address = Annotated[str | None, Option(help="Of the Ray cluster; by default the one at hand.")]
 PublishedSource = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help=(
             "The published data: 'published' to fetch it, a folder with a copy, or "
             "hf://datasets/ORG/NAME."
         )
     ),
 ]
-Overwrite = Annotated[bool, typer.Option(help="Replace a dataset that is there already.")]
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace what is there already.")]
+Seed = Annotated[int | None, Option(help="Seed of generated rows.")]
+TaskArguments = Annotated[
+    list[str] | None, Option("-T", help="Parameter of the task, as name=value.")
+]
 
 
 def failed(error: Exception) -> typer.Exit:
@@ -58,6 +61,15 @@ def failed(error: Exception) -> typer.Exit:
     text = "\n".join(map(plain, f"Error: {reason}".splitlines()))
     Console(stderr=True).print(text, style="red", markup=False, highlight=False, soft_wrap=True)
     return typer.Exit(1)
+
+
+@contextmanager
+def errors_in_a_line() -> Iterator[None]:
+    """Print an error in what was given, or of files and network, and leave with status 1."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise failed(error) from error
 
 
 @contextmanager
@@ -108,7 +120,7 @@ def cluster() -> ModuleType:
     try:
         from music_evals.shards import cluster as module
     except ModuleNotFoundError as error:
-        raise typer.BadParameter(
+        raise BadParameter(
             f"needs {error.name}: pip install 'music-evals[cluster]'", param_hint="--engine"
         ) from error
     return module
@@ -130,12 +142,12 @@ def refuse_with_published(**options: object) -> None:
     """Raise BadParameter for an option that was given though the published data leaves no
     choice.
     """
-    given = [name for name, value in options.items() if value]
-    if given:
-        option = f"--{given[0].replace('_', '-')}"
-        raise typer.BadParameter(
-            "is not for --source published, which is taken whole", param_hint=option
-        )
+    for name, value in options.items():
+        if value:
+            raise BadParameter(
+                "is not for --source published, which is taken whole",
+                param_hint=f"--{name.replace('_', '-')}",
+            )
 
 
 def table(*columns: str, text: int = 1) -> Table:

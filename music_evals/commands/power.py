@@ -2,21 +2,21 @@
 
 from typing import Annotated
 
-import typer
 from rich.console import Console
+from typer import Argument, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import failed
+from music_evals.commands.output import errors_in_a_line
 
 
 def power(
-    name: Annotated[str, typer.Argument(help="A benchmark (muse) or a task (muse_syncopation).")],
+    name: Annotated[str, Argument(help="A benchmark (muse) or a task (muse_syncopation).")],
     logs: Annotated[
         list[str] | None,
-        typer.Argument(help="Inspect logs, or folders of them, whose variance is used."),
+        Argument(help="Inspect logs, or folders of them, whose variance is used."),
     ] = None,
     points: Annotated[
-        float, typer.Option(min=0.1, max=100, help="The difference to find, in percentage points.")
+        float, Option(min=0.1, max=100, help="The difference to find, in percentage points.")
     ] = 5,
 ) -> None:
     """Say which difference the questions of a task can find, and how many questions find one of 5
@@ -27,11 +27,9 @@ def power(
     from music_evals.reports.power import power_table
     from music_evals.reports.records import read_records
 
-    try:
+    with errors_in_a_line():
         tasks = benchmarks.tasks_named(name)
         if not tasks:
             raise ValueError(f"there is no benchmark or task {name}; `music-evals list` names them")
         records = read_records(logs, defaults=defaults_of) if logs else None
         Console().print(power_table(tasks, points, records).to_rich())
-    except (ValueError, OSError) as error:
-        raise failed(error) from error

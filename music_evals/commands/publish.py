@@ -4,64 +4,58 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 from rich.filesize import decimal
+from typer import Argument, BadParameter, Option
 
 from music_evals.benchmarks import dataset_names
-from music_evals.commands.output import failed, say, table
+from music_evals.commands.output import errors_in_a_line, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io.hub import Plan
 
 
 def publish(
-    name: Annotated[str, typer.Argument(help=f"Which dataset: {', '.join(dataset_names())}.")],
-    repo: Annotated[
-        str, typer.Option(help="The repository, ORG/REPO; created if it does not exist.")
-    ],
+    name: Annotated[str, Argument(help=f"Which dataset: {', '.join(dataset_names())}.")],
+    repo: Annotated[str, Option(help="The repository, ORG/REPO; created if it does not exist.")],
     dir: Annotated[  # noqa: A002
         Path | None,
-        typer.Option(
-            help="A folder that `music-evals build` wrote; default: the generated dataset."
-        ),
+        Option(help="A folder that `music-evals build` wrote; default: the generated dataset."),
     ] = None,
     private: Annotated[
-        bool, typer.Option("--private", help="Create the repository as a private one.")
+        bool, Option("--private", help="Create the repository as a private one.")
     ] = False,
     revision: Annotated[
-        str, typer.Option(help="The branch; created from main if it does not exist.")
+        str, Option(help="The branch; created from main if it does not exist.")
     ] = "main",
     yes: Annotated[
-        bool, typer.Option("--yes", help="Publish. Without it, only show what would change.")
+        bool, Option("--yes", help="Publish. Without it, only show what would change.")
     ] = False,
 ) -> None:
     """Publish a dataset on the Hugging Face Hub, in one commit; without --yes, show what that would
     change.
     """
     if name not in dataset_names():
-        raise typer.BadParameter(f"{name} is no dataset; accepted: {', '.join(dataset_names())}")
+        raise BadParameter(f"{name} is no dataset; accepted: {', '.join(dataset_names())}")
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import DatasetError
     from music_evals.datasets_builders.dataset_io.hub import commit
 
     console = Console()
-    try:
-        with TemporaryDirectory() as temporary:  # holds prompts until they are uploaded
-            plan, message = _plan_data(console, name, dir, repo, revision, Path(temporary))
-            repository = plan.repository
-            if private and repository.head and not repository.is_private:
-                raise DatasetError(
-                    f"{repo} is public; --private is for a new repository or a private one"
-                )
-            if repository.head and not plan.operations and not repository.is_new_branch:
-                say(f"{repo} is up to date at {repository.head}; nothing was done.")
-            elif not yes:
-                say("This was a dry run: nothing was changed. --yes publishes.")
-            else:
-                say(f"Published {repo} at {commit(plan, message, private=private).oid}")
-    except (DatasetError, OSError) as error:
-        raise failed(error) from error
+    # The folder holds prompts until they are uploaded.
+    with errors_in_a_line(), TemporaryDirectory() as temporary:
+        plan, message = _plan_data(console, name, dir, repo, revision, Path(temporary))
+        repository = plan.repository
+        if private and repository.head and not repository.is_private:
+            raise DatasetError(
+                f"{repo} is public; --private is for a new repository or a private one"
+            )
+        if repository.head and not plan.operations and not repository.is_new_branch:
+            say(f"{repo} is up to date at {repository.head}; nothing was done.")
+        elif not yes:
+            say("This was a dry run: nothing was changed. --yes publishes.")
+        else:
+            say(f"Published {repo} at {commit(plan, message, private=private).oid}")
 
 
 def _plan_data(
@@ -83,13 +77,9 @@ def _plan_data(
         prompts = write_prompts(origin.folder, temporary)
         plan = plan_dataset(origin, prompts.files, repo, branch)
     terms, repository = source_facts(name, origin.provenance.source), plan.repository
-    state = (
-        "to be created"
-        if repository.head is None
-        else "private"
-        if repository.is_private
-        else "public"
-    )
+    state = "private" if repository.is_private else "public"
+    if repository.head is None:
+        state = "to be created"
     new = ", to be created from main" if repository.is_new_branch else ""
     say(f"From    {origin.folder}", f"To      {repo} ({state}), branch {branch}{new}")
     say(f"Licence {terms.licence_label}, as stated in {terms.stated}")

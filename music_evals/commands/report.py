@@ -9,13 +9,13 @@ from dataclasses import replace
 from importlib.metadata import version
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 from rich.progress import Progress
+from typer import Argument, Option
 
-from music_evals.commands.output import failed, list_logs, path_of, say
+from music_evals.commands.output import Overwrite, errors_in_a_line, failed, list_logs, path_of, say
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import FolderKind
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from music_evals.reports.report import Section
     from music_evals.reports.table import Table
 
-_HINT: Final = "All tables: --full. A page of tables and figures, and results.json: --out FOLDER"
-_TITLE: Final = "Music evaluation report"
-_WIDEST: Final = 1000  # columns; more than any table needs
-_MOST_ROWS: Final = 10  # of the summary, on a terminal
-_MOST: Final = 3  # logs that are named, each in a line, where not all is shown
+_HINT = "All tables: --full. A page of tables and figures, and results.json: --out FOLDER"
+_TITLE = "Music evaluation report"
+_WIDEST = 1000  # columns; more than any table needs
+_MOST_ROWS = 10  # of the summary, on a terminal
+_MOST = 3  # logs that are named, each in a line, where not all is shown
 
 
 class ReportError(Exception):
@@ -37,137 +37,137 @@ class ReportError(Exception):
 def report(
     logs: Annotated[
         list[str],
-        typer.Argument(help="Inspect logs, or folders of them; also addresses such as s3://."),
+        Argument(help="Inspect logs, or folders of them; also addresses such as s3://."),
     ],
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help=(
                 "Folder for report.html, report.md, results.json, CSV and SVG files; absent or "
                 "empty."
             )
         ),
     ] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Show all tables, not the summary alone.")
-    ] = False,
+    full: Annotated[bool, Option("--full", help="Show all tables, not the summary alone.")] = False,
     site: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Folder for a leaderboard with the logs, also as a static Space; absent or empty."
         ),
     ] = None,
     latex: Annotated[
         bool,
-        typer.Option(
-            "--latex", help="Write the tables as LaTeX, too, by booktabs: --out's latex/."
-        ),
+        Option("--latex", help="Write the tables as LaTeX, too, by booktabs: --out's latex/."),
     ] = False,
-    overwrite: Annotated[
-        bool,
-        typer.Option("--overwrite", help="Replace an earlier report or site in these folders."),
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a
     leaderboard with --site.
     """
     # Here, so that `music-evals --help` need not wait for Inspect.
-    from music_evals.datasets_builders.dataset_io import DatasetError, check_target, replace_folder
-    from music_evals.evals.registry import defaults_of
+    from music_evals.datasets_builders.dataset_io import DatasetError
     from music_evals.notation.extras import MissingLibraryError
-    from music_evals.reports.overview import make_overview
-    from music_evals.reports.page import draw_figures, html
-    from music_evals.reports.records import local_logs, read_records
+    from music_evals.reports.records import local_logs
     from music_evals.reports.report import make_report
-    from music_evals.reports.site import PAGE, write_site
 
-    console, made_by = Console(), f"music-evals {version('music-evals')}"
-    kinds = _folder_kinds()
+    folders = {"--out": out, "--site": site}
     try:
-        folders = {"--out": out, "--site": site}
-        for option, folder in folders.items():
-            if folder is not None:
-                check_target(folder, kinds[option], overwrite=overwrite)
-        _check_apart(folders)
+        _check_folders({option: path for option, path in folders.items() if path}, overwrite)
         if latex and out is None:
             raise ReportError("--latex is for files; give --out FOLDER as well")
         with local_logs(*logs) as paths:
-            with _progress("Reading logs") as progress:
-                records = read_records(paths, defaults=defaults_of, progress=progress)
+            records = _read(paths)
             if not len(records.runs):
-                reasons = "".join(
-                    f"\n  {path_of(where)}: {why}" for where, why in records.passed_over
-                )
-                raise ReportError(f"no log in {', '.join(logs)} could be used{reasons}")
+                reasons = [f"\n  {path_of(log)}: {why}" for log, why in records.passed_over]
+                raise ReportError(f"no log in {', '.join(logs)} could be used{''.join(reasons)}")
             sections, left_out = make_report(records)
-            for section in sections if full else sections[:1]:
-                for table in section.tables:
-                    _show(console, table if full else _beginning(console, table))
-            of_all = (
-                f"{len(records.passed_over)} of {len(records.passed_over) + len(records.headers)} "
-                "logs"
-            )
-            for heading, entries in (
-                (f"Passed over, {of_all}:", records.passed_over),
-                ("Not in all of the report:", left_out),
-            ):
-                list_logs(heading, entries if full else entries[:_MOST])
-                if not full and len(entries) > _MOST:
-                    say(f"  … and {len(entries) - _MOST} more")
+            _show_sections(sections, full)
+            of_all = len(records.passed_over) + len(records.headers)
+            passed_over = f"Passed over, {len(records.passed_over)} of {of_all} logs:"
+            _list_faults(passed_over, records.passed_over, full)
+            _list_faults("Not in all of the report:", left_out, full)
             if out is not None:
-                with replace_folder(out, kinds["--out"], overwrite=overwrite) as target:
-                    files = _files(records, sections, made_by)
-                    if latex:
-                        tables = [table for section in sections for table in section.tables]
-                        files |= {f"latex/{table.name}.tex": table.to_latex() for table in tables}
-                        (target / "latex").mkdir()
-                    for name, text in files.items():
-                        (target / name).write_text(text, encoding="utf-8")
-                say(f"Wrote {out}")
+                _write_report(out, records, sections, latex, overwrite)
             if site is not None:
-                with replace_folder(site, kinds["--site"], overwrite=overwrite) as target:
-                    about = _about(records, made_by)
-                    page = html(
-                        _TITLE,
-                        about,
-                        sections,
-                        draw_figures(sections),
-                        make_overview(records),
-                        home=PAGE,
-                    )
-                    write_site(target, records, about, made_by, page)
-                say(f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
+                _write_site(site, records, sections, overwrite)
             if not full:
                 say(_HINT if out is None and site is None else "All tables: --full")
     except (ReportError, DatasetError, MissingLibraryError, OSError) as error:
         raise failed(error) from error
 
 
+def _read(paths: "Sequence[Path]") -> "Records":
+    from music_evals.evals.registry import defaults_of
+    from music_evals.reports.records import read_records
+
+    with _progress("Reading logs") as progress:
+        return read_records(paths, defaults=defaults_of, progress=progress)
+
+
+def _show_sections(sections: "Sequence[Section]", full: bool) -> None:
+    """Show all tables, or the beginnings of those of the first section."""
+    console = Console()
+    for section in sections if full else sections[:1]:
+        for table in section.tables:
+            _show(console, table if full else _beginning(table))
+
+
+def _list_faults(heading: str, entries: Sequence[tuple[str, str]], full: bool) -> None:
+    """List logs with their faults, only the first of them unless all is shown."""
+    most = len(entries) if full else _MOST
+    list_logs(heading, entries[:most])
+    if len(entries) > most:
+        say(f"  … and {len(entries) - most} more")
+
+
+def _write_report(
+    out: Path, records: "Records", sections: "Sequence[Section]", latex: bool, overwrite: bool
+) -> None:
+    from music_evals.datasets_builders.dataset_io import replace_folder
+
+    files = _files(records, sections, latex)
+    with replace_folder(out, _folder_kinds()["--out"], overwrite=overwrite) as target:
+        for name, text in files.items():
+            (target / name).parent.mkdir(exist_ok=True)
+            (target / name).write_text(text, encoding="utf-8")
+    say(f"Wrote {out}")
+
+
+def _write_site(
+    site: Path, records: "Records", sections: "Sequence[Section]", overwrite: bool
+) -> None:
+    from music_evals.datasets_builders.dataset_io import replace_folder
+    from music_evals.reports.overview import make_overview
+    from music_evals.reports.page import draw_figures, html
+    from music_evals.reports.site import PAGE, write_site
+
+    about, figures = _about(records), draw_figures(sections)
+    with replace_folder(site, _folder_kinds()["--site"], overwrite=overwrite) as target:
+        page = html(_TITLE, about, sections, figures, make_overview(records), home=PAGE)
+        write_site(target, records, about, _made_by(), page)
+    say(f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
+
+
 def compare(
     first: Annotated[
         str,
-        typer.Argument(help="A model (gpt-4o, or openai/gpt-4o), or a condition (modality=midi)."),
+        Argument(help="A model (gpt-4o, or openai/gpt-4o), or a condition (modality=midi)."),
     ],
-    second: Annotated[str, typer.Argument(help="Another one.")],
+    second: Annotated[str, Argument(help="Another one.")],
     logs: Annotated[
-        list[str] | None, typer.Argument(help="Inspect logs, or folders of them. Default: logs.")
+        list[str] | None, Argument(help="Inspect logs, or folders of them. Default: logs.")
     ] = None,
 ) -> None:
     """Compare two models, or two conditions, on the questions that both were asked: one paired test
     a task.
     """
-    from music_evals.evals.registry import defaults_of
     from music_evals.reports.comparisons import compared
-    from music_evals.reports.records import local_logs, read_records
+    from music_evals.reports.records import local_logs
 
-    try:
-        with local_logs(*(logs or ["logs"])) as paths:
-            with _progress("Reading logs") as progress:
-                records = read_records(paths, defaults=defaults_of, progress=progress)
-            list_logs("Passed over:", records.passed_over[:_MOST])
-            _show(Console(), compared(records, first, second))
-    except (ValueError, OSError) as error:
-        raise failed(error) from error
+    with errors_in_a_line(), local_logs(*(logs or ["logs"])) as paths:
+        records = _read(paths)
+        list_logs("Passed over:", records.passed_over[:_MOST])
+        _show(Console(), compared(records, first, second))
 
 
 def _folder_kinds() -> "dict[str, FolderKind]":
@@ -183,15 +183,18 @@ def _folder_kinds() -> "dict[str, FolderKind]":
     }
 
 
-def _check_apart(folders: Mapping[str, Path | None]) -> None:
-    """Refuse a folder within another one."""
-    paths = {
-        option: path.expanduser().resolve() for option, path in folders.items() if path is not None
-    }
-    for (one, folder), (other, inner) in permutations(paths.items(), 2):
+def _check_folders(folders: Mapping[str, Path], overwrite: bool) -> None:
+    """Refuse a folder that holds something else, or lies within another one."""
+    from music_evals.datasets_builders.dataset_io import check_target
+
+    kinds = _folder_kinds()
+    for option, folder in folders.items():
+        check_target(folder, kinds[option], overwrite=overwrite)
+    paths = {option: path.expanduser().resolve() for option, path in folders.items()}
+    for (option, folder), (other, inner) in permutations(paths.items(), 2):
         if inner.is_relative_to(folder):
             raise ReportError(
-                f"{one} {folder} and {other} {inner} lie in one another; give two folders"
+                f"{option} {folder} and {other} {inner} lie in one another; give two folders"
             )
 
 
@@ -214,7 +217,7 @@ def _show(console: Console, table: "Table") -> None:
     wide.print()
 
 
-def _beginning(console: Console, table: "Table") -> "Table":
+def _beginning(table: "Table") -> "Table":
     """Shorten a table to what a screen shows."""
     rows = table.rows[:_MOST_ROWS]
     if len(rows) < len(table.rows):
@@ -222,29 +225,39 @@ def _beginning(console: Console, table: "Table") -> "Table":
     return replace(table, rows=rows)
 
 
-def _about(records: "Records", made_by: str) -> list[str]:
+def _made_by() -> str:
+    return f"music-evals {version('music-evals')}"
+
+
+def _about(records: "Records") -> list[str]:
     """Lines above all sections."""
     newest = records.runs["created"].max()
-    return [f"{len(records.headers)} logs, the newest of {newest:%Y-%m-%d}.", f"Made by {made_by}."]
+    return [
+        f"{len(records.headers)} logs, the newest of {newest:%Y-%m-%d}.",
+        f"Made by {_made_by()}.",
+    ]
 
 
-def _files(records: "Records", sections: "Sequence[Section]", made_by: str) -> dict[str, str]:
+def _files(records: "Records", sections: "Sequence[Section]", latex: bool) -> dict[str, str]:
     """Return the files of a report, by name."""
     from music_evals.reports.overview import make_overview
     from music_evals.reports.page import draw_figures, html, markdown
     from music_evals.reports.results import as_csv, as_json
 
-    about = _about(records, made_by)
+    about = _about(records)
     figures, overview = draw_figures(sections), make_overview(records)
-    return {
-        "results.json": as_json(records, made_by),
+    files = {
+        "results.json": as_json(records, _made_by()),
         "results.csv": as_csv(records),
         "report.html": html(_TITLE, about, sections, figures, overview),
         "report.md": markdown(_TITLE, about, sections, figures),
-        **{f"{table.name}.csv": table.to_csv() for section in sections for table in section.tables},
-        **{
-            f"{name}.svg": svg
-            for name, svg in {"overview": overview.figure, **figures}.items()
-            if svg
-        },
     }
+    for section in sections:
+        for table in section.tables:
+            files[f"{table.name}.csv"] = table.to_csv()
+            if latex:
+                files[f"latex/{table.name}.tex"] = table.to_latex()
+    for name, svg in {"overview": overview.figure, **figures}.items():
+        if svg:
+            files[f"{name}.svg"] = svg
+    return files

@@ -8,23 +8,23 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Semaphore
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from music_evals.commands.output import failed
+from music_evals.commands.output import errors_in_a_line, failed
 
 _AHEAD = 64  # lines that may be under way; the answers keep their order
 
 
 def reward(
-    task: Annotated[str, typer.Argument(help="Which task, as `music-evals list` shows it.")],
+    task: Annotated[str, Argument(help="Which task, as `music-evals list` shows it.")],
     dataset: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Data with the reference pieces of written music: a folder, or hf://datasets/…"
         ),
     ] = "generated",
     reasoned: Annotated[
-        bool, typer.Option("--reasoned", help="LilyBench: replies reason first.")
+        bool, Option("--reasoned", help="LilyBench: replies reason first.")
     ] = False,
 ) -> None:
     """Score replies for training: reads a {"row": {…}, "reply": "…"} per line, writes {"value",
@@ -39,14 +39,11 @@ def reward(
     from music_evals.rewards import Pieces, score
     from music_evals.rewards.scoring import judge_of
 
-    try:
-        is_music = task == "lilybench_generation"
-        pieces = (
-            Pieces(load_references(dataset), load_demonstrations(dataset)) if is_music else None
-        )
+    with errors_in_a_line():
+        pieces = None
+        if task == "lilybench_generation":
+            pieces = Pieces(load_references(dataset), load_demonstrations(dataset))
         judge_of(task, pieces=pieces)
-    except (ValueError, OSError) as error:
-        raise failed(error) from error
 
     def answer(number: int, line: bytes) -> dict[str, Any]:
         try:
@@ -64,7 +61,8 @@ def reward(
 
     def write(job: Future[dict[str, Any]]) -> None:
         result = job.result()
-        errors.extend([result["error"]] if "error" in result else [])
+        if "error" in result:
+            errors.append(result["error"])
         try:
             print(json.dumps(result), flush=True)
         except OSError as error:  # nobody reads on

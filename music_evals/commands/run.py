@@ -4,90 +4,96 @@ resumed.
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import click
 import typer
 from rich.console import Console
 from rich.text import Text
+from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
 from music_evals.commands.log_folder import claimed
-from music_evals.commands.output import Address, Engines, cluster, failed, list_logs, say, table
+from music_evals.commands.output import (
+    Address,
+    Engines,
+    TaskArguments,
+    cluster,
+    failed,
+    list_logs,
+    say,
+    table,
+)
 from music_evals.datasets_builders.progress import progress_bar
 from music_evals.reports.sanitize import reason
 
 if TYPE_CHECKING:
     from inspect_ai import Task
+    from inspect_ai.model import Model
 
+    from music_evals.reports.records import Records
     from music_evals.shards.running import Asked, Report
     from music_evals.shards.sharded_run import Engine, Settings
 
 
 Options = dict[str, Any]
+Tasks = list[tuple["Asked", "Task"]]
 _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
 
 
 def run(
     context: typer.Context,
-    names: Annotated[
-        list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")
-    ],
+    names: Annotated[list[str], Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")],
     model: Annotated[
         str,
-        typer.Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct."),
+        Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct."),
     ],
     log_dir: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Folder or address of the logs; the same one resumes. Default logs/NAMES-MODEL."
         ),
     ] = None,
-    task_arg: Annotated[
-        list[str] | None, typer.Option("-T", help="Parameter of the tasks, as name=value.")
-    ] = None,
+    task_arg: TaskArguments = None,
     model_arg: Annotated[
         list[str] | None,
-        typer.Option("-M", help="Argument for the model's provider, as name=value."),
+        Option("-M", help="Argument for the model's provider, as name=value."),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(help="Only the first samples of each task.", min=1)
-    ] = None,
-    max_tasks: Annotated[int, typer.Option(help="Tasks under way at once.", min=1)] = 4,
+    limit: Annotated[int | None, Option(help="Only the first samples of each task.", min=1)] = None,
+    max_tasks: Annotated[int, Option(help="Tasks under way at once.", min=1)] = 4,
     shards: Annotated[
         int | None,
-        typer.Option(
-            help="Split each task's samples over so many processes; the log is one.", min=1
-        ),
+        Option(help="Split each task's samples over so many processes; the log is one.", min=1),
     ] = None,
     servers: Annotated[
         str | None,
-        typer.Option(
-            help="Addresses of servers of the model, with commas between; shards take turns."
-        ),
+        Option(help="Addresses of servers of the model, with commas between; shards take turns."),
     ] = None,
     engine: Engines = "processes",
     address: Address = None,
     gpus_per_shard: Annotated[
         float,
-        typer.Option(
+        Option(
             help="GPUs that Ray gives each shard, in which Inspect starts its own vLLM server.",
             min=0,
         ),
     ] = 0,
     display: Annotated[
         Literal["full", "conversation", "rich", "plain", "log", "none"],
-        typer.Option(help="How Inspect shows progress."),
+        Option(help="How Inspect shows progress."),
     ] = "rich",
     arms: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=(
                 "Ask with other music: given,none,noise,other or some of these, or all; see -T "
                 "stimulus."
@@ -96,33 +102,31 @@ def run(
     ] = None,
     grid: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--grid",
             help="Every condition that the benchmark declares, as `music-evals grid` does.",
         ),
     ] = False,
     published: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--published",
             help="Ask the published test, which is fetched once: -T dataset=published.",
         ),
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option(
-            "--dry-run", help="Ask nothing: say how many requests and tokens the run would be."
-        ),
+        Option("--dry-run", help="Ask nothing: say how many requests and tokens the run would be."),
     ] = False,
     show: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Ask nothing: show the first prompts of each task as they would be sent.", min=0
         ),
     ] = 0,
     price: Annotated[
         str | None,
-        typer.Option(help="With --dry-run: of a million tokens in and out, such as 0.15/0.60."),
+        Option(help="With --dry-run: of a million tokens in and out, such as 0.15/0.60."),
     ] = None,
 ) -> None:
     """Run benchmarks or tasks on a model, resumably, and show their scores.
@@ -132,104 +136,87 @@ def run(
     """
     # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait
     # for.
-    from inspect_ai import eval_set
     from inspect_ai.model import get_model
 
-    from music_evals.evals.shared.tasks import error_limit
-    from music_evals.shards.processes import run_processes
     from music_evals.shards.sharded_run import Settings
-    from music_evals.solvers.abilities import made_for, provider_problem
+    from music_evals.solvers.abilities import made_for
 
     names, options = _inspect_options(names)
-    is_interrupted = False
     options["max_tasks"] = max_tasks
-    arguments = dict(parse_argument(text, "-T") for text in task_arg or [])
+    arguments = parse_arguments(task_arg, "-T")
     if published:
         arguments.setdefault("dataset", "published")
-    provider = dict(parse_argument(text, "-M") for text in model_arg or [])
+    provider = parse_arguments(model_arg, "-M")
     axes = {"stimulus": _arms(arms)} if arms else {}
-    facts = [task for name in names for task in _tasks(name)]
+    facts = [*chain.from_iterable(map(_tasks, names))]
     logs = log_dir or "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
-    addresses = [address.strip() for address in (servers or "").split(",") if address.strip()]
+    addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]
     prices = _prices(price)
+    is_grid = grid or context.info_name == "grid"
+    asks_nothing = dry_run or show > 0
     if shards is None and (addresses or engine != "processes"):
-        raise typer.BadParameter(
+        raise BadParameter(
             "servers and engines are for shards; give --shards as well", param_hint="--shards"
         )
     base_url = options.pop("model_base_url", None) or provider.get("base_url")
-    if "model_path" not in provider and not dry_run and not show:
-        problem = provider_problem(model, base_url or "".join(addresses[:1]))
-        if problem := problem or folder_problem(logs):
-            raise failed(ValueError(problem))
-    try:
-        if dry_run or show:
-            tasks = conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
-            _show_requests(tasks, limit, options, prices, show)
+    if "model_path" not in provider and not asks_nothing:
+        _check_place(model, base_url or "".join(addresses[:1]), logs)
+    with _errors_in_a_line(logs):
+        if asks_nothing:
+            tasks = conditions(facts, arguments, axes, grid=is_grid)
+            if show:
+                _show_prompts(tasks, show)
+            else:
+                _show_requests(tasks, limit, options, prices)
             return
-        subject = get_model(
-            model,
-            base_url=base_url,
-            **{name: one for name, one in provider.items() if name != "base_url"},
-        )
+        subject = get_model(model, **{**provider, "base_url": base_url})
         with made_for(subject):
-            tasks = conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
+            tasks = conditions(facts, arguments, axes, grid=is_grid)
         if limit is not None:
-            Console().print(
-                Text(
-                    f"Limited by --limit {limit}: only the beginning of each task's samples is "
-                    "asked.",
-                    "yellow",
-                )
-            )
-        if shards is not None:
-            run_shards: Engine = run_processes
-            if engine == "ray":
-                run_shards = cluster().Cluster(address, gpus_per_shard)
-            settings = Settings(model, provider, limit, options, addresses)
-            errors = _run_in_shards(
-                tasks, settings, logs, shards, run_shards, show=display != "none"
-            )
+            warning = f"Limited by --limit {limit}: only the beginning of each task's samples is"
+            Console().print(Text(f"{warning} asked.", "yellow"))
+        if shards is None:
+            inspect_tasks = [task for _, task in tasks]
+            ending = _run_here(inspect_tasks, subject, logs, limit, {"display": display, **options})
         else:
-            if not options.get("debug_errors"):
-                _shorten_tracebacks()
-            _claim_no_success_after_an_interrupt()
-            for _, task in tasks:
-                asked = len(task.dataset) if limit is None else min(limit, len(task.dataset))
-                task.fail_on_error = error_limit(asked)
-            defaults = {
-                "retry_attempts": 0,
-                "retry_immediate": False,
-                "score_display": False,
-                "log_level": "error",
-            }
-            with claimed(logs):
-                success, ended = eval_set(
-                    [task for _, task in tasks],
-                    log_dir=logs,
-                    model=subject,
-                    limit=limit,
-                    display=display,
-                    **{**defaults, **options},
-                )
-            errors = [] if success else ["Not every task ended in success"]
-            is_interrupted = len(ended) < len(tasks) or any(
-                log.status == "cancelled" for log in ended
-            )
-    except (typer.Exit, typer.BadParameter):
+            settings = Settings(model, provider, limit, options, addresses)
+            run_shards = _engine(engine, address, gpus_per_shard)
+            show_progress = display != "none"
+            ending = _run_in_shards(tasks, settings, logs, shards, run_shards, show_progress)
+    _report_ending(ending, logs, len(tasks), limit)
+
+
+def _check_place(model: str, server: str, logs: str) -> None:
+    """Refuse a model that cannot be used here, and a folder that cannot be written."""
+    from music_evals.solvers.abilities import provider_problem
+
+    if problem := provider_problem(model, server) or folder_problem(logs):
+        raise failed(ValueError(problem))
+
+
+class _Ending(NamedTuple):
+    """How a run ended."""
+
+    errors: Sequence[str] = ()
+    is_interrupted: bool = False
+
+
+@contextmanager
+def _errors_in_a_line(logs: str) -> Iterator[None]:
+    """Say in a line what goes wrong with a model or a folder of logs; other errors are raised."""
+    try:
+        yield
+    except (typer.Exit, BadParameter):
         raise
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its
         # own.
         unreadable = _unreadable(logs)
-        if (
-            not isinstance(error, ValueError | OSError)
-            and not hasattr(error, "message")
-            and not unreadable
-        ):
+        has_message = isinstance(error, ValueError | OSError) or hasattr(error, "message")
+        if not has_message and not unreadable:
             raise
-        text = " ".join(
-            Text.from_markup(str(getattr(error, "message", error))).plain.split()
-        ).removeprefix("ERROR: ")
+        message = Text.from_markup(str(getattr(error, "message", error))).plain
+        text = " ".join(message.split()).removeprefix("ERROR: ")
         if "--log-dir-allow-dirty" in text:
             text = (
                 f"{logs} holds logs of other tasks: take another --log-dir, or give "
@@ -239,18 +226,72 @@ def run(
             "Logs that cannot be read; move them away, or take another --log-dir:", unreadable
         )
         raise failed(ValueError(text)) from None
+
+
+def _run_here(
+    tasks: list["Task"], model: "Model", logs: str, limit: int | None, options: Options
+) -> _Ending:
+    """Run tasks in this process, as an eval set of Inspect."""
+    from inspect_ai import eval_set
+
+    from music_evals.evals.shared.declared_tasks import error_limit
+
+    if not options.get("debug_errors"):
+        _shorten_tracebacks()
+    _claim_no_success_after_an_interrupt()
+    for task in tasks:
+        samples = len(task.dataset)
+        task.fail_on_error = error_limit(samples if limit is None else min(limit, samples))
+    defaults: Options = {
+        "retry_attempts": 0,
+        "retry_immediate": False,
+        "score_display": False,
+        "log_level": "error",
+    }
+    with claimed(logs):
+        success, ended = eval_set(tasks, logs, model=model, limit=limit, **(defaults | options))
+    is_cancelled = any(log.status == "cancelled" for log in ended)
+    errors = [] if success else ["Not every task ended in success"]
+    return _Ending(errors, is_cancelled or len(ended) < len(tasks))
+
+
+def _engine(name: str, address: str | None, gpus_per_shard: float) -> "Engine":
+    from music_evals.shards.processes import run_processes
+
+    if name == "processes":
+        return run_processes
+    engine: Engine = cluster().Cluster(address, gpus_per_shard)
+    return engine
+
+
+def _run_in_shards(
+    tasks: Tasks, settings: "Settings", folder: str, shards: int, engine: "Engine", show: bool
+) -> _Ending:
+    from music_evals.shards.sharded_run import run_in_shards
+
+    with progress_bar(Console(stderr=True, quiet=not show)) as bar:
+
+        def begin(samples: int) -> "Report":
+            shown = bar.add_task("samples", total=samples)
+            return lambda finished: bar.advance(shown, finished)
+
+        return _Ending(run_in_shards(tasks, settings, folder, shards, engine, begin))
+
+
+def _report_ending(ending: _Ending, logs: str, count: int, limit: int | None) -> None:
+    """Show scores and the place of the logs; exit with a status if not all tasks are done."""
     if _exists(logs):
         show_scores(logs, limit)
     say(f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
-    if is_interrupted:
-        done = _successes(logs)
+    if ending.is_interrupted:
         say(
-            f"Interrupted: {done} of {len(tasks)} tasks are done; the same command takes up where "
-            "it stopped"
+            f"Interrupted: {_successes(logs)} of {count} tasks are done; the same command takes up "
+            "where it stopped"
         )
         raise typer.Exit(_INTERRUPTED)
-    if errors:
-        raise failed(ValueError(f"{'; '.join(errors)}; the same command takes up where it stopped"))
+    if ending.errors:
+        errors = "; ".join(ending.errors)
+        raise failed(ValueError(f"{errors}; the same command takes up where it stopped"))
 
 
 def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
@@ -261,28 +302,27 @@ def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
 
     inspect_cli: Any = cli
 
-    def read(*given: str) -> Options:
-        taken: Options = {}
+    def read(*words: str) -> Options:
+        options: Options = {}
 
-        def take(**options: Any) -> tuple[bool, list[Any]]:
-            taken.update(options)
+        def take(**read_options: Any) -> tuple[bool, list[Any]]:
+            options.update(read_options)
             return True, []
 
         function, inspect_cli.eval_set = inspect_cli.eval_set, take
         try:
             inspect_cli.eval_set_command.main(
-                list(given), prog_name="music-evals run", standalone_mode=False
+                list(words), prog_name="music-evals run", standalone_mode=False
             )
         except click.UsageError as error:
-            raise typer.BadParameter(error.format_message()) from None
+            raise BadParameter(error.format_message()) from None
         finally:
             inspect_cli.eval_set = function
-        return taken
+        return options
 
-    options, nothing = read(*arguments), read()
-    return options.pop("tasks") or [], {
-        name: one for name, one in options.items() if one != nothing.get(name)
-    }
+    options, defaults = read(*arguments), read()
+    names = options.pop("tasks") or []
+    return names, {name: value for name, value in options.items() if value != defaults.get(name)}
 
 
 def _shorten_tracebacks() -> None:
@@ -312,7 +352,7 @@ def folder_problem(logs: str) -> str:
         return ""
     folder = Path(logs).expanduser().absolute()
     try:
-        with TemporaryFile(dir=next(one for one in (folder, *folder.parents) if one.exists())):
+        with TemporaryFile(dir=next(path for path in (folder, *folder.parents) if path.exists())):
             return ""
     except OSError as error:
         return f"logs cannot be written to {logs}: {error.strerror}; take another --log-dir"
@@ -322,98 +362,62 @@ def _prices(text: str | None) -> tuple[float, float] | None:
     if text is None:
         return None
     try:
-        into, out = (float(one) for one in text.split("/"))
+        into, out = map(float, text.split("/"))
     except ValueError:
-        raise typer.BadParameter(
+        raise BadParameter(
             f"{text!r} is not valid; 0.15/0.60 would be", param_hint="--price"
         ) from None
     return into, out
 
 
-def _show_requests(
-    tasks: list[tuple["Asked", "Task"]],
-    limit: int | None,
-    options: Options,
-    prices: tuple[float, float] | None,
-    n_prompts: int,
-) -> None:
-    """Show what the tasks would send; with `n_prompts`, the first prompts in the place of the
-    numbers.
-    """
-    from music_evals.evals.shared.requests import prompt, reader_requests, requests_of
+def _show_prompts(tasks: Tasks, count: int) -> None:
+    """Show the first prompts of tasks as they would be sent."""
+    from music_evals.evals.shared.request_counts import prompt
 
-    shown = table(
-        "task", "requests", "tokens in", "new tokens, at most", "at most $" if prices else ""
-    )
-    total, price = [0, 0, 0], 0.0
     for asked, task in tasks:
-        facts = benchmarks.load(asked.benchmark).tasks[asked.task]
-        name = " ".join(
-            [facts.registry_name, *(f"{name}={value}" for name, value in asked.arguments.items())]
-        )
-        for sample in list(task.dataset)[:n_prompts]:
-            say(f"--- {name}, {sample.id} ---", *prompt(sample).splitlines(), "")
-        epochs = options["epochs"].epochs if "epochs" in options else 1
-        one = requests_of(task, limit=limit, epochs=epochs, max_tokens=options.get("max_tokens"))
-        media = "".join(
-            f", {n} {what}" for n, what in ((one.sounds, "sounds"), (one.pictures, "pictures")) if n
-        )
-        cost = one.price(*prices) if prices else None
-        numbers = (f"{one.requests:,}{'+' if one.is_least else ''}", f"{one.tokens:,}{media}")
-        most = "no limit" if one.new_tokens is None else f"{one.new_tokens:,}"
-        shown.add_row(name, *numbers, most, "" if cost is None else f"{cost:.2f}")
-        total = [total[0] + one.requests, total[1] + one.tokens, total[2] + (one.new_tokens or 0)]
-        price += cost or 0
-        if "reader" in (options.get("model_roles") or {}):
-            one = reader_requests(task, limit=limit, epochs=epochs)
-            shown.add_row(
-                "  its reader, at most",
-                f"{one.requests:,}",
-                f"{one.tokens:,}",
-                f"{one.new_tokens:,}",
-                "",
-            )
-    if not n_prompts:
-        sums = [f"{number:,}" if number else "" for number in total]
-        shown.add_row("all", *sums, f"{price:.2f}" if prices else "", style="bold")
-        Console().print(shown)
-        say(
-            "Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on "
-            "top."
-        )
+        for sample in list(task.dataset)[:count]:
+            say(f"--- {_name_of(asked)}, {sample.id} ---", *prompt(sample).splitlines(), "")
 
 
-def _run_in_shards(
-    tasks: list[tuple["Asked", "Task"]],
-    settings: "Settings",
-    folder: str,
-    shards: int,
-    engine: "Engine",
-    *,
-    show: bool,
-) -> list[str]:
-    from music_evals.shards.sharded_run import run_in_shards
+def _show_requests(
+    tasks: Tasks, limit: int | None, options: Options, prices: tuple[float, float] | None
+) -> None:
+    """Show how many requests and tokens the tasks would send, and what they would cost."""
+    from music_evals.evals.shared.request_counts import reader_requests, requests_of
 
-    with progress_bar(Console(stderr=True, quiet=not show)) as bar:
+    price_heading = "at most $" if prices else ""
+    shown = table("task", "requests", "tokens in", "new tokens, at most", price_heading)
+    epochs = options["epochs"].epochs if "epochs" in options else 1
+    has_reader = "reader" in (options.get("model_roles") or {})
+    sums, total_price = Counter[str](), 0.0
+    for asked, task in tasks:
+        sent = requests_of(task, limit=limit, epochs=epochs, max_tokens=options.get("max_tokens"))
+        price = sent.price(*prices) if prices else None
+        price_cell = "" if price is None else f"{price:.2f}"
+        shown.add_row(_name_of(asked), *sent.cells(), price_cell)
+        sums += Counter(requests=sent.requests, tokens=sent.tokens, new=sent.new_tokens or 0)
+        total_price += price or 0
+        if has_reader:
+            reader = reader_requests(task, limit=limit, epochs=epochs)
+            shown.add_row("  its reader, at most", *reader.cells(), "")
+    totals = [f"{sums[name]:,}" if sums[name] else "" for name in ("requests", "tokens", "new")]
+    shown.add_row("all", *totals, f"{total_price:.2f}" if prices else "", style="bold")
+    Console().print(shown)
+    say("Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on top.")
 
-        def begin(samples: int) -> "Report":
-            shown = bar.add_task("samples", total=samples)
-            return lambda finished: bar.advance(shown, finished)
 
-        return run_in_shards(tasks, settings, folder, shards, engine, begin)
+def _name_of(asked: "Asked") -> str:
+    name = benchmarks.load(asked.benchmark).tasks[asked.task].registry_name
+    return " ".join([name, *(f"{key}={value}" for key, value in asked.arguments.items())])
 
 
 def _tasks(name: str) -> list[TaskFacts]:
     if tasks := benchmarks.tasks_named(name):
         return tasks
-    all_tasks = [
-        task.registry_name
-        for entry in benchmarks.names()
-        for task in benchmarks.load(entry).tasks.values()
-    ]
-    near = get_close_matches(name, [*benchmarks.names(), *all_tasks], 1)
+    names = [task.registry_name for task in benchmarks.all_tasks()]
+    near = get_close_matches(name, [*benchmarks.names(), *names], 1)
     hint = f" (did you mean {near[0]}?)" if near else ""
-    raise typer.BadParameter(
+    raise BadParameter(
         f"{name} is neither a benchmark nor a task{hint}; benchmarks: "
         f"{', '.join(benchmarks.names())}; tasks: see `music-evals list`"
     )
@@ -424,15 +428,13 @@ def _arms(names: str) -> list[str]:
 
     arms: list[str] = list(ARMS) if names == "all" else [arm.strip() for arm in names.split(",")]
     if unknown := [arm for arm in arms if arm not in ARMS]:
-        raise typer.BadParameter(
-            f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms"
-        )
+        raise BadParameter(f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms")
     return arms
 
 
 def conditions(
     facts: list[TaskFacts], arguments: Options, axes: dict[str, list[Any]], *, grid: bool
-) -> list[tuple["Asked", "Task"]]:
+) -> Tasks:
     """Make the tasks under each condition; a condition that a task refuses is left out, with the
     reason.
     """
@@ -443,45 +445,45 @@ def conditions(
     from music_evals.shards.running import Asked
 
     functions = {task: getattr(MODULES[task.benchmark], task.name) for task in facts}
-    accepted = {name for function in functions.values() for name in signature(function).parameters}
-    if unknown := sorted(set(arguments) - accepted):
-        raise typer.BadParameter(
-            f"none of the tasks takes {unknown[0]}; they take {', '.join(sorted(accepted))}",
+    accepted = {task: signature(function).parameters for task, function in functions.items()}
+    names = {name for parameters in accepted.values() for name in parameters}
+    if unknown := sorted(set(arguments) - names):
+        raise BadParameter(
+            f"none of the tasks takes {unknown[0]}; they take {', '.join(sorted(names))}",
             param_hint="-T",
         )
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
     for task, function in functions.items():
-        table = benchmarks.load(task.benchmark).table
-        declared: dict[str, list[Any]] = table.get("grid", {}) if grid else {}
-        of_published = (
-            table.get("published_run", {}) if arguments.get("dataset") == "published" else {}
-        )
-        given = {name: [value] for name, value in (of_published | arguments).items()}
-        choices = declared | axes | given
-        choices = {
-            name: values
-            for name, values in choices.items()
-            if name in signature(function).parameters
-        }
+        choices = _choices(task, arguments, axes, grid)
+        choices = {name: choices[name] for name in choices if name in accepted[task]}
         for values in product(*choices.values()):
             params = dict(zip(choices, values, strict=True))
             try:
                 tasks.append((Asked(task.benchmark, task.name, params), function(**params)))
             except ValueError as error:
-                if isinstance(
-                    error.__cause__, FetchError
-                ):  # no fault of the condition; the next would fetch again
+                # no fault of the condition; the next would fetch again
+                if isinstance(error.__cause__, FetchError):
                     raise
                 condition = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
     if not tasks:
         raise failed(ValueError("; ".join(left_out)))
-    for why, conditions in left_out.items():
-        Console().print(
-            Text(f"Left out: {', '.join(conditions)}: {why}", style="yellow"), soft_wrap=True
-        )
+    for why, names_of_conditions in left_out.items():
+        line = f"Left out: {', '.join(names_of_conditions)}: {why}"
+        Console().print(Text(line, style="yellow"), soft_wrap=True)
     return tasks
+
+
+def _choices(
+    task: TaskFacts, arguments: Options, axes: dict[str, list[Any]], grid: bool
+) -> dict[str, list[Any]]:
+    """The values of each parameter: of the benchmark's grid, and of the command line."""
+    table = benchmarks.load(task.benchmark).table
+    choices = {**table.get("grid", {})} if grid else {}
+    if arguments.get("dataset") == "published":
+        arguments = table.get("published_run", {}) | arguments
+    return choices | axes | {name: [value] for name, value in arguments.items()}
 
 
 def _successes(folder: str) -> int:
@@ -504,13 +506,11 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
     from music_evals.reports.records import local_logs, read_header
 
     faults = []
-    with local_logs(*([folder] if _exists(folder) else [])) as paths:
+    with local_logs(*[folder] * _exists(folder)) as paths:
         for path in paths:
             try:
                 read_header(path)
-            except (
-                Exception
-            ) as error:  # whatever a reader of zip and JSON meets in a file that is no log
+            except Exception as error:  # whatever a reader of zip and JSON meets in such a file
                 faults.append((str(path), reason(error)))
     return faults
 
@@ -520,7 +520,6 @@ def show_scores(folder: str, limit: int | None) -> None:
     condition.
     """
     from music_evals.reports.records import read_records
-    from music_evals.reports.table import share, text
     from music_evals.reports.tables.common import unread_advice
 
     records = read_records(folder)
@@ -529,28 +528,41 @@ def show_scores(folder: str, limit: int | None) -> None:
     if not len(runs):
         return
     say(f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
-    for (section, model, condition, data), group in runs.groupby(
-        ["section", "model", "condition", "data"], sort=False
-    ):
-        say(", ".join([section, model, condition, data]))
+    columns = ["section", "model", "condition", "data"]
+    for key, group in runs.groupby(columns, sort=False):
+        say(", ".join(key))
         width = max(map(len, group["task"]))
         for number, run in group.iterrows():
-            score, (scorer, _, metric) = records.score(number), run["main_metric"].partition("/")
-            facts = [text(score and replace(score, unread=None))]
-            if by_rules := records.score(number, f"{scorer}/accuracy_by_rules"):
-                facts += ["with the reader", f"{text(by_rules)} by rules"]
-            if score and score.unread is not None:
-                facts.append(f"{share(score.unread)} unread")
-            say(f"  {run['task']:{width}}  {metric:12}  {', '.join(facts)}")
+            metric = run["main_metric"].partition("/")[2]
+            facts = ", ".join(_score_facts(records, number, run["main_metric"]))
+            say(f"  {run['task']:{width}}  {metric:12}  {facts}")
     for line in unread_advice(runs):
         Console().print(Text(line, "yellow"), soft_wrap=True)
 
 
-def parse_argument(text: str, option: str) -> tuple[str, Any]:
-    """Read ``name=value``; a value that is not JSON is text."""
+def _score_facts(records: "Records", run: Any, main_metric: str) -> list[str]:
+    """A run's score, the score by rules alone, and the share of replies that could not be read."""
+    from music_evals.reports.table import share, text
+
+    score = records.score(run)
+    facts = [text(score and replace(score, unread=None))]
+    scorer = main_metric.partition("/")[0]
+    if by_rules := records.score(run, f"{scorer}/accuracy_by_rules"):
+        facts += ["with the reader", f"{text(by_rules)} by rules"]
+    if score and score.unread is not None:
+        facts.append(f"{share(score.unread)} unread")
+    return facts
+
+
+def parse_arguments(texts: list[str] | None, option: str) -> Options:
+    """Read texts ``name=value``; a value that is not JSON is text."""
+    return dict(_parse_argument(text, option) for text in texts or [])
+
+
+def _parse_argument(text: str, option: str) -> tuple[str, Any]:
     name, separator, value = text.partition("=")
     if not separator or not name:
-        raise typer.BadParameter(f"{text!r} is not valid; name=value is needed", param_hint=option)
+        raise BadParameter(f"{text!r} is not valid; name=value is needed", param_hint=option)
     try:
         return name, json.loads(value)
     except json.JSONDecodeError:

@@ -12,7 +12,7 @@ regime=few -T attempts=3 -T dataset=published
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -39,30 +39,24 @@ from music_evals.datasets_builders.lilybench_generation.rows import (
     PromptRow,
 )
 from music_evals.encoders.lilybert import Pooling
-from music_evals.evals.shared.tasks import (
-    check_lilypond,
-    check_positive,
-    declared_task,
-    question_metadata,
-    samples_view,
-    task,
-)
+from music_evals.evals.shared.declared_tasks import declared_task, question_metadata, samples_view
+from music_evals.evals.shared.parameters import check_lilypond, check_positive, task
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.writing import write_music
 
 Regime = Literal["zero", "few", "ablation"]
-DEMONSTRATIONS: Final[Mapping[Regime, str]] = {"few": "train", "ablation": "ablation"}
+DEMONSTRATIONS: Mapping[Regime, str] = {"few": "train", "ablation": "ablation"}
 """The split that a regime's demonstrations come from."""
-MAX_NEW_TOKENS: Final = 3000
-MAX_ATTEMPTS: Final = 10
-FEW_PROMPTS: Final = 200
+MAX_NEW_TOKENS = 3000
+MAX_ATTEMPTS = 10
+FEW_PROMPTS = 200
 """How many prompts are asked by default. The paper names this number, but its figures are of all
 prompts.
 """
 
-PIECES: Final = ReferencePieces(load_references, load_demonstrations)
+PIECES = ReferencePieces(load_references, load_demonstrations)
 written_music = music_scorer(PIECES)
 
 
@@ -121,32 +115,25 @@ def generation(params: GenerationParameters) -> Task:
     check_lilypond("generation compiles what the model writes, in a sandbox")
     wording = load_prompts("lilybench_generation", params.prompts)
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
-    # A branch on the Hub may move, but a log must be scored again with the same references.
-    pinned = (
-        f"{params.dataset.partition('@')[0]}@{origin.revision}"
-        if origin.revision
-        else params.dataset
-    )
-    split = (
-        "paper"
-        if params.protocol == "paper" and "paper" in origin.provenance.counts.get("prompts", ())
-        else "test"
-    )
+    counts = origin.provenance.counts.get("prompts", ())
+    pinned = params.dataset
+    if origin.revision:  # a branch on the Hub may move; a log is scored again with the same pieces
+        pinned = f"{pinned.partition('@')[0]}@{origin.revision}"
+    is_drawn_from_files = params.protocol == "paper" and "paper" in counts
+    drawn_from, split = ("files", "paper") if is_drawn_from_files else ("entries", "test")
     rows: list[PromptRow] = load_split(pinned, "prompts", split, benchmark=BENCHMARK).to_list()
     if params.n_prompts > max(len(rows), FEW_PROMPTS):
         raise ValueError(
             f"n_prompts={params.n_prompts} is not valid; the bank of {params.dataset} has "
             f"{len(rows)} prompts"
         )
-    shown: list[DemonstrationRow] = (
-        load_split(
-            pinned, "demonstrations", DEMONSTRATIONS[params.regime], benchmark=BENCHMARK
-        ).to_list()
-        if params.regime in DEMONSTRATIONS
-        else []
-    )
+    shown: list[DemonstrationRow] = []
+    if params.regime in DEMONSTRATIONS:
+        split = DEMONSTRATIONS[params.regime]
+        shown = load_split(pinned, "demonstrations", split, benchmark=BENCHMARK).to_list()
     references = PIECES.references(pinned, params.reference)
-    loaded = None if params.encoder is None else shared_encoder(params.encoder)
+    encoder = None if params.encoder is None else shared_encoder(params.encoder).identity
+    metric = "written_music/compile_rate" if params.protocol == "paper" else ""
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
         params,
@@ -167,7 +154,7 @@ def generation(params: GenerationParameters) -> Task:
             attempts=params.attempts,
             pictures=params.media != 0,
         ),
-        metric="written_music/compile_rate" if params.protocol == "paper" else "",
+        metric=metric,
         config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
         viewer=samples_view(
             "Pieces",
@@ -178,9 +165,9 @@ def generation(params: GenerationParameters) -> Task:
             "is_lilybench": is_lilybench,
             "regime": params.regime,
             "protocol": params.protocol,
-            "prompts_drawn_from": "files" if split == "paper" else "entries",
+            "prompts_drawn_from": drawn_from,
             "references": {reference.name: len(reference.ids) for reference in references},
-            "encoder": None if loaded is None else loaded.identity,
+            "encoder": encoder,
             "pooling": params.pooling,
             "attempts": params.attempts,
         },
@@ -196,29 +183,18 @@ def prompt_to_sample(
     Demonstrations are earlier turns under ``strict``, and the beginning of the prompt's message
     under ``paper``.
     """
-    messages: list[ChatMessage] = []
     if protocol == "paper":
-        paper = wording["paper"]
-        messages.append(ChatMessageSystem(content=paper["instruction"]))
-        demonstration = Template(paper["demonstration"])
-        parts = [
-            demonstration.substitute(
-                metadata=published_metadata(one, paper), score=one["text"].strip("\r\n")
-            )
-            for one in shown
-        ]
-        prompt = "\n\n".join([*parts, published_request(row, paper)])
+        messages, prompt = _published_messages(row, shown, wording["paper"])
     else:
-        messages.append(ChatMessageSystem(content=wording["instruction"]))
-        for one in shown:
-            messages.append(ChatMessageUser(content=request(one, wording)))
-            score = Template(wording["demonstration"]).substitute(score=one["text"].strip("\r\n"))
+        messages = [ChatMessageSystem(content=wording["instruction"])]
+        for demonstration in shown:
+            score = Template(wording["demonstration"]).substitute(score=_text_of(demonstration))
+            messages.append(ChatMessageUser(content=request(demonstration, wording)))
             messages.append(ChatMessageAssistant(content=score))
         prompt = request(row, wording)
+    fields = wording["description"]
     description = {
-        name: value
-        for name, value in row.items()
-        if value is not None and name in wording["description"]
+        name: value for name, value in row.items() if name in fields and value is not None
     }
     metadata = question_metadata(
         "lilybench_generation",
@@ -236,11 +212,28 @@ def prompt_to_sample(
     )
 
 
+def _published_messages(
+    row: PromptRow, shown: Sequence[DemonstrationRow], wording: Prompts
+) -> tuple[list[ChatMessage], str]:
+    """The system message, and the prompt with its demonstrations, as published."""
+    parts = []
+    for demonstration in shown:
+        part = Template(wording["demonstration"]).substitute(
+            metadata=published_metadata(demonstration, wording), score=_text_of(demonstration)
+        )
+        parts.append(part)
+    prompt = "\n\n".join([*parts, published_request(row, wording)])
+    return [ChatMessageSystem(content=wording["instruction"])], prompt
+
+
+def _text_of(demonstration: DemonstrationRow) -> str:
+    return demonstration["text"].strip("\r\n")
+
+
 def request(description: Description, wording: Prompts) -> str:
     """Word what is to be written under ``strict``."""
-    return Template(wording["prompt"]).substitute(
-        description=_lines(description, wording["description"])
-    )
+    lines = _lines(description, wording["description"])
+    return Template(wording["prompt"]).substitute(description=lines)
 
 
 def published_request(description: Description, wording: Prompts) -> str:

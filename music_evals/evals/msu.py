@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
-from itertools import accumulate
+from itertools import accumulate, chain
 from logging import getLogger
 from random import Random
 from string import Template
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -57,16 +57,14 @@ from music_evals.datasets_builders.msu.rows import LEVELS, SPLITS, QuestionRow, 
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.datasets_builders.questions.items import vocabularies
-from music_evals.evals.shared.floors import floors_of
-from music_evals.evals.shared.tasks import (
-    check_positive,
+from music_evals.evals.shared.declared_tasks import (
     commonest,
-    condition,
     declared_task,
-    estimated_tokens,
+    notation_tokens,
     question_metadata,
-    task,
 )
+from music_evals.evals.shared.floors import floors_of
+from music_evals.evals.shared.parameters import check_positive, condition, task
 from music_evals.notation.scores.pdf import pages_to_pdf
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
@@ -79,13 +77,13 @@ ScoreContent = Literal["full", "title"]
 TooLong = Literal["refuse", "truncate"]
 Twin = Literal["original", "transposed", "renamed"]
 
-_WORDING_KEYS: Final[Mapping[str, str]] = {
+_WORDING_KEYS: Mapping[str, str] = {
     "abc": "textual",
     "pages": "visual",
 }  # others have the rendering's name
-_KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"%PDF": "application/pdf"}
+_KINDS = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"%PDF": "application/pdf"}
 """First bytes of a file → its kind; others are MP3."""
-_MAX_REASON: Final = 300  # characters
+_MAX_REASON = 300  # characters
 _log = getLogger(__name__)
 
 
@@ -182,9 +180,7 @@ class ScoreParameters(MsuParameters):
 @task
 def textual(params: TextualParameters) -> Task:
     """Answer questions on scores in ABC notation (sections 3 and 5)."""
-    return _task(
-        "textual", params, "abc", ["abc"], params.max_score_tokens, params.too_long, params.twin
-    )
+    return _task("textual", params, "abc", ["abc"])
 
 
 @task
@@ -192,7 +188,11 @@ def visual(params: VisualParameters) -> Task:
     """Answer questions on scores seen as pages, or as pages and ABC (sections 3 and 5, Appendix
     I).
     """
-    columns = ["images", *["pdf"] * (params.pages == "pdf"), *["abc"] * params.abc]
+    columns = ["images"]
+    if params.pages == "pdf":
+        columns.append("pdf")
+    if params.abc:
+        columns.append("abc")
     return _task("visual", params, "pages", columns)
 
 
@@ -201,7 +201,7 @@ def score(params: ScoreParameters) -> Task:
     """Answer the same questions on the same scores in any rendering, as far as it holds the
     answers.
     """
-    return _task("score", params, params.rendering, ["musicxml"], params.max_score_tokens)
+    return _task("score", params, params.rendering, ["musicxml"])
 
 
 @dataclass(slots=True)
@@ -215,6 +215,12 @@ class _Selection:
     truncated: dict[str, int] = field(default_factory=dict)  # score → lines that are left of it
     refused: list[str] = field(default_factory=list)  # scores that are too long
 
+    def problem(self, rendering: Rendering) -> str:
+        """Say why no question is left."""
+        if self.refused:
+            return "every score is longer than max_score_tokens"
+        return self.unlike[0] if self.unlike else f"{rendering} holds no answer"
+
     def keep(self, shown: Mapping[str, Rendered]) -> None:
         """Keep the scores of these renderings only."""
         self.shown = dict(shown)
@@ -222,21 +228,16 @@ class _Selection:
 
 
 def _task(
-    modality: Modality,
-    params: MsuParameters,
-    rendering: Rendering,
-    columns: Sequence[str],
-    max_score_tokens: int | None = None,
-    too_long: TooLong = "refuse",
-    twin: Twin = "original",
+    modality: Modality, params: MsuParameters, rendering: Rendering, columns: Sequence[str]
 ) -> Task:
-    check_positive(max_score_tokens=max_score_tokens)
-    check_positive(judge_max_tokens=params.judge_max_tokens, judge_deadline=params.judge_deadline)
-    of_scores = sorted({"stimulus", "twin", "pages", "abc"} & condition(params).keys())
-    if params.content == "title" and of_scores:
-        raise ValueError(
-            f"content=title shows no score; leave {', '.join(of_scores)} as by default"
-        )
+    longest: int | None = getattr(params, "max_score_tokens", None)
+    twin: Twin = getattr(params, "twin", "original")
+    check_positive(
+        max_score_tokens=longest,
+        judge_max_tokens=params.judge_max_tokens,
+        judge_deadline=params.judge_deadline,
+    )
+    _check_content(params)
     levels = _levels(params.levels)
     is_by_rules = params.judges in (RULES, [RULES])
     scorer = judged(
@@ -248,63 +249,42 @@ def _task(
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
     available = [name for name in SPLITS if name in origin.provenance.counts.get("questions", {})]
     splits = available if params.split == "all" else [params.split]
-    by_split: dict[str, list[QuestionRow]] = {
-        split: _load_questions(params.dataset, split) for split in splits
-    }
-    rows = [row for split_rows in by_split.values() for row in split_rows]
+    by_split = {split: _load_questions(params.dataset, split) for split in splits}
+    rows = [*chain(*by_split.values())]
 
     selection = _choose_stimulus(params, rendering, columns, splits)
-    if max_score_tokens is not None:
-        _limit_length(selection, max_score_tokens, too_long)
-    names = {score["score_id"] for score in selection.scores}
-    candidates = [row for row in rows if row["level"] in levels and row["score_id"] in names]
-    selection.questions = {score["score_id"]: [] for score in selection.scores}
-    for row in candidates:
-        rendered = selection.shown.get(row["score_id"])
-        if (
-            modality != "score"
-            or rendered is None  # the title alone
-            or is_answerable(rendering, rendered, row["kind"], row["question"], row["answer"])
-        ):
-            selection.questions[row["score_id"]].append(row)
+    if longest is not None:
+        _limit_length(selection, longest, getattr(params, "too_long", "refuse"))
+    rows_of_levels = [row for row in rows if row["level"] in levels]
+    _choose_questions(selection, rows_of_levels, modality, rendering)
+    originals = None
     if twin != "original":
+        originals = {row["id"]: row["answer"] for row in rows}
         _make_twins(selection, twin)
-    remaining = [row for row in candidates if row["score_id"] in selection.questions]
+    remaining = [row for row in rows_of_levels if row["score_id"] in selection.questions]
+    questions_not_held = len(remaining) - sum(map(len, selection.questions.values()))
 
-    originals = {row["id"]: row["answer"] for row in rows} if twin != "original" else None
     learnt = _load_questions(params.dataset, "train") if "train" in available else rows
-    wording = load_prompts("msu", params.prompts)
-    prompt = Prompt(
-        wording,
-        modality,
-        rendering,
-        commonest((row["kind"] or "", row["answer"]) for row in learnt),
-        vocabularies((row["kind"] or _type_of(row), _type_of(row), row["answer"]) for row in rows),
+    vocabulary = vocabularies(
+        (row["kind"] or _type_of(row), _type_of(row), row["answer"]) for row in rows
     )
+    majority = commonest((row["kind"] or "", row["answer"]) for row in learnt)
+    wording = load_prompts("msu", params.prompts)
+    prompt = Prompt(wording, modality, rendering, majority, vocabulary)
     samples = _samples(selection, prompt, params.asking, originals)
     if not samples:
-        reason = selection.unlike[0] if selection.unlike else f"{rendering} holds no answer"
-        reason = "every score is longer than max_score_tokens" if selection.refused else reason
-        raise ValueError(f"no question is left to ask: {reason}")
-
-    def is_scored(row: QuestionRow) -> bool:
-        is_asked = row["level"] in levels and row["score_id"] in selection.questions
-        return is_asked and (not is_by_rules or _is_ruled(row))
-
-    scored = {split: list(filter(is_scored, split_rows)) for split, split_rows in by_split.items()}
-    # Another version of the suite, and of its baselines, may answer the same prompt in another way.
-    policy = (
-        CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")})
-        if params.cache
-        else False
-    )
+        raise ValueError(f"no question is left to ask: {selection.problem(rendering)}")
+    scored: dict[str, list[QuestionRow]] = {
+        split: _scored(split_rows, selection, levels, is_by_rules)
+        for split, split_rows in by_split.items()
+    }
     return declared_task(
         params,
         "msu",
         modality,
         origin,
         samples,
-        solver=reply(cache=policy),
+        solver=reply(cache=_cache_policy() if params.cache else False),
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
         metadata={
@@ -314,14 +294,54 @@ def _task(
             "scores_truncated": len(selection.truncated),
             "scores_refused": selection.refused,
             "scores_unlike": [reason[:_MAX_REASON] for reason in selection.unlike],
-            "questions_not_held": len(remaining) - sum(map(len, selection.questions.values())),
+            "questions_not_held": questions_not_held,
         },
         floors={"": floors_of(origin, "questions", scored)},
         is_like=origin.provenance.source != "published",
     )
 
 
+def _choose_questions(
+    selection: _Selection, rows: Sequence[QuestionRow], modality: Modality, rendering: Rendering
+) -> None:
+    """Take the questions on the scores; in `score`, those whose answer the rendering holds."""
+    selection.questions = {score["score_id"]: [] for score in selection.scores}
+    for row in rows:
+        questions = selection.questions.get(row["score_id"])
+        if questions is None:
+            continue
+        rendered = selection.shown.get(row["score_id"]) if modality == "score" else None
+        # A title alone is asked about anyway.
+        if rendered is None or is_answerable(
+            rendering, rendered, row["kind"], row["question"], row["answer"]
+        ):
+            questions.append(row)
+
+
+def _scored(
+    rows: Sequence[QuestionRow], selection: _Selection, levels: Sequence[int], is_by_rules: bool
+) -> list[QuestionRow]:
+    """The questions that are asked and have a score."""
+    asked = [
+        row for row in rows if row["level"] in levels and row["score_id"] in selection.questions
+    ]
+    return list(filter(_is_ruled, asked)) if is_by_rules else asked
+
+
+def _cache_policy() -> CachePolicy:
+    # Another version of the suite, and of its baselines, may answer the same prompt in another way.
+    return CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")})
+
+
 # --- parameters
+
+
+def _check_content(params: MsuParameters) -> None:
+    of_scores = sorted({"stimulus", "twin", "pages", "abc"} & condition(params).keys())
+    if params.content == "title" and of_scores:
+        raise ValueError(
+            f"content=title shows no score; leave {', '.join(of_scores)} as by default"
+        )
 
 
 def _levels(values: int | str | list[int] | None) -> list[int]:
@@ -375,11 +395,10 @@ def _choose_stimulus(
 
     `columns` are those that the model sees. MusicXML is rendered; others are shown as they are.
     """
-    columns = columns if params.content == "full" else ()
+    if params.content == "title":
+        return _Selection(_load_scores(params.dataset, (), splits), {})
     scores = _load_scores(params.dataset, columns, splits)
     selection = _Selection(scores, {})
-    if not columns:
-        return selection
     if "musicxml" in columns:
         texts = [score["musicxml"] or "" for score in scores]
         rendered = render(texts, rendering, partial(_announced, rendering))
@@ -388,13 +407,15 @@ def _choose_stimulus(
         for score in scores:
             files = [image["bytes"] for image in score.get("images", ())]
             rendered.append(as_it_stands(text=score.get("abc") or "", files=files))
-    shown = dict(zip((score["score_id"] for score in scores), rendered, strict=True))
-    selection.unlike = [
-        f"{name}: {result['problem']}" for name, result in shown.items() if result["problem"]
-    ]
-    for reason in selection.unlike:
-        _log.warning("Left out, as it is not the same as %s: %s", rendering, reason)
-    selection.keep({name: result for name, result in shown.items() if not result["problem"]})
+    shown = {}
+    for score, result in zip(scores, rendered, strict=True):
+        if result["problem"]:
+            reason = f"{score['score_id']}: {result['problem']}"
+            selection.unlike.append(reason)
+            _log.warning("Left out, as it is not the same as %s: %s", rendering, reason)
+        else:
+            shown[score["score_id"]] = result
+    selection.keep(shown)
     return selection
 
 
@@ -414,8 +435,9 @@ def _load_scores(dataset: str, columns: Sequence[str], splits: Sequence[str]) ->
             pdf = score["pdf"] or (pages and pages_to_pdf(pages))
             score["images"] = [FileCell(bytes=pdf, path=None)] if pdf else []
     for column in sorted({*columns} - {"pdf"}):
-        has_column = [bool(dict(score)[column]) for score in scores]
-        if not (any(has_column) if column == "musicxml" else all(has_column)):
+        # Scores without MusicXML have no rendering and are left out one by one.
+        is_complete = any if column == "musicxml" else all
+        if not is_complete(dict(score)[column] for score in scores):
             problem = f"has scores without {column}; valid for it is content=title"
             raise ValueError(f"{dataset} {problem}")
     return scores
@@ -433,14 +455,14 @@ def _limit_length(selection: _Selection, max_tokens: int, too_long: TooLong) -> 
     """
     shown: dict[str, Rendered] = {}
     for name, rendered in selection.shown.items():
-        if estimated_tokens(len(rendered["text"])) <= max_tokens:
+        if notation_tokens(len(rendered["text"])) <= max_tokens:
             shown[name] = rendered
         elif too_long == "refuse":
             selection.refused.append(name)
         else:
             lines = rendered["text"].splitlines()
             ends = accumulate(len(line) + 1 for line in lines)
-            fitting = sum(estimated_tokens(end) <= max_tokens for end in ends)
+            fitting = sum(notation_tokens(end) <= max_tokens for end in ends)
             selection.truncated[name] = fitting
             shown[name] = as_it_stands(text="\n".join(lines[:fitting]))
     if selection.shown:
@@ -499,16 +521,15 @@ def _samples(
     for score in selection.scores:
         name = score["score_id"]
         rows = selection.questions[name]
-        groups = [[row] for row in rows] if asking == "single" else [rows] if rows else []
-        for group in groups:
+        groups = [[row] for row in rows] if asking == "single" else [rows]
+        # The level-wise success rate is over all questions on a score, also if they are asked
+        # one at a time.
+        facts: dict[str, Any] = {"asked": dict(Counter(str(row["level"]) for row in rows))}
+        if name in selection.truncated:
+            facts["measures_kept"] = selection.truncated[name]
+        for group in filter(None, groups):
             sample = record_to_sample(score, group, selection.shown.get(name), prompt, originals)
-            # The level-wise success rate is over all questions on a score, also if they are asked
-            # one at a time.
-            levels = dict(Counter(str(row["level"]) for row in rows))
-            truncated = (
-                {"measures_kept": selection.truncated[name]} if name in selection.truncated else {}
-            )
-            sample.metadata = {**(sample.metadata or {}), "asked": levels, **truncated}
+            sample.metadata = {**(sample.metadata or {}), **facts}
             samples.append(sample)
     return samples
 
@@ -538,7 +559,7 @@ def record_to_sample(
     if originals is not None:
         metadata["twin_target"] = _target([originals[row["id"]] for row in questions])
     if shown and shown["text"]:
-        metadata["score_tokens"] = estimated_tokens(len(shown["text"]))
+        metadata["score_tokens"] = notation_tokens(len(shown["text"]))
     return Sample(
         id=questions[0]["id"] if len(questions) == 1 else score["score_id"],
         input=prompt_messages(score, questions, prompt, shown),
@@ -559,43 +580,45 @@ def prompt_messages(
     """Word a prompt: the instruction, the score, and then the question or questions."""
     stimulus = _score_text(score, prompt.wording["score"], prompt.rendering, shown)
     request = _question_text(questions, prompt.wording["ask"])
-    text = shown["text"] if shown else ""
-    start = stimulus.index(text)
-    majorities = [prompt.majority.get(row["kind"] or "", "Unknown") for row in questions]
-    if len(questions) == 1:
-        facts: dict[str, Any] = {
-            "question": questions[0]["question"],
-            "kind": questions[0]["kind"],
-            "majority": majorities[0],
-        }
-    else:
-        entries = [{"text": row["question"], "kind": row["kind"]} for row in questions]
-        facts = {"questions": entries, "majority": majorities}
-    drawn = (prompt.vocabulary.get(row["kind"] or _type_of(row), ["Unknown"]) for row in questions)
-    facts["guess"] = [
-        Random(f"chance {row['id']}").choice(a) for row, a in zip(questions, drawn, strict=True)
-    ]
-    notation = "abc" if text and prompt.rendering == "pages" else prompt.rendering
+    content: str | list[Content] = f"{stimulus}\n\n{request}"
+    notation = music = None
+    if shown:
+        text = shown["text"]
+        notation = "abc" if text and prompt.rendering == "pages" else prompt.rendering
+        if text:
+            start = stimulus.index(text)
+            music = [[start, start + len(text)]]
+        if shown["files"]:
+            pages = map(_file_content, shown["files"])
+            content = [ContentText(text=stimulus), *pages, ContentText(text=request)]
     metadata = question_metadata(
         "msu",
         prompt.modality,
         answer_type="text",
         form="$answer",
-        notation=notation if shown else None,
-        music=[[start, start + len(text)]] if text else None,
-        **facts,
+        notation=notation,
+        music=music,
+        **_question_facts(questions, prompt),
     )
-    content: str | list[Content] = f"{stimulus}\n\n{request}"
-    if shown and shown["files"]:
-        content = [
-            ContentText(text=stimulus),
-            *map(_file_content, shown["files"]),
-            ContentText(text=request),
-        ]
     return [
         ChatMessageSystem(content=prompt.wording["instruction"]),
         ChatMessageUser(content=content, metadata=metadata),
     ]
+
+
+def _question_facts(questions: Sequence[QuestionRow], prompt: Prompt) -> dict[str, Any]:
+    """What the baselines know of questions: text, kind, and answers by majority and by chance."""
+    guesses = []
+    for row in questions:
+        answers = prompt.vocabulary.get(row["kind"] or _type_of(row), ["Unknown"])
+        guesses.append(Random(f"chance {row['id']}").choice(answers))
+    majorities = [prompt.majority.get(row["kind"] or "", "Unknown") for row in questions]
+    if len(questions) > 1:
+        entries = [{"text": row["question"], "kind": row["kind"]} for row in questions]
+        return {"questions": entries, "majority": majorities, "guess": guesses}
+    (row,) = questions
+    facts = {"question": row["question"], "kind": row["kind"], "majority": majorities[0]}
+    return {**facts, "guess": guesses}
 
 
 def _score_text(
@@ -623,8 +646,6 @@ def _file_content(file: bytes) -> Content:
     uri = data_uri(file, kind)
     if kind == "application/pdf":
         return ContentDocument(document=uri)
-    return (
-        ContentAudio(audio=uri, format="mp3")
-        if kind == "audio/mpeg"
-        else ContentImage(image=uri, detail="high")
-    )
+    if kind == "audio/mpeg":
+        return ContentAudio(audio=uri, format="mp3")
+    return ContentImage(image=uri, detail="high")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -34,7 +34,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall
 
-from music_evals.benchmarks.prompts import Prompts, load_prompts
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     DatasetSpec,
@@ -43,14 +43,9 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.muse.dataset import BENCHMARK
 from music_evals.datasets_builders.muse.rows import ConfigName, reason
+from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
-from music_evals.evals.shared.tasks import (
-    check_positive,
-    commonest,
-    declared_task,
-    question_metadata,
-    task,
-)
+from music_evals.evals.shared.parameters import check_positive, task
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
@@ -64,7 +59,7 @@ from music_evals.solvers.symbolic.music import SOLVERS, SymbolicSolver
 
 Row = dict[str, Any]
 
-MAX_TOKENS: Final = 2048
+MAX_TOKENS = 2048
 """New tokens of a reply, enough for a chain of thought; a model that reasons first may need a
 larger ``--max-tokens``.
 
@@ -119,19 +114,19 @@ class MuseParameters:
     def __post_init__(self) -> None:
         """Check that the parameters fit together."""
         check_positive(refinement_tokens=self.refinement_tokens)
-        limited = self.refinement_tokens != REFINEMENT_TOKENS
-        if self.strategy != "logiclm" and (
-            self.structured_output or self.tools != "text" or limited
-        ):
+        is_logiclm = self.strategy == "logiclm"
+        is_limited = self.refinement_tokens != REFINEMENT_TOKENS
+        has_options = self.structured_output or self.tools != "text" or is_limited
+        if has_options and not is_logiclm:
             raise ValueError(
                 "structured_output, tools and refinement_tokens belong to strategy=logiclm; "
                 f"strategy is {self.strategy}"
             )
-        if self.strategy == "logiclm" and self.chat == "continued":
+        if is_logiclm and self.chat == "continued":
             raise ValueError(
                 "chat=continued is valid with strategy=standalone and cot, not with logiclm"
             )
-        if self.structured_output and limited:
+        if self.structured_output and is_limited:
             raise ValueError(
                 "structured_output has no limit as refinement_tokens sets it, which would cut lines"
             )
@@ -197,14 +192,6 @@ def _task(name: ConfigName, question: str, clips: Sequence[str], params: MusePar
     trials = Trials(name, question, clips, BENCHMARK, partial(reason, name), SOLVERS[name])
     wording = load_prompts("muse", params.prompts)
     texts, logic = wording[name], wording["logiclm"]
-    check_native(
-        params,
-        wording,
-        {
-            (name, "logiclm"): (name, "logiclm_native"),
-            ("logiclm", "refine"): ("logiclm", "native_refine"),
-        },
-    )
     system = texts["logiclm_native" if params.tools == "native" else params.strategy]
     system = Template(system).substitute(given=texts["given"][params.modality])
     return trials_task(trials, params, system, {**logic, "final": texts["final"]}, texts["worked"])
@@ -227,236 +214,196 @@ def trials_task(
             that the solver fills.
         worked: the chain of thought of a worked example, by answer.
     """
-    logic = params.strategy == "logiclm"
-    if logic and trials.solver is None:
+    symbolic = trials.solver if params.strategy == "logiclm" else None
+    if params.strategy == "logiclm" and symbolic is None:
         raise ValueError(
             f"strategy='logiclm' is not valid for {trials.name}; valid values are: standalone, cot "
             "(a transcription from which a solver could decide would be the answer itself)"
         )
     origin = describe_dataset(params.dataset, benchmark=trials.dataset)
     rows = load_trials(trials, params, "test")
-    if trials.solver and params.tools == "native":
-        system += "\n\n" + Template(followup["native"]).substitute(
-            tool=trials.solver.schema.functor
-        )
+    if symbolic and params.tools == "native":
+        tool = symbolic.schema.functor
+        system += "\n\n" + Template(followup["native"]).substitute(tool=tool)
     opening: list[ChatMessage] = [ChatMessageSystem(content=system)]
-    for row in load_trials(trials, params, "fewshot") if params.shots == "few" else []:
-        solved = (
-            _formulated(trials, params, row, followup, len(opening))
-            if logic and trials.solver
-            else []
-        )
-        bare = params.strategy == "standalone" and len(row["target"]) > 1
-        answer = row["target"] if bare else f"Final Answer: {row['target']}"
-        if params.strategy == "cot":
-            answer = f"{worked[row['target']]}\n{answer}"
-        opening += [trial(trials, row, params), *solved, ChatMessageAssistant(content=answer)]
+    examples = load_trials(trials, params, "fewshot") if params.shots == "few" else []
+    for row in examples:
+        opening += _worked_example(trials, params, row, followup, worked, len(opening))
     majority = commonest(("", row["target"]) for row in rows)[""]
     random.Random(params.seed).shuffle(rows)
-    symbols = {"answer_type": "symbols", "identifiers": trials.identifiers}
-    answer_type = symbols if logic else {"answer_type": "choice"}
+    solver, scorers, metric = reply(), [final_answer()], None
+    if symbolic:
+        solver = logiclm(
+            symbolic, followup, params.tools, params.structured_output, params.refinement_tokens
+        )
+        scorers, metric = [solver_decision(), final_answer()], "solver_decision/accuracy"
     return declared_task(
         params,
         trials.dataset.name,
         trials.name,
         origin,
-        [record_to_sample(trials, row, opening, params, majority, answer_type) for row in rows],
-        solver=(
-            logiclm(
-                trials.solver,
-                followup,
-                params.tools,
-                params.structured_output,
-                params.refinement_tokens,
-            )
-            if logic and trials.solver
-            else reply()
-        ),
-        scorer=[solver_decision(), final_answer()] if logic else [final_answer()],
+        [record_to_sample(trials, row, opening, params, majority) for row in rows],
+        solver=solver,
+        scorer=scorers,
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
         floors={"": floors_of(origin, trials.name, {"test": rows})},
         shuffled=True,
-        metric="solver_decision/accuracy" if logic else None,
+        metric=metric,
         tools=params.tools == "native",
         constrained=params.structured_output,
         reasons=params.strategy == "cot",
     )
 
 
+def _worked_example(
+    trials: Trials,
+    params: MuseParameters,
+    row: Row,
+    followup: Mapping[str, Any],
+    worked: Mapping[str, str],
+    place: int,
+) -> list[ChatMessage]:
+    """A trial with its solution as turns of a chat, of which the first is at a place."""
+    solution: list[ChatMessage] = []
+    if params.strategy == "logiclm":
+        solution = _formulated(trials, params, row, followup, place)
+    answer = _answer_form(params, row).replace("$answer", row["target"])
+    if params.strategy == "cot":
+        answer = f"{worked[row['target']]}\n{answer}"
+    return [trial(trials, row, params), *solution, ChatMessageAssistant(content=answer)]
+
+
+def _answer_form(params: MuseParameters, row: Row) -> str:
+    """The form of an answer: options that are sentences stand alone if nothing comes before."""
+    is_bare = params.strategy == "standalone" and len(row["target"]) > 1
+    return "$answer" if is_bare else "Final Answer: $answer"
+
+
 def record_to_sample(
-    muse: Trials,
+    trials: Trials,
     row: Row,
     opening: Sequence[ChatMessage],
     params: MuseParameters,
     majority: str,
-    answer_type: Mapping[str, Any],
 ) -> Sample:
     """Map a row to a sample: the opening that all trials share, then the trial; metadata is all but
     the stimulus.
-
-    `answer_type` has the facts of the question that depend on the strategy.
     """
-    hidden = (
-        "id",
-        "target",
-        "options",
-        "audio",
-        "midi",
-    )  # no other column begins with one of these words
+    # no other column begins with one of these words
+    hidden = ("id", "target", "options", "audio", "midi")
     metadata = {
         key: value for key, value in row.items() if value is not None and not key.startswith(hidden)
     }
-    lists = _true_lists(muse, row) if params.strategy == "logiclm" else None
-    if lists and muse.solver:
-        metadata |= {
-            "true_transcription": " ".join(map(str, lists)),
-            "in_order": muse.solver.schema.in_order,
-        }
-    lettered = len(row["target"]) == 1
-    bare = params.strategy == "standalone" and not lettered
+    facts: dict[str, Any] = {"answer_type": "choice"}
+    if params.strategy == "logiclm" and trials.solver:
+        facts = {"answer_type": "symbols", "identifiers": trials.identifiers}
+        if lists := _true_lists(trials.solver, trials.clips, row):
+            metadata["true_transcription"] = " ".join(map(str, lists))
+            metadata["in_order"] = trials.solver.schema.in_order
+    is_lettered = len(row["target"]) == 1
     message = trial(
-        muse,
+        trials,
         row,
         params,
-        answers=list("ABCDE"[: len(row["options"])]) if lettered else row["options"],
-        form="$answer" if bare else "Final Answer: $answer",
+        answers=list("ABCDE"[: len(row["options"])]) if is_lettered else row["options"],
+        form=_answer_form(params, row),
         majority=majority,
         notation=params.modality,
-        question=muse.question,
-        **answer_type,
+        question=trials.question,
+        **facts,
     )
-    facts = {
-        **metadata,
+    metadata |= {
         "row": row["id"],
         "options": row["options"],
-        "identifiers": muse.identifiers,
-        WHY: muse.reason(row),
+        "identifiers": trials.identifiers,
+        WHY: trials.reason(row),
     }
     if params.modality == "midi":
-        files = {
-            name: row["midi" + clip]
-            for name, clip in zip(muse.identifiers, muse.clips, strict=True)
-        }
-        texts = {
-            name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file
-        }
-        facts[MEDIA] = {"midi": texts}
+        texts = {}
+        for name, clip in zip(trials.identifiers, trials.clips, strict=True):
+            if file := row["midi" + clip]:
+                texts[name] = base64.b64encode(file).decode("ascii")
+        metadata[MEDIA] = {"midi": texts}
     return Sample(
         # All ids of a task's rows begin with its name, or the first word of that.
-        id=row["id"].removeprefix(f"{muse.name.partition('_')[0]}-"),
+        id=row["id"].removeprefix(f"{trials.name.partition('_')[0]}-"),
         input=[*opening, message],
         target=row["target"],
-        metadata=facts,
+        metadata=metadata,
     )
 
 
-def load_trials(muse: Trials, params: MuseParameters, split: str) -> list[Row]:
+def load_trials(trials: Trials, params: MuseParameters, split: str) -> list[Row]:
     """Load the rows of a split; ValueError if they lack the modality."""
     # Files are by far the largest part of a row; only those of the modality are read.
-    unused = {"midi" if params.modality == "audio" else "audio"}
-    columns = [
-        name
-        for name in muse.dataset.features[muse.name]
-        if name.removesuffix("_1").removesuffix("_2") not in unused
-    ]
+    unused = "midi" if params.modality == "audio" else "audio"
+    unused_columns = {unused + clip for clip in trials.clips}
+    columns = [name for name in trials.dataset.features[trials.name] if name not in unused_columns]
     rows: list[Row] = load_split(
-        params.dataset, muse.name, split, benchmark=muse.dataset, columns=columns
+        params.dataset, trials.name, split, benchmark=trials.dataset, columns=columns
     ).to_list()
+    if params.modality == "audio":
+        return rows
     for row in rows:
-        if params.modality == "midi" and any(
-            row["midi_text" + clip] is None for clip in muse.clips
-        ):
+        if any(row["midi_text" + clip] is None for clip in trials.clips):
             raise ValueError(
                 f"{params.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio"
             )
     return rows
 
 
-def check_native(
-    params: MuseParameters,
-    wording: Prompts,
-    pairs: Mapping[tuple[str, str], tuple[str, str]],
-    benchmark: str = "muse",
-) -> None:
-    """Raise a ValueError if a file rewords texts for symbolic lines, but not those for tool calls,
-    which are used.
-    """
-    plain = load_prompts(benchmark)
-
-    def is_reworded(table: str, text: str) -> bool:
-        return bool(wording[table][text] != plain[table][text])
-
-    missing = [
-        ".".join(native)
-        for text, native in pairs.items()
-        if is_reworded(*text) and not is_reworded(*native)
-    ]
-    if missing and params.tools == "native":
-        raise ValueError(
-            f"prompts={params.prompts} rewords LogicLM for text only; with tools=native it also "
-            f"needs {', '.join(missing)}"
-        )
-
-
 def _formulated(
-    muse: Trials, params: MuseParameters, row: Row, followup: Mapping[str, Any], place: int
+    trials: Trials, params: MuseParameters, row: Row, followup: Mapping[str, Any], place: int
 ) -> list[ChatMessage]:
     """The true formulation of a worked example, and the message that asks for its answer."""
-    assert muse.solver is not None
-    lists = _true_lists(muse, row)
+    assert trials.solver is not None
+    lists = _true_lists(trials.solver, trials.clips, row)
     if lists is None:
         raise ValueError(
             f"the few-shot example {row['id']} has no transcription, which strategy=logiclm shows "
             "as its solution; valid here are shots=zero, the other strategies, and datasets with "
             "transcriptions (generated)"
         )
-    schema, result = muse.solver.schema, muse.solver.decide(lists).result
+    schema, result = trials.solver.schema, trials.solver.decide(lists).result
     finding = Template(followup["decided"]).substitute(result=result)
-    formulation: list[ChatMessage] = [
-        ChatMessageAssistant(content=schema.write(muse.identifiers, lists))
-    ]
-    if params.tools == "native":
-        called = enumerate(schema.arguments(muse.identifiers, lists), 1)
-        calls = [
-            ToolCall(f"call_{place}_{number}", schema.functor, arguments)
-            for number, arguments in called
-        ]
-        results = [
-            ChatMessageTool(content=result, tool_call_id=call.id, function=call.function)
-            for call in calls
-        ]
-        formulation = [ChatMessageAssistant(content="", tool_calls=calls), *results]
     closing = Template(followup["final"]).substitute({**followup, "finding": finding})
-    return [*formulation, ChatMessageUser(content=closing)]
+    question = ChatMessageUser(content=closing)
+    if params.tools != "native":
+        lines = schema.write(trials.identifiers, lists)
+        return [ChatMessageAssistant(content=lines), question]
+    calls = []
+    results = []
+    for number, arguments in enumerate(schema.arguments(trials.identifiers, lists), 1):
+        call = ToolCall(f"call_{place}_{number}", schema.functor, arguments)
+        calls.append(call)
+        results.append(
+            ChatMessageTool(content=result, tool_call_id=call.id, function=call.function)
+        )
+    return [ChatMessageAssistant(content="", tool_calls=calls), *results, question]
 
 
-def _true_lists(muse: Trials, row: Row) -> list[list[int]] | None:
+def _true_lists(solver: SymbolicSolver, clips: Sequence[str], row: Row) -> list[list[int]] | None:
     """The true integers of each clip; None for recordings, whose notes are not known."""
-    assert muse.solver is not None
-    texts = [row["midi_text" + clip] for clip in muse.clips]
-    if None in texts:
-        return None
-    return [muse.solver.transcribe(parse_midi_text(text)) for text in texts]
+    texts = [row["midi_text" + clip] for clip in clips]
+    return None if None in texts else [solver.transcribe(parse_midi_text(text)) for text in texts]
 
 
-def trial(muse: Trials, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:
+def trial(trials: Trials, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:
     """Make the message with the stimuli of a trial, and with the facts as metadata unless it is a
     worked example.
     """
     content: list[Content] = []
     text, music = "", []
-    for identifier, clip in zip(muse.identifiers, muse.clips, strict=True):
-        if params.modality == "midi":
-            text += ("\n\n" if text else "") + f"{identifier}:\n"
-            music.append([len(text), len(text) + len(row["midi_text" + clip])])
-            text += row["midi_text" + clip]
-        else:
+    for identifier, clip in zip(trials.identifiers, trials.clips, strict=True):
+        if params.modality == "audio":
             sound = data_uri(row["audio" + clip]["bytes"], "audio/wav")
             content.append(ContentText(text=f"{identifier}:\n"))
             content.append(ContentAudio(audio=sound, format="wav"))
-    metadata = (
-        question_metadata(muse.dataset.name, muse.name, music=music or None, **facts)
-        if facts
-        else None
-    )
+            continue
+        text += f"\n\n{identifier}:\n" if text else f"{identifier}:\n"
+        music.append([len(text), len(text) + len(row["midi_text" + clip])])
+        text += row["midi_text" + clip]
+    metadata = None
+    if facts:
+        metadata = question_metadata(trials.dataset.name, trials.name, music=music or None, **facts)
     return ChatMessageUser(content=content or text, metadata=metadata)

@@ -17,8 +17,8 @@ from inspect_ai import Task
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS
-from music_evals.evals.muse import MuseParameters, Trials, check_native, trials_task
-from music_evals.evals.shared.tasks import task
+from music_evals.evals.muse import MuseParameters, Trials, trials_task
+from music_evals.evals.shared.parameters import task
 from music_evals.solvers.symbolic.muse_ten import SOLVERS
 
 
@@ -86,18 +86,13 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
     form, solver = FORMS[name], SOLVERS.get(name)
     trials = Trials(name, question, form.clips, BENCHMARK, lambda row: str(row["why"]), solver)
     wording = load_prompts(BENCHMARK.name, params.prompts)
-    check_native(
-        params, wording, {("transcription", "text"): ("transcription", "native")}, BENCHMARK.name
-    )
     texts, frame = wording[name], wording["letters" if form.is_lettered else "sentences"]
-    options = form.options
+    options = list(form.options)
     if form.is_lettered:
-        options = [
-            f"{letter}. {option}" for letter, option in zip(form.targets, options, strict=True)
-        ]
-    given = Template(wording["one" if len(form.clips) == 1 else "two"][params.modality]).substitute(
-        music=texts["music"]
-    )
+        lettered = zip(form.targets, options, strict=True)
+        options = [f"{letter}. {option}" for letter, option in lettered]
+    lead = wording["one" if len(form.clips) == 1 else "two"][params.modality]
+    given = Template(lead).substitute(music=texts["music"])
     if params.modality == "midi":
         given += texts.get("midi", "")
     facts = {
@@ -110,16 +105,12 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
     }
     system = frame["cot" if params.strategy == "cot" else "standalone"]
     if solver and params.strategy == "logiclm":
-        system, schema = (
-            wording["transcription"]["native" if params.tools == "native" else "text"],
-            solver.schema,
-        )
+        schema, transcription = solver.schema, wording["transcription"]
+        system = transcription[params.tools]
         facts |= {
-            **wording["transcription"][schema.functor],
+            **transcription[schema.functor],
             "functor": schema.functor,
             "listed": schema.listed,
-        }
-        facts |= {
             "template": schema.template(trials.identifiers),
             "identifiers": ", ".join(trials.identifiers),
         }

@@ -10,14 +10,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.model import ModelAPI, modelapi
 
 from music_evals import benchmarks
 from music_evals.datasets_builders import builder
 
-MODULES: Final[dict[str, ModuleType]] = {
+MODULES: dict[str, ModuleType] = {
     name: import_module(f"music_evals.evals.{name}") for name in benchmarks.names()
 }
 """Benchmark → the module of its tasks."""
@@ -35,10 +35,8 @@ def defaults_of(benchmark: str, task: str) -> dict[str, Any]:
     """Return the defaults of a task's parameters, which logs of runs by Inspect alone do not
     hold.
     """
-    return {
-        name: one.default
-        for name, one in signature(getattr(MODULES[benchmark], task)).parameters.items()
-    }
+    parameters = signature(getattr(MODULES[benchmark], task)).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 @modelapi(name="baseline")

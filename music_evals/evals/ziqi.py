@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -28,8 +28,9 @@ from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.questions.rotation import names_letters, rotations
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES
 from music_evals.datasets_builders.ziqi.rows import ConfigName, Row
+from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
-from music_evals.evals.shared.tasks import commonest, declared_task, question_metadata, task
+from music_evals.evals.shared.parameters import task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 from music_evals.solvers.answer_forms import AnswerForm
@@ -38,12 +39,12 @@ from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
 # new tokens in the authors' script; a model that reasons first needs a larger ``--max-tokens``
-MAX_TOKENS: Final = 100
-_TUNE: Final = re.compile(r"^X: ?[0-9]", re.MULTILINE)  # where a tune begins
+MAX_TOKENS = 100
+_TUNE = re.compile(r"^X: ?[0-9]", re.MULTILINE)  # where a tune begins
 
 Language = Literal["zh", "en"]
-PER_SUBTHEME: Final = 2  # questions of the human subset
-FORM: Final = {"zh": "[[答案：$answer]]", "en": "[[answer: $answer]]"}
+PER_SUBTHEME = 2  # questions of the human subset
+FORM = {"zh": "[[答案：$answer]]", "en": "[[answer: $answer]]"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,36 +114,30 @@ def generation(params: ZiqiParameters) -> Task:
 def _task(config: ConfigName, params: ZiqiParameters) -> Task:
     wording = load_prompts("ziqi", params.prompts)[params.language]
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
-    rows = _load(params.dataset, config, "test")
-    # The published questions are in Chinese only, whatever the language of the instruction.
-    rows = _of_themes(
-        [row for row in rows if row["language"] == params.language] or rows, params.themes
-    )
-    if params.deduplicate:
-        rows = [row for row in rows if row["duplicate_of"] is None]
-    if params.subset == "human":
-        rows = _human_subset(rows, params.seed)
-    fixed = [row["id"] for row in rows if params.rotations > 1 and names_letters(row["options"])]
-    rows = [row for row in rows if row["id"] not in fixed]
-    not_moved: list[str] = []
+    rows = _selected(_load(params.dataset, config, "test"), params)
+    left_out: dict[str, list[str]] = {}
+    if params.rotations > 1:
+        fixed = [row["id"] for row in rows if names_letters(row["options"])]
+        rows = [row for row in rows if row["id"] not in fixed]
+        left_out["not_rotated"] = fixed
     if params.twin == "transposed":
-        rows, not_moved = _transposed(rows)
+        rows, left_out["not_transposed"] = _transposed(rows)
     openings = _openings(config, rows, wording, params)
     has_dev = "dev" in origin.provenance.counts.get(config, {})
     answers = _load(params.dataset, config, "dev") if has_dev else rows
     majority = commonest(("", row["answer"]) for row in answers)[""]
-    samples = [
-        record_to_sample(
-            config, row, openings[row["theme_en"]], wording, params, rotation, majority
-        )
-        for row in rows
-        for rotation in range(min(params.rotations, len(rotations(row["options"]))))
-    ]
+    samples = []
+    for row in rows:
+        orders = rotations(row["options"])[: params.rotations]
+        for number in range(len(orders)):
+            opening = openings[row["theme_en"]]
+            sample = record_to_sample(config, row, opening, wording, params, number, majority)
+            samples.append(sample)
     floors = {"": floors_of(origin, config, {"test": rows})}
     for theme in openings:
         of_theme = [row for row in rows if row["theme_en"] == theme]
         floors[f"by_theme/{theme}/accuracy"] = floors_of(origin, config, {"test": of_theme})
-    generated = origin.provenance.source == GENERATED
+    is_generated = origin.provenance.source == GENERATED
     return declared_task(
         params,
         "ziqi",
@@ -153,18 +148,27 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
         scorer=lettered_choice(params.protocol),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
         metadata={
-            "is_ziqi_eval": not generated,
+            "is_ziqi_eval": not is_generated,
             "question_language": rows[0]["language"],
             "themes": sorted(openings),
-            **({"not_rotated": fixed} if fixed else {}),
-            **({"not_transposed": not_moved} if not_moved else {}),
+            **{name: ids for name, ids in left_out.items() if ids},
             "prompt_characters": sum(
-                sample.metadata["prompt_characters"] for sample in samples if sample.metadata
+                (sample.metadata or {})["prompt_characters"] for sample in samples
             ),
         },
         floors=floors,
-        is_like=generated,
+        is_like=is_generated,
     )
+
+
+def _selected(rows: list[Row], params: ZiqiParameters) -> list[Row]:
+    """The rows that the parameters choose."""
+    # The published questions are in Chinese only, whatever the language of the instruction.
+    in_language = [row for row in rows if row["language"] == params.language]
+    rows = _of_themes(in_language or rows, params.themes)
+    if params.deduplicate:
+        rows = [row for row in rows if row["duplicate_of"] is None]
+    return _human_subset(rows, params.seed) if params.subset == "human" else rows
 
 
 def record_to_sample(
@@ -180,46 +184,45 @@ def record_to_sample(
     the question.
     """
     order = rotations(row["options"])[rotation]
-    place = order.index(LETTERS.index(row["answer"]))
     options = [row["options"][index] for index in order]
-    prompt = opening + _filled(wording["question"], row["question"], options)
+    question = row["question"]
+    prompt = opening + _filled(wording["question"], question, options)
     notation: dict[str, Any] = {}
-    media: dict[str, Any] = {}
-    if tune := _TUNE.search(row["question"]):
-        start = prompt.index(row["question"], len(opening))
-        place_of_tune = [start + tune.start(), start + len(row["question"])]
-        notation = {"notation": "abc", "music": [place_of_tune]}
-        media = {MEDIA: {"abc": row["question"][tune.start() :]}}
-    metadata = question_metadata(
+    metadata = {
+        "question": row["id"],
+        "theme": row["theme_en"],
+        "subtheme": row["subtheme_en"],
+        "rotation": rotation,
+        "prompt_characters": len(prompt),
+    }
+    if tune := _TUNE.search(question):
+        start = prompt.index(question, len(opening))
+        notation = {
+            "notation": "abc",
+            "music": [[start + tune.start(), start + len(question)]],
+        }
+        metadata[MEDIA] = {"abc": question[tune.start() :]}
+    if row["duplicate_of"] is not None:
+        metadata["duplicate_of"] = row["duplicate_of"]
+    facts = question_metadata(
         "ziqi",
         config,
         answer_type="choice",
         answers=list(LETTERS),
         form=FORM[params.language],
-        question=row["question"],
-        options=list(options),
+        question=question,
+        options=options,
         kind=row["subtheme_en"],
         majority=majority,
         **notation,
     )
+    suffix = "" if params.rotations == 1 else f"-rotation{rotation}"
     return Sample(
-        id=(
-            sample_id(row["id"])
-            if params.rotations == 1
-            else f"{sample_id(row['id'])}-rotation{rotation}"
-        ),
-        input=[ChatMessageUser(content=prompt, metadata=metadata)],
-        choices=list(options),
-        target=LETTERS[place],
-        metadata={
-            "question": row["id"],
-            "theme": row["theme_en"],
-            "subtheme": row["subtheme_en"],
-            "rotation": rotation,
-            "prompt_characters": len(prompt),
-            **media,
-            **({} if row["duplicate_of"] is None else {"duplicate_of": row["duplicate_of"]}),
-        },
+        id=sample_id(row["id"]) + suffix,
+        input=[ChatMessageUser(content=prompt, metadata=facts)],
+        choices=options,
+        target=LETTERS[order.index(LETTERS.index(row["answer"]))],
+        metadata=metadata,
     )
 
 
@@ -230,12 +233,9 @@ def sample_id(row: str) -> str:
         >>> sample_id("popular_music-test-0012"), sample_id("theory-scales-notes-f-lydian-en")
         ('0012-popular_music', 'scales-notes-f-lydian-en')
     """
-    published = re.fullmatch(r"(\w+)-test-(\d+)", row)
-    return (
-        f"{published[2]}-{published[1]}"
-        if published
-        else re.sub("^(?:theory-|(?:continuation-)+)", "", row)
-    )
+    if published := re.fullmatch(r"(\w+)-test-(\d+)", row):
+        return f"{published[2]}-{published[1]}"
+    return re.sub("^(?:theory-|(?:continuation-)+)", "", row)
 
 
 def _load(dataset: str, config: ConfigName, split: str) -> list[Row]:
@@ -246,12 +246,11 @@ def _load(dataset: str, config: ConfigName, split: str) -> list[Row]:
 def _of_themes(rows: list[Row], themes: str | list[str] | None) -> list[Row]:
     if themes is None:
         return rows
-    themes_by_name = {
-        name.casefold(): row["theme_en"]
-        for row in rows
-        for name in (row["theme_en"], row["theme_zh"])
-    }
-    names = [str(name) for name in (themes.split(",") if isinstance(themes, str) else themes)]
+    themes_by_name = {}
+    for row in rows:
+        for name in (row["theme_en"], row["theme_zh"]):
+            themes_by_name[name.casefold()] = row["theme_en"]
+    names = themes.split(",") if isinstance(themes, str) else list(map(str, themes))
     wanted = {themes_by_name.get(name.strip().replace("_", " ").casefold()) for name in names}
     if None in wanted or not names:
         valid = ", ".join(dict.fromkeys(row["theme_en"] for row in rows))
@@ -280,14 +279,15 @@ def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """
     moved, left_out = [], []
     for row in rows:
+        question = row["question"]
+        tune = _TUNE.search(question)
         try:
-            start = _TUNE.search(row["question"])
-            if not start:
+            if tune is None:
                 raise ValueError("it has no tune")
-            head, tune = row["question"][: start.start()], row["question"][start.start() :]
-            direction = direction_of(tune)
+            head, abc = question[: tune.start()], question[tune.start() :]
+            direction = direction_of(abc)
             options = [transpose_abc(option, direction) for option in row["options"]]
-            question = head + transpose_abc(tune, direction)
+            question = head + transpose_abc(abc, direction)
         except ValueError:
             left_out.append(row["id"])
         else:
@@ -306,41 +306,25 @@ def _openings(
     """The text before the questions of each theme: instruction and examples, which are of the same
     theme in dev.
     """
-    themes = dict.fromkeys(row["theme_en"] for row in rows)
-    instruction = wording["instruction"] + "\n\n"
+    openings = dict.fromkeys((row["theme_en"] for row in rows), wording["instruction"] + "\n\n")
     if params.shots == "zero":
-        return dict.fromkeys(themes, instruction)
-    dev = [
-        row
-        for row in _load(params.dataset, config, "dev")
-        if row["language"] == rows[0]["language"]
-    ]
-    openings = {}
-    for theme in themes:
+        return openings
+    language = rows[0]["language"]
+    dev = [row for row in _load(params.dataset, config, "dev") if row["language"] == language]
+    for theme in openings:
         examples = [row for row in dev if row["theme_en"] == theme]
         if len(examples) != EXAMPLES:
             raise ValueError(
                 f"{params.dataset} has {len(examples)} rows of {theme} in dev; shots=five needs "
                 f"{EXAMPLES}; valid is shots=zero"
             )
-        shown = [
-            _filled(wording["example"], row["question"], row["options"], row["answer"])
-            for row in examples
-        ]
-        openings[theme] = (
-            "\n\n".join([wording["instruction"], wording["examples"], *shown]) + "\n\n"
-        )
+        openings[theme] += wording["examples"] + "\n\n"
+        for row in examples:
+            example = _filled(wording["example"], row["question"], row["options"], row["answer"])
+            openings[theme] += example + "\n\n"
     return openings
 
 
 def _filled(text: str, question: str, options: Sequence[str], answer: str = "") -> str:
-    a, b, c, d = options
-    fields: dict[str, Any] = {
-        "question": question,
-        "a": a,
-        "b": b,
-        "c": c,
-        "d": d,
-        "answer": answer,
-    }
-    return Template(text).substitute(fields)
+    lettered = dict(zip("abcd", options, strict=True))
+    return Template(text).substitute(lettered, question=question, answer=answer)

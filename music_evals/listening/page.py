@@ -8,7 +8,6 @@ nothing and runs no script but its own, and all text is escaped.
 from importlib.resources import files
 from secrets import token_urlsafe
 from socket import socket
-from typing import Final
 from urllib.parse import parse_qsl
 
 import uvicorn
@@ -23,9 +22,9 @@ from starlette.routing import Route
 
 from music_evals.listening.session import LONGEST, Session
 
-HOST: Final = "127.0.0.1"
-_MOST_BYTES: Final = 20 * LONGEST  # of an answer with its id; a character has up to 12 in a form
-_POLICY: Final = (
+HOST = "127.0.0.1"
+_MOST_BYTES = 20 * LONGEST  # of an answer with its id; a character has up to 12 in a form
+_POLICY = (
     "default-src 'none'; img-src data:; media-src data:; script-src 'nonce-{0}'; style-src "
     "'nonce-{0}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )

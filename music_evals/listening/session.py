@@ -18,7 +18,7 @@ from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
 from string import Template, ascii_uppercase
-from typing import IO, Any, Final
+from typing import IO, Any
 
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
@@ -32,8 +32,8 @@ from music_evals.datasets_builders.questions.media_questions import MARK
 from music_evals.solvers.media import MEDIA
 from music_evals.solvers.stimulus import question_message
 
-LONGEST: Final = 2000  # characters of an answer in words
-_LOCKS: Final[dict[Path, IO[bytes]]] = {}  # files that this process has open
+LONGEST = 2000  # characters of an answer in words
+_LOCKS: dict[Path, IO[bytes]] = {}  # files that this process has open
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Session:
         selection: dict[str, Any] = {}
         if self.unanswered:
             selection["sample_id"] = [
-                escape(str(one.id)) for one in self.samples if str(one.id) in self.replies
+                escape(str(sample.id)) for sample in self.samples if str(sample.id) in self.replies
             ]
         elif len(self.samples) < len(self.task.dataset):
             selection["limit"] = len(self.samples)
@@ -151,7 +151,7 @@ def open_session(task: Task, model: Model, folder: Path, limit: int | None = Non
     identity = {key: value for key, value in about.items() if key.startswith(wanted)}
     identity |= {"name": model.name, "task_version": task.version}
     identity["questions"] = sha256(
-        "\n".join(f"{one.id}\t{one.target}" for one in samples).encode()
+        "\n".join(f"{sample.id}\t{sample.target}" for sample in samples).encode()
     ).hexdigest()
     checksum = sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
     path = folder / f"human-{model.name}-{about['benchmark']}-{about['config']}-{checksum}.jsonl"

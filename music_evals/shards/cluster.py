@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import ray
 
 from music_evals.notation.subprocesses import ELSEWHERE, Elsewhere
 from music_evals.shards.running import Report, Shard, run_shard
 
-AGAIN: Final = 10
+AGAIN = 10
 """How often a shard is restarted after its node or process was lost."""
 
 

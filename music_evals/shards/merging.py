@@ -11,13 +11,13 @@ import json
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
-from zipfile import BadZipFile, ZipFile
+from typing import Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import fsspec
 from inspect_ai.log import (
@@ -36,11 +36,11 @@ from music_evals.datasets_builders.dataset_io.folders import replace_file
 from music_evals.reports.run_metadata import TRANSPORT, shown
 from music_evals.reports.sanitize import plain
 
-SHOWN: Final = 3  # missing samples that an error names
-LONGEST: Final = 60  # characters of a value that an error shows
+SHOWN = 3  # missing samples that an error names
+LONGEST = 60  # characters of a value that an error shows
 
 # Fields that may differ among parts of one run: ids, times, places, limits and settings of logging.
-_SPEC: Final = {
+_SPEC = {
     "eval_set_id",
     "eval_id",
     "run_id",
@@ -50,10 +50,10 @@ _SPEC: Final = {
     "model_base_url",
     "revision",
 }
-_CONFIG: Final = re.compile(r"limit|sample_id|log_.*|max_.*|score_display|acp_server")
-_ENTRY: Final = re.compile(r"samples/(.+_epoch_\d+)(?:\.json$|/)")
-_JOURNAL: Final = re.compile(r"_journal/summaries/(\d+)\.json")
-_REDUCTIONS: Final = TypeAdapter(
+_CONFIG = re.compile(r"limit|sample_id|log_.*|max_.*|score_display|acp_server")
+_ENTRY = re.compile(r"samples/(.+_epoch_\d+)(?:\.json$|/)")
+_JOURNAL = re.compile(r"_journal/summaries/(\d+)\.json")
+_REDUCTIONS = TypeAdapter(
     list[EvalSampleReductions], config=ConfigDict(ser_json_inf_nan="constants")
 )
 
@@ -92,8 +92,8 @@ def read_part(location: str) -> Part:
         header = read_eval_log(location, header_only=True)
         with _archive(location) as archive:
             errors = {
-                sample_name(each["id"], each["epoch"]): each.get("error")
-                for each in _summaries(archive)
+                sample_name(summary["id"], summary["epoch"]): summary.get("error")
+                for summary in _summaries(archive)
             }
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise MergeError(
@@ -158,12 +158,10 @@ def check_together(parts: Sequence[Part], *, sizes: bool = True) -> None:
         other = _facts(part.header, sizes)
         for name in sorted(first.keys() | other.keys()):
             if first.get(name) != other.get(name):
-                one, another = (
-                    _shown(name, facts.get(name, "not stated")) for facts in (first, other)
-                )
+                shown = [_shown(name, facts.get(name, "not stated")) for facts in (first, other)]
                 raise MergeError(
-                    f"{parts[0].name} and {part.name} are not of one run: {name} is {one} in the "
-                    f"first, {another} in the second"
+                    f"{parts[0].name} and {part.name} are not of one run: {name} is {shown[0]} in "
+                    f"the first, {shown[1]} in the second"
                 )
 
 
@@ -189,29 +187,16 @@ def merge(
     Raises:
         MergeError: a sample of the run is in no part.
     """
-    epochs = range(1, (parts[0].header.eval.config.epochs or 1) + 1)
-    wanted = [sample_name(each, epoch) for epoch in epochs for each in ids]
+    headers = [part.header for part in parts]
+    epochs = range(1, (headers[0].eval.config.epochs or 1) + 1)
+    wanted = [sample_name(sample_id, epoch) for epoch in epochs for sample_id in ids]
     if missing := [name for name in wanted if name not in taken]:
         raise MergeError(
             f"{len(missing)} of {len(wanted)} samples are in none of the logs, such as "
             f"{', '.join(missing[:SHOWN])}; finish their runs first, with the same command or with "
             "`inspect eval-retry LOG`"
         )
-    log = parts[0].header.model_copy(deep=True)
-    log.eval.dataset.samples, log.eval.dataset.sample_ids = samples, list(ids)
-    log.eval.config.limit = limit
-    log.eval.config.sample_id = None if limit or len(ids) == samples else list(ids)
-    if len({part.header.eval.model_base_url for part in parts}) > 1:
-        log.eval.model_base_url = None
-    log.status, log.error, log.results = "success", None, None
-    log.stats.started_at = min(
-        started for part in parts if (started := part.header.stats.started_at)
-    )
-    log.stats.completed_at = max(part.header.stats.completed_at for part in parts)
-    log.stats.connection_limit_history = sorted(
-        chain.from_iterable(part.header.stats.connection_limit_history for part in parts),
-        key=lambda change: change.timestamp,
-    )
+    log = _header(headers, ids, samples, limit)
     with _replacing(target) as path:
         _copy(parts, {name: taken[name] for name in wanted}, path, log)
         write_eval_log(log, path, header_only=True)
@@ -219,78 +204,103 @@ def merge(
     return log
 
 
+def _header(
+    headers: Sequence[EvalLog], ids: Sequence[str | int], samples: int, limit: int | None
+) -> EvalLog:
+    """The header of the merged log, without usage and results."""
+    log = headers[0].model_copy(deep=True)
+    spec, stats = log.eval, log.stats
+    spec.dataset.samples, spec.dataset.sample_ids = samples, list(ids)
+    spec.config.limit = limit
+    spec.config.sample_id = None if limit or len(ids) == samples else list(ids)
+    if len({header.eval.model_base_url for header in headers}) > 1:
+        spec.model_base_url = None
+    log.status, log.error, log.results = "success", None, None
+    stats.started_at = min(filter(None, [header.stats.started_at for header in headers]))
+    stats.completed_at = max(header.stats.completed_at for header in headers)
+    changes = chain.from_iterable(header.stats.connection_limit_history for header in headers)
+    stats.connection_limit_history = sorted(changes, key=lambda change: change.timestamp)
+    return log
+
+
 def _copy(parts: Sequence[Part], taken: Mapping[str, Part], path: str, log: EvalLog) -> None:
     """Copy samples and summaries into a new archive; add usage and results to the log."""
-    log.stats.model_usage, log.stats.role_usage = defaultdict(ModelUsage), defaultdict(ModelUsage)
-    scored: dict[str, EvalSample] = {}
+    samples: dict[str, dict[str, Any]] = {}
     summaries: list[str] = []
     with ZipFile(path, "w") as merged:
         compression = 0
         for part in parts:
             names = {name for name, other in taken.items() if other is part}
             with _archive(part.location) as archive:
-                for entry in archive.infolist():
-                    match = _ENTRY.match(entry.filename)
-                    if match is None or match[1] not in names:
-                        continue
+                for entry, name in _entries(archive, names):
                     content, compression = archive.read(entry), entry.compress_type
                     merged.writestr(entry.filename, content, compression)
-                    if entry.filename.endswith((f"{match[1]}.json", "/sample.json")):
-                        sample = json.loads(content)
-                        scored[match[1]] = _scored(sample)
-                        for sums, name in (
-                            (log.stats.model_usage, "model_usage"),
-                            (log.stats.role_usage, "role_usage"),
-                        ):
-                            for model, usage in sample.get(name, {}).items():
-                                sums[model] += ModelUsage.model_validate(usage)
+                    if entry.filename.endswith((f"{name}.json", "/sample.json")):
+                        samples[name] = _facts_of_sample(content)
                 summaries += [
-                    json.dumps(each, separators=(",", ":"))
-                    for each in _summaries(archive)
-                    if sample_name(each["id"], each["epoch"]) in names
+                    json.dumps(summary, separators=(",", ":"))
+                    for summary in _summaries(archive)
+                    if sample_name(summary["id"], summary["epoch"]) in names
                 ]
         # The last digits of a sum depend on the order; Inspect adds in the order of the data.
-        log.samples = [scored[name] for name in taken if name in scored]
+        log.samples = [_scored(samples[name]) for name in taken if name in samples]
+        log.stats.model_usage = _summed(samples, "model_usage")
+        log.stats.role_usage = _summed(samples, "role_usage")
         recompute_metrics(log)
         merged.writestr("summaries.json", f"[{','.join(summaries)}]", compression)
         merged.writestr("reductions.json", _REDUCTIONS.dump_json(log.reductions or []), compression)
-    log.stats.model_usage, log.stats.role_usage = (
-        dict(log.stats.model_usage),
-        dict(log.stats.role_usage),
-    )
+
+
+def _entries(archive: ZipFile, names: Container[str]) -> Iterator[tuple[ZipInfo, str]]:
+    """The entries of samples with these names, each with the sample's name."""
+    for entry in archive.infolist():
+        match = _ENTRY.match(entry.filename)
+        if match and match[1] in names:
+            yield entry, match[1]
+
+
+def _facts_of_sample(content: bytes) -> dict[str, Any]:
+    """The fields of a sample that metrics and usage are computed from."""
+    sample = json.loads(content)
+    names = ("id", "epoch", "scores", "error", "metadata", "model_usage", "role_usage")
+    return {name: sample.get(name) for name in names}
+
+
+def _summed(samples: Mapping[str, Mapping[str, Any]], field: str) -> dict[str, ModelUsage]:
+    """The usage of all samples, by model or role."""
+    sums = defaultdict[str, ModelUsage](ModelUsage)
+    for sample in samples.values():
+        for model, usage in (sample[field] or {}).items():
+            sums[model] += ModelUsage.model_validate(usage)
+    return dict(sums)
 
 
 def _scored(sample: Mapping[str, Any]) -> EvalSample:
-    """The part of a sample from which metrics are computed."""
-    fields = {name: sample.get(name) for name in ("id", "epoch", "scores", "error")}
+    """A sample with what metrics are computed from."""
+    fields = {name: sample[name] for name in ("id", "epoch", "scores", "error")}
     return EvalSample.model_validate(
-        {**fields, "metadata": sample.get("metadata") or {}, "input": "", "target": ""}
+        {**fields, "metadata": sample["metadata"] or {}, "input": "", "target": ""}
     )
 
 
 def _summaries(archive: ZipFile) -> Iterator[dict[str, Any]]:
     """Summaries of samples; a run that did not end has them in several entries."""
-    names = archive.namelist()
-    journal = {int(match[1]): match[0] for name in names if (match := _JOURNAL.fullmatch(name))}
-    for name in (
-        ["summaries.json"]
-        if "summaries.json" in names
-        else [journal[number] for number in sorted(journal)]
-    ):
+    names = ["summaries.json"]
+    if "summaries.json" not in archive.namelist():
+        journal = filter(None, map(_JOURNAL.fullmatch, archive.namelist()))
+        names = [match[0] for match in sorted(journal, key=lambda match: int(match[1]))]
+    for name in names:
         yield from json.loads(archive.read(name))
 
 
 def _facts(header: EvalLog, sizes: bool) -> dict[str, Any]:
     """The fields that all parts of a run share, flat: ``model_args.revision`` and the like."""
     spec = header.eval.model_dump(mode="json", exclude=_SPEC)
-    spec["dataset"] = {
-        name: value
-        for name, value in spec["dataset"].items()
-        if name != "sample_ids" and (sizes or name != "samples")
-    }
-    spec["config"] = {
-        name: value for name, value in spec["config"].items() if not _CONFIG.fullmatch(name)
-    }
+    del spec["dataset"]["sample_ids"]
+    if not sizes:
+        del spec["dataset"]["samples"]
+    settings = spec["config"].items()
+    spec["config"] = {name: value for name, value in settings if not _CONFIG.fullmatch(name)}
     spec["plan"] = header.plan.model_dump(mode="json")
     # A name has the package's name before it or not, depending on where Inspect was started.
     spec = json.loads(json.dumps(spec).replace('"music_evals/', '"'))
@@ -302,17 +312,15 @@ def _facts(header: EvalLog, sizes: bool) -> dict[str, Any]:
 
 def _shown(name: str, value: Any) -> str:
     """A value that differs; `shown` hides values that may be secret."""
-    return (
-        shown(name, value)
-        if name.startswith(("model_args", "model_roles"))
-        else plain(str(value), LONGEST)
-    )
+    if name.startswith(("model_args", "model_roles")):
+        return shown(name, value)
+    return plain(str(value), LONGEST)
 
 
 def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and value:
-        for key, one in value.items():
-            yield from _flat(one, f"{name}.{key}" if name else str(key))
+        for key, entry in value.items():
+            yield from _flat(entry, f"{name}.{key}" if name else str(key))
     else:
         yield name, value
 

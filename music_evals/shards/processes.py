@@ -8,11 +8,11 @@ import sys
 import threading
 from collections.abc import Sequence
 from multiprocessing import connection, get_context, parent_process
-from typing import Any, Final
+from typing import Any
 
 from music_evals.shards.running import Report, Shard, run_shard
 
-DEATHS: Final = 3
+DEATHS = 3
 """A shard is given up when it was killed so many times in a row without finishing a sample."""
 
 

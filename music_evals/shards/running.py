@@ -9,7 +9,7 @@ import gc
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
@@ -26,7 +26,7 @@ SampleId = str | int
 Report = Callable[[int], None]
 """Takes the number of samples that were just finished."""
 
-OBJECTS: Final = 100_000
+OBJECTS = 100_000
 """New objects before Python looks for cycles: Inspect makes thousands per sample, hardly any
 cyclic.
 """
@@ -68,11 +68,8 @@ class Asked:
     ) -> list[SampleId]:
         """Return the ids of samples that the logs lack in some epoch, in the given order."""
         done = choose(self.parts(parts), first=True)
-        return [
-            each
-            for each in ids
-            if any(sample_name(each, n) not in done for n in range(1, epochs + 1))
-        ]
+        counts = range(1, epochs + 1)
+        return [name for name in ids if any(sample_name(name, n) not in done for n in counts)]
 
 
 def key_of(log: EvalLog) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any
 from zipfile import BadZipFile
 
 import fsspec
@@ -23,8 +23,8 @@ from music_evals.shards.running import Asked, Report, SampleId, Shard, key_of
 Engine = Callable[[Sequence[Shard], Report], list[str]]
 """Runs shards, reports finished samples, and returns the errors of shards that failed."""
 
-SHARDS: Final = "shards"
-RUN: Final = "run.json"
+SHARDS = "shards"
+RUN = "run.json"
 
 
 class RunError(ValueError):
@@ -57,6 +57,9 @@ class _Plan:
     ids: Sequence[SampleId]  # of the samples to ask
     samples: int  # number in the data
     epochs: int
+
+    def unfinished(self, parts: Sequence[Part]) -> list[SampleId]:
+        return self.asked.unfinished(self.ids, self.epochs, parts)
 
 
 def run_in_shards(
@@ -96,40 +99,15 @@ def run_in_shards(
     todo = [plan for plan in plans if plan.asked.key not in merged]
     damaged: list[str] = []  # logs of shards that were killed; their samples are asked again
     parts = read_parts(place.shards, damaged)
-    left = [plan.asked.unfinished(plan.ids, plan.epochs, parts) for plan in todo]
+    left = [plan.unfinished(parts) for plan in todo]
     total = sum(len(plan.ids) * plan.epochs for plan in plans)
     report = begin(total)
     report(total - sum(len(ids) * plan.epochs for plan, ids in zip(todo, left, strict=True)))
-    first = place.next_number()
-    jobs = []
-    for index in range(shards):
-        # A shard asks neighbouring samples, because servers cache what their prompts share.
-        shares = [
-            tuple(ids[index * len(ids) // shards : (index + 1) * len(ids) // shards])
-            for ids in left
-        ]
-        samples = tuple(
-            (plan.asked, share) for plan, share in zip(todo, shares, strict=True) if share
-        )
-        server = settings.servers[index % len(settings.servers)] if settings.servers else None
-        if samples:
-            where = f"{place.shards}/{first + index}"
-            jobs.append(
-                Shard(
-                    first + index,
-                    where,
-                    settings.model,
-                    settings.model_args,
-                    server,
-                    settings.options,
-                    samples,
-                )
-            )
-    errors = engine(jobs, report)
+    errors = engine(_shards(todo, left, settings, place, shards), report)
     parts = read_parts(place.shards, damaged)
     for plan in todo:
         logs = plan.asked.parts(parts)
-        if not plan.asked.unfinished(plan.ids, plan.epochs, logs):
+        if not plan.unfinished(logs):
             check_together(logs, sizes=False)
             target, taken = f"{folder}/{logs[0].name}", choose(logs, first=True)
             merge(logs, taken, target, ids=plan.ids, samples=plan.samples, limit=settings.limit)
@@ -137,6 +115,38 @@ def run_in_shards(
         elif not errors:
             errors.append(f"{plan.asked.key}: not all samples are in the logs below {place.shards}")
     return errors
+
+
+def _shards(
+    plans: Sequence[_Plan],
+    left: Sequence[Sequence[SampleId]],
+    settings: Settings,
+    place: "_Place",
+    count: int,
+) -> list[Shard]:
+    """Divide the samples that are left; a shard without any is left out."""
+    first = place.next_number()
+    servers: Sequence[str | None] = settings.servers or [None]
+    shards = []
+    for index in range(count):
+        samples = []
+        for plan, ids in zip(plans, left, strict=True):
+            # A shard asks neighbouring samples, because servers cache what their prompts share.
+            share = ids[index * len(ids) // count : (index + 1) * len(ids) // count]
+            if share:
+                samples.append((plan.asked, tuple(share)))
+        if samples:
+            shard = Shard(
+                first + index,
+                f"{place.shards}/{first + index}",
+                settings.model,
+                settings.model_args,
+                servers[index % len(servers)],
+                settings.options,
+                tuple(samples),
+            )
+            shards.append(shard)
+    return shards
 
 
 class _Place:
@@ -149,19 +159,20 @@ class _Place:
 
     def claim(self, settings: Settings) -> None:
         path, identity = f"{self.path}/{RUN}", settings.identity()
-        if not self.files.exists(path):
+        before: dict[str, Any] = {}
+        if self.files.exists(path):
+            try:
+                before = dict(json.loads(self.files.cat_file(path)))
+            except (ValueError, TypeError) as error:
+                # Without logs, the first start was stopped while it wrote the file.
+                if self.files.exists(f"{self.path}/{SHARDS}"):
+                    raise RunError(
+                        f"{self.folder}/{RUN} cannot be read ({error}); remove it to go on"
+                    ) from None
+        if not before:
             self.files.makedirs(self.path, exist_ok=True)
             self.files.pipe_file(path, json.dumps(identity, indent=1).encode())
             return
-        try:
-            before = dict(json.loads(self.files.cat_file(path)))
-        except (ValueError, TypeError) as error:
-            if self.files.exists(f"{self.path}/{SHARDS}"):
-                raise RunError(
-                    f"{self.folder}/{RUN} cannot be read ({error}); remove it to go on"
-                ) from None
-            before = identity  # the first start was stopped while it wrote the file
-            self.files.pipe_file(path, json.dumps(identity, indent=1).encode())
         for name, value in identity.items():
             if before.get(name) != value:
                 raise RunError(

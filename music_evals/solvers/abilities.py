@@ -1,18 +1,18 @@
 """Refuses a task before its first sample if the provider cannot send sound, images, PDFs, tools or
 constraints.
 
-The tables are taken from the source of Inspect's providers (version 0.3.285), from Ollama's
-documentation, and from the source of vLLM and SGLang, whose servers know no part of the type
-``file``. Whether a model can use what its provider sends is known to the server only, which answers
-the first sample with an error.
+``providers.toml`` says what providers send. Whether a model can use it is known to the server only,
+which answers the first sample with an error.
 """
 
 import os
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.resources import files
+from itertools import chain
 from pathlib import Path
-from typing import Final
 
 import click
 from inspect_ai.model import (
@@ -25,82 +25,12 @@ from inspect_ai.model import (
 )
 
 from music_evals.notation.extras import missing_packages
+from music_evals.solvers.stimulus import parts_of
 
-COMPLETING: Final = (
-    "vllm-completions",
-    "openai-api-completions",
-)  # they send one text without a chat template
-TEXT_ONLY: Final = ("hf", "nnterp", "transformer_lens", "perplexity", *COMPLETING)
-WITHOUT_AUDIO: Final = (
-    *TEXT_ONLY,
-    "anthropic",
-    "azureai",
-    "bedrock",
-    "grok",
-    "groq",
-    "mistral",
-    "ollama",
-    "sagemaker",
+PROVIDERS: Mapping[str, Sequence[str]] = tomllib.loads(
+    files(__package__).joinpath("providers.toml").read_text(encoding="utf-8")
 )
-WITHOUT_DOCUMENTS: Final = (
-    *(
-        "azureai",
-        "bedrock",
-        "grok",
-        "groq",
-        "human",
-        "llama-cpp-python",
-        "ollama",
-        "sagemaker",
-        "sglang",
-    ),
-    "vllm",
-)
-WITHOUT_TOOLS: Final = ("nnterp", "transformer_lens", "perplexity")
-CONSTRAINING: Final = (
-    "vllm",
-    "openai-api",
-)  # their servers may take ``structured_outputs``; others may ignore it
-WITH_SCHEMA: Final = (
-    *(
-        "anthropic",
-        "cloudflare",
-        "fireworks",
-        "google",
-        "grok",
-        "groq",
-        "hf-inference-providers",
-        "litellm-proxy",
-    ),
-    *(
-        "llama-cpp-python",
-        "meta",
-        "mistral",
-        "moonshot",
-        "ollama",
-        "openai",
-        "openai-api",
-        "openrouter",
-        "perplexity",
-    ),
-    *("sagemaker", "sambanova", "sglang", "together", "vllm"),
-)
-"""Providers that send ``response_schema``, beside ``bedrock`` for models named Claude."""
-WITH_PROBABILITIES: Final = (
-    *(
-        "fireworks",
-        "google",
-        "grok",
-        "hf",
-        "llama-cpp-python",
-        "nnterp",
-        "ollama",
-        "openai",
-        "openai-api",
-    ),
-    *("openai-api-completions", "openrouter", "sagemaker", "sglang", "vllm", "vllm-completions"),
-)
-"""Providers that return ``top_logprobs``."""
+"""What providers can or cannot send → their names; see ``providers.toml``."""
 
 _made_for: ContextVar[Model | None] = ContextVar("made_for", default=None)
 
@@ -196,30 +126,28 @@ def check_answer_form(model: Model, form: str) -> None:
     ``likelihood``.
     """
     provider, _, name = str(model).partition("/")
-    problem = ""
-    if (
-        form == "schema"
-        and provider not in WITH_SCHEMA
-        and not (provider == "bedrock" and "claude" in name)
-    ):
-        problem = (
+    sends_schema = provider in PROVIDERS["with_schema"] or (
+        provider == "bedrock" and "claude" in name
+    )
+    if form == "schema" and not sends_schema:
+        _refuse(
             "answer=schema needs a provider that sends the schema and a server that keeps to it: "
             f"{provider!r} does not; valid are answer=text, and the providers "
-            f"{', '.join(WITH_SCHEMA)}"
+            f"{', '.join(PROVIDERS['with_schema'])}"
         )
-    elif form == "likelihood" and provider not in WITH_PROBABILITIES:
-        problem = (
+    if form != "likelihood":
+        return
+    if provider not in PROVIDERS["with_probabilities"]:
+        raise AbilityError(
             f"answer=likelihood needs the probabilities of tokens, and the provider {provider!r} "
             "returns none; valid are answer=text, and the providers "
-            f"{', '.join(WITH_PROBABILITIES)}"
+            f"{', '.join(PROVIDERS['with_probabilities'])}"
         )
-    elif form == "likelihood" and provider == "hf" and not _has_template(model):
-        problem = (
+    if provider == "hf" and not _has_template(model):
+        raise AbilityError(
             f"{model} has no chat template, without which hf/ writes words around a prompt. Send it"
             " as it is: -M 'chat_template=\"{{ messages[0].content }}\"'"
         )
-    if problem:
-        raise AbilityError(problem)
 
 
 def _has_template(model: Model) -> bool:
@@ -244,56 +172,56 @@ def check_abilities(
     `form` is the form of answers, see `check_answer_form`.
     """
     check_answer_form(model, form)
-    if check_conversation := getattr(
-        model.api, "check_conversation", None
-    ):  # the baselines check for themselves
+    # the baselines check for themselves
+    if check_conversation := getattr(model.api, "check_conversation", None):
         check_conversation(messages)
     provider = str(model).partition("/")[0]
     # Inspect creates the models of other providers before the task, with its own messages.
-    if provider in ("none", "vllm") and (
-        problem := provider_problem(str(model), model.api.base_url)
-    ):
-        raise AbilityError(problem)
-    kinds = {
-        type(part)
-        for message in messages
-        if isinstance(message.content, list)
-        for part in message.content
-    }
-    problem = ""
-    if ContentAudio in kinds and provider in WITHOUT_AUDIO:
-        problem = (
-            f"{model} cannot be asked about sound: the provider {provider!r} takes "
-            f"{'text' if provider in TEXT_ONLY else 'text and images'} only. Ask from notation (-T "
-            "modality=midi), or take a model that hears, by google, openai, or a server of your "
-            "own (vllm, openai-api)"
+    if provider in ("none", "vllm"):
+        _refuse(provider_problem(str(model), model.api.base_url))
+    parts = chain.from_iterable(map(parts_of, messages))
+    _check_parts(model, provider, set(map(type, parts)))
+    if provider in PROVIDERS["completing"] and len(messages) > 1:
+        _refuse(
+            f"{model} cannot be asked in several messages: the provider {provider!r} sends one "
+            "text. Ask for probabilities (-T answer=likelihood), or take the provider of chats"
         )
-    elif kinds & {ContentImage, ContentDocument} and provider in TEXT_ONLY:
-        problem = (
+    if tools and provider in PROVIDERS["without_tools"]:
+        _refuse(
+            f"{model} cannot call tools: the provider {provider!r} has none. Leave -T tools=native "
+            "or -T strategy=logiclm out, or take a model by another provider"
+        )
+    constraining = PROVIDERS["constraining"]
+    if constrained and provider not in constraining:
+        _refuse(
+            "structured_output needs a server that takes 'structured_outputs', such as vLLM, by "
+            f"one of the providers {', '.join(constraining)}; the model's provider is {provider!r}"
+        )
+
+
+def _check_parts(model: Model, provider: str, kinds: set[type]) -> None:
+    """Check that a provider can send parts of these kinds."""
+    if ContentAudio in kinds and provider in PROVIDERS["without_audio"]:
+        takes = "text" if provider in PROVIDERS["text_only"] else "text and images"
+        _refuse(
+            f"{model} cannot be asked about sound: the provider {provider!r} takes {takes} only. "
+            "Ask from notation (-T modality=midi), or take a model that hears, by google, openai, "
+            "or a server of your own (vllm, openai-api)"
+        )
+    if kinds & {ContentImage, ContentDocument} and provider in PROVIDERS["text_only"]:
+        _refuse(
             f"{model} cannot be asked about pages: the provider {provider!r} takes text only. Ask "
             "the task that gives the score as text (msu_textual), or take a model that sees, by "
             "anthropic, google, openai, or a server of your own (vllm, openai-api)"
         )
-    elif ContentDocument in kinds and provider in WITHOUT_DOCUMENTS:
-        problem = (
+    if ContentDocument in kinds and provider in PROVIDERS["without_documents"]:
+        _refuse(
             f"{model} cannot be asked about a PDF: the provider {provider!r} sends none, or its "
             "server takes none. Show the pages as images (-T pages=images), or take a model by "
             "anthropic, google, mistral, openai, or openai-api"
         )
-    elif provider in COMPLETING and len(messages) > 1:
-        problem = (
-            f"{model} cannot be asked in several messages: the provider {provider!r} sends one "
-            "text. Ask for probabilities (-T answer=likelihood), or take the provider of chats"
-        )
-    elif tools and provider in WITHOUT_TOOLS:
-        problem = (
-            f"{model} cannot call tools: the provider {provider!r} has none. Leave -T tools=native "
-            "or -T strategy=logiclm out, or take a model by another provider"
-        )
-    elif constrained and provider not in CONSTRAINING:
-        problem = (
-            "structured_output needs a server that takes 'structured_outputs', such as vLLM, by "
-            f"one of the providers {', '.join(CONSTRAINING)}; the model's provider is {provider!r}"
-        )
+
+
+def _refuse(problem: str) -> None:
     if problem:
         raise AbilityError(problem)

@@ -2,7 +2,7 @@
 options.
 
 A sample's metadata say which, under ``answer_form``, and hold its JSON schema under
-``answer_schema``; see `music_evals.evals.shared.answers`.
+``answer_schema``; see `music_evals.evals.shared.answer_prompts`.
 """
 
 from typing import Any, Literal

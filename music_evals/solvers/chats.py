@@ -4,7 +4,7 @@ to them.
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage
@@ -13,11 +13,11 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from music_evals.solvers.replies import append_reply
 from music_evals.solvers.stimulus import messages_of
 
-CHAT: Final = "chat"
+CHAT = "chat"
 """Key of a sample's metadata: facts of each question in the order of their messages, later with the
 replies.
 """
-_FACTS: Final = ("options", "why", "variant")
+_FACTS = ("options", "why", "variant")
 
 
 def one_chat(samples: Sequence[Sample]) -> Sample:
@@ -26,11 +26,11 @@ def one_chat(samples: Sequence[Sample]) -> Sample:
     """
     chats = [messages_of(sample) for sample in samples]
     messages: list[ChatMessage] = [*chats[0][:-1], *(chat[-1] for chat in chats)]
-    questions = [
-        {"id": str(sample.id), "target": sample.target}
-        | {name: fact for name, fact in (sample.metadata or {}).items() if name in _FACTS}
-        for sample in samples
-    ]
+    questions = []
+    for sample in samples:
+        metadata = sample.metadata or {}
+        facts = {name: metadata[name] for name in _FACTS if name in metadata}
+        questions.append({"id": str(sample.id), "target": sample.target, **facts})
     return Sample(id="chat", input=messages, target="", metadata={CHAT: questions})
 
 
@@ -42,10 +42,9 @@ def continued(seed: int) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         questions: list[dict[str, Any]] = state.metadata[CHAT]
-        messages, state.messages = (
-            state.messages[-len(questions) :],
-            state.messages[: -len(questions)],
-        )
+        first = len(state.messages) - len(questions)
+        messages = state.messages[first:]
+        del state.messages[first:]
         order = list(range(len(questions)))
         Random(f"{seed} {state.epoch}").shuffle(order)
         for place in order:

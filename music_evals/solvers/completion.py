@@ -9,16 +9,17 @@ instruments, can be guessed from the other questions.
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from random import Random
-from typing import Final
+from string import Template
 
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser
 
 from music_evals.solvers.stimulus import music_texts, question_message
 
-MAX_TOKENS: Final = 1024
-_REQUEST: Final = {
+MAX_TOKENS = 1024
+_REQUEST = {
     "en": (
         "This is a question with $count options, of which you see $shown. Write the others word for"
         " word as they stand in the original, one on each line, and nothing else."
@@ -46,16 +47,20 @@ def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]
     questions: set[tuple[str, ...]] = set()
     for sample in samples:
         message, facts = question_message(sample)
-        music = music_texts(message, facts)
-        options = sorted({_plain(option) for option in facts.get("options") or ()})
-        questions.add((facts.get("question") or "", "\n".join(music), *options))
-    counts = Counter(option for _, _, *options in questions for option in options)
+        music = "\n".join(music_texts(message, facts))
+        options = sorted({_normalized(option) for option in facts.get("options") or ()})
+        questions.add((facts.get("question") or "", music, *options))
+    counts = Counter(chain.from_iterable(options for _, _, *options in questions))
     probes = []
     for sample in samples:
-        probe = _probe(sample, language)
-        hidden = (probe.metadata or {})["hidden"] if probe else ()
-        if probe and any(counts[_plain(option)] == 1 for option in hidden):
-            probes.append(probe)
+        options = question_message(sample)[1].get("options") or []
+        if len(options) < 4:
+            continue
+        drawn = Random(f"completion {sample.id}").sample(range(len(options)), len(options) // 2)
+        shown = [options[place] for place in sorted(drawn)]
+        hidden = [option for place, option in enumerate(options) if place not in drawn]
+        if any(counts[_normalized(option)] == 1 for option in hidden):
+            probes.append(_probe(sample, shown, hidden, language))
     if not probes:
         raise ValueError(
             "twin=completion is not valid: no question of this task has four options that other "
@@ -64,41 +69,31 @@ def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]
     return probes
 
 
-def _plain(option: str) -> str:
+def _normalized(option: str) -> str:
     return " ".join(option.casefold().split())
 
 
-def _probe(sample: Sample, language: str) -> Sample | None:
+def _probe(sample: Sample, shown: list[str], hidden: list[str], language: str) -> Sample:
+    """A sample that shows some options of a question and asks for the hidden ones."""
     message, facts = question_message(sample)
-    options: list[str] = facts.get("options") or []
-    if len(options) < 4:
-        return None
-    shown = sorted(Random(f"completion {sample.id}").sample(range(len(options)), len(options) // 2))
-    hidden = [option for place, option in enumerate(options) if place not in shown]
-    request = (
-        _REQUEST[language].replace("$count", str(len(options))).replace("$shown", str(len(shown)))
+    request = Template(_REQUEST[language]).substitute(
+        count=len(shown) + len(hidden), shown=len(shown)
     )
     question = facts.get("question") or ""
-    pieces = [
-        request,
-        question,
-        *(piece for piece in music_texts(message, facts) if piece not in question),
-    ]
-    text = "\n\n".join([*pieces, "\n".join(options[place] for place in shown)])
+    music = [piece for piece in music_texts(message, facts) if piece not in question]
+    text = "\n\n".join([request, question, *music, "\n".join(shown)])
     facts = {
         "benchmark": facts["benchmark"],
         "task": facts["task"],
         "answer_type": "text",
         "majority": "Unknown",
     }
-    metadata = {
-        key: value
-        for key, value in (sample.metadata or {}).items()
-        if key not in ("media", "options")
-    }
+    metadata = {**(sample.metadata or {}), "twin": "completion", "hidden": hidden}
+    for key in ("media", "options"):
+        metadata.pop(key, None)
     return Sample(
         id=sample.id,
         input=[ChatMessageUser(content=text, metadata={"asks": facts})],
         target="\n".join(hidden),
-        metadata={**metadata, "twin": "completion", "hidden": hidden},
+        metadata=metadata,
     )

@@ -10,7 +10,7 @@ the message says why.
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import anyio
 import anyio.to_thread
@@ -27,13 +27,13 @@ from music_evals.notation.lilypond.writing import LIMITS
 from music_evals.notation.midi.piano_roll import piano_roll
 from music_evals.notation.scores.pages import engrave_pages
 
-MEDIA: Final = "media"
+MEDIA = "media"
 """Key of a sample's metadata: the music to show, or None. ``midi`` maps names to files in Base64,
 ``abc`` and ``lilypond`` are texts. True means that the scorer draws the pieces that the model
 writes.
 """
-SHOWN: Final = 10  # samples of a run that are shown by default
-NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
+SHOWN = 10  # samples of a run that are shown by default
+NOTE = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
 def data_uri(data: bytes, kind: str) -> str:
@@ -57,15 +57,13 @@ def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
             f"media={most} is not valid; valid values are: all, and whole numbers from 0"
         )
     count = len(samples) if most == "all" else most
-    listed = sorted(
-        (sample for sample in samples if (sample.metadata or {}).get(MEDIA)),
-        key=lambda one: str(one.id),
-    )
+    with_music = [sample for sample in samples if (sample.metadata or {}).get(MEDIA)]
+    listed = sorted(with_music, key=lambda sample: str(sample.id))
     shown = {sample.id for sample in (*samples[:count], *listed[:count])}
-    for sample in samples:
-        if sample.metadata and sample.id not in shown and MEDIA in sample.metadata:
+    for sample in with_music:
+        if sample.metadata and sample.id not in shown:
             sample.metadata[MEDIA] = None
-    return any(isinstance((sample.metadata or {}).get(MEDIA), Mapping) for sample in samples)
+    return any(isinstance((sample.metadata or {})[MEDIA], Mapping) for sample in with_music)
 
 
 def with_media(solver: Solver) -> Solver:
@@ -80,16 +78,14 @@ def with_media(solver: Solver) -> Solver:
     @wraps(solver)  # which keeps its name and arguments for the log
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state = await solver(state, generate)
-        media = state.metadata.get(MEDIA)
-        if isinstance(media, Mapping) and (
-            (room := sample_limits().message.remaining) is None or room >= 1
-        ):
-            with (
-                suspend_working_limit()
-            ):  # not part of the sample's working time, which reports compare
-                content = await anyio.to_thread.run_sync(render_media, media, limiter=limiter)
-            if content:
-                state.messages.append(ChatMessageUser(content=[ContentText(text=NOTE), *content]))
+        media, room = state.metadata.get(MEDIA), sample_limits().message.remaining
+        if not isinstance(media, Mapping) or (room is not None and room < 1):
+            return state
+        # not part of the sample's working time, which reports compare
+        with suspend_working_limit():
+            content = await anyio.to_thread.run_sync(render_media, media, limiter=limiter)
+        if content:
+            state.messages.append(ChatMessageUser(content=[ContentText(text=NOTE), *content]))
         return state
 
     return solve

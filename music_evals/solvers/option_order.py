@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from functools import wraps
 from random import Random
 from string import Template, ascii_uppercase
-from typing import Any, Final
+from typing import Any
 
-from inspect_ai.model import ChatMessage
+from inspect_ai.model import ChatMessage, Content, ContentText
 from inspect_ai.solver import Generate, Solver, TaskState
 
-LINES: Final = ("$letter. $text", "\n")
+LINES = ("$letter. $text", "\n")
 """An option, and what stands between two options, in a prompt without music; there may be no
 letters.
 """
 
 
-LIST: Final = "list"
+LIST = "list"
 """In the place of what stands between options: they are written as one list, as Python prints it.
 """
 
@@ -56,9 +56,8 @@ def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False
             for at in reversed(range(len(state.messages)))
             if "asks" in (state.messages[at].metadata or {})
         )
-        state.messages[place] = _reordered(
-            state.messages[place], options, [options[at] for at in order]
-        )
+        shuffled = [options[at] for at in order]
+        state.messages[place] = _reordered(state.messages[place], options, shuffled)
         state.metadata["option_order"] = order
         return await solver(state, generate)
 
@@ -71,19 +70,22 @@ def _reordered(
     facts = (message.metadata or {})["asks"]
     for form in (facts.get("option_form", LINES), LINES, ("$text", "\n")):
         old, new = options_block(options, form), options_block(shuffled, form)
-        if old in message.text:
-            content: Any = [
-                (
-                    part.model_copy(update={"text": new.join(part.text.rsplit(old, 1))})
-                    if part.type == "text"
-                    else part
-                )
-                for part in ([] if isinstance(message.content, str) else message.content)
-            ]
-            metadata = {**(message.metadata or {}), "asks": {**facts, "options": [*shuffled]}}
-            text = new.join(message.text.rsplit(old, 1))
-            return message.model_copy(update={"content": content or text, "metadata": metadata})
+        if old not in message.text:
+            continue
+        content: Any = message.content
+        if isinstance(content, str):
+            content = new.join(content.rsplit(old, 1))
+        else:
+            content = [_with_text(part, old, new) for part in content]
+        metadata = {**(message.metadata or {}), "asks": {**facts, "options": [*shuffled]}}
+        return message.model_copy(update={"content": content, "metadata": metadata})
     raise ValueError(
         "the options of a question are not in its prompt as one block of text; they cannot be "
         "shuffled"
     )
+
+
+def _with_text(part: Content, old: str, new: str) -> Content:
+    if not isinstance(part, ContentText):
+        return part
+    return part.model_copy(update={"text": new.join(part.text.rsplit(old, 1))})

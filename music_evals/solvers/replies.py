@@ -2,9 +2,9 @@
 
 A server may send a malformed response: no choices, content of a wrong type, a tool call without a
 name. Inspect's providers then raise errors of Python or pydantic. The request is sent up to
-`ATTEMPTS` times; the last error fails the sample, and the run goes on (see
-`music_evals.evals.shared.tasks.tolerated_errors`). What Inspect itself repeats, such as a server's
-error 500, it repeats `MAX_RETRIES` times at most.
+`ATTEMPTS` times. The last error fails the sample, and the run goes on (see `error_limit` of
+`music_evals.evals.shared.declared_tasks`). What Inspect itself repeats, such as a server's error
+500, it repeats `MAX_RETRIES` times at most.
 
 A server may cut a character in two. The reply then has a lone surrogate, which UTF-8 cannot encode:
 it cannot be sent back to the model, and Inspect cannot log it. Such surrogates are written as in
@@ -13,7 +13,7 @@ Inspect's logs (``\\ud83d``) before Inspect sees them.
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import click
@@ -32,12 +32,12 @@ from tenacity import RetryError
 from music_evals.scorers.readers.cleaning import make_replies_valid
 from music_evals.solvers.answer_forms import reply_config
 
-ATTEMPTS: Final = 3
-PAUSE: Final = 2.0  # seconds before the second attempt; each further pause is twice as long
-MAX_RETRIES: Final = 6
+ATTEMPTS = 3
+PAUSE = 2.0  # seconds before the second attempt; each further pause is twice as long
+MAX_RETRIES = 6
 """How often a task has Inspect repeat a request: for about three minutes, with pauses of 3, 6, 12 …
 seconds. ``--max-retries`` changes it."""
-MENDED: Final = (
+MENDED = (
     "replies_made_valid_unicode"  # where a sample's store counts the replies that were not valid
 )
 _T = TypeVar("_T")

@@ -10,7 +10,7 @@ section 3.2.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Final, Literal
+from typing import Literal
 
 import anyio
 import anyio.to_thread
@@ -25,10 +25,10 @@ from music_evals.notation.lilypond.structure import Structure, StructureError, r
 from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.solvers.replies import ask_model
 
-MAX_TURNS: Final = 6  # turns in which the model may call tools
-MAX_CALLS: Final = 12  # calls that are answered
-MAX_LINES: Final = 200  # lines of a tool's text
-MAX_LINE: Final = 200  # characters of a line
+MAX_TURNS = 6  # turns in which the model may call tools
+MAX_CALLS = 12  # calls that are answered
+MAX_LINES = 200  # lines of a tool's text
+MAX_LINE = 200  # characters of a line
 
 
 @solver

@@ -12,7 +12,7 @@ import base64
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from random import Random
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal, get_args
 
 from inspect_ai.dataset import Sample
 from inspect_ai.model import (
@@ -35,8 +35,8 @@ Stimulus = Literal["given", "none", "noise", "other"]
 says nothing about the answer. ``other``: the music of another item with another answer.
 """
 
-ARMS: Final[tuple[Stimulus, ...]] = get_args(Stimulus)
-NOTE: Final = {
+ARMS: tuple[Stimulus, ...] = get_args(Stimulus)
+NOTE = {
     "en": "(There is no music here. Give the likeliest answer from the question alone.)",
     "zh": "（此处没有乐谱。请仅根据问题，给出最可能的答案。）",
 }
@@ -44,6 +44,7 @@ NOTE: Final = {
 
 _Place = str | tuple[Content, ...]  # a text, or adjacent parts
 _Music = tuple[_Place, ...]
+_Shown = Sequence[tuple[Sample, _Music]]
 
 
 def apply_stimulus(
@@ -69,38 +70,49 @@ def apply_stimulus(
             f"stimulus={stimulus} is not valid: no question of this task comes with music; valid is"
             " given"
         )
-    if stimulus == "none" and any("score" in (sample.metadata or {}) for sample, _ in shown):
-        raise ValueError(
-            "stimulus=none leaves the tools without a score; valid are given, noise and other"
-        )
-    if stimulus == "other":
-        changed = [
-            _with_music(sample, stimulus, music, owner)
-            for sample, music, owner in _music_of_others(shown)
-        ]
-        if not changed:
-            raise ValueError(
-                "stimulus=other is not valid: no question has another answer than the others"
-            )
-        return changed
     if stimulus == "none":
-        if any(question_message(sample)[1].get("answer_type") == "symbols" for sample, _ in shown):
+        return _without_music(shown, NOTE[language])
+    if stimulus == "noise":
+        return _with_noise(shown, own_noise)
+    changed = [
+        _with_music(sample, stimulus, music, owner)
+        for sample, music, owner in _music_of_others(shown)
+    ]
+    if not changed:
+        raise ValueError(
+            "stimulus=other is not valid: no question has another answer than the others"
+        )
+    return changed
+
+
+def _without_music(shown: _Shown, note: str) -> list[Sample]:
+    for sample, _ in shown:
+        if "score" in (sample.metadata or {}):
+            raise ValueError(
+                "stimulus=none leaves the tools without a score; valid are given, noise and other"
+            )
+        if question_message(sample)[1].get("answer_type") == "symbols":
             raise ValueError(
                 "stimulus=none leaves nothing to transcribe; it is valid with strategy=standalone "
                 "and cot"
             )
-        return [
-            _with_music(sample, stimulus, [NOTE[language]] * len(music)) for sample, music in shown
-        ]
+    return [_with_music(sample, "none", [note] * len(music)) for sample, music in shown]
+
+
+def _with_noise(shown: _Shown, own_noise: bool) -> list[Sample]:
     models = _models([music for _, music in shown])
     substitutes: dict[Hashable, _Music] = {}  # shared by the questions about the same music
+    changed = []
     for sample, music in shown:
-        if (key := _key(music)) not in substitutes:
+        key = _key(music)
+        if key not in substitutes:
             notation = question_message(sample)[1].get("notation", "")
+            places = zip(music, models, strict=False)
             substitutes[key] = tuple(
-                _noise(place, models[at], notation, own_noise) for at, place in enumerate(music)
+                _noise(place, model, notation, own_noise) for place, model in places
             )
-    return [_with_music(sample, stimulus, substitutes[_key(music)]) for sample, music in shown]
+        changed.append(_with_music(sample, "noise", substitutes[key]))
+    return changed
 
 
 def question_message(sample: Sample) -> tuple[ChatMessage, dict[str, Any]]:
@@ -124,11 +136,8 @@ def messages_of(sample: Sample) -> list[ChatMessage]:
 
 def parts_of(message: ChatMessage) -> list[Content]:
     """Return the parts of a message; a text is one part."""
-    return (
-        [ContentText(text=message.content)]
-        if isinstance(message.content, str)
-        else [*message.content]
-    )
+    content = message.content
+    return [ContentText(text=content)] if isinstance(content, str) else [*content]
 
 
 def pages_in(part: Content) -> int:
@@ -145,10 +154,8 @@ def _music(message: ChatMessage) -> _Music:
     texts = music_texts(message, (message.metadata or {})["asks"])
     if isinstance(message.content, str):
         return tuple(texts)
-    return (
-        *texts,
-        *(tuple(run) for is_music, run in groupby(message.content, key=_is_music) if is_music),
-    )
+    runs = groupby(message.content, key=_is_music)
+    return (*texts, *(tuple(run) for is_music, run in runs if is_music))
 
 
 def _is_music(part: Content) -> bool:
@@ -168,18 +175,18 @@ def _key(music: _Music) -> Hashable:
 
 def _models(all_music: Sequence[_Music]) -> list[_Place]:
     """For each place of music in a question, the music of median length over the items."""
-    places = [
-        [music[at] for music in all_music if at < len(music)]
-        for at in range(max(map(len, all_music)))
-    ]
-    return [sorted(group, key=_size)[len(group) // 2] for group in places]
+    models = []
+    for at in range(max(map(len, all_music))):
+        places = sorted((music[at] for music in all_music if at < len(music)), key=_size)
+        models.append(places[len(places) // 2])
+    return models
 
 
 def _size(place: _Place) -> tuple[int, int]:
     if isinstance(place, str):
         return len(place), 0
     count = sum(max(1, pages_in(part)) for part in place)
-    return count, sum(len(part.audio) for part in place if isinstance(part, ContentAudio))
+    return count, sum(len(sound.audio) for sound in _sounds(place))
 
 
 def _noise(place: _Place, model: _Place, notation: str, own_noise: bool) -> _Place:
@@ -191,23 +198,23 @@ def _noise(place: _Place, model: _Place, notation: str, own_noise: bool) -> _Pla
 
 def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator[Content]:
     pages = [part for part in model if isinstance(part, ContentImage)]
-    for page, image in zip(pages, noise_pages(len(pages)) if pages else (), strict=True):
-        yield page.model_copy(update={"image": data_uri(image, "image/png")})
+    if pages:
+        for page, image in zip(pages, noise_pages(len(pages)), strict=True):
+            yield page.model_copy(update={"image": data_uri(image, "image/png")})
     for part in model:
         if isinstance(part, ContentDocument):
             pdf = pages_to_pdf(noise_pages(pages_in(part)))
             yield part.model_copy(update={"document": data_uri(pdf, "application/pdf")})
-    sounds = (
-        [part for part in parts if isinstance(part, ContentAudio)] for parts in (place, model)
-    )
-    for own, other in zip(*sounds, strict=False):
+    for own, other in zip(_sounds(place), _sounds(model), strict=False):
         sound = noise_audio(_data(own.audio), _data(other.audio))
         yield own.model_copy(update={"audio": data_uri(sound, "audio/wav"), "format": "wav"})
 
 
-def _music_of_others(
-    shown: Sequence[tuple[Sample, _Music]],
-) -> Iterator[tuple[Sample, _Music, object]]:
+def _sounds(parts: Sequence[Content]) -> list[ContentAudio]:
+    return [part for part in parts if isinstance(part, ContentAudio)]
+
+
+def _music_of_others(shown: _Shown) -> Iterator[tuple[Sample, _Music, object]]:
     """Samples, each with the music and the id of a random item that has another answer."""
     owners: dict[Hashable, tuple[_Music, object]] = {}
     answers: dict[Hashable, dict[str, set[str]]] = {}
@@ -243,28 +250,37 @@ def _with_music(
     sample: Sample, stimulus: Stimulus, music: Sequence[_Place], owner: object = None
 ) -> Sample:
     """A sample with other music, or with a note instead of its music."""
-    message, question_metadata = question_message(sample)
-    spans = question_metadata.get("music") or ()
-    text, end, moved = "", 0, []
-    for (start, stop), place in zip(spans, map(str, music), strict=False):
-        text += message.text[end:start]
-        moved.append([len(text), len(text) + len(place)])
-        text, end = text + place, stop
-    content: Any = text + message.text[end:]
-    if not isinstance(message.content, str):
-        runs, content = iter(music[len(spans) :]), []
-        for is_music, run in groupby(message.content, key=_is_music):
-            content += _parts(next(runs)) if is_music else run
-        if spans:
-            content[0] = ContentText(text=text + content[0].text[end:])
-        if stimulus == "none":
-            content = "\n".join(part.text for part in content)
+    message, facts = question_message(sample)
+    spans = facts.get("music") or ()
+    content: Any = message.content
+    if not isinstance(content, str):
+        others, runs = iter(music[len(spans) :]), groupby(content, key=_is_music)
+        content = []
+        for is_music, run in runs:
+            content += _parts(next(others)) if is_music else run
     if spans:
-        question_metadata = {**question_metadata, "music": moved}
+        is_text = isinstance(content, str)
+        text, moved = _replace_spans(content if is_text else content[0].text, spans, music)
+        content = text if is_text else [ContentText(text=text), *content[1:]]
+        facts = {**facts, "music": moved}
+    if stimulus == "none" and not isinstance(content, str):
+        content = "\n".join(part.text for part in content)
     metadata: dict[str, Any] = {} if owner is None else {"stimulus_of": owner}
     if "score" in (sample.metadata or {}):
         metadata["score"] = "\n".join(map(str, music))
-    return _changed(sample, content, question_metadata, stimulus, **metadata)
+    return _changed(sample, content, facts, stimulus, **metadata)
+
+
+def _replace_spans(
+    text: str, spans: Sequence[Sequence[int]], music: Sequence[_Place]
+) -> tuple[str, list[list[int]]]:
+    """A text with other music in its spans, and the places of that music."""
+    replaced, end, moved = "", 0, []
+    for (start, stop), place in zip(spans, map(str, music), strict=False):
+        replaced += text[end:start]
+        moved.append([len(replaced), len(replaced) + len(place)])
+        replaced, end = replaced + place, stop
+    return replaced + text[end:], moved
 
 
 def _parts(place: _Place) -> Sequence[Content]:

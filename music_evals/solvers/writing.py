@@ -5,7 +5,6 @@ Source: arXiv 2606.08722, section 3.1, for one attempt. The paper has no repairs
 """
 
 from string import Template
-from typing import Final
 
 import anyio
 import anyio.to_thread
@@ -18,9 +17,9 @@ from music_evals.notation.midi.descriptors import Protocol
 from music_evals.scorers.readers.cleaning import visible_reply
 from music_evals.solvers.replies import append_reply
 
-SEED: Final = 1234  # for sampling on the first prompt; every further prompt has the next seed
-_EPOCH: Final = 10_000  # added to the seed per epoch, so that no two pieces have the same seed
-_MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model is shown
+SEED = 1234  # for sampling on the first prompt; every further prompt has the next seed
+_EPOCH = 10_000  # added to the seed per epoch, so that no two pieces have the same seed
+_MAX_PROBLEM = 1_500  # characters of LilyPond's messages that the model is shown
 
 
 @solver

@@ -23,7 +23,7 @@ from music_evals.datasets_builders import builder
 from music_evals.datasets_builders.dataset_io import DatasetError, file_sha256
 from music_evals.datasets_builders.dataset_io.provenance import data_file
 from music_evals.evals import lilybench, lilybench_generation, msu, muse, musictheorybench, ziqi
-from music_evals.evals.shared.tasks import ParameterError
+from music_evals.evals.shared.parameters import ParameterError
 from tests.campaign.conftest import Counting
 from tests.commands.cli import run as command
 from tests.fake_hub import write_small

@@ -13,7 +13,7 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from music_evals import benchmarks
 from music_evals.commands.run import show_scores
-from music_evals.evals.shared.requests import estimated_tokens
+from music_evals.evals.shared.request_counts import estimated_tokens
 from tests.commands.cli import lines_of_table, run
 from tests.reports.logs import write_log
 

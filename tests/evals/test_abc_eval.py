@@ -11,7 +11,7 @@ from inspect_ai import Task
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.lilybench.rows import TASKS, TaskName
 from music_evals.evals import abc_eval, lilybench
-from music_evals.evals.shared.tasks import ParameterError
+from music_evals.evals.shared.parameters import ParameterError
 from music_evals.reports.records import read_records
 from music_evals.reports.tables.abc_eval import tables
 from tests import abc_eval_dataset, lilybench_dataset

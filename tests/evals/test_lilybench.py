@@ -12,8 +12,8 @@ from inspect_ai.model import ChatMessage, ChatMessageTool, get_model
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, TaskName, TaskRow
 from music_evals.evals import lilybench
-from music_evals.evals.shared.score_tasks import WITH_TOOLS, listed, prompt_text
-from music_evals.evals.shared.tasks import ParameterError
+from music_evals.evals.shared.parameters import ParameterError
+from music_evals.evals.shared.written_scores import WITH_TOOLS, listed, prompt_text
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.scorers.score_tasks import option_index
 from music_evals.solvers import media

@@ -19,7 +19,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage, GenerateConfig
 from PIL import Image
 
-from music_evals.evals.shared.tasks import ParameterError
+from music_evals.evals.shared.parameters import ParameterError
 
 pytest.importorskip(
     "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"

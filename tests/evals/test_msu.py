@@ -22,8 +22,8 @@ from inspect_ai.model import (
 from music_evals.datasets_builders.dataset_io import load_split
 from music_evals.evals import msu
 from music_evals.evals.msu import score, textual, visual
-from music_evals.evals.shared.requests import requests_of
-from music_evals.evals.shared.tasks import ParameterError
+from music_evals.evals.shared.parameters import ParameterError
+from music_evals.evals.shared.request_counts import requests_of
 from music_evals.solvers.stimulus import pages_in
 from tests.evals.test_question_sets import openai_server
 from tests.harness import metrics, run, samples

@@ -31,7 +31,7 @@ from scipy.stats import binom
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals import muse
 from music_evals.evals.muse import chord_quality, syncopation, transposition
-from music_evals.evals.shared.tasks import ParameterError
+from music_evals.evals.shared.parameters import ParameterError
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.solvers import media

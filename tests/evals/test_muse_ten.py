@@ -13,7 +13,7 @@ from inspect_ai.model import ChatMessageUser, ContentAudio, ModelOutput, get_mod
 
 from music_evals.benchmarks import load
 from music_evals.evals import muse, muse_ten
-from music_evals.evals.shared.requests import requests_of
+from music_evals.evals.shared.request_counts import requests_of
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.solvers.symbolic.muse_ten import SOLVERS

@@ -8,7 +8,7 @@ import pytest
 
 from music_evals.benchmarks import load
 from music_evals.evals import lilybench, lilybench_generation, msu, muse, musictheorybench, ziqi
-from music_evals.evals.shared.tasks import ParameterError
+from music_evals.evals.shared.parameters import ParameterError
 
 CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
     muse.syncopation: [

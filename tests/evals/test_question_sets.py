@@ -44,7 +44,8 @@ from music_evals.datasets_builders.questions.media_questions import (
 )
 from music_evals.datasets_builders.questions.question_set import question_set
 from music_evals.evals import mmar, mmau, muchomusic, rul_muchomusic, ssmr
-from music_evals.evals.questions import (
+from music_evals.evals.shared.parameters import ParameterError
+from music_evals.evals.shared.question_sets import (
     NOTA,
     QuestionSetParameters,
     ShownOptions,
@@ -52,7 +53,6 @@ from music_evals.evals.questions import (
     option_sets,
     question_to_sample,
 )
-from music_evals.evals.shared.tasks import ParameterError
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.scorers.readers.official import READERS

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from music_evals.datasets_builders.ziqi.dataset import write
 from music_evals.datasets_builders.ziqi.published import build_published
-from music_evals.evals.shared.tasks import ParameterError
+from music_evals.evals.shared.parameters import ParameterError
 from music_evals.evals.ziqi import comprehension, generation, sample_id
 from music_evals.reports.records import read_records
 from music_evals.scorers.lettered_choice import lettered_choice

@@ -22,7 +22,7 @@ from inspect_ai.model import (
 )
 
 from music_evals.evals import lilybench, muse, muse_ten, musictheorybench, ziqi
-from music_evals.evals.shared.requests import reader_requests
+from music_evals.evals.shared.request_counts import reader_requests
 from music_evals.reports.records import read_records
 from music_evals.reports.tables.common import replies_table
 from music_evals.scorers import chosen_option

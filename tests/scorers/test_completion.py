@@ -4,7 +4,7 @@ import pytest
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser
 
-from music_evals.evals.shared.tasks import question_metadata
+from music_evals.evals.shared.declared_tasks import question_metadata
 from music_evals.scorers.completion import completed
 from music_evals.solvers.completion import to_complete
 from tests.scorers.every_scorer import Case

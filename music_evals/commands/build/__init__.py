@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
+from typer import BadParameter, Option
 
 from music_evals.benchmarks import dataset_facts, dataset_names, load
 from music_evals.commands.build.lilybench import lilybench
@@ -18,6 +19,7 @@ from music_evals.commands.output import (
     Out,
     Overwrite,
     PublishedSource,
+    Seed,
     building,
     cluster,
     say_counts,
@@ -51,12 +53,10 @@ def _command(name: str) -> Callable[..., None]:
     def command(
         out: Out,
         source: PublishedSource = None,
-        seed: Annotated[int | None, typer.Option(help="Seed of generated rows.")] = None,
+        seed: Seed = None,
         allow_partial: Annotated[
             bool,
-            typer.Option(
-                "--allow-partial", help="Take what is complete if published files are missing."
-            ),
+            Option("--allow-partial", help="Take what is complete if published files are missing."),
         ] = False,
         overwrite: Overwrite = False,
     ) -> None:
@@ -65,11 +65,11 @@ def _command(name: str) -> Callable[..., None]:
         from music_evals.evals.registry import dataset_module
 
         if source is None and generated is None:
-            raise typer.BadParameter(
+            raise BadParameter(
                 f"{name} has published data only; give --source published", param_hint="--source"
             )
         if source is not None and seed is not None:
-            raise typer.BadParameter(
+            raise BadParameter(
                 "a seed is for generated rows, not for published ones", param_hint="--seed"
             )
         with building(out, overwrite=overwrite) as console:
@@ -82,7 +82,7 @@ def _command(name: str) -> Callable[..., None]:
             elif hasattr(module, "build"):
                 provenance = module.build(out, seed=seed, overwrite=overwrite)
             else:
-                raise typer.BadParameter(
+                raise BadParameter(
                     f"the generated questions of {name} have one seed", param_hint="--seed"
                 )
             say_gaps(provenance)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import BadParameter, Option
 
 from music_evals.commands.output import (
     FreeOnly,
@@ -28,7 +28,7 @@ def lilybench(
     out: Out,
     source: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=(
                 "'published' to fetch the Mutopia Project and EMOPIA, or a checkout of the former. "
                 "Without it, "
@@ -38,12 +38,10 @@ def lilybench(
     ] = None,
     emopia: Annotated[
         Path | None,
-        typer.Option(help="Folder of EMOPIA's MIDI files, for emotion_recognition; with --source."),
+        Option(help="Folder of EMOPIA's MIDI files, for emotion_recognition; with --source."),
     ] = None,
     free_only: FreeOnly = False,
-    seed: Annotated[
-        int | None, typer.Option(help="Chooses pieces, places and distractors.")
-    ] = None,
+    seed: Annotated[int | None, Option(help="Chooses pieces, places and distractors.")] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Build LilyBench's understanding tasks, by the published procedure and without its leaks."""
@@ -54,7 +52,7 @@ def lilybench(
     from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED
 
     if emopia is not None and source is None:
-        raise typer.BadParameter(
+        raise BadParameter(
             "the default dataset composes its own clips; give --source too", param_hint="--emopia"
         )
     if source == PUBLISHED:

@@ -5,7 +5,7 @@ reference pieces.
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import BadParameter, Option
 
 from music_evals.commands.output import (
     FreeOnly,
@@ -26,25 +26,21 @@ def lilybench_generation(
     source: PublishedSource = None,
     bmdataset: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Folder of BMdataset's labels and files. Without it, works that come with music21."
         ),
     ] = None,
     mutopia: Annotated[
         Path | None,
-        typer.Option(
-            help="A checkout of the Mutopia Project, to measure against; with --bmdataset."
-        ),
+        Option(help="A checkout of the Mutopia Project, to measure against; with --bmdataset."),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(
-            help="Embeds the reference pieces: csc-unipd/lilybert, another name, or a folder."
-        ),
+        Option(help="Embeds the reference pieces: csc-unipd/lilybert, another name, or a folder."),
     ] = None,
     free_only: FreeOnly = False,
     seed: Annotated[
-        int | None, typer.Option(help="Draws prompts and demonstrations, and splits the works.")
+        int | None, Option(help="Draws prompts and demonstrations, and splits the works.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -68,7 +64,7 @@ def lilybench_generation(
         return
 
     if mutopia is not None and bmdataset is None:
-        raise typer.BadParameter(
+        raise BadParameter(
             "the prompts of this set come from BMdataset; give --bmdataset too",
             param_hint="--mutopia",
         )

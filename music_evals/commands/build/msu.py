@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import BadParameter, Option
 
 from music_evals.commands.output import Out, Overwrite, building, say_counts, say_gaps
 from music_evals.datasets_builders.progress import counting_pieces
@@ -11,12 +11,10 @@ from music_evals.datasets_builders.progress import counting_pieces
 
 def msu(
     out: Out,
-    seed: Annotated[
-        int | None, typer.Option(help="Chooses computed questions, and the splits.")
-    ] = None,
+    seed: Annotated[int | None, Option(help="Chooses computed questions, and the splits.")] = None,
     source: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=(
                 "'published' to fetch the published data; a folder of your own scores, of the "
                 "authors' spreadsheets, "
@@ -26,7 +24,7 @@ def msu(
         ),
     ] = None,
     works: Annotated[
-        int | None, typer.Option(help="Without --source: only so many works.", min=1)
+        int | None, Option(help="Without --source: only so many works.", min=1)
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -39,7 +37,7 @@ def msu(
     from music_evals.datasets_builders.msu.works import default_works
 
     if works is not None and source is not None:
-        raise typer.BadParameter(
+        raise BadParameter(
             "all scores of a source are read; --works is for music21's", param_hint="--works"
         )
     with building(out, overwrite=overwrite) as console:

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import BadParameter, Option
 
 from music_evals.commands.output import (
     Out,
     Overwrite,
     PublishedSource,
+    Seed,
     building,
     say_counts,
     say_gaps,
@@ -18,24 +19,24 @@ from music_evals.datasets_builders.progress import counting_pieces
 
 def muse(
     out: Out,
-    seed: Annotated[int | None, typer.Option(help="Seed of the generated stimuli.")] = None,
+    seed: Seed = None,
     source: PublishedSource = None,
     allow_partial: Annotated[
-        bool, typer.Option(help="With --source: leave out rows whose recordings are missing.")
+        bool, Option(help="With --source: leave out rows whose recordings are missing.")
     ] = False,
     soundfont: Annotated[
         Path | None,
-        typer.Option(help="SoundFont 2 file to render with, instead of the default one."),
+        Option(help="SoundFont 2 file to render with, instead of the default one."),
     ] = None,
     overwrite: Overwrite = False,
     syncopation: Annotated[
-        int | None, typer.Option(min=0, help="Test rows to generate; default 20.")
+        int | None, Option(min=0, help="Test rows to generate; default 20.")
     ] = None,
     transposition: Annotated[
-        int | None, typer.Option(min=0, help="Test rows to generate; default 20.")
+        int | None, Option(min=0, help="Test rows to generate; default 20.")
     ] = None,
     chord_quality: Annotated[
-        int | None, typer.Option(min=0, help="Test rows to generate; default 44.")
+        int | None, Option(min=0, help="Test rows to generate; default 44.")
     ] = None,
 ) -> None:
     """Build MUSE: fresh stimuli from a seed, or the authors' recordings with --source."""
@@ -51,11 +52,11 @@ def muse(
     }
     counts = {config: count for config, count in options.items() if count is not None}
     if source is None and allow_partial:
-        raise typer.BadParameter(
+        raise BadParameter(
             "only recordings can be partial; give --source too", param_hint="--allow-partial"
         )
     if source is not None and (seed is not None or soundfont is not None or counts):
-        raise typer.BadParameter(
+        raise BadParameter(
             "--seed, --soundfont and numbers of rows are for generated stimuli, not for recordings",
             param_hint="--source",
         )

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from music_evals.commands.output import Out, Overwrite, building, say, say_counts
 
@@ -11,24 +11,24 @@ from music_evals.commands.output import Out, Overwrite, building, say, say_count
 def train(
     name: Annotated[
         str,
-        typer.Argument(help="A dataset whose default data is composed, such as musictheorybench."),
+        Argument(help="A dataset whose default data is composed, such as musictheorybench."),
     ],
     out: Out,
-    rows: Annotated[int, typer.Option(help="Rows of all tasks together, spread evenly.", min=1)],
+    rows: Annotated[int, Option(help="Rows of all tasks together, spread evenly.", min=1)],
     seed: Annotated[
-        int, typer.Option(help="Any number; a test set of the same seed has other rows.")
+        int, Option(help="Any number; a test set of the same seed has other rows.")
     ] = 1,
     task: Annotated[
-        list[str] | None, typer.Option(help="Only this task (config); may be repeated.")
+        list[str] | None, Option(help="Only this task (config); may be repeated.")
     ] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="A further test set: a dataset folder or hf://datasets/ORG/NAME; may be repeated."
         ),
     ] = None,
     audio: Annotated[
-        bool, typer.Option("--audio", help="Render clips; without it rows have MIDI alone.")
+        bool, Option("--audio", help="Render clips; without it rows have MIDI alone.")
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -39,7 +39,7 @@ def train(
     from music_evals.datasets_builders.dataset_io import benchmark_of
     from music_evals.datasets_builders.training.sets import build_training_set
     from music_evals.evals.registry import dataset_module
-    from music_evals.evals.training_prompts import training_prompts
+    from music_evals.evals.shared.training_prompts import training_prompts
 
     with building(out, overwrite=overwrite) as console:
         tests = {

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import BadParameter, Option
 
 from music_evals.commands.output import (
     Out,
     Overwrite,
     PublishedSource,
+    Seed,
     building,
     say_counts,
     say_gaps,
@@ -17,16 +18,16 @@ from music_evals.commands.output import (
 
 def ziqi(
     out: Out,
-    seed: Annotated[int | None, typer.Option(help="Seed of the composed questions.")] = None,
+    seed: Seed = None,
     source: PublishedSource = None,
     skip_bad: Annotated[
-        bool, typer.Option(help="With --source FOLDER: leave malformed rows out, counted.")
+        bool, Option(help="With --source FOLDER: leave malformed rows out, counted.")
     ] = False,
     theory: Annotated[
-        int | None, typer.Option(help="Theory questions to compose for test; default 240.")
+        int | None, Option(help="Theory questions to compose for test; default 240.")
     ] = None,
     continuation: Annotated[
-        int | None, typer.Option(help="Continuation questions to compose for test; default 60.")
+        int | None, Option(help="Continuation questions to compose for test; default 60.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -39,11 +40,11 @@ def ziqi(
     options = {"theory": theory, "continuation": continuation}
     counts = {name: count for name, count in options.items() if count is not None}
     if source is None and skip_bad:
-        raise typer.BadParameter(
+        raise BadParameter(
             "it is for the published questions; give --source too", param_hint="--skip-bad"
         )
     if source is not None and (seed is not None or counts):
-        raise typer.BadParameter(
+        raise BadParameter(
             "--seed, --theory and --continuation are for composed questions, not for published "
             "ones",
             param_hint="--source",

@@ -24,22 +24,23 @@ def floors_of(
     behind them.
     """
     measured = origin.provenance.floors.get(config, {})
-    counts = Counter(
-        (split, form_of(row)) for split, split_rows in rows.items() for row in split_rows
-    )
-    if not counts or any(form not in measured.get(split, {}) for split, form in counts):
+    forms = Counter((split, form_of(row)) for split in rows for row in rows[split])
+    if not forms or any(form not in measured.get(split, {}) for split, form in forms):
         return {}
-    forms = [
-        (count / counts.total(), measured[split][form]) for (split, form), count in counts.items()
-    ]
-    effective = 1 / sum(weight**2 / form["questions"] for weight, form in forms)
-    floors: Floors = {}
-    for name in forms[0][1]:
-        if name != "questions" and all(name in form for _, form in forms):
-            value = round(min(sum(weight * form[name] for weight, form in forms), 1.0), 6)
-            low, high = wilson_interval(value, max(round(effective), 1))
-            is_chance = all(form[name] == form["chance"] for _, form in forms)
-            floors[name] = (
-                {"value": value} if is_chance else {"value": value, "low": low, "high": high}
-            )
-    return floors
+    facts = [measured[split][form] for split, form in forms]
+    weights = [count / forms.total() for count in forms.values()]
+    weighted = list(zip(weights, facts, strict=True))
+    effective = 1 / sum(weight**2 / form["questions"] for weight, form in weighted)
+    names = set(facts[0]).intersection(*facts) - {"questions"}
+    return {name: _weighted_floor(name, weighted, effective) for name in facts[0] if name in names}
+
+
+def _weighted_floor(
+    name: str, weighted: Sequence[tuple[float, Mapping[str, float]]], effective: float
+) -> dict[str, float]:
+    """A floor over forms with weights, with its interval unless it is chance."""
+    value = round(min(sum(weight * form[name] for weight, form in weighted), 1.0), 6)
+    if all(form[name] == form["chance"] for _, form in weighted):
+        return {"value": value}
+    low, high = wilson_interval(value, max(round(effective), 1))
+    return {"value": value, "low": low, "high": high}

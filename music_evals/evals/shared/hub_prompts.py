@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 from inspect_ai import Task
@@ -36,10 +36,10 @@ from music_evals.scorers.items import CLUSTERS
 from music_evals.solvers.stimulus import question_message
 
 # Answers of MSU-Bench that a pattern reads, and their types.
-_CLOSED: Final = re.compile(
+_CLOSED = re.compile(
     r"(?:yes|no|\d{1,4}/\d{1,2}|\d{1,4}|[A-G][♯♭#b]? (?:major|minor))", re.IGNORECASE
 )
-_CLOSED_TYPES: Final = ("yes_no", "number", "metre", "key")
+_CLOSED_TYPES = ("yes_no", "number", "metre", "key")
 
 Entry = dict[str, Any]  # of ``eval.yaml``
 
@@ -58,7 +58,7 @@ class PromptRow(TypedDict):
     canary: str
 
 
-FEATURES: Final = features_of(PromptRow)
+FEATURES = features_of(PromptRow)
 
 
 class Prompts(NamedTuple):
@@ -121,7 +121,7 @@ def pattern_of(asks: Mapping[str, Any]) -> str:
     time.
 
     Args:
-        asks: facts of the question, from `music_evals.evals.shared.tasks.question_metadata`.
+        asks: facts of the question, from `declared_tasks.question_metadata`.
 
     Example:
         >>> pattern = pattern_of({"form": "Answer: $answer", "answer_type": "number"})

@@ -192,8 +192,14 @@ def _strict(text: str, kind: Kind, is_cut: bool) -> str | None:
         return None
     if is_first or len(lines) == 1:
         return _first(lines, kind)
-    is_only = not any(_answer_of_line(line, kind) for line in lines[:-1]) and _is_in_form(lines[-1], kind)
-    return _answer_of_line(lines[-1], kind) if is_only or _pattern("conclusion").match(lines[-1]) else None
+    is_only = not any(_answer_of_line(line, kind) for line in lines[:-1]) and _is_in_form(
+        lines[-1], kind
+    )
+    return (
+        _answer_of_line(lines[-1], kind)
+        if is_only or _pattern("conclusion").match(lines[-1])
+        else None
+    )
 
 
 def _lines(text: str) -> list[str]:
@@ -211,7 +217,9 @@ def _trimmed(line: str) -> str:
 
 def _first(lines: list[str], kind: Kind) -> str | None:
     """The answer in the first line, where the lines below explain it and say no other."""
-    if any(_pattern("taken_back").search(line) or _answer_of_line(line, kind) for line in lines[1:]):
+    if any(
+        _pattern("taken_back").search(line) or _answer_of_line(line, kind) for line in lines[1:]
+    ):
         return None
     return _answer_of_line(lines[0], kind) if lines else None
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby, pairwise
-from typing import Final
 
 from music_evals.notation.midi.files import MidiFile
 from music_evals.solvers.symbolic.music import (
@@ -24,17 +23,17 @@ from music_evals.solvers.symbolic.music import (
 )
 from music_evals.solvers.symbolic.schema import Lists, Schema
 
-MELODIES: Final = (
+MELODIES = (
     "Yes, these are the same exact melody.",
     "No, these are not the same exact melody.",
 )
-DRUMS: Final = (
+DRUMS = (
     "Yes, these are the same exact drum set patterns.",
     "No, these are not the same exact drum set patterns.",
 )
-GROUPS: Final = {3: "A", 4: "B", 5: "C"}  # beats in a group to option letter
-SNARE_OFFSET: Final = 100  # what a snare adds to its slot
-_SHAPES: Final = {
+GROUPS = {3: "A", 4: "B", 5: "C"}  # beats in a group to option letter
+SNARE_OFFSET = 100  # what a snare adds to its slot
+_SHAPES = {
     (True, False): ("A", "ascends and then descends"),
     (False, True): ("B", "descends and then ascends"),
     (True, True): ("C", "ascends"),
@@ -69,15 +68,10 @@ def name_contour(lists: Lists) -> Decision:
     (pitches,) = lists
     rises = [after > before for before, after in pairwise(pitches) if after != before]
     turns = sum(before != after for before, after in pairwise(rises))
-    if not rises or turns > 1:
-        return Decision(
-            None,
-            (
-                f"The pitches turn {turns} times."
-                if rises
-                else "The list has no two pitches that differ."
-            ),
-        )
+    if not rises:
+        return Decision(None, "The list has no two pitches that differ.")
+    if turns > 1:
+        return Decision(None, f"The pitches turn {turns} times.")
     letter, shape = _SHAPES[rises[0], rises[-1]]
     return Decision(letter, f"The melody {shape}.")
 
@@ -125,11 +119,9 @@ def classify_triad(lists: Lists) -> Decision:
     chords.
     """
     decision = CHORD_QUALITY.decide(lists)
-    return (
-        decision
-        if decision.answer in ("A", "B")
-        else Decision(None, "The pitches form no major or minor triad.")
-    )
+    if decision.answer in ("A", "B"):
+        return decision
+    return Decision(None, "The pitches form no major or minor triad.")
 
 
 def compare_off_beats(lists: Lists) -> Decision:
@@ -142,7 +134,8 @@ def compare_off_beats(lists: Lists) -> Decision:
     """
     first, second = (sum(slot % 2 == 0 for slot in slots) for slots in lists)
     result = f"{first} hits of the first and {second} of the second are off the beat."
-    return Decision(None if first == second or not all(lists) else "AB"[second > first], result)
+    is_undecided = first == second or not all(lists)
+    return Decision(None if is_undecided else "AB"[second > first], result)
 
 
 def _strokes_of(clip: MidiFile) -> list[int]:
@@ -166,17 +159,16 @@ def _chords_of(clip: MidiFile) -> list[int]:
     """
     chords = []
     for _, notes in groupby(clip.notes, key=lambda note: note.onset + note.duration):
-        pitches = sorted(note.pitch for note in notes)
-        chords.append(
-            pitches[0] % 12 + 12 * any((pitch - pitches[0]) % 12 == 3 for pitch in pitches)
-        )
+        root, *others = sorted(note.pitch for note in notes)
+        is_minor = any((pitch - root) % 12 == 3 for pitch in others)
+        chords.append(root % 12 + 12 * is_minor)
     return chords
 
 
-_STROKES: Final = Schema("strokes", lowest=1, highest=199, longest=128, listed="slots")
-_ACCENTS: Final = Schema("accents", lowest=1, highest=200, longest=100, listed="beats")
-_CHORDS: Final = Schema("chords", lowest=0, highest=23, longest=64, listed="numbers", in_order=True)
-SOLVERS: Final[Mapping[str, SymbolicSolver]] = {
+_STROKES = Schema("strokes", lowest=1, highest=199, longest=128, listed="slots")
+_ACCENTS = Schema("accents", lowest=1, highest=200, longest=100, listed="beats")
+_CHORDS = Schema("chords", lowest=0, highest=23, longest=64, listed="numbers", in_order=True)
+SOLVERS: Mapping[str, SymbolicSolver] = {
     "oddball": SymbolicSolver(
         "equality_solver",
         TRANSPOSITION.schema,

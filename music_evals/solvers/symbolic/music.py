@@ -10,7 +10,6 @@ Source: arXiv 2510.22455, Appendix C.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
 
 from music_evals.notation.midi.files import MidiFile
 from music_evals.solvers.symbolic.schema import Lists, Schema
@@ -154,21 +153,21 @@ def sounding_pitches(clip: MidiFile) -> list[int]:
     return sorted({note.pitch for note in clip.notes})
 
 
-SYNCOPATION: Final = SymbolicSolver(
+SYNCOPATION = SymbolicSolver(
     "off_beat_solver",
     Schema("rhythm", lowest=1, highest=32, longest=64, listed="slots"),
     count_off_beats,
     slots_of,
     {letter: [[1, *range(2, 2 * count + 1, 2)]] for count, letter in LEVELS.items()},
 )
-TRANSPOSITION: Final = SymbolicSolver(
+TRANSPOSITION = SymbolicSolver(
     "transposition_solver",
     Schema("melody", lowest=0, highest=127, longest=128, in_order=True),
     compare_intervals,
     pitches_of,
     {SAME: [[60, 62, 64], [65, 67, 69]], DIFFERENT: [[60, 62, 64], [65, 67, 68]]},
 )
-CHORD_QUALITY: Final = SymbolicSolver(
+CHORD_QUALITY = SymbolicSolver(
     "chord_quality_solver",
     Schema("chord", lowest=0, highest=127, longest=32),
     classify_chord,
@@ -178,7 +177,7 @@ CHORD_QUALITY: Final = SymbolicSolver(
         for letter, (_, intervals) in QUALITIES.items()
     },
 )
-SOLVERS: Final[Mapping[str, SymbolicSolver]] = {
+SOLVERS: Mapping[str, SymbolicSolver] = {
     "syncopation": SYNCOPATION,
     "transposition": TRANSPOSITION,
     "chord_quality": CHORD_QUALITY,

@@ -154,28 +154,30 @@ class Schema:
             raise FormulationError("parse", f"the output is empty. {required}")
         lines = [self._split(line.strip()) for line in text.splitlines() if line.strip()]
         _check_count("line", len(lines), len(identifiers))
-        for (functor, identifier, numbers), expected in zip(lines, identifiers, strict=True):
-            message = ""
-            if functor != self.functor:
-                message = f"the line starts with {_shown(functor)}, required is {self.functor!r}"
-            elif identifier != expected:
-                message = f"identifier {_shown(identifier)} found, {expected!r} required"
-            elif len(numbers) > self.longest:
-                message = (
-                    f"the list holds {len(numbers)} integers, at most {self.longest} are allowed"
-                )
-            if message:
-                raise FormulationError("structural", message)
-        for number in (number for *_, numbers in lines for number in numbers):
-            # The length is checked first: turning a very long run of digits into an integer is not
-            # linear.
-            if len(number) > 6 or not self.lowest <= int(number) <= self.highest:
-                message = (
-                    f"{_shown(number)} lies outside the allowed range {self.lowest} to "
-                    f"{self.highest}"
-                )
-                raise FormulationError("domain", message)
-        return [[int(number) for number in numbers] for *_, numbers in lines]
+        for line, identifier in zip(lines, identifiers, strict=True):
+            self._check_structure(*line, identifier)
+        return [list(map(self._integer, numbers)) for _, _, numbers in lines]
+
+    def _check_structure(
+        self, functor: str, identifier: str, numbers: Sequence[str], required: str
+    ) -> None:
+        message = ""
+        if functor != self.functor:
+            message = f"the line starts with {_shown(functor)}, required is {self.functor!r}"
+        elif identifier != required:
+            message = f"identifier {_shown(identifier)} found, {required!r} required"
+        elif len(numbers) > self.longest:
+            message = f"the list holds {len(numbers)} integers, at most {self.longest} are allowed"
+        if message:
+            raise FormulationError("structural", message)
+
+    def _integer(self, number: str) -> int:
+        # The length is checked first: turning a very long run of digits into an integer is not
+        # linear.
+        if len(number) > 6 or not self.lowest <= int(number) <= self.highest:
+            outside = f"{_shown(number)} lies outside the allowed range"
+            raise FormulationError("domain", f"{outside} {self.lowest} to {self.highest}")
+        return int(number)
 
     def _split(self, line: str) -> tuple[str, str, list[str]]:
         match = _LINE.fullmatch(line)

@@ -26,7 +26,7 @@ from music_evals.datasets_builders.questions.question_set import (
     question_set,
 )
 from music_evals.evals import rul_muchomusic
-from music_evals.evals.questions import QuestionSetParameters, question_set_task
+from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
 from tests.datasets_builders.dataset_io.test_archives import member, tar_of, zip_of
 from tests.evals.test_question_sets import rul_files, rul_record, sound, write
 

@@ -5,7 +5,6 @@ take.
 from collections.abc import Container, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
 
 from inspect_ai import Task
 
@@ -13,7 +12,7 @@ from music_evals.solvers.stimulus import messages_of
 
 Messages = list[dict[str, str]]
 
-_CONDITIONS: Final[Mapping[str, tuple[Mapping[str, str], ...]]] = {
+_CONDITIONS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "msu": ({"asking": "single"},),
     "muse": ({"modality": "midi"},),
     "muse_ten": ({"modality": "midi"},),
@@ -22,7 +21,7 @@ _CONDITIONS: Final[Mapping[str, tuple[Mapping[str, str], ...]]] = {
 """Dataset → the parameters of the tasks that ask its rows, without sound and one question at a
 time.
 """
-_TASKS: Final = {"questions": "textual"}  # config → task of another name
+_TASKS = {"questions": "textual"}  # config → task of another name
 
 
 def training_prompts(name: str, folder: Path) -> dict[str, dict[str, Messages]]:
@@ -40,33 +39,33 @@ def training_prompts(name: str, folder: Path) -> dict[str, dict[str, Messages]]:
 
     spec = dataset_module(name).BENCHMARK
     module = import_module(f"music_evals.evals.{name}")
-    found: dict[str, dict[str, Messages]] = {}
+    prompts: dict[str, dict[str, Messages]] = {}
     for config in describe_dataset(str(folder), benchmark=spec).provenance.counts:
         make = getattr(module, _TASKS.get(config, config), None)
         if make is None:  # scores, on which other rows ask
             continue
-        ids = load_split(str(folder), config, "test", benchmark=spec, columns=["id"])["id"]
-        asked: dict[str, Messages] = {}
+        messages: dict[str, Messages] = {}
         for parameters in _CONDITIONS.get(name, ({},)):
-            asked |= _messages(make(dataset=str(folder), **parameters))
-        found[config] = {row: asked[_sample_id(row, asked)] for row in ids}
-    return found
+            messages |= _messages(make(dataset=str(folder), **parameters))
+        ids = load_split(str(folder), config, "test", benchmark=spec, columns=["id"])["id"]
+        prompts[config] = {row: messages[_sample_id(row, messages)] for row in ids}
+    return prompts
 
 
-def _sample_id(row: str, asked: Container[str]) -> str:
+def _sample_id(row: str, sample_ids: Container[str]) -> str:
     """What a task calls a row: its id, perhaps without the names of its theme at the beginning."""
-    while row and row not in asked:
+    while row and row not in sample_ids:
         row = row.partition("-")[2]
     return row
 
 
 def _messages(task: Task) -> dict[str, Messages]:
     """Id of a row, or what a task calls it → its messages."""
-    found = {}
+    messages_by_row = {}
     for sample in task.dataset:
-        facts: Mapping[str, Any] = sample.metadata or {}
-        messages = [
-            {"role": message.role, "content": message.text} for message in messages_of(sample)
+        messages = messages_of(sample)
+        row = (sample.metadata or {}).get("row", sample.id)
+        messages_by_row[str(row)] = [
+            {"role": message.role, "content": message.text} for message in messages
         ]
-        found[str(facts.get("row", sample.id))] = messages
-    return found
+    return messages_by_row

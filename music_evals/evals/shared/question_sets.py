@@ -1,8 +1,5 @@
 """Tasks on questions, the common kind of benchmark: text, sound, pictures or notation, and options
 to choose from.
-
-`question_set_task` is for any of these, with any number of options. `question_task` is for banks of
-four-option questions of text with worked examples.
 """
 
 import logging
@@ -12,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from random import Random
 from string import Template, ascii_lowercase, ascii_uppercase
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -31,6 +28,7 @@ from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     PUBLISHED,
     DatasetSpec,
+    Origin,
     describe_dataset,
     load_split,
 )
@@ -40,16 +38,10 @@ from music_evals.datasets_builders.questions.media_questions import (
     MediaQuestionRow,
     check_complete,
 )
-from music_evals.datasets_builders.questions.question_rows import QuestionRow
+from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
-from music_evals.evals.shared.tasks import (
-    check_positive,
-    commonest,
-    declared_task,
-    question_metadata,
-)
+from music_evals.evals.shared.parameters import check_positive
 from music_evals.notation.audio.clips import Clip, sendable_clip
-from music_evals.scorers.choice import final_answer
 from music_evals.scorers.items import TAGS
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
 from music_evals.solvers.answer_forms import AnswerForm
@@ -58,99 +50,12 @@ from music_evals.solvers.option_order import LINES, LIST, options_block, with_sh
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
-_log: Final = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionParameters:
-    """Parameters of a task on a bank.
-
-    Args:
-        dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which
-            is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
-        stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for
-            random music of the same length; ``other`` for the music of a question with another
-            answer.
-        twin: ``original``; ``completion`` to show half of the options and ask for the others word
-            for word.
-        shots: ``zero``, or ``five`` to show five worked examples ahead of the question.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
-            ``likelihood`` for the probabilities of the options, also by models without a chat
-            template. See ``docs/answers.md``.
-        prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
-    """
-
-    dataset: str = GENERATED
-    stimulus: Stimulus = "given"
-    twin: Literal["original", "completion"] = "original"
-    shots: Literal["zero", "five"] = "zero"
-    answer: AnswerForm = "text"
-    prompts: str | None = None
-
-
-def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec) -> Task:
-    """Make the task of a name, which is that of the config in the benchmark's dataset.
-
-    The benchmark's ``prompts.toml`` holds ``instruction`` and ``question``, and ``examples`` and
-    ``example`` for worked examples.
-    """
-    wording = load_prompts(benchmark.name, params.prompts)
-    origin = describe_dataset(params.dataset, benchmark=benchmark)
-    dev, test = (
-        load_split(params.dataset, name, split, benchmark=benchmark).to_list()
-        for split in ("dev", "test")
-    )
-    opening = [wording["instruction"]]
-    if params.shots == "five":
-        opening += [wording["examples"], *(_worded(wording["example"], row) for row in dev)]
-    prompt = "\n\n".join([*(text.replace("$", "$$") for text in opening), wording["question"]])
-    majority = commonest(("", row["answer"]) for row in dev)[""]
-    return declared_task(
-        params,
-        benchmark.name,
-        name,
-        origin,
-        [record_to_sample(benchmark.name, name, row, prompt, majority) for row in test],
-        solver=reply(),
-        scorer=final_answer(),
-        config=GenerateConfig(temperature=0.0),
-        floors={"": floors_of(origin, name, {"test": test})},
-        is_like=origin.provenance.source == GENERATED,
-        reasons=True,
-    )
-
-
-def record_to_sample(
-    benchmark: str, name: str, row: QuestionRow, prompt: str, majority: str
-) -> Sample:
-    """Map a row to a sample; the prompt is a template of what comes ahead of all questions, and of
-    the question.
-    """
-    question = row["question"] + ("\n\n<abc 1>" if row["abc"] else "")
-    media_row: Any = {**row, "question": question, "abc": [row["abc"]], "theme": row["kind"]}
-    style = {
-        "prompt": prompt,
-        "option": LINES[0],
-        "layout": "lines",
-        "form": "Final Answer: $answer",
-    }
-    shown = ShownOptions(row["options"], row["answer"])
-    sample = question_to_sample(benchmark, name, media_row, shown, style, 0, majority)
-    sample.metadata = {"options": row["options"], "kind": row["kind"]}
-    return sample
-
-
-def _worded(text: str, row: QuestionRow) -> str:
-    question = row["question"] + (f"\n\n{row['abc'].strip()}" if row["abc"] else "")
-    options: dict[str, Any] = dict(zip("abcd", row["options"], strict=True))
-    return Template(text).substitute(question=question, answer=row["answer"], **options)
-
-
-# --- questions of text, sound, pictures and notation, with any number of options ---
-
-NOTA: Final = "None of the above"
-_FIRST_MEDIA: Final = re.compile(r"(?:<(?:audio|image) \d+>\s*)+")
-_BETWEEN: Final = {"lines": "\n", "one line": " ", "list": LIST}
+NOTA = "None of the above"
+_FIRST_MEDIA = re.compile(r"(?:<(?:audio|image) \d+>\s*)+")
+_BETWEEN = {"lines": "\n", "one line": " ", "list": LIST}
 """Layout of a style → what stands between options."""
 
 
@@ -215,68 +120,74 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         raise ValueError(
             f"prompt={params.prompt!r} is not valid; valid values are: {', '.join(styles)}"
         )
-    origin = describe_dataset(params.dataset, benchmark=dataset)
-    rows: list[MediaQuestionRow] = load_split(
-        params.dataset, name, "test", benchmark=dataset
-    ).to_list()
-    if params.stimulus == "none":  # needs no file, so that none is missing
-        origin = replace(origin, provenance=replace(origin.provenance, missing={}))
-    else:
-        rows = [
-            row
-            for row in rows
-            if all(cell["bytes"] != ABSENT for cell in row["audio"] + row["images"])
-        ]
-    missing = origin.provenance.missing_for(name)
-    if params.dataset == PUBLISHED and missing and rows:  # nobody can complete them
-        _log.warning(
-            "%s: %d questions lack their files and are not asked", benchmark.title, len(missing)
-        )
-    elif not (params.allow_partial and rows):
-        check_complete(
-            missing, params.dataset, "allow_partial=true, or all without files: stimulus=none"
-        )
-    is_shuffled, is_reduced = (
-        params.options == "shuffled",
-        params.nota or params.options == "leave_one_out",
-    )
-    if is_shuffled and any(MARK.search("".join(row["options"])) for row in rows):
-        raise ValueError(
-            "options=shuffled is not valid where options are pictures; valid are given, "
-            "leave_one_out"
-        )
-    majority = commonest(("", row["answer"]) for row in rows)[""]
-    reading = benchmark.table.get("official_reading")
-    if not reading and params.protocol == "paper":
+    style = styles[params.prompt]
+    origin, rows = _load_complete(params, name, dataset)
+    solver = reply()
+    if params.options == "shuffled":
+        if any(MARK.search("".join(row["options"])) for row in rows):
+            raise ValueError(
+                "options=shuffled is not valid where options are pictures; valid are given, "
+                "leave_one_out"
+            )
+        solver = with_shuffled_options(solver, params.seed, last_stays=params.nota)
+    scorers = [strict_choice()]
+    if reading := benchmark.table.get("official_reading"):
+        scorers.append(official_choice(reading))
+    elif params.protocol == "paper":
         raise ValueError(
             f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is "
             "strict"
         )
+    majority = commonest(("", row["answer"]) for row in rows)[""]
+    samples = []
+    for row in rows:
+        for shown in option_sets(row, params):
+            sample = question_to_sample(
+                benchmark.name, name, row, shown, style, params.seconds, majority
+            )
+            samples.append(sample)
+    has_all_options = not params.nota and params.options != "leave_one_out"
     return declared_task(
         params,
         benchmark.name,
         name,
         origin,
-        [
-            question_to_sample(
-                benchmark.name, name, row, shown, styles[params.prompt], params.seconds, majority
-            )
-            for row in rows
-            for shown in option_sets(row, params)
-        ],
-        solver=(
-            with_shuffled_options(reply(), params.seed, last_stays=params.nota)
-            if is_shuffled
-            else reply()
-        ),
-        scorer=[strict_choice(), *([official_choice(reading)] if reading else [])],
+        samples,
+        solver=solver,
+        scorer=scorers,
         config=GenerateConfig(temperature=0.0),
-        floors={} if is_reduced else {"": floors_of(origin, name, {"test": rows})},
+        floors={"": floors_of(origin, name, {"test": rows})} if has_all_options else {},
         is_like=origin.provenance.source == GENERATED,
         metric=MAIN[params.protocol],
         own_noise=True,
-        reasons=styles[params.prompt]["form"] != "$answer",
+        reasons=style["form"] != "$answer",
     )
+
+
+def _load_complete(
+    params: QuestionSetParameters, name: str, dataset: DatasetSpec
+) -> tuple[Origin, list[MediaQuestionRow]]:
+    """Load the questions whose files are there; ValueError if others may not be left out."""
+    origin = describe_dataset(params.dataset, benchmark=dataset)
+    rows: list[MediaQuestionRow] = load_split(
+        params.dataset, name, "test", benchmark=dataset
+    ).to_list()
+    if params.stimulus == "none":  # needs no file, so that none is missing
+        return replace(origin, provenance=replace(origin.provenance, missing={})), rows
+    rows = [row for row in rows if not _lacks_files(row)]
+    missing = origin.provenance.missing_for(name)
+    if params.dataset == PUBLISHED and missing and rows:  # nobody can complete them
+        title = benchmarks.load(dataset.name).title
+        _log.warning("%s: %d questions lack their files and are not asked", title, len(missing))
+    elif not params.allow_partial or not rows:
+        check_complete(
+            missing, params.dataset, "allow_partial=true, or all without files: stimulus=none"
+        )
+    return origin, rows
+
+
+def _lacks_files(row: MediaQuestionRow) -> bool:
+    return any(cell["bytes"] == ABSENT for cell in row["audio"] + row["images"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,22 +207,24 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
     ...     QuestionSetParameters(options="leave_one_out"))]
     [['harp', 'bell'], ['lute', 'harp']]
     """
-    options, place = row["options"], ascii_uppercase.find(row["answer"])
-    wrong = [at for at in range(len(options)) if at != place]
-    if params.nota and options:
+    options, right = row["options"], ascii_uppercase.find(row["answer"])
+    if not options or right < 0:  # a short answer, or one that is not public
+        return [ShownOptions(options, row["answer"])]
+    wrong = [place for place in range(len(options)) if place != right]
+    if params.nota:
         rng = Random(f"{params.seed} {row['id']} nota")
-        left_out = [place if rng.randrange(len(options)) == 0 else rng.choice(wrong)]
-    elif params.options == "leave_one_out" and len(wrong) > 1:
-        left_out = wrong
-    else:
+        is_right = rng.randrange(len(options)) == 0
+        left_out = right if is_right else rng.choice(wrong)
+        remaining = [*options[:left_out], *options[left_out + 1 :], NOTA]
+        place = len(remaining) - 1 if is_right else right - (left_out < right)
+        return [ShownOptions(remaining, ascii_uppercase[place])]
+    if params.options != "leave_one_out" or len(wrong) < 2:
         return [ShownOptions(options, row["answer"])]
     shown = []
-    for out in left_out:
-        kept = [option for at, option in enumerate(options) if at != out] + [NOTA] * params.nota
-        letter = ascii_uppercase[len(kept) - 1 if out == place else place - (out < place)]
-        shown.append(
-            ShownOptions(kept, letter, "" if params.nota else f"-without-{ascii_uppercase[out]}")
-        )
+    for place in wrong:
+        remaining = [*options[:place], *options[place + 1 :]]
+        letter = ascii_uppercase[right - (place < right)]
+        shown.append(ShownOptions(remaining, letter, f"-without-{ascii_uppercase[place]}"))
     return shown
 
 
@@ -329,18 +242,21 @@ def question_to_sample(
     """
     options = shown.options
     form = (style["option"], _BETWEEN.get(style["layout"], " "))
-    letters: dict[str, Any] = dict(zip(ascii_lowercase, options, strict=False))
-    block = options_block(options, form)
     media, question = split_media(row["question"])
-    text = media + Template(style["prompt"]).substitute(question=question, options=block, **letters)
+    text = media + Template(style["prompt"]).substitute(
+        dict(zip(ascii_lowercase, options, strict=False)),
+        question=question,
+        options=options_block(options, form),
+    )
     content, spans = _content(text, row, seconds)
     answers = [*ascii_uppercase[: len(options)]]
-    majority = majority if majority in answers or not options else "A"
+    if options and majority not in answers:
+        majority = "A"
     if style.get("answer") == "text":
-        majority, answers = (
-            dict(zip(answers, options, strict=True)).get(majority, majority),
-            options,
-        )
+        texts = dict(zip(answers, options, strict=True))
+        majority, answers = texts.get(majority, majority), options
+    has_own_form = bool(options) and form != LINES
+    music: dict[str, Any] = {"notation": "abc", "music": spans} if spans else {}
     metadata = question_metadata(
         benchmark,
         name,
@@ -349,27 +265,25 @@ def question_to_sample(
         form=style["form"],
         question=MARK.sub("", row["question"]).strip(),
         options=options or None,
-        option_form=list(form) if options and form != LINES else None,
+        option_form=list(form) if has_own_form else None,
         kind=row["theme"],
         majority=majority,
-        notation="abc" if spans else None,
-        music=spans or None,
+        **music,
     )
-    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)} | _checksums(
-        row
-    )
+    groups: dict[str, Any] = {
+        key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)
+    }
+    groups |= _checksums(row)
     if row.get("tags"):
         groups["tags"] = TAGS.join(row["tags"])
+    if shown.suffix:
+        groups["question"] = row["id"]
     return Sample(
         id=row["id"] + shown.suffix,
         input=[ChatMessageUser(content=content, metadata=metadata)],
         choices=options or None,
         target=shown.answer,
-        metadata={
-            "options": options,
-            **groups,
-            **({"question": row["id"]} if shown.suffix else {}),
-        },
+        metadata={"options": options, **groups},
     )
 
 
@@ -378,17 +292,17 @@ def _checksums(row: MediaQuestionRow) -> dict[str, str]:
     files.
     """
     cells = [*row.get("audio", ()), *row.get("images", ())]  # a bank of texts has neither
-    files = "\0".join(
-        sha256(cell["bytes"]).hexdigest() for cell in cells if cell["bytes"] != ABSENT
-    )
+    checksums = [sha256(cell["bytes"]).hexdigest() for cell in cells if cell["bytes"] != ABSENT]
+    files = "\0".join(checksums)
     place = ascii_uppercase.find(row["answer"])
     right = row["options"][place] if row["options"] and place >= 0 else row["answer"]
     texts = [row["question"], *filter(None, row["abc"]), *sorted(row["options"]), right, files]
-    content = sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:16]
-    return {
-        "content": content,
-        **({"cluster": sha256(files.encode()).hexdigest()[:16]} if files else {}),
-    }
+    content = {"content": _short_checksum("\0".join(texts))}
+    return {**content, "cluster": _short_checksum(files)} if files else content
+
+
+def _short_checksum(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def split_media(question: str) -> tuple[str, str]:
@@ -419,14 +333,17 @@ def _content(
             spans.append([len(written), len(written) + len(tune)])
             written += tune + following
             continue
-        parts += [ContentText(text=written.strip())] if written.strip() else []
-        parts.append(
-            _media(row["audio" if kind == "audio" else "images"][place]["bytes"], kind, seconds)
-        )
+        cell = row["audio" if kind == "audio" else "images"][place]
+        parts += [*_text_part(written), _media(cell["bytes"], kind, seconds)]
         written = following
     if not parts:
         return written, spans
-    return [*parts, *([ContentText(text=written.strip())] if written.strip() else [])], []
+    return [*parts, *_text_part(written)], []
+
+
+def _text_part(text: str) -> list[Content]:
+    """A text as a part of a message; blank text is none."""
+    return [ContentText(text=text.strip())] if text.strip() else []
 
 
 def _media(data: bytes, kind: str, seconds: int) -> Content:

@@ -10,7 +10,7 @@ and its samples.
 
 from collections.abc import Mapping, Sequence
 from string import Template
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, Content, ContentText, GenerateConfig
@@ -20,13 +20,11 @@ from music_evals.scorers.readers.fields import FORM, SCHEMA, answer_schema
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.stimulus import parts_of, question_message
 
-SCHEMA_TOKENS: Final = 64  # new tokens that the object takes besides what the task allows
-PROBABILITIES: Final = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=True, top_logprobs=20)
+SCHEMA_TOKENS = 64  # new tokens that the object takes besides what the task allows
+PROBABILITIES = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=True, top_logprobs=20)
 """Settings of ``likelihood``: 20 tokens are the most that most servers tell."""
-_LEAD: Final = (
-    "Answer:"  # ahead of the answer, if the task's form of a reply has nothing ahead of it
-)
-_WITH_TEXT_ALONE: Final[Mapping[str, str]] = {
+_LEAD = "Answer:"  # ahead of the answer, if the task's form of a reply has nothing ahead of it
+_WITH_TEXT_ALONE: Mapping[str, str] = {
     "strategy": "logiclm",
     "twin": "completion",
     "chat": "continued",

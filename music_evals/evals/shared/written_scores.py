@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -25,15 +25,14 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CLEAN, TASKS, Protocol, TaskName, TaskRow
-from music_evals.evals.shared.floors import Floors, floors_of
-from music_evals.evals.shared.tasks import (
-    check_lilypond,
-    check_positive,
+from music_evals.evals.shared.declared_tasks import (
     commonest,
     declared_task,
-    estimated_tokens,
+    notation_tokens,
     question_metadata,
 )
+from music_evals.evals.shared.floors import Floors, floors_of
+from music_evals.evals.shared.parameters import check_lilypond, check_positive
 from music_evals.scorers.explanations import WHY
 from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.measures import measure_f1
@@ -53,24 +52,24 @@ from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.stimulus import Stimulus
 
 Strategy = Literal["standalone", "cot", "logiclm"]
-MAX_TOKENS: Final[Mapping[Strategy, int]] = {"standalone": 20, "cot": 2048, "logiclm": 2048}
+MAX_TOKENS: Mapping[Strategy, int] = {"standalone": 20, "cot": 2048, "logiclm": 2048}
 """New tokens of a reply; the paper's 20, and room to reason."""
 
-WITH_TOOLS: Final[tuple[TaskName, ...]] = ("bar_count", "metadata_qa", "error_detection")
+WITH_TOOLS: tuple[TaskName, ...] = ("bar_count", "metadata_qa", "error_detection")
 """Tasks on whole scores for which tools can help to find the answer without telling it."""
 
-PARTS: Final[tuple[TaskName, ...]] = ("bar_sequencing", "next_bar_prediction")
+PARTS: tuple[TaskName, ...] = ("bar_sequencing", "next_bar_prediction")
 """Tasks on single measures. Their octaves depend on the music around them, so no page is drawn."""
 
 Notation = Literal["lilypond", "abc"]
-FORMS: Final[Mapping[TaskName, Kind]] = {
+FORMS: Mapping[TaskName, Kind] = {
     **dict.fromkeys(TASKS, "index"),
     "bar_count": "number",
     "bar_sequencing": "order",
     "error_detection": "measures",
 }
 """Task → form of its answers."""
-_SCORERS: Final[Mapping[Kind, Callable[[Protocol, bool], Scorer]]] = {
+_SCORERS: Mapping[Kind, Callable[[Protocol, bool], Scorer]] = {
     "number": measure_count,
     "index": option_index,
     "order": measure_order,
@@ -125,14 +124,9 @@ def score_task(
 ) -> Task:
     """Make a task of a benchmark whose rows have scores in a notation."""
     check_positive(max_score_tokens=params.max_score_tokens)
-    if params.strategy == "logiclm":
-        if name not in WITH_TOOLS or notation == "abc":
-            raise ValueError(
-                f"strategy='logiclm' is not valid for {name} of {benchmark.name}; valid values are:"
-                f" standalone, cot (tools that parse the score are for {', '.join(WITH_TOOLS)} of "
-                "lilybench)"
-            )
-        check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")
+    has_tools = params.strategy == "logiclm"
+    if has_tools:
+        _check_tools(name, benchmark, notation)
     wording = load_prompts(benchmark.name, params.prompts)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
     rows: list[TaskRow] = load_split(
@@ -142,33 +136,32 @@ def score_task(
         raise ValueError(
             f"{params.dataset} has no rows of {name} under protocol='{params.protocol}'"
         )
-    longest = params.max_score_tokens
-    fitting = [row for row in rows if longest is None or score_tokens(row) <= longest]
+    fitting = _fitting(rows, params.max_score_tokens)
     if not fitting:
         raise ValueError(
-            f"max_score_tokens={longest} leaves no row of {name} in {params.dataset}; its shortest "
-            f"score is estimated at {min(map(score_tokens, rows))} tokens"
+            f"max_score_tokens={params.max_score_tokens} leaves no row of {name} in "
+            f"{params.dataset}; its shortest score is estimated at {min(map(score_tokens, rows))} "
+            "tokens"
         )
     majority = commonest((_shown_kind(name, row), row["answer"]) for row in rows)
-    texts = (
-        _texts(params.dataset, origin, params.protocol, benchmark)
-        if name == "error_detection"
-        else {}
-    )
-    why = reasons(name, params.protocol, fitting, texts)
+    texts = {}
+    if name == "error_detection" and "corpus" in origin.provenance.counts:
+        texts = _texts_before_errors(params.dataset, params.protocol, benchmark)
+    explanations = reasons(name, params.protocol, fitting, texts)
+    samples = []
+    for row in fitting:
+        sample = record_to_sample(benchmark.name, name, notation, row, wording, params, majority)
+        if row["id"] in explanations:
+            sample.metadata = {**(sample.metadata or {}), WHY: explanations[row["id"]]}
+        samples.append(sample)
     is_published = origin.provenance.source != GENERATED
     return declared_task(
         params,
         benchmark.name,
         name,
         origin,
-        [
-            record_to_sample(
-                benchmark.name, name, notation, row, wording, params, majority, why.get(row["id"])
-            )
-            for row in fitting
-        ],
-        solver=score_tools() if params.strategy == "logiclm" else reply(),
+        samples,
+        solver=score_tools() if has_tools else reply(),
         scorer=_SCORERS[FORMS[name]](params.protocol, params.strategy != "standalone"),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[params.strategy]),
         metadata={
@@ -180,37 +173,49 @@ def score_task(
         },
         floors={"": _floors(name, origin, params.protocol, fitting)},
         is_like=not is_published,
-        tools=params.strategy == "logiclm",
+        tools=has_tools,
         reasons=params.strategy == "cot",
     )
 
 
-def _texts(
-    dataset: str, origin: Origin, protocol: Protocol, benchmark: DatasetSpec
+def _check_tools(name: TaskName, benchmark: DatasetSpec, notation: Notation) -> None:
+    """Check that tools can parse the scores of a task; ValueError if not."""
+    if name not in WITH_TOOLS or notation == "abc":
+        raise ValueError(
+            f"strategy='logiclm' is not valid for {name} of {benchmark.name}; valid values are:"
+            f" standalone, cot (tools that parse the score are for {', '.join(WITH_TOOLS)} of "
+            "lilybench)"
+        )
+    check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")
+
+
+def _fitting(rows: list[TaskRow], longest: int | None) -> list[TaskRow]:
+    return rows if longest is None else [row for row in rows if score_tokens(row) <= longest]
+
+
+def _texts_before_errors(
+    dataset: str, protocol: Protocol, benchmark: DatasetSpec
 ) -> dict[str, str]:
-    """Id → text of a piece before errors were put in; empty if the dataset has no corpus."""
-    if "corpus" not in origin.provenance.counts:
-        return {}
+    """Id → text of a piece before errors were put in."""
     column = "text" if protocol == "paper" else "score"
     rows = load_split(dataset, "corpus", "full", benchmark=benchmark, columns=["id", column])
-    return {
-        name: text for name, text in zip(rows["id"], rows[column], strict=True) if text is not None
-    }
+    texts = dict(zip(rows["id"], rows[column], strict=True))
+    return {name: text for name, text in texts.items() if text is not None}
 
 
 def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[TaskRow]) -> Floors:
     """The dataset's floors; for `error_detection`, whose answers score from 0 to 1, the most common
     answer's score.
     """
-    if name == "error_detection":
-        wrong = [row for row in rows if row["kind"] != CLEAN]
-        constant = measures_of(commonest(("", row["answer"]) for row in wrong)[""])
-        values = [measure_f1(constant, measures_of(row["answer"])) for row in wrong]
-        pieces, kinds = [row["piece"] for row in wrong], [row["kind"] for row in wrong]
-        low, high = mean_interval(values, pieces, kinds)
-        ends = {} if isnan(low) else {"low": low, "high": high}
-        return {"majority": {"value": macro_mean(values, kinds), **ends}}
-    return floors_of(origin, name, {protocol: rows})
+    if name != "error_detection":
+        return floors_of(origin, name, {protocol: rows})
+    wrong = [row for row in rows if row["kind"] != CLEAN]
+    constant = measures_of(commonest(("", row["answer"]) for row in wrong)[""])
+    values = [measure_f1(constant, measures_of(row["answer"])) for row in wrong]
+    pieces, kinds = [row["piece"] for row in wrong], [row["kind"] for row in wrong]
+    low, high = mean_interval(values, pieces, kinds)
+    ends = {} if isnan(low) else {"low": low, "high": high}
+    return {"majority": {"value": macro_mean(values, kinds), **ends}}
 
 
 def record_to_sample(
@@ -221,60 +226,65 @@ def record_to_sample(
     wording: Prompts,
     params: ScoreTaskParameters,
     majority: Mapping[str, str],
-    why: str | None = None,
 ) -> Sample:
     """Map a row to a sample; under ``logiclm`` its metadata have the score for the tools."""
+    is_paper = params.protocol == "paper"
     metadata: dict[str, Any] = {
         "task": name,
         "row": row["id"],
         "piece": row["piece"],
         "kind": row["kind"],
         "score_tokens": score_tokens(row),
-        **({WHY: why} if why else {}),
-        **({MEDIA: {notation: row["score"]}} if name not in PARTS else {}),
     }
+    if name not in PARTS:
+        metadata[MEDIA] = {notation: row["score"]}
     if params.strategy == "logiclm":
         metadata["score"] = row["score"]
     if name == CONFUSED:
         metadata["options"] = row["options"]
     shown_majority = majority[_shown_kind(name, row)]
-    if name == "error_detection" and (notation, params.protocol) == ("abc", "paper"):
+    if name == "error_detection" and is_paper and notation == "abc":
         metadata[JOINED] = True
         shown_majority = shown_majority.replace(" ", "")
     prompt = prompt_text(name, row, wording, params.protocol, params.strategy)
-    form = FORMS[name]
-    # A question of order shows its options as the music.
-    score = row["score"].strip("\r\n")
-    if form == "order":
-        score = (
-            _published_music(row, form) if params.protocol == "paper" else listed(row["options"])
-        )
-    start = prompt.index(score)
+    form, answers = FORMS[name], None
+    if form == "index":
+        answers = list(map(str, range(len(row["options"]))))
+    options, kind = row["options"] or None, row["kind"] or None
+    music = _shown_music(row, form, is_paper)
+    start = prompt.index(music)
+    is_bare = params.strategy == "standalone"
     facts = question_metadata(
         benchmark,
         name,
-        answer_type="choice" if form == "index" else form,
-        answers=[str(index) for index in range(len(row["options"]))] if form == "index" else None,
-        form="$answer" if params.strategy == "standalone" else "Answer: $answer",
+        answer_type="choice" if answers else form,
+        answers=answers,
+        form="$answer" if is_bare else "Answer: $answer",
         question=question_text(name, row, wording, params.protocol),
-        options=row["options"] or None,
-        kind=row["kind"] or None,
+        options=options,
+        kind=kind,
         majority=shown_majority,
         notation=notation,
-        music=[[start, start + len(score)]] if score else None,
+        music=[[start, start + len(music)]] if music else None,
     )
+    instruction = (wording["paper"] if is_paper else wording)["instruction"]
     return Sample(
         id=sample_id(name, params.protocol, row["id"]),
         input=[
-            ChatMessageSystem(
-                content=(wording["paper"] if params.protocol == "paper" else wording)["instruction"]
-            ),
+            ChatMessageSystem(content=instruction),
             ChatMessageUser(content=prompt, metadata=facts),
         ],
-        choices=row["options"] or None,
+        choices=options,
         target=row["answer"],
         metadata=metadata,
     )
+
+
+def _shown_music(row: TaskRow, form: Kind, is_paper: bool) -> str:
+    """The music in a prompt; a question of order shows its options as the music."""
+    if form != "order":
+        return row["score"].strip("\r\n")
+    return _published_music(row, form) if is_paper else listed(row["options"])
 
 
 def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
@@ -297,29 +307,28 @@ def prompt_text(
     name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy
 ) -> str:
     """Word what is asked: the score, the question, its options, and how to reply."""
+    form = FORMS[name]
     if protocol == "paper":
         return _published_prompt(name, row, wording, strategy)
-    parts = (
-        [Template(wording["score"]).substitute(score=row["score"].strip("\r\n"))]
-        if row["score"]
-        else []
-    )
+    parts = []
+    if row["score"]:
+        score = row["score"].strip("\r\n")
+        parts.append(Template(wording["score"]).substitute(score=score))
     parts.append(question_text(name, row, wording, protocol))
     if row["options"]:
         parts.append(Template(wording["options"]).substitute(options=listed(row["options"])))
-    parts.append(Template(wording["reply"][strategy]).substitute(form=wording["form"][FORMS[name]]))
+    parts.append(Template(wording["reply"][strategy]).substitute(form=wording["form"][form]))
     return "\n\n".join(parts)
 
 
 def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol) -> str:
     """Word the question alone; published rows of ABC-Eval have the authors' wording."""
-    if protocol == "paper" and (instruction := row.get("instruction")):
-        return str(instruction)
     if protocol == "paper":
+        if instruction := row.get("instruction"):
+            return str(instruction)
         paper = wording["paper"]
-        return Template(paper["question"][name]).substitute(
-            field=paper["field"].get(row["kind"], "")
-        )
+        field = paper["field"].get(row["kind"], "")
+        return Template(paper["question"][name]).substitute(field=field)
     question = wording["question"][name]
     if isinstance(question, Mapping):
         question = question[row["kind"]]
@@ -331,22 +340,17 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
     score.
     """
     paper, form = wording["paper"], FORMS[name]
-    parts = [
-        Template(paper["score"]).substitute(score=_published_music(row, form)),
-        question_text(name, row, wording, "paper"),
-    ]
     if form == "index":
-        parts.append(
-            Template(paper["options"]).substitute(options=_published_options(row["options"]))
-        )
+        options = _published_options(row["options"])
+        middle = Template(paper["options"]).substitute(options=options)
         reply_form, demand = wording["form"][form], paper["reply"]["index"]
     else:
-        parts.append(Template(paper["form"]).substitute(form=paper["forms"][form]))
         reply_form, demand = paper["forms"][form], paper["reply"]["other"]
+        middle = Template(paper["form"]).substitute(form=reply_form)
     if strategy != "standalone":
         demand = Template(wording["reply"][strategy]).substitute(form=reply_form)
-    parts.append(demand)
-    return "\n\n".join(parts)
+    score = Template(paper["score"]).substitute(score=_published_music(row, form))
+    return "\n\n".join([score, question_text(name, row, wording, "paper"), middle, demand])
 
 
 def _published_music(row: TaskRow, form: Kind) -> str:
@@ -354,11 +358,9 @@ def _published_music(row: TaskRow, form: Kind) -> str:
     bars.
     """
     score = row["score"].strip("\r\n")
-    return (
-        "\n".join(filter(None, [score, _published_options(row["options"])]))
-        if form == "order"
-        else score
-    )
+    if form != "order":
+        return score
+    return "\n".join(filter(None, [score, _published_options(row["options"])]))
 
 
 def _published_options(options: Sequence[str]) -> str:
@@ -383,15 +385,15 @@ def listed(options: Sequence[str]) -> str:
     texts = [option.strip("\r\n").splitlines() or [""] for option in options]
     if all(len(lines) == 1 for lines in texts):
         return "\n".join(f"{index}: {lines[0]}" for index, lines in enumerate(texts))
-    return "\n".join(
-        "\n".join([f"{index}:", *(f"    {line}" for line in lines)])
-        for index, lines in enumerate(texts)
-    )
+    listing = []
+    for index, lines in enumerate(texts):
+        listing += [f"{index}:", *(f"    {line}" for line in lines)]
+    return "\n".join(listing)
 
 
 def score_tokens(row: TaskRow) -> int:
     """Estimate the tokens of the music in a row, the measures among its options included."""
-    return estimated_tokens(len(row["score"]) + sum(map(len, row["options"])))
+    return notation_tokens(len(row["score"]) + sum(map(len, row["options"])))
 
 
 def _shown_kind(name: TaskName, row: TaskRow) -> str:

@@ -5,7 +5,7 @@ prompts.
 import re
 from itertools import chain
 from string import ascii_uppercase
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -16,7 +16,7 @@ from music_evals.scorers.readers.fields import FORM
 from music_evals.solvers.chats import CHAT
 from music_evals.solvers.stimulus import messages_of, pages_in, parts_of, question_message
 
-_PIECES: Final = {
+_PIECES = {
     r"[A-Za-z]+": 0.51,  # a word, and
     r"(?<=[A-Za-z])[A-Za-z]": 0.13,  # each of its letters but the first
     r"[0-9]+": 1.16,
@@ -24,7 +24,7 @@ _PIECES: Final = {
     r"[\u3000-\u9fff\uac00-\ud7ff\uff00-\uffef]": 0.6,  # Chinese, Japanese, Korean
     r"\n+": 1.4,
 }
-_PER_MESSAGE: Final = 4  # tokens of a chat template
+_PER_MESSAGE = 4  # tokens of a chat template
 
 
 class Requests(NamedTuple):
@@ -41,11 +41,19 @@ class Requests(NamedTuple):
         """Return the highest price of the texts, from prices per million tokens; None without a
         limit.
         """
-        return (
-            None
-            if self.new_tokens is None
-            else (self.tokens * per_input + self.new_tokens * per_output) / 1e6
-        )
+        if self.new_tokens is None:
+            return None
+        return (self.tokens * per_input + self.new_tokens * per_output) / 1e6
+
+    def cells(self) -> tuple[str, str, str]:
+        """Return what tables show: requests, what is sent, and the most new tokens."""
+        texts = f"{self.tokens:,}"
+        if self.sounds:
+            texts += f", {self.sounds} sounds"
+        if self.pictures:
+            texts += f", {self.pictures} pictures"
+        most = "no limit" if self.new_tokens is None else f"{self.new_tokens:,}"
+        return f"{self.requests:,}{'+' * self.is_least}", texts, most
 
 
 def estimated_tokens(text: str) -> int:
@@ -94,14 +102,8 @@ def requests_of(
     is_least = condition.get("strategy") == "logiclm" or condition.get("judges", "rules") != "rules"
     is_least |= len(chats) > len(samples)  # replies that a chat repeats are not known
     count = len(chats) * epochs
-    return Requests(
-        count,
-        tokens * epochs,
-        sounds * epochs,
-        pictures * epochs,
-        most and most * count,
-        is_least=is_least,
-    )
+    sent = (tokens * epochs, sounds * epochs, pictures * epochs)
+    return Requests(count, *sent, most and most * count, is_least)
 
 
 def reader_requests(task: Task, *, limit: int | None = None, epochs: int = 1) -> Requests:
