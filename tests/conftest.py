@@ -28,20 +28,32 @@ importlib.metadata.packages_distributions = cache(importlib.metadata.packages_di
 @pytest.fixture(scope="session", autouse=True)
 def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Inspect's cache of model output, empty at the start, and one cache of default datasets for
-    all test processes.
+    all test processes, in which those that take minutes to make are small.
 
     Inspect's tables of results, which nobody is shown, are not laid out: with many metrics that
     takes seconds. For the same reason samples are not drawn and played, but where a test is about
     that.
     """
+    from music_evals.datasets_builders.dataset_io import loading
+    from tests.small_defaults import small_defaults
+
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INSPECT_CACHE_DIR", str(tmp_path_factory.mktemp("inspect-cache")))
         patch.setenv("MUSIC_EVALS_CACHE", str(shared / "cache"))
+        patch.setattr(loading, "_generated_folder", small_defaults(loading._generated_folder))
         patch.setattr("rich.live.Live.refresh", lambda _: None)
         patch.setattr("music_evals.solvers.media.render_media", lambda _: [])
         yield
+
+
+@pytest.fixture(scope="session")
+def no_audits() -> None:
+    """Build questions without the classifiers that builders try on them."""
+    from tests.small_defaults import skip_audits
+
+    skip_audits()
 
 
 @pytest.fixture(scope="session")

@@ -155,6 +155,9 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
 
 def write_small(name: str, folder: Path) -> None:
     """Write a small dataset of a benchmark."""
+    from tests.small_defaults import skip_audits
+
+    skip_audits()
     if name == "muse":
         muse = builder("muse")
         muse.write(muse.build_generated(3, muse.Counts(1, 1, 4)), folder)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from music_evals.evals import muse
+
 ROOT = Path(__file__).parents[1]
 BUILD = (
     "import sys; from setuptools import build_meta as b; print(getattr(b, 'build_' + "
@@ -71,6 +73,7 @@ def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(
     assert wanted <= set(zipfile.ZipFile(wheel).namelist())
     assert wanted <= sdist_names(sdist)
 
+    muse.chord_quality()  # makes the default data for the package as well
     installed = tmp_path / "site-packages"  # by which Inspect knows an installed package
     pip = [
         sys.executable,

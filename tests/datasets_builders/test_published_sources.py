@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from music_evals import benchmarks
+from music_evals.datasets_builders.abc_eval import dataset as abc_eval
 from music_evals.datasets_builders.dataset_io import Origin, build_dataset, describe_dataset
 from music_evals.datasets_builders.lilybench import dataset as lilybench
 from music_evals.datasets_builders.lilybench.rows import TASKS
@@ -306,6 +307,7 @@ def test_it_is_fetched_once_and_the_same_as_from_a_folder(
 ) -> None:
     if name in NEEDS_LILYPOND:
         request.getfixturevalue("lilypond_runs")
+    monkeypatch.setattr(abc_eval, "_SIZES", (3,))
     monkeypatch.setattr(lilybench, "SIZES", {**dict.fromkeys(TASKS, 4), "error_detection": 5})
     with serve() as servers, rerouted(servers, tmp_path):
         PUT[name](servers, tmp_path / "source")

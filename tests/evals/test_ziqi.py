@@ -215,15 +215,9 @@ def test_five_shots_need_five_rows_of_dev(tmp_path: Path) -> None:
         comprehension(dataset=str(tmp_path / "ziqi"), shots="five")
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("published") / "ziqi"
-    write(build_published(PUBLISHED), folder)
-    return str(folder)
-
-
 @needs_published
-def test_the_human_subset_is_two_questions_a_subtheme(published: str) -> None:
+def test_the_human_subset_is_two_questions_a_subtheme() -> None:
+    published = str(PUBLISHED)
     tasks = [make(dataset=published, subset="human") for make in (comprehension, generation)]
     assert [len(task.dataset) for task in tasks] == [112, 2]
     ids = [sample.id for sample in tasks[0].dataset]
@@ -234,10 +228,10 @@ def test_the_human_subset_is_two_questions_a_subtheme(published: str) -> None:
 
 
 @needs_published
-def test_chance_is_at_chance_on_published_questions(published: str, tmp_path: Path) -> None:
+def test_chance_is_at_chance_on_published_questions(tmp_path: Path) -> None:
     tasks = [
-        comprehension(dataset=published, themes="composition theory"),
-        generation(dataset=published),
+        comprehension(dataset=str(PUBLISHED), themes="composition theory"),
+        generation(dataset=str(PUBLISHED)),
     ]
     for log in run(tasks, tmp_path, model="baseline/chance", limit=80):
         low, high = binom.interval(0.999, 80, 0.25)

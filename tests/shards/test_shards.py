@@ -24,16 +24,10 @@ from tests.golden.record import replies  # noqa: F401 - registers the model that
 
 ASKED = [
     Asked("muse", "syncopation", {"strategy": "logiclm"}),
-    Asked("muse", "chord_quality", {"shots": "few"}),
     Asked("ziqi", "comprehension", {"rotations": 4}),
-    Asked("ziqi", "generation", {}),
-    Asked("musictheorybench", "knowledge", {}),
     Asked("msu", "textual", {"dataset": str(GOLDEN / "data" / "msu")}),
     Asked("msu", "visual", {"dataset": str(GOLDEN / "data" / "msu"), "asking": "single"}),
-    *(
-        Asked("lilybench", task, {"dataset": str(GOLDEN / "data" / "lilybench")})
-        for task in ("bar_count", "bar_sequencing", "error_detection", "metadata_qa")
-    ),
+    Asked("lilybench", "error_detection", {"dataset": str(GOLDEN / "data" / "lilybench")}),
     Asked("lilybench_generation", "generation", {"dataset": str(GOLDEN / "data" / "generation")}),
 ]
 # Times and ids, and what says how many requests are under way and where a log lies.
@@ -90,7 +84,7 @@ def test_a_log_of_shards_is_the_log_of_the_whole_run(
     (whole,) = inspect_eval(
         asked.make(),
         model="baseline/chance",
-        limit=7,
+        limit=4,
         log_dir=str(tmp_path / "whole"),
         display="none",
     )
@@ -98,7 +92,7 @@ def test_a_log_of_shards_is_the_log_of_the_whole_run(
     monkeypatch.setenv(
         "INSPECT_CACHE_DIR", str(tmp_path / "cache")
     )  # MSU's answers are kept: ask again
-    (log,) = sharded([asked], tmp_path / "shards", limit=7)
+    (log,) = sharded([asked], tmp_path / "shards", limit=4)
     for part in ("status", "results", "reductions", "eval", "plan", "samples"):
         assert same(whole, log, part), part
     assert (
@@ -110,7 +104,7 @@ def test_a_log_of_shards_is_the_log_of_the_whole_run(
 
 
 def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
-    asked = [Asked("ziqi", "comprehension", {}), Asked("ziqi", "generation", {})]
+    asked = [Asked("ziqi", "comprehension", {})]
     killed: list[int] = []
     seen: list[int] = []
 
@@ -126,7 +120,7 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
                 child.pid or 0 for child in multiprocessing.active_children() if child.is_alive()
             ]
             seen.extend(pid for pid in alive if pid not in seen)
-            if finished > 40 * (len(killed) + 1) and len(killed) < 3:
+            if finished > 40 and not killed:
                 oldest = next(pid for pid in seen if pid in alive)
                 killed.append(oldest)  # it has begun to ask
                 os.kill(killed[-1], signal.SIGKILL)
@@ -134,12 +128,11 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
         return run_processes(shards, count)
 
     logs = sharded(asked, tmp_path, shards=2, engine=engine)
-    assert len(killed) == 3
-    for log, samples in zip(sorted(logs, key=lambda log: log.eval.task), (240, 60), strict=True):
-        assert (log.status, len(set(log.eval.dataset.sample_ids or []))) == ("success", samples)
-        assert sorted(sample.id for sample in log.samples or []) == sorted(
-            log.eval.dataset.sample_ids or []
-        )
+    assert len(killed) == 1
+    (log,) = logs
+    ids = log.eval.dataset.sample_ids or []
+    assert (log.status, len(set(ids))) == ("success", 240)
+    assert sorted(sample.id for sample in log.samples or []) == sorted(ids)
     assert not (tmp_path / "shards").exists()
 
     def nothing_left(shards: Sequence[Shard], report: Report) -> list[str]:
@@ -220,7 +213,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
         "--limit",
         "2",
         "--shards",
-        "2",
+        "1",
         "--display",
         "none",
         "--log-dir",

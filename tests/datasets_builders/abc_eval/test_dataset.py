@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from music_evals.baselines.lilybench import read_abc
 from music_evals.commands.main import app
+from music_evals.datasets_builders.abc_eval import dataset
 from music_evals.datasets_builders.abc_eval.dataset import to_abc, write_published
 from music_evals.datasets_builders.abc_eval.published import (
     options_of,
@@ -71,7 +72,10 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("lilypond_runs")
-def test_the_command_builds_both_splits_and_licences_forbid_publishing(tmp_path: Path) -> None:
+def test_the_command_builds_both_splits_and_licences_forbid_publishing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset, "_SIZES", (9, 6))
     source, out = write_files(tmp_path / "csv", leave_out="Genre_Recognition"), tmp_path / "out"
     arguments = ["build", "abc_eval", "--source", str(source), "--allow-partial", "--out", str(out)]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)

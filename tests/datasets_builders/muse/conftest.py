@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from music_evals.datasets_builders.dataset_io import describe_dataset, load_split
-from music_evals.datasets_builders.muse import dataset as muse
-from music_evals.datasets_builders.muse.dataset import BENCHMARK, build_generated
+from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.muse.dataset import BENCHMARK
 
 RECORDINGS = Path(__file__).parents[4] / "shared" / "data" / "muse"
 needs_recordings = pytest.mark.skipif(
@@ -29,11 +28,13 @@ def read_all(folder: Path) -> Rows:
     }
 
 
+@pytest.fixture(scope="session", autouse=True)
+def without_audits(no_audits: None) -> None: ...
+
+
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("generated") / "muse"
-    muse.write(build_generated(), out)
-    return out
+def folder() -> Path:
+    return describe_dataset(GENERATED, benchmark=BENCHMARK).folder
 
 
 @pytest.fixture(scope="session")

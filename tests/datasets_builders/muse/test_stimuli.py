@@ -36,22 +36,22 @@ seeds = st.integers(0, 2**32).map(random.Random)
 
 def test_drum_loops_are_many_and_the_number_of_strokes_does_not_give_the_level_away() -> None:
     loops = {
-        level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(150)]
+        level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(75)]
         for level in OFFBEATS
     }
     distinct = {
         level: len({(loop.kick, loop.snare) for loop in made}) for level, made in loops.items()
     }
     # Without off-beats there are few ways to fill 16 beats well.
-    assert distinct[0] > 80
-    assert all(distinct[level] > 140 for level in OFFBEATS[1:])
+    assert distinct[0] > 40
+    assert all(distinct[level] > 70 for level in OFFBEATS[1:])
     counts = {
         level: Counter(len(loop.kick + loop.snare) for loop in made)
         for level, made in loops.items()
     }
     values = set().union(*counts.values())
-    best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 750
-    assert best < 0.25  # of the best guess from that number alone; chance is 0.2
+    best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 375
+    assert best < 0.28  # of the best guess from that number alone; chance is 0.2
     for level, made in loops.items():
         assert all(loop.offbeats == level and not set(loop.kick) & set(loop.snare) for loop in made)
 

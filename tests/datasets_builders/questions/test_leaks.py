@@ -4,14 +4,19 @@ scikit-learn.
 
 from dataclasses import replace
 from random import Random
+from types import ModuleType
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_score
 
+from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders.muse import dataset as muse
+from music_evals.datasets_builders.muse_ten import dataset as muse_ten
 from music_evals.datasets_builders.muse_ten.dataset import FORMS, compose, midi_texts
+from music_evals.datasets_builders.questions import leaks
 from music_evals.datasets_builders.questions.leaks import (
     BEST,
     find_leaks,
@@ -83,10 +88,22 @@ def test_stimuli_with_a_leak_are_refused_unless_it_is_declared() -> None:
     refuse_leaks("muse_ten", "instrument", "midi", find_leaks(answers, views))  # a look-up
 
 
-@pytest.mark.parametrize("name", ["syncopation_pairs", "meter"])
-def test_a_random_forest_finds_no_answer_by_velocities(name: str) -> None:
+@pytest.mark.parametrize("module", [muse, muse_ten], ids=["muse", "muse_ten"])
+def test_each_task_is_tried_ahead_of_a_build(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(leaks, "find_leaks", lambda answers, _: answers)
+    monkeypatch.setattr(leaks, "refuse_leaks", lambda _, task, *__: tried.append(task))
+    monkeypatch.setattr(module, "_TRIED", 10)
+    module._refuse_leaks.__wrapped__()
+    assert tried == [*benchmarks.load(module.NAME).tasks]
+
+
+def test_a_random_forest_finds_no_answer_by_velocities() -> None:
+    name = "meter"
     answers, stimuli = zip(*compose(6, name, "forest", 150), strict=True)
     views = np.array([note_views(midi_texts(stimulus))["velocities"] for stimulus in stimuli])
-    forest = RandomForestClassifier(200, random_state=0)
+    forest = RandomForestClassifier(50, random_state=0)
     share = cross_val_score(forest, views, answers, cv=5).mean()
     assert share < 1 / len(FORMS[name].options) + 0.13  # about three standard errors

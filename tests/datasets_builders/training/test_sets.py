@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from datasets import load_dataset
-from trl.data_utils import is_conversational
 
 from music_evals.datasets_builders import builder
 from music_evals.datasets_builders.dataset_io import (
@@ -73,6 +72,8 @@ def test_a_training_set_says_that_it_is_one(tmp_path: Path) -> None:
         str(tmp_path / "out"), "chord_quality", split="train", cache_dir=str(tmp_path / "cache")
     )
     assert list(loaded.features) == [*builder("muse").BENCHMARK.features["chord_quality"], "prompt"]
+    from trl.data_utils import is_conversational  # takes seconds to load
+
     assert is_conversational(loaded[0])
     assert [message["role"] for message in loaded[0]["prompt"]] == ["system", "user"]
     assert loaded[0]["midi_text"] in loaded[0]["prompt"][-1]["content"]

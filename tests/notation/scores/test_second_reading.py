@@ -6,7 +6,7 @@ import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.msu.computed import build_own
-from music_evals.datasets_builders.msu.works import first_works
+from music_evals.datasets_builders.msu.works import Work, first_works
 from music_evals.notation.scores import second_reading
 from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.scores.reading import read_score_data
@@ -34,17 +34,25 @@ KERN = "**kern\n*M2/4\n=1\n[4c#\n8c#]\n8d\n=2\n4e\n4f\n==\n*-\n"
 ABC = "X:1\nL:1/4\nM:2/4\nK:D\nf =f- | f {g}[ce] | (3d/e/f/ z |]\n"
 
 
-def check(folder: Path, name: str, text: str, other: str = "") -> None:
-    """Check the score of a text against the second reading of it, or of another text."""
+def difference(path: Path, other: str = "") -> str:
+    """What the second reading of a score says against it, or of another text."""
+    score, data, kind = read_score_data(path)
+    try:
+        check_by_second_reader(score, other.encode() or data, kind)
+    except ScoreError as error:
+        return str(error)
+    return ""
+
+
+def check(folder: Path, name: str, text: str, other: str = "") -> str:
     path = folder / name
     path.write_text(text, encoding="utf-8")
-    score, data, kind = read_score_data(path)
-    check_by_second_reader(score, other.encode() or data, kind)
+    return difference(path, other)
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.musicxml", XML), ("a.krn", KERN), ("a.abc", ABC)])
 def test_sound_files_pass(tmp_path: Path, name: str, text: str) -> None:
-    check(tmp_path, name, text)
+    assert check(tmp_path, name, text) == ""
 
 
 @pytest.mark.parametrize(
@@ -112,9 +120,7 @@ def test_sound_files_pass(tmp_path: Path, name: str, text: str) -> None:
 def test_what_differs_is_named_with_the_first_measure(
     tmp_path: Path, name: str, text: str, old: str, new: str, message: str
 ) -> None:
-    with pytest.raises(ScoreError) as caught:
-        check(tmp_path, name, text, text.replace(old, new))
-    assert message in str(caught.value)
+    assert message in check(tmp_path, name, text, text.replace(old, new))
 
 
 def test_notes_are_compared_in_the_order_of_measures() -> None:
@@ -133,8 +139,7 @@ def test_a_file_that_the_second_program_cannot_read_is_refused(
         raise KeyError("quarter-flat")
 
     monkeypatch.setattr(second_reading, "_partitura_score", fail)
-    with pytest.raises(ScoreError, match="cannot read it"):
-        check(tmp_path, "a.xml", XML)
+    assert "cannot read it" in check(tmp_path, "a.xml", XML)
 
 
 def test_files_of_the_user_that_differ_are_left_out_with_the_reason(tmp_path: Path) -> None:
@@ -145,9 +150,8 @@ def test_files_of_the_user_that_differ_are_left_out_with_the_reason(tmp_path: Pa
         build_own(tmp_path)
 
 
-@pytest.mark.parametrize("work", first_works(), ids=lambda work: work.name)
-def test_works_of_the_first_run_pass(work: object) -> None:
+@pytest.mark.parametrize("work", first_works()[::8], ids=lambda work: work.name)
+def test_works_of_the_first_run_pass(work: Work) -> None:
     from music21 import corpus
 
-    score, data, kind = read_score_data(Path(str(corpus.getWork(work.path))))  # type: ignore[attr-defined]
-    check_by_second_reader(score, data, kind)
+    assert difference(Path(str(corpus.getWork(work.path)))) == ""

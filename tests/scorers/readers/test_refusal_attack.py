@@ -110,9 +110,10 @@ LABELS = (
 
 @pytest.mark.parametrize("piece", [*LABELS, " \t", "\n", "no ", "cannot ", "I "])
 def test_long_text_is_read_in_linear_time(piece: str) -> None:
-    text = piece * (100_000 // len(piece))
+    text = piece * (50_000 // len(piece))
     # Quadratic time would be minutes.
     assert read_choice(text, ["Major", "Minor", "Dominant", "Diminished"]).status in STATUSES
-    for answer_type in get_args(AnswerType):
-        assert check(text, "None", answer_type).status in STATUSES
-        assert check(text, "C4" if answer_type == "pitch" else "1", answer_type).status in STATUSES
+    for number, answer_type in enumerate(get_args(AnswerType)):
+        right = "C4" if answer_type == "pitch" else "1"
+        reference = ("None", right)[(number + len(piece)) % 2]
+        assert check(text, reference, answer_type).status in STATUSES
