@@ -1,5 +1,5 @@
 """The parts of pages that code and benchmark folders decide: costs in docs/models.md, parameters in
-docs/parameters.md, papers in CITATION.cff.
+docs/parameters.md, papers in CITATION.cff, and the modules of a score in docs/architecture.md.
 
 Each is between a line with ``begin NAME`` and a line with ``end``. ``python docs/generated.py``
 writes them anew.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ways import ways
 
 from music_evals import benchmarks
 from music_evals.evals import registry
@@ -108,6 +109,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "docs/models.md": costs,
     "docs/parameters.md": parameters,
     "CITATION.cff": references,
+    "docs/architecture.md": ways,
 }
 """File → what makes its part."""
 

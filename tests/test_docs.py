@@ -228,8 +228,9 @@ def test_commands_run(
 
 
 def test_the_tables_that_the_code_decides_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
     made = runpy.run_path(str(ROOT / "docs" / "generated.py"))
-    for name in made["PARTS"].keys() - {"docs/models.md"}:
+    for name in ("docs/parameters.md", "CITATION.cff"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert text == made["updated"](name), "python docs/generated.py"
     models = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
@@ -249,6 +250,16 @@ def test_the_tables_that_the_code_decides_are_up_to_date(monkeypatch: pytest.Mon
         )
         run = f"{requests} requests, {round(tokens, -3):,} tokens{''.join(row[2] for row in rows)}"
         assert not rows or f"| {run} |" in readme
+
+
+def test_the_architecture_lists_the_modules_that_a_score_passes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    traced = runpy.run_path(str(ROOT / "docs" / "ways.py"))
+    for name in ("An accuracy of MUSE", "A reward"):
+        assert traced["table"](name) in page, "python docs/generated.py"
 
 
 def test_the_image_runs_the_main_command() -> None:
