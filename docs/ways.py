@@ -94,3 +94,7 @@ def table(name: str) -> str:
 def ways() -> str:
     """Return the tables of all ways."""
     return "\n\n".join(map(table, WAYS))
+
+
+if __name__ == "__main__":
+    print(*map(table, sys.argv[1:] or WAYS), sep="\n\n")
