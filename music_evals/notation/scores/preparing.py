@@ -8,8 +8,17 @@ from music_evals.notation.scores.numbering import number_measures
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
 
-SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
-"""Suffixes of the score files that `read_score` accepts."""
+FORMATS: Final = {
+    ".musicxml": "musicxml",
+    ".xml": "musicxml",
+    ".mxl": "musicxml",
+    ".mid": "midi",
+    ".midi": "midi",
+    ".abc": "abc",
+    ".krn": "humdrum",
+}
+"""Suffixes of the score files that `read_score` accepts → their formats, as music21 names them."""
+SUFFIXES: Final = tuple(FORMATS)
 NO_NAME: Final = "MusicXML Part"  # music21's name for a part without a name
 _PLACEHOLDER: Final = re.compile(
     r"@\{[^{}]*\}[ .,:]*"
