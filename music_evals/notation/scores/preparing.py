@@ -66,7 +66,7 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
     prepared: Any = stream.Score()
     for part in parts:
         _add_part(prepared, part)
-    if not prepared.recurse().notes:
+    if not prepared.parts or not prepared.recurse().notes:
         raise ScoreError(
             "the score has no parts with notes; several pieces in one have to be given one by one"
         )
