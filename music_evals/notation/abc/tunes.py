@@ -347,10 +347,7 @@ class _MeasureReader:
         if kind == "tuplet":
             self._begin_tuplet(token)
         elif kind == "broken":
-            if not self._events or self._broken is not None:
-                raise ValueError(f"broken rhythm {token} has no note before it")
-            first, self._broken = broken_factors(token)
-            self._events[-1].duration *= first
+            self._break_rhythm(token)
         elif kind == "grace":
             for match in _IN_CHORD.finditer(token):
                 if match["note"]:
@@ -384,6 +381,13 @@ class _MeasureReader:
         is_usual = (time, count) == (usual, notes)
         self._mark = self._tuplet = f"({notes}" if is_usual else f"({notes}:{time}:{count}"
         self._ratio, self._lacking = Fraction(time, notes), count
+
+    def _break_rhythm(self, token: str) -> None:
+        """Read a sign such as ``>`` (4.4)."""
+        if not self._events or self._broken is not None:
+            raise ValueError(f"broken rhythm {token} has no note before it")
+        first, self._broken = broken_factors(token)
+        self._events[-1].duration *= first
 
     def _add(self, event: Event) -> None:
         """Add a note, chord or rest."""

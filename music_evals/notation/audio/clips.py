@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import Any, Final, Literal, NamedTuple
 
 MAX_RATE: Final = 48_000  # Hz; above it a clip is resampled
+_Format = Literal["wav", "mp3"]
+_FORMATS: Final[dict[str, _Format]] = {"WAV": "wav", "WAVEX": "wav", "MP3": "mp3"}
 _RATES: Final = range(1000, 192_001)  # Hz
 _MOST_SECONDS: Final = 3600
 _BLOCK: Final = 1 << 16  # frames that are decoded at a time
@@ -20,7 +22,7 @@ class Clip(NamedTuple):
     """A file of sound, and its format as the OpenAI API names it."""
 
     data: bytes
-    format: Literal["wav", "mp3"]
+    format: _Format
 
 
 def check_clip(data: bytes) -> None:
@@ -54,9 +56,9 @@ def sendable_clip(data: bytes, seconds: float) -> Clip:
     import soundfile
 
     with _opened(data) as file:
-        kind, rate = {"WAV": "wav", "WAVEX": "wav", "MP3": "mp3"}.get(file.format), file.samplerate
+        kind, rate = _FORMATS.get(file.format), file.samplerate
         if kind and rate <= MAX_RATE and file.frames <= seconds * rate:
-            return Clip(data, "mp3" if kind == "mp3" else "wav")
+            return Clip(data, kind)
         samples = file.read(round(seconds * rate), dtype="float32", always_2d=True)
     if rate > MAX_RATE:
         from scipy.signal import resample_poly

@@ -109,13 +109,13 @@ def _interpolate(sources: _Signals, size: int, step: float, loop: _Loop) -> _Sig
     position = np.arange(size) * step
     index = position.astype(np.intp)
     fraction = (position - index).astype(np.float32)
-    end = len(sources[0]) if loop is None else loop[1]
+    loop_start, end = loop or (0, len(sources[0]))
     # Positions ascend, so those past the end are one slice.
     beyond = int(np.searchsorted(index, end))
-    if loop is not None:
-        index[beyond:] = loop[0] + (index[beyond:] - loop[0]) % (loop[1] - loop[0])
-    else:
+    if loop is None:
         index[beyond:] = end + 1
+    else:
+        index[beyond:] = loop_start + (index[beyond:] - loop_start) % (end - loop_start)
     results: _Signals = []
     for source in sources:
         # Coefficients are computed once per source sample. The signal is zero before its start and
@@ -140,10 +140,10 @@ def _filtered(zone: "Zone", step: float) -> tuple[_Signals, _Loop]:
     if loop is not None:
         start, end = loop
         # Unroll the loop until the filter has settled, and loop there.
-        rounds = -(-4096 // (end - start)) + 1
-        source = np.concatenate([source[:end], np.tile(source[start:end], rounds)])
-        loop = (len(source) - (end - start), len(source))
-        source = np.concatenate([source, source[loop[0] : loop[1]], source[loop[0] : loop[1]]])
+        length = end - start
+        rounds = -(-4096 // length) + 1
+        source = np.concatenate([source[:end], np.tile(source[start:end], rounds + 2)])
+        loop = (end + (rounds - 1) * length, end + rounds * length)
     rest = min(zone.generator(8), 13_500)
     peak = min(max(rest + zone.generator(11), 1500), 13_500)
     # The transform wraps around at the end: leave room there.

@@ -155,19 +155,19 @@ def align(first: Samples, second: Samples) -> Alignment | None:
     )
     if loud.sum() * _HOP < 1:
         return None
-    likeness: dict[
-        int, tuple[float, float]
-    ] = {}  # transposition → of the complete melodies, of the weakest stretch
+    first, second = first[:, :n_times][:, loud], second[:, :n_times][:, loud]
+    # Transposition → likeness of the complete melodies, and of the weakest stretch.
+    likeness: dict[int, tuple[float, float]] = {}
     for shift in range(-_WIDEST, _WIDEST + 1):
-        lower = first[max(0, -shift) : len(first) - max(0, shift), :n_times][:, loud]
-        upper = second[max(0, shift) : len(second) - max(0, -shift), :n_times][:, loud]
-        products = [
-            (a * b).sum(axis=0) for a, b in ((lower, upper), (lower, lower), (upper, upper))
-        ]
+        lower = first[max(0, -shift) : len(first) - max(0, shift)]
+        upper = second[max(0, shift) : len(second) - max(0, -shift)]
+        pairs = ((lower, upper), (lower, lower), (upper, upper))
+        products = [(a * b).sum(axis=0) for a, b in pairs]
         total, *powers = (product.sum() for product in products)
         stretch, *norms = (np.convolve(product, np.ones(_SPAN), "valid") for product in products)
         weakest = (stretch / np.sqrt(np.maximum(norms[0] * norms[1], 1e-9))).min()
-        likeness[shift] = (float(total / np.sqrt(max(powers[0] * powers[1], 1e-9))), float(weakest))
+        mean = total / np.sqrt(max(powers[0] * powers[1], 1e-9))
+        likeness[shift] = (float(mean), float(weakest))
     best, runner_up = sorted(likeness, key=likeness.__getitem__, reverse=True)[:2]
     return Alignment(best, likeness[best][0], likeness[runner_up][0], likeness[best][1])
 

@@ -287,7 +287,8 @@ def _kind(match: re.Match[str], *, is_grace: bool) -> str:
 
 def _staff(structure: Structure, measures: Sequence[Measure], staff: int) -> str:
     notes = [event for event in structure.events if event.kind == "note" and event.staff == staff]
-    clef = "treble" if median(note.degree or 0 for note in notes) >= 0 else "bass"
+    middle = median(note.degree or 0 for note in notes)
+    clef = "treble" if middle >= 0 else "bass"
     keys = _changes([key for key in structure.keys if key.staff == staff])
     first, *further = _voices(notes)
     texts = [_braces(_lines(first, measures, keys, clef))]

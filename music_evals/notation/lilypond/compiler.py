@@ -45,7 +45,7 @@ _CACHE_FORMAT: Final = 6
 _MAX_ENTRY: Final = 128 << 20  # bytes of an entry of the cache
 _AHEAD: Final = 16  # texts per worker that may be under way while the first of them is not done
 _TOGETHER: Final = 16  # texts for one LilyPond process
-_TOGETHER_BYTES: Final = 200_000  # size of these texts together
+_SHORT: Final = 12_500  # bytes of a text that is compiled together with others
 _RANDOM: Final = 8  # random bytes with which the name of each of them begins
 _START: Final = 2 * _RANDOM  # hexadecimal digits
 
@@ -221,10 +221,12 @@ class _Job:
         new = {
             number: content for number, content in enumerate(contents) if results[number] is None
         }
-        harmless = {n: content for n, content in new.items() if not _PROGRAM.search(texts[n])}
-        shared = {}
-        if len(harmless) > 1 and sum(map(len, harmless.values())) <= _TOGETHER_BYTES:
-            shared = self.run_group(harmless)
+        short = {
+            number: content
+            for number, content in new.items()
+            if len(content) <= _SHORT and not _PROGRAM.search(texts[number])
+        }
+        shared = self.run_group(short) if len(short) > 1 else {}
         for number, content in new.items():
             compiled = shared.get(number) or self.run(content)
             self.store(content, compiled)

@@ -12,7 +12,7 @@ recognised.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, starmap
 from typing import Final, NamedTuple
@@ -161,11 +161,7 @@ class CopyIndex:
 
     def nearest(self, text: str) -> Nearest | None:
         """Return the first of the pieces that contain most of a text; None if `shares` is empty."""
-        return max(
-            starmap(Nearest, self.shares(text).items()),
-            key=lambda nearest: nearest.share,
-            default=None,
-        )
+        return _largest(self.shares(text).items())
 
     def shares(self, text: str) -> dict[str, float]:
         """Return id → share of a text that the piece contains; empty if it has too few runs, see
@@ -182,11 +178,11 @@ class CopyIndex:
 
         Music that is added to a copy does not lower it. None if every piece has too few runs.
         """
-        large = self._sizes >= LEAST_RUNS
-        shares = self._common(_runs(text))[large] / self._sizes[large]
-        names = [name for name, is_large in zip(self._ids, large, strict=True) if is_large]
-        return max(
-            map(Nearest, names, shares.tolist()), key=lambda nearest: nearest.share, default=None
+        common = self._common(_runs(text)).tolist()
+        return _largest(
+            (name, count / size)
+            for name, count, size in zip(self._ids, common, self._sizes.tolist(), strict=True)
+            if size >= LEAST_RUNS
         )
 
     def _common(self, runs: _Hashes) -> npt.NDArray[np.int64]:
@@ -196,6 +192,10 @@ class CopyIndex:
         for start, end in zip(first, last, strict=True):
             counts[self._pieces[start:end]] += 1
         return counts
+
+
+def _largest(shares: Iterable[tuple[str, float]]) -> Nearest | None:
+    return max(starmap(Nearest, shares), key=lambda nearest: nearest.share, default=None)
 
 
 def sketch(text: str) -> list[int]:

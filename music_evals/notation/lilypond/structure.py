@@ -270,8 +270,9 @@ def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
 
 def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
     bars = [bar for _, (bar, _) in sorted(clock.items())]
+    is_unmeasured = any(line[0] == "timing" and line[3] == "0" for line in table)
     problems = {
-        "it has unmeasured music": any(line[0] == "timing" and line[3] == "0" for line in table),
+        "it has unmeasured music": is_unmeasured,
         "it has an incomplete measure inside": not _is_regular(table, clock),
         "it numbers its measures otherwise": bars[0] != 1 or bars != sorted(bars),
         f"it holds {scores} scores": scores > 1,
@@ -323,6 +324,7 @@ class _Reader:
     def event(self, kind: Kind, moment: str, grace: str, *fields: str) -> Event:
         now, measure, position = self.place(moment, grace)
         staff, voice, step, alteration, octave, duration = fields
+        number = int(step) if step else None
         return Event(
             kind=kind,
             moment=now,
@@ -331,7 +333,7 @@ class _Reader:
             position=position,
             staff=int(staff),
             voice=int(voice),
-            step=int(step) if step else None,
+            step=number,
             alteration=2 * _fraction(alteration or "0"),
             octave=int(octave or "0"),
             duration=_fraction(duration),

@@ -121,7 +121,7 @@ def _polyphony_rate(notes: NoteArrays) -> float | None:
     begins = np.flatnonzero(np.concatenate([[True], start[1:] > reached[:-1]])[: len(start)])
     ends = np.append(begins[1:], len(start))[: len(begins)] - 1
     moments = np.concatenate([start[begins] - shift[begins], reached[ends] - shift[ends]])
-    change = np.concatenate([np.ones(len(begins), np.int64), -np.ones(len(ends), np.int64)])
+    change = np.repeat([1, -1], len(begins))
     order = np.argsort(moments)
     sounding = np.cumsum(change[order])[:-1]
     lasting = np.diff(moments[order])

@@ -69,13 +69,16 @@ def write_midi(performance: Performance) -> bytes:
     """
     end = _check(performance)
     channel = PERCUSSION_CHANNEL if performance.percussion else 0
-    events: list[tuple[int, int, int, mido.Message]] = []
+    messages: list[mido.Message] = []
     for note in performance.notes:
-        on = mido.Message("note_on", channel=channel, note=note.pitch, velocity=note.velocity)
-        off = mido.Message("note_off", channel=channel, note=note.pitch, velocity=0)
-        events.append((note.onset, 1, note.pitch, on))
-        events.append((note.onset + note.duration, 0, note.pitch, off))
-    events.sort(key=itemgetter(0, 1, 2))
+        key = {"channel": channel, "note": note.pitch}
+        end_of_note = note.onset + note.duration
+        messages += (
+            mido.Message("note_on", **key, velocity=note.velocity, time=note.onset),
+            mido.Message("note_off", **key, velocity=0, time=end_of_note),
+        )
+    # A pitch ends before it begins again.
+    messages.sort(key=lambda message: (message.time, message.type == "note_on", message.note))
 
     numerator, denominator = performance.meter
     track = mido.MidiTrack()
@@ -87,9 +90,9 @@ def write_midi(performance: Performance) -> bytes:
     program = 0 if performance.percussion else performance.program
     track.append(mido.Message("program_change", channel=channel, program=program))
     now = 0
-    for tick, _, _, message in events:
-        track.append(message.copy(time=tick - now))
-        now = tick
+    for message in messages:
+        track.append(message.copy(time=message.time - now))
+        now = message.time
     track.append(mido.MetaMessage("end_of_track", time=end - now))
 
     buffer = io.BytesIO()

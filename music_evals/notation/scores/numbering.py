@@ -11,6 +11,7 @@ from string import ascii_lowercase
 from typing import Any, Final, NamedTuple
 
 _IMPRECISION: Final = Fraction(1, 96)  # quarter notes
+_PLAIN: Final = ("regular", "none")  # bar lines
 
 
 class _Column(NamedTuple):
@@ -102,9 +103,7 @@ def _is_divided(before: _Column, column: _Column) -> bool:
     """Whether there is a bar line between two columns that is not a plain one."""
     lines = [measure.rightBarline for measure in before.measures]
     lines += [measure.leftBarline for measure in column.measures]
-    present = [line for line in lines if line]
-    is_special = any(line.type not in ("regular", "none") for line in present)
-    return is_special or any("Repeat" in line.classes for line in present)
+    return any("Repeat" in line.classes or line.type not in _PLAIN for line in lines if line)
 
 
 def _first_number(groups: Sequence[Sequence[_Column]]) -> int:

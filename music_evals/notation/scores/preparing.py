@@ -8,8 +8,17 @@ from music_evals.notation.scores.numbering import number_measures
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
 
-SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
-"""Suffixes of the score files that `read_score` accepts."""
+FORMATS: Final = {
+    ".musicxml": "musicxml",
+    ".xml": "musicxml",
+    ".mxl": "musicxml",
+    ".mid": "midi",
+    ".midi": "midi",
+    ".abc": "abc",
+    ".krn": "humdrum",
+}
+"""Suffixes of the score files that `read_score` accepts → their formats, as music21 names them."""
+SUFFIXES: Final = tuple(FORMATS)
 NO_NAME: Final = "MusicXML Part"  # music21's name for a part without a name
 _PLACEHOLDER: Final = re.compile(
     r"@\{[^{}]*\}[ .,:]*"
@@ -57,7 +66,7 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
     prepared: Any = stream.Score()
     for part in parts:
         _add_part(prepared, part)
-    if not prepared.recurse().notes:
+    if not prepared.parts or not prepared.recurse().notes:
         raise ScoreError(
             "the score has no parts with notes; several pieces in one have to be given one by one"
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.midi.note_arrays import MidiError
 from music_evals.notation.midi.score_reading import read_midi_score
-from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, prepare_score
+from music_evals.notation.scores.preparing import FORMATS, SUFFIXES, ScoreError, prepare_score
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
@@ -85,7 +85,7 @@ def read_score_data(path: Path, tune: int = 0) -> tuple["Score", bytes, str]:
         raise ScoreError(f"{path}: the file is empty; {_ACCEPTED}")
     if tune:
         data = _tune(data, tune)
-    kind = _FORMATS[suffix]
+    kind = FORMATS[suffix]
     try:
         return _parse(_check(data, kind), kind), data, kind
     except ValueError as error:
@@ -422,14 +422,3 @@ def _check(data: bytes, kind: str) -> Any:
         case "humdrum":
             return _check_kern(data)
     return data
-
-
-_FORMATS: Final = {
-    ".musicxml": "musicxml",
-    ".xml": "musicxml",
-    ".mxl": "musicxml",
-    ".mid": "midi",
-    ".midi": "midi",
-    ".abc": "abc",
-    ".krn": "humdrum",
-}

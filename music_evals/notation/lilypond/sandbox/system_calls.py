@@ -26,10 +26,7 @@ def seccomp_filter(machine: str) -> bytes:
     or aarch64.
     """
     architecture, column = _AUDIT_ARCH[machine], list(_AUDIT_ARCH).index(machine)
-    allow, kill = 0x7FFF0000, 0x80000000
-
-    def refuse(error: int) -> int:
-        return 0x00050000 | error
+    allow, kill, refuse = 0x7FFF0000, 0x80000000, 0x00050000
 
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     # In struct seccomp_data the number of the call is at 0, the architecture at 4, and the low word
@@ -42,17 +39,17 @@ def seccomp_filter(machine: str) -> bytes:
         (at_least, 0, 1, 0x40000000),  # the second table of the same calls on x86_64 (x32)
         (give, 0, 0, kill),
         (equal, 0, 1, _CLONE3),
-        (give, 0, 0, refuse(errno.ENOSYS)),  # its flags are in memory; libc falls back on clone
+        (give, 0, 0, refuse | errno.ENOSYS),  # its flags are in memory; libc falls back on clone
     ]
     for numbers in _FORBIDDEN.values():
         if (number := numbers[column]) >= 0:
-            program += [(equal, 0, 1, number), (give, 0, 0, refuse(errno.EPERM))]
+            program += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.EPERM)]
     program += [
         (equal, 0, 5, _FCNTL[machine]),
         (load, 0, 0, 24),
         (equal, 1, 0, _SET_LEASE),
         (equal, 0, 1, _NOTIFY),
-        (give, 0, 0, refuse(errno.EPERM)),
+        (give, 0, 0, refuse | errno.EPERM),
         (load, 0, 0, 0),
         (equal, 0, 3, _CLONE[machine]),
         (load, 0, 0, 16),
@@ -62,7 +59,7 @@ def seccomp_filter(machine: str) -> bytes:
             0,
             _CLONE_THREAD,
         ),  # a thread of the same process, which GLib and so LilyPond needs
-        (give, 0, 0, refuse(errno.EPERM)),
+        (give, 0, 0, refuse | errno.EPERM),
         (give, 0, 0, allow),
     ]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
