@@ -133,14 +133,13 @@ def write_published(conversion: Conversion) -> Provenance:
         )
     rows: Splits = {}
     instructions = {}
+    licences: Counter[str] = Counter()
     for task, table in tables.items():
         paper = published.paper_rows(task, table)
         rows[task] = {"paper": paper}
+        licences.update(published.licence_of(row["piece"]) for row in paper)
         for row, entry in zip(paper, table, strict=True):
             instructions[row["id"]] = entry["task_description"].strip()
-    licences = Counter(
-        published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"]
-    )
     usable, unused = _usable_pieces([*published.tunes(tables)])
     for task in TASKS if usable else ():
         rows.setdefault(task, {})["strict"] = _strict_rows(task, usable)

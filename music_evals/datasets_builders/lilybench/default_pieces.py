@@ -111,7 +111,7 @@ def default_sources() -> tuple[Source, ...]:
 def first_sources(lists: Sequence[str] = ("lilybench", "lilybench_further")) -> tuple[Source, ...]:
     """Return the sources of a first run, which these lists of ``names/first_run.toml`` name."""
     table = read_table("names/first_run.toml")
-    names = [name for key in lists for name in table[key]]
+    names = set(chain.from_iterable(table[key] for key in lists))
     return tuple(source for source in default_sources() if source.id in names)
 
 
