@@ -37,8 +37,11 @@ FILES: Final[Mapping[TaskName, tuple[str, str]]] = {
 }
 """Task → its file, and the collection of its tunes."""
 _LICENCES: Final = {
-    **{"irishman": "MIT", "nottingham": "GPL-3.0", "pianist8": "not stated"},
-    **{"adl": "CC BY 4.0", "emopia": "CC BY-NC-SA 4.0"},
+    "irishman": "MIT",
+    "nottingham": "GPL-3.0",
+    "pianist8": "not stated",
+    "adl": "CC BY 4.0",
+    "emopia": "CC BY-NC-SA 4.0",
 }
 """Collection → its licence, as the README states it."""
 _FIELDS: Final = {
