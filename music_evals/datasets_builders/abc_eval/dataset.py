@@ -68,6 +68,8 @@ _LABELLED: Final = ("composer_recognition", "genre_recognition", "emotion_recogn
 _BARS: Final = ("bar_sequencing", "next_bar_prediction")
 _NO_KEY: Final = "L:1/8\nK:none\n"  # the fields of single measures
 _STEPS: Final = (0, 2, 4, 5, 7, 9, 11)
+# Onset, MIDI pitch and length of notes → how many there are.
+_Notes = Counter[tuple[Any, ...]]
 Splits = dict[TaskName, dict[Protocol, list[TaskRow]]]
 
 
@@ -133,14 +135,13 @@ def write_published(conversion: Conversion) -> Provenance:
         )
     rows: Splits = {}
     instructions = {}
+    licences: Counter[str] = Counter()
     for task, table in tables.items():
         paper = published.paper_rows(task, table)
         rows[task] = {"paper": paper}
+        licences.update(published.licence_of(row["piece"]) for row in paper)
         for row, entry in zip(paper, table, strict=True):
             instructions[row["id"]] = entry["task_description"].strip()
-    licences = Counter(
-        published.licence_of(row["piece"]) for splits in rows.values() for row in splits["paper"]
-    )
     usable, unused = _usable_pieces([*published.tunes(tables)])
     for task in TASKS if usable else ():
         rows.setdefault(task, {})["strict"] = _strict_rows(task, usable)
@@ -221,9 +222,9 @@ def _confirmed(
     return confirmed
 
 
-def _lilypond_notes(reading: Structure) -> Counter[tuple[Any, ...]]:
-    """Onset, MIDI pitch and length of each note that LilyPond reads."""
-    notes: Counter[tuple[Any, ...]] = Counter()
+def _lilypond_notes(reading: Structure) -> _Notes:
+    """The notes that LilyPond reads."""
+    notes = _Notes()
     for event in reading.events:
         if event.step is not None and not event.grace:
             pitch = 60 + 12 * event.octave + _STEPS[event.step] + event.alteration
@@ -231,16 +232,14 @@ def _lilypond_notes(reading: Structure) -> Counter[tuple[Any, ...]]:
     return notes
 
 
-def _notes(abc: str) -> Counter[tuple[Any, ...]]:
-    """Onset, MIDI pitch and length of each note that music21 reads; none if it cannot read the
-    ABC.
-    """
+def _notes(abc: str) -> _Notes:
+    """The notes that music21 reads; none if it cannot read the ABC."""
     try:
         # music21 divides measures that are longer than the metre, so it is given none.
         score: Any = parse_plain(_METRE.sub("", plain_abc(abc)))
     except Exception:  # music21 passes on all errors of its code
         return Counter()
-    notes: Counter[tuple[Any, ...]] = Counter()
+    notes = _Notes()
     for note in score.recurse().notes:
         if not note.duration.isGrace:
             onset = Fraction(note.getOffsetInHierarchy(score)).limit_denominator(1000)

@@ -37,8 +37,11 @@ FILES: Final[Mapping[TaskName, tuple[str, str]]] = {
 }
 """Task → its file, and the collection of its tunes."""
 _LICENCES: Final = {
-    **{"irishman": "MIT", "nottingham": "GPL-3.0", "pianist8": "not stated"},
-    **{"adl": "CC BY 4.0", "emopia": "CC BY-NC-SA 4.0"},
+    "irishman": "MIT",
+    "nottingham": "GPL-3.0",
+    "pianist8": "not stated",
+    "adl": "CC BY 4.0",
+    "emopia": "CC BY-NC-SA 4.0",
 }
 """Collection → its licence, as the README states it."""
 _FIELDS: Final = {
@@ -79,7 +82,7 @@ def _read_table(path: Path) -> Table:
             rows: list[dict[str, Any]] = [{"score": row.get("input"), **row} for row in table]
     except (OSError, ValueError, csv.Error) as error:
         raise DatasetError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
-    if any(row.get(column) is None for row in rows for column in _COLUMNS):
+    if any(None in map(row.get, _COLUMNS) for row in rows):
         raise DatasetError(f"{path} has a row that lacks one of the columns {', '.join(_COLUMNS)}")
     return rows
 

@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache as cached
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree
@@ -37,7 +37,7 @@ from music_evals.notation.scores.preparing import (
     prepare_score,
     score_to_musicxml,
 )
-from music_evals.notation.scores.reading import count_tunes, read_corpus, read_score
+from music_evals.notation.scores.reading import read_corpus, read_score
 from music_evals.notation.subprocesses import map_in_subprocess
 
 if TYPE_CHECKING:  # importing music21 takes a third of a second
@@ -111,7 +111,7 @@ def default_sources() -> tuple[Source, ...]:
 def first_sources(lists: Sequence[str] = ("lilybench", "lilybench_further")) -> tuple[Source, ...]:
     """Return the sources of a first run, which these lists of ``names/first_run.toml`` name."""
     table = read_table("names/first_run.toml")
-    names = [name for key in lists for name in table[key]]
+    names = set(chain.from_iterable(table[key] for key in lists))
     return tuple(source for source in default_sources() if source.id in names)
 
 
@@ -176,18 +176,24 @@ def _id(path: str, tune: str = "") -> str:
 def _read(source: Source) -> "Score":
     from music21 import corpus
 
-    if source.abc is not None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "tune.abc"
-            path.write_text(source.abc, encoding="utf-8")
-            return prepare_score(read_score(path), in_place=True)
-    path = Path(str(corpus.getWork(source.path)))
-    if path.suffix != ".abc":
-        return prepare_score(read_corpus(source.path), in_place=True)
-    tune = source.tune or 0
-    if tune > count_tunes(path):
-        raise ScoreError(f"the file holds no tune {tune}")
-    return prepare_score(read_score(path, tune), in_place=True)
+    path = Path() if source.abc else Path(str(corpus.getWork(source.path)))
+    if source.abc is None and source.tune is None:
+        score = read_score(path) if path.suffix == ".abc" else read_corpus(source.path)
+        return prepare_score(score, in_place=True)
+    with tempfile.TemporaryDirectory() as folder:
+        tune = Path(folder) / "tune.abc"
+        text = source.abc or _tune(path.read_text("utf-8", errors="replace"), source.tune or 0)
+        tune.write_text(text, encoding="utf-8")
+        return prepare_score(read_score(tune), in_place=True)
+
+
+def _tune(book: str, number: int) -> str:
+    """A tune by its own number, which is not always its place in the book."""
+    lines = iter(book.splitlines())
+    if not any(re.fullmatch(rf"X:\s*0*{number}\s*", line) for line in lines):
+        raise ScoreError(f"the file holds no tune {number}")
+    tune = takewhile(lambda line: line.strip() and not line.startswith("X:"), lines)
+    return "\n".join([f"X:{number}", *tune, ""])
 
 
 def _write_modes(score: Any) -> None:

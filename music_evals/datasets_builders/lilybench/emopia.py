@@ -37,6 +37,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskName,
     TaskRow,
     not_measured,
+    shuffled,
     stable_hash,
     task_row,
 )
@@ -198,11 +199,11 @@ def without_text(midi: bytes) -> bytes:
 
 
 def _row(protocol: Protocol, clip: Clip, text: str, seed: int) -> TaskRow:
-    options, answer = list(QUADRANTS), str(clip.quadrant - 1)
+    place = clip.quadrant - 1
+    options, answer = list(QUADRANTS), str(place)
     if protocol == "paper":
-        options = list(QUADRANT_LABELS)
-        random.Random(stable_hash(seed, _TASK, clip.id)).shuffle(options)
-        answer = str(options.index(QUADRANT_LABELS[clip.quadrant - 1]))
+        draw = random.Random(stable_hash(seed, _TASK, clip.id))
+        options, answer = shuffled(QUADRANT_LABELS, QUADRANT_LABELS[place], draw)
     return task_row(_TASK, protocol, clip.id, answer, score=text, options=options)
 
 

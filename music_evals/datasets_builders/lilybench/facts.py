@@ -86,8 +86,10 @@ def _composer(entry: Mapping[str, Any]) -> Composer:
 @cache
 def _kinds() -> dict[str, str]:
     """Word → the kind of piece that it names."""
-    kinds = read_table(_NAMES)["kinds"]
-    return {word: kind for kind, words in kinds.items() for word in words}
+    kinds: dict[str, str] = {}
+    for kind, words in read_table(_NAMES)["kinds"].items():
+        kinds |= dict.fromkeys(words, kind)
+    return kinds
 
 
 @cache

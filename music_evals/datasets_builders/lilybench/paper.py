@@ -48,6 +48,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     Piece,
     TaskName,
     TaskRow,
+    shuffled,
     stable_hash,
     task_row,
 )
@@ -199,14 +200,8 @@ class _Draws(NamedTuple):
             key=lambda value: stable_hash(self.seed, self.task, piece.id, value),
         )
         if len(wrong) == _WRONG:
-            options, answer = _shuffled(right, wrong, self.random(piece))
+            options, answer = shuffled([*wrong, right], right, self.random(piece))
             yield self.row(piece, answer, score, options=options, **more)
-
-
-def _shuffled(right: str, wrong: Sequence[str], draw: random.Random) -> tuple[list[str], str]:
-    options = [*wrong, right]
-    draw.shuffle(options)
-    return options, str(options.index(right))
 
 
 def _bar_count(draws: _Draws) -> Iterator[TaskRow]:
@@ -224,7 +219,9 @@ def _bar_sequencing(draws: _Draws) -> Iterator[TaskRow]:
 def _next_bar(draws: _Draws) -> Iterator[TaskRow]:
     for piece, bars in islice(draws.with_bars(_SHOWN + 1 + _WRONG), draws.size):
         draw = draws.random(piece)
-        options, answer = _shuffled(bars[_SHOWN], draw.sample(bars[_SHOWN + 1 :], _WRONG), draw)
+        right = bars[_SHOWN]
+        wrong = draw.sample(bars[_SHOWN + 1 :], _WRONG)
+        options, answer = shuffled([*wrong, right], right, draw)
         yield draws.row(piece, answer, "\n".join(bars[:_SHOWN]), options=options)
 
 

@@ -5,8 +5,9 @@ Source: arXiv 2606.08722, section 3.2 and Table 1.
 """
 
 import hashlib
+import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_args
 
@@ -124,6 +125,13 @@ def task_row(
     return TaskRow(
         id=name, piece=piece, kind=kind, score=score, options=list(options), answer=answer
     )
+
+
+def shuffled(options: Iterable[str], right: str, draw: random.Random) -> tuple[list[str], str]:
+    """Shuffle options; also return the index of the right one, as an answer."""
+    in_order = list(options)
+    draw.shuffle(in_order)
+    return in_order, str(in_order.index(right))
 
 
 def stable_hash(*parts: object) -> str:

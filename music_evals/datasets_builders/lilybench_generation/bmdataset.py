@@ -147,8 +147,10 @@ def ensemble(instruments: Sequence[str]) -> str | None:
     none.
     """
     table = read_table("names/bmdataset.toml")["instruments"]
-    words = {label: name for name, labels in table.items() for label in labels}
-    order = list(dict.fromkeys(words.values()))
+    words: dict[str, str] = {}
+    for name, labels in table.items():
+        words |= dict.fromkeys(labels, name)
+    order = [name for name, labels in table.items() if labels]
     names = dict.fromkeys(words.get(label, _spaced(label) or "") for label in instruments)
     listed = [name for name in order if name in names]
     further = [name for name in names if name and name not in order]

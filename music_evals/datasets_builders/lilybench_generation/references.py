@@ -1,5 +1,7 @@
 """Loads the demonstrations, and the reference sets that written music is compared with."""
 
+from functools import partial
+
 from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench_generation.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench_generation.rows import (
@@ -35,13 +37,10 @@ def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSe
 
 def load_demonstrations(dataset: str) -> dict[str, str]:
     """Load the demonstrations of all regimes: ``SPLIT/ID`` → LilyPond."""
-    splits = describe_dataset(dataset, benchmark=BENCHMARK).provenance.counts.get(
-        DEMONSTRATIONS, {}
-    )
-    return {
-        f"{split}/{row['id']}": row["text"]
-        for split in splits
-        for row in load_split(
-            dataset, DEMONSTRATIONS, split, benchmark=BENCHMARK, columns=["id", "text"]
-        )
-    }
+    counts = describe_dataset(dataset, benchmark=BENCHMARK).provenance.counts
+    load = partial(load_split, dataset, DEMONSTRATIONS, benchmark=BENCHMARK)
+    texts = {}
+    for split in counts.get(DEMONSTRATIONS, {}):
+        for row in load(split, columns=["id", "text"]):
+            texts[f"{split}/{row['id']}"] = row["text"]
+    return texts

@@ -93,7 +93,9 @@ def split_works(
         groups.add(name)
         groups.add(other)
         groups.merge(name, other)
-    first = {name: min(group) for group in groups.subsets() for name in group}
+    first: dict[str, str] = {}
+    for group in groups.subsets():
+        first |= dict.fromkeys(group, min(group))
     splits: dict[str, WorkSplit] = {}
     for work in works:
         text = f"{seed}\0{first[work.id]}"

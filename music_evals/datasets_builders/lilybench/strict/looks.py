@@ -17,6 +17,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from music_evals.datasets_builders.lilybench.rows import TaskRow
@@ -94,9 +95,9 @@ def _likelihoods(own: Looks, examples: Mapping[str, Sequence[Looks]]) -> dict[st
     Shares are smoothed by those of all examples, so that it makes no difference how many an option
     has.
     """
-    every_example = [example for group in examples.values() for example in group]
+    every_example = list(chain.from_iterable(examples.values()))
     scores = dict.fromkeys(examples, 0.0)
-    for mark in own.keys() | {mark for example in every_example for mark in example}:
+    for mark in set(own).union(*every_example):
         number = own.get(mark, 0)
         share = (sum(example.get(mark, 0) == number for example in every_example) + 1) / (
             len(every_example) + 1

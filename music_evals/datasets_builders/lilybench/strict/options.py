@@ -10,6 +10,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from music_evals.datasets_builders.lilybench.rows import stable_hash
@@ -77,7 +78,7 @@ def draw_questions(
                 )
                 remaining[value].remove(piece)
                 yield piece, options, place
-    rest = (piece for group in remaining.values() for piece in group)
+    rest = chain.from_iterable(remaining.values())
     for piece in sorted(rest, key=lambda piece: stable_hash(salt, piece.id)):
         for _, options in grouping([values[piece.id]], remaining, salt):
             yield piece, options, _places(salt, piece.id)[0]

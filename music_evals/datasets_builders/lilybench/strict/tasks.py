@@ -49,6 +49,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     Field,
     TaskName,
     TaskRow,
+    shuffled,
     stable_hash,
     task_row,
 )
@@ -132,17 +133,8 @@ def _take(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
     return taken
 
 
-def _row(
-    task: TaskName, piece: Usable, answer: str, score: str | None = None, **more: Any
-) -> TaskRow:
-    shown = piece.score if score is None else score
-    return task_row(task, "strict", piece.id, answer, score=shown, **more)
-
-
-def _shuffled(right: str, wrong: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
-    options = [right, *wrong]
-    draw.shuffle(options)
-    return options, str(options.index(right))
+def _row(task: TaskName, piece: Usable, answer: str, score: str, **more: Any) -> TaskRow:
+    return task_row(task, "strict", piece.id, answer, score=score, **more)
 
 
 def _choice_rows(
@@ -164,7 +156,7 @@ def _choice_rows(
     for piece, choices, place in draw_questions(with_value, values, salt, grouping):
         right = values[piece.id]
         wrong = [value for value in choices if value != right]
-        options, _ = _shuffled(right, wrong, _draw(salt, piece))
+        options, _ = shuffled([right, *wrong], right, _draw(salt, piece))
         options.remove(right)
         options.insert(place, right)
         yield _row(task, piece, str(place), scores[piece.id], kind=kind, options=options)
@@ -172,7 +164,7 @@ def _choice_rows(
 
 def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     for piece in _in_order(pieces, salt):
-        yield _row("bar_count", piece, str(piece.structure.measures))
+        yield _row("bar_count", piece, str(piece.structure.measures), piece.score)
 
 
 # --- key, metre, note length ---
@@ -253,7 +245,7 @@ def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
 
 def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
     for kind, shown, right, wrong, number in continuations(piece, draw):
-        options, answer = _shuffled(right, wrong, draw)
+        options, answer = shuffled([right, *wrong], right, draw)
         yield _row(
             "next_bar_prediction", piece, answer, shown, kind=kind, options=options, measure=number
         )
@@ -354,7 +346,10 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     corrupted = [row["piece"] for row in sorted(rows, key=lambda row: stable_hash(salt, row["id"]))]
     rest = (piece.id for piece in _in_order(pieces, salt))
     names = dict.fromkeys(filter(is_clean, chain(corrupted, rest)))
-    clean = (_row("error_detection", by_id[name], "none", kind=CLEAN) for name in names)
+    clean = (
+        _row("error_detection", by_id[name], "none", by_id[name].score, kind=CLEAN)
+        for name in names
+    )
     return [*rows, *_take(f"error_detection ({CLEAN})", clean, share)]
 
 

@@ -74,11 +74,10 @@ def _is_at_pitch(reading: Reading, index: int) -> bool:
 
 def _moments(reading: Reading, index: int, count: int = 1) -> list[tuple[pitch.Pitch, ...]]:
     """The pitches that sound at the onsets of measures."""
-    return [
-        reading.sounding(at, start)
-        for at in range(index, index + count)
-        for start in reading.onsets[at]
-    ]
+    moments = []
+    for at in range(index, index + count):
+        moments += [reading.sounding(at, start) for start in reading.onsets[at]]
+    return moments
 
 
 # --- a chord ---

@@ -141,7 +141,7 @@ def _last_measure(reading: Reading, rng: Random) -> Answers:
 def _opening_dynamic(reading: Reading, rng: Random) -> Answers:
     # Some files have a mark just behind the first note, for example because of a grace note; print
     # shows it there.
-    marks = [mark for voice in reading.voices for mark in voice.cells[0].dynamics]
+    marks = list(chain.from_iterable(cell.dynamics for cell in reading.column(0)))
     dynamics = {dynamic for start, dynamic in marks if start < _AT_FIRST_NOTE}
     if len(dynamics) == 1 and any(start == 0 for start, _ in marks):
         yield (dynamics.pop(),)

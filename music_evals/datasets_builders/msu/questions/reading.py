@@ -326,7 +326,7 @@ def _cells(part: Any, row: list[_Timed]) -> Iterator[Cell]:
             is_at_pitch=is_clear and not has_octave_clef,
             dynamics=tuple((start, mark.value) for start, mark in marks if mark.value),
         )
-        last_clef = signs[-1] if clefs else last_clef
+        last_clef = signs[-1]
         fifths = signatures[-1][1].sharps if signatures else fifths
 
 

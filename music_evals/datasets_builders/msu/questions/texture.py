@@ -123,7 +123,8 @@ def _leader(counts: Counter[Any]) -> tuple[Any, int, int]:
 
 
 def _values(*voices: Voice) -> Counter[str]:
-    return Counter(event.value or "other" for voice in voices for event in voice.notes)
+    notes = chain.from_iterable(voice.notes for voice in voices)
+    return Counter(event.value or "other" for event in notes)
 
 
 def _most_frequent(counts: Counter[str], *blanks: str) -> Answers:
@@ -157,7 +158,8 @@ def _widest_part(reading: Reading, rng: Random) -> Answers:
     if _have_names(reading) and all(voice.is_at_pitch for voice in reading.voices):
         widths: Counter[str] = Counter()
         for voice in reading.voices:
-            heights = [note.ps for cell in voice.cells for note in cell.pitches]
+            pitches = chain.from_iterable(cell.pitches for cell in voice.cells)
+            heights = [note.ps for note in pitches]
             widths[voice.name] = max(heights, default=0) - min(heights, default=0)
         name, width, next_width = _leader(widths)
         if width >= next_width + _RANGE_LEAD:
@@ -165,7 +167,8 @@ def _widest_part(reading: Reading, rng: Random) -> Answers:
 
 
 def _fullest_measure(reading: Reading, rng: Random) -> Answers:
-    if any(cell.has_unison for voice in reading.voices for cell in voice.cells):
+    measures = chain.from_iterable(voice.cells for voice in reading.voices)
+    if any(cell.has_unison for cell in measures):
         return
     numbers = [measure.number for measure in reading.measures]
     counts: Counter[int] = Counter()

@@ -125,8 +125,9 @@ def certain_key(reading: Reading) -> key.Key | None:
     if tonality is None or (len(modes) == 1 and tonality.mode not in modes):
         return None
     # The bass begins on the tonic, or ends on it if the signature never changes.
-    onsets = [(index, start) for index in indices for start in reading.onsets[index]]
-    bass = reading.sounding(*onsets[-1 if change is None else 0])[0]
+    end = -1 if change is None else 0
+    index = [index for index in indices if reading.onsets[index]][end]
+    bass = reading.sounding(index, reading.onsets[index][end])[0]
     return tonality if bass.name == tonality.tonic.name else None
 
 
