@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 
@@ -32,8 +32,8 @@ _DAMAGED: Final = (
     RuntimeError,
 )
 
-_Member = tuple[str, Callable[[], IO[bytes] | None]]
-"""The path of a member, and what opens it; that returns None for a link or a device."""
+_Member = tuple[str, Callable[[], Any] | None]
+"""The path of a member, and what opens it; None for a link or a device."""
 
 
 def is_archive(path: Path) -> bool:
@@ -81,12 +81,11 @@ def unpack(
             target = folder / name
             if name in unpacked:
                 raise DatasetError(f"{archive.name} has {name!r:.100} twice")
-            stream = open_member()
-            if stream is None:
+            if open_member is None:
                 raise DatasetError(
                     f"{archive.name}: {name!r:.100} is a link or a device; only files are accepted"
                 )
-            with stream:
+            with open_member() as stream:
                 left -= _copy(stream, target, left)
             if left < 0:
                 raise DatasetError(
@@ -105,29 +104,22 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(archive) as opened:
         for info in opened.infolist():
             if not info.is_dir():
-                yield info.filename, partial(_open_zipped, opened, info)
-
-
-def _open_zipped(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes] | None:
-    kind = stat.S_IFMT(info.external_attr >> 16)  # 0 if the archive was not made on Unix
-    return opened.open(info) if kind in (0, stat.S_IFREG) else None
+                kind = stat.S_IFMT(info.external_attr >> 16)  # 0 if not made on Unix
+                is_file = kind in (0, stat.S_IFREG)
+                yield info.filename, partial(opened.open, info) if is_file else None
 
 
 def _tar_members(archive: Path) -> Iterator[_Member]:
     with tarfile.open(archive) as opened:
         for info in opened:
             if not info.isdir():
-                yield info.name, partial(_open_tarred, opened, info)
+                yield info.name, partial(opened.extractfile, info) if info.isreg() else None
         # The checksum of a compressed archive is behind its last member, and is compared when it is
         # read.
         rest = opened.fileobj
         for _ in range(_ALWAYS_ALLOWED // _CHUNK):
             if rest is None or not rest.read(_CHUNK):
                 break
-
-
-def _open_tarred(opened: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes] | None:
-    return opened.extractfile(info) if info.isreg() else None
 
 
 def _parts(archive: Path, name: str) -> tuple[str, ...]:

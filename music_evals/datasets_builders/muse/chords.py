@@ -90,7 +90,5 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
     for i, pitch in enumerate(arpeggio):
         onset = _ARPEGGIO_ONSET + i * _ARPEGGIO_STEP
         notes.append(Note(onset, pitch, _LENGTH - onset, velocity + i * growth))
-    performance = Performance(
-        tuple(notes), tempo=_TEMPO, meter=(4, 4), key=None, program=0, length=_LENGTH
-    )
+    performance = Performance(tuple(notes), _TEMPO, (4, 4), None, length=_LENGTH)
     return Chord(root, quality, tuple(block), performance)

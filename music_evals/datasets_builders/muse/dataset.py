@@ -153,21 +153,18 @@ def _draw(
 def _loops(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(name: str, loop: drum_loops.DrumLoop) -> rows.Row:
         clip = render_clip(loop.performance, "drums", soundfont)
-        return rows.syncopation_row(
-            name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare)
-        )
+        kick, snare = list(loop.kick), list(loop.snare)
+        return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, kick, snare)
 
     # The examples come first, so that they do not depend on the number of test rows.
-    wanted = [
-        ("fewshot", f"syncopation-example-{level}-offbeats", level)
-        for level in rows.EXAMPLE_OFFBEATS
-    ]
+    wanted = [("fewshot", f"example-{level}-offbeats", level) for level in rows.EXAMPLE_OFFBEATS]
     for index in range(n_test):
         serial, place = divmod(index, len(drum_loops.OFFBEATS))
         level = drum_loops.OFFBEATS[place]
-        wanted.append(("test", f"syncopation-{level}-offbeats-{serial + 1:03d}", level))
+        wanted.append(("test", f"{level}-offbeats-{serial + 1:03d}", level))
     seen: set[_Key] = set()
-    for split, name, level in wanted:
+    for split, suffix, level in wanted:
+        name = f"syncopation-{suffix}"
         compose = partial(drum_loops.compose_drum_loop, level)
         loop = _draw(name, seed, seen, compose, lambda loop: {(loop.kick, loop.snare)})
         yield split, partial(row, name, loop)
@@ -176,18 +173,16 @@ def _loops(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str
 def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
     def row(name: str, pair: melodies.MelodyPair) -> rows.Row:
         both = pair.first, pair.second
-        clip_1, clip_2 = (
-            render_clip(melody.performance, melody.instrument, soundfont) for melody in both
-        )
-        pitches = list(pair.first.pitches), list(pair.second.pitches)
-        keys = pair.first.key, pair.second.key
+        clips = [render_clip(tune.performance, tune.instrument, soundfont) for tune in both]
+        pitches = [list(tune.pitches) for tune in both]
+        keys = [tune.key for tune in both]
         return rows.transposition_row(
-            name, (clip_1, clip_2), keys, pair.foil, GENERATED, pair.semitones, pitches
+            name, clips, keys, pair.foil, GENERATED, pair.semitones, pitches
         )
 
     wanted: list[tuple[str, str, melodies.Foil | None, melodies.Instrument]] = [
-        ("fewshot", "transposition-example-same", None, "piano"),
-        ("fewshot", "transposition-example-different", "other_melody", "piano"),
+        ("fewshot", "example-same", None, "piano"),
+        ("fewshot", "example-different", "other_melody", "piano"),
     ]
     for index in range(n_test):
         # Two instruments and three foils: their cycles combine to all six pairs.
@@ -195,11 +190,10 @@ def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str
         instrument = melodies.INSTRUMENTS[serial % 2]
         kind = "different" if is_different else "same"
         foil = melodies.FOILS[serial % 3] if is_different else None
-        wanted.append(
-            ("test", f"transposition-{kind}-{instrument}-{serial + 1:03d}", foil, instrument)
-        )
+        wanted.append(("test", f"{kind}-{instrument}-{serial + 1:03d}", foil, instrument))
     seen: set[_Key] = set()
-    for split, name, foil, instrument in wanted:
+    for split, suffix, foil, instrument in wanted:
+        name = f"transposition-{suffix}"
         compose = partial(melodies.compose_pair, foil=foil, instrument=instrument)
         yield split, partial(row, name, _draw(name, seed, seen, compose, _pair_keys))
 

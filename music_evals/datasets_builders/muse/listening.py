@@ -14,7 +14,7 @@ interval.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, product
 from typing import Final
 
 import numpy as np
@@ -97,13 +97,10 @@ def check_chord(root: str, quality: str, wavs: Sequence[bytes]) -> str | None:
     if len(samples) < (_ARPEGGIO[-1] + 0.5) * rate:
         return None
     heard = {struck_pitch(samples, rate, onset) % 12 for onset in _ARPEGGIO}
-    chords = {
-        f"{name} {kind}": {(_pitch_class(name) + tone) % 12 for tone in tones}
-        for name in ROOTS
-        for kind, tones in INTERVALS.items()
-    }
-    sounding = [chord for chord, pitch_classes in chords.items() if pitch_classes == heard]
-    keyed = f"{root} {quality}"
+    keyed, sounding = f"{root} {quality}", []
+    for name, (kind, tones) in product(ROOTS, INTERVALS.items()):
+        if heard == {(_pitch_class(name) + tone) % 12 for tone in tones}:
+            sounding.append(f"{name} {kind}")
     return f"keyed {keyed}, sounds as {sounding[0]}" if sounding and sounding != [keyed] else None
 
 

@@ -43,26 +43,41 @@ EXAMPLE_ROOT: Final = "Ab"
 EXAMPLE_OFFBEATS: Final = (0, 6)
 
 
-def check_midi_text(text: str) -> str:
-    """Return MIDI text; ValueError if it is none."""
+def _check_midi_text(text: str) -> str:
     parse_midi_text(text)
     return text
 
 
 _Pitch = Annotated[int, Field(ge=0, le=127)]
 _Slot = Annotated[int, Field(ge=1, le=32)]
-_MidiText = Annotated[Text, AfterValidator(check_midi_text)]
+_MidiText = Annotated[Text, AfterValidator(_check_midi_text)]
 
 
 Row = dict[str, Any]
 """A row as it is made; its columns are those of a class below, and are checked as it is written."""
 
 
-class _Clip(TypedDict):
-    id: str
+class ClipColumns(TypedDict):
+    """The columns of a clip."""
+
     audio: FileCell
     midi: bytes | None
     midi_text: _MidiText | None
+
+
+class PairColumns(TypedDict):
+    """The columns of two clips."""
+
+    audio_1: FileCell
+    audio_2: FileCell
+    midi_1: bytes | None
+    midi_2: bytes | None
+    midi_text_1: _MidiText | None
+    midi_text_2: _MidiText | None
+
+
+class _Id(TypedDict):
+    id: str
 
 
 class _Question(TypedDict):
@@ -74,20 +89,13 @@ class _Question(TypedDict):
     source: str
 
 
-class _Loop(_Clip):
+class _Loop(_Id, ClipColumns):
     kick: list[_Slot] | None
     snare: list[_Slot] | None
     offbeats: int
 
 
-class _Pair(TypedDict):
-    id: str
-    audio_1: FileCell
-    audio_2: FileCell
-    midi_1: bytes | None
-    midi_2: bytes | None
-    midi_text_1: _MidiText | None
-    midi_text_2: _MidiText | None
+class _Pair(_Id, PairColumns):
     pitches_1: list[_Pitch] | None
     pitches_2: list[_Pitch] | None
     same: bool
@@ -97,7 +105,7 @@ class _Pair(TypedDict):
     key_2: str
 
 
-class _Chord(_Clip):
+class _Chord(_Id, ClipColumns):
     pitches: list[_Pitch] | None
     root: str
     quality: str
@@ -205,12 +213,12 @@ def syncopation_row(
 
 def transposition_row(
     name: str,
-    clips: tuple[Clip, Clip],
-    keys: tuple[str, str],
+    clips: Sequence[Clip],
+    keys: Sequence[str],
     foil: str | None,
     source: str,
     semitones: int | None = None,
-    pitches: tuple[list[int] | None, list[int] | None] = (None, None),
+    pitches: Sequence[list[int] | None] = (None, None),
 ) -> Row:
     """Make a row of `transposition`; `foil` is None if the melodies are the same."""
     target = SAME if foil is None else DIFFERENT

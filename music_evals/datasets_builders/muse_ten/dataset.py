@@ -13,25 +13,21 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any, Final, TypedDict
-
-from pydantic import AfterValidator
+from typing import Any, Final, TypedDict
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
     DatasetError,
     DatasetSpec,
-    FileCell,
     Provenance,
-    Text,
     features_of,
     make_provenance,
     write_dataset,
 )
 from music_evals.datasets_builders.dataset_io.rows import Columns
 from music_evals.datasets_builders.muse.dataset import render_clip, write
-from music_evals.datasets_builders.muse.rows import cells, check_midi_text, check_row
+from music_evals.datasets_builders.muse.rows import ClipColumns, PairColumns, cells, check_row
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus, TaskForm
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
@@ -39,8 +35,6 @@ from music_evals.notation.midi.files import midi_to_text, write_midi
 DEFAULT_SEED: Final = 1
 PER_TASK: Final = 20
 _TRIED: Final = 200  # stimuli of each task that classifiers are tried on
-
-_MidiText = Annotated[Text, AfterValidator(check_midi_text)]
 
 
 class _Question(TypedDict):
@@ -52,23 +46,12 @@ class _Question(TypedDict):
     source: str
 
 
-class ClipRow(_Question):
+class ClipRow(_Question, ClipColumns):
     """A question on one clip."""
 
-    audio: FileCell
-    midi: bytes | None
-    midi_text: _MidiText | None
 
-
-class PairRow(_Question):
+class PairRow(_Question, PairColumns):
     """A question on two clips."""
-
-    audio_1: FileCell
-    audio_2: FileCell
-    midi_1: bytes | None
-    midi_2: bytes | None
-    midi_text_1: _MidiText | None
-    midi_text_2: _MidiText | None
 
 
 def _features(form: TaskForm) -> Columns:

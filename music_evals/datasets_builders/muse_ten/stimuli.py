@@ -211,7 +211,7 @@ def _meter(place: int, serial: int, rng: Random) -> Stimulus:
         notes.append(
             Note(beat * TICKS_PER_BEAT, pitch, n_sounding * TICKS_PER_BEAT - _GAP, velocity)
         )
-    clip = _performance(notes, instrument, rng.randint(120, 200), rng)
+    clip, _ = _clip(notes, instrument, rng.randint(120, 200), rng)
     return Stimulus(
         [(replace(clip, meter=(1, 4)), instrument)],
         instrument,
@@ -322,7 +322,7 @@ def _line(
         Note(number * length, pitch, length - _GAP, rng.randint(78, 96))
         for number, pitch in enumerate(pitches)
     ]
-    return _performance(notes, instrument, rng.randint(110, 170), rng), instrument
+    return _clip(notes, instrument, rng.randint(110, 170), rng)
 
 
 def _play_chords(chords: Sequence[tuple[int, str]], rng: Random) -> tuple[Performance, str]:
@@ -337,13 +337,15 @@ def _play_chords(chords: Sequence[tuple[int, str]], rng: Random) -> tuple[Perfor
             notes.append(
                 Note(number * length + delay, pitch, length - delay - _GAP, rng.randint(74, 90))
             )
-    return _performance(notes, instrument, rng.randint(90, 150), rng), instrument
+    return _clip(notes, instrument, rng.randint(90, 150), rng)
 
 
-def _performance(notes: Sequence[Note], instrument: str, tempo: int, rng: Random) -> Performance:
+def _clip(
+    notes: Sequence[Note], instrument: str, tempo: int, rng: Random
+) -> tuple[Performance, str]:
     is_drums = instrument == "drums"
     program = 0 if is_drums else rng.choice(PROGRAMS[instrument])
-    return Performance(tuple(notes), tempo, (4, 4), None, program=program, percussion=is_drums)
+    return Performance(tuple(notes), tempo, (4, 4), None, program, is_drums), instrument
 
 
 def _numbers(values: Sequence[int]) -> str:

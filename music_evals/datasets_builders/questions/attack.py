@@ -147,11 +147,12 @@ def answers_of(items: Iterable[Item]) -> dict[str, list[str]]:
     """Return the answers to the open questions of each kind, over all levels and splits: see
     `vocabularies`.
     """
-    return vocabularies(
-        (item.kind or item.answer_type or item.form, item.answer_type, item.answer)
-        for item in items
-        if not item.options
-    )
+    open_items = [item for item in items if not item.options]
+    return vocabularies((_kind_of(item), item.answer_type, item.answer) for item in open_items)
+
+
+def _kind_of(item: Item) -> str:
+    return item.kind or item.answer_type or item.form
 
 
 def chance_of(item: Item, answers: Mapping[str, Sequence[str]]) -> float:
@@ -160,7 +161,7 @@ def chance_of(item: Item, answers: Mapping[str, Sequence[str]]) -> float:
     """
     if item.options:
         return item.options.count(item.answer) / len(item.options)
-    return 1 / len(answers[item.kind or item.answer_type or item.form])
+    return 1 / len(answers[_kind_of(item)])
 
 
 def fold(item: Item) -> int:

@@ -45,7 +45,12 @@ def choice_record(record: Record) -> dict[str, Any]:
         "right": _place_of(record.get("answer"), choices, texts),
         "sound": Part("audio", sound) if isinstance(sound, Mapping) else None,
     }
-    return {name: _single(value) for name, value in entry.items() if name != "other_attributes"}
+    entry.pop("other_attributes", None)
+    for name, value in entry.items():
+        # Some records have a list of a single text in the place of the text.
+        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+            entry[name] = value[0]
+    return entry
 
 
 def choice_list(value: object) -> Sequence[object]:
@@ -142,9 +147,3 @@ def _place_of(answer: object, choices: Sequence[str], texts: Sequence[str]) -> i
     if not 0 <= place < len(choices):
         raise ValueError(f"its answer {answer!r:.60} is none of its choices")
     return place
-
-
-def _single(value: object) -> object:
-    """The entry of a list of one, which some records have in the place of a text."""
-    is_single = isinstance(value, list) and len(value) == 1 and isinstance(value[0], str)
-    return value[0] if is_single else value  # type: ignore[index]

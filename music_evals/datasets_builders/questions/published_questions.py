@@ -247,7 +247,8 @@ class PublishedQuestions:
         wanted: set[str] = set()
         for task in self.paths:
             for question in self._questions(task):
-                wanted.update(_file_names(question))
+                for _, part in _files_of(question):
+                    wanted.update(_names_of(part))
         names = {PurePosixPath(name).name for name in wanted}
 
         def is_wanted(name: str) -> bool:
@@ -298,10 +299,10 @@ class PublishedQuestions:
     def _problems_of(self, question: MediaQuestion, problems: dict[str, str]) -> list[str]:
         """Check the files of a question, each once; `problems` has the results so far, by name."""
         names = []
-        for number, part in enumerate((*question.parts, *question.options)):
-            if isinstance(part, str) or part.kind == "abc":
-                continue
-            name = _shown_name(part) or f"file {number} of {question.id}"
+        for number, part in _files_of(question):
+            name = f"file {number} of {question.id}"
+            if not isinstance(part.content, Mapping):
+                name = next(iter(_names_of(part)), "") or name
             if name not in problems:
                 problems[name] = self._problem(part)
             names.append(name)
@@ -312,11 +313,9 @@ class PublishedQuestions:
         content = part.content
         if isinstance(content, bytes):
             return content
-        if isinstance(content, Mapping):
-            if content.get("bytes"):
-                return bytes(content["bytes"])
-            content = str(content.get("path"))
-        *alternatives, last = (content,) if isinstance(content, str) else content
+        if isinstance(content, Mapping) and content.get("bytes"):
+            return bytes(content["bytes"])
+        *alternatives, last = _names_of(part)
         for name in alternatives:
             with suppress(KeyError):
                 return _read_media(self._media.find(name))
@@ -382,22 +381,18 @@ def _matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch(name, pattern) for pattern in patterns)
 
 
-def _file_names(question: MediaQuestion) -> Iterator[str]:
-    """The names by which a question asks for files."""
-    for part in (*question.parts, *question.options):
+def _files_of(question: MediaQuestion) -> Iterator[tuple[int, Part]]:
+    """The files of a question, with their places among its parts and options."""
+    for number, part in enumerate((*question.parts, *question.options)):
         if isinstance(part, Part) and part.kind != "abc":
-            content = part.content
-            if isinstance(content, Mapping):
-                content = str(content.get("path"))
-            if isinstance(content, str):
-                yield content
-            elif isinstance(content, tuple):
-                yield from content
+            yield number, part
 
 
-def _shown_name(part: Part) -> str:
-    """The name of a part's file in messages; empty if it has none of its own."""
+def _names_of(part: Part) -> tuple[str, ...]:
+    """The names of a part's file, to try in turn; none if the part has bytes without a path."""
     content = part.content
-    if isinstance(content, tuple):
-        return content[0]
-    return content if isinstance(content, str) else ""
+    if isinstance(content, Mapping):
+        content = str(content.get("path"))
+    if isinstance(content, str):
+        return (content,)
+    return content if isinstance(content, tuple) else ()

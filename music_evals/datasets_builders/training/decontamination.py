@@ -133,7 +133,8 @@ def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
             music.append(note_runs(_abc_notes(tune)))
         except (ValueError, IndexError):
             music.append(word_runs(tune))
-    return [runs for runs in music if runs] or [word_runs(row.get("question") or "")]
+    music = [runs for runs in music if runs]
+    return music or [word_runs(row.get("question") or "")]
 
 
 def _tunes(row: Mapping[str, Any]) -> list[str]:

@@ -117,11 +117,8 @@ def build_training_set(
     compose, test_sets, left_out = TRAINING[name]
     spec = builder(name).BENCHMARK
     configs = [config for config in spec.features if config not in left_out]
-    if unknown := {*tasks} - {*configs}:
-        raise DatasetError(
-            f"{name} has no task {', '.join(unknown)}; accepted are {', '.join(configs)}"
-        )
-    configs = [config for config in configs if not tasks or config in tasks]
+    if tasks:
+        configs = _choose(name, configs, tasks)
     tests = TestRows()
     own_tests = [(GENERATED, builder(test).BENCHMARK) for test in test_sets]
     for dataset, benchmark in (*own_tests, *(against or {}).items()):
@@ -137,12 +134,21 @@ def build_training_set(
     )
     columns = {config: as_files(spec.features[config]) for config in composed}
     if prompts is not None:
+        message = {"role": Value("string"), "content": Value("string")}
         for config, messages in _prompts_of(composed, spec, provenance, prompts).items():
-            role_and_content = {"role": Value("string"), "content": Value("string")}
-            columns[config] |= {"prompt": List(role_and_content)}
+            columns[config] |= {"prompt": List(message)}
             composed[config] = [{**row, "prompt": messages[row["id"]]} for row in composed[config]]
     splits = {config: {"train": own} for config, own in composed.items()}
     return write_dataset(out, splits, features=columns, provenance=provenance, overwrite=overwrite)
+
+
+def _choose(name: str, configs: Sequence[str], tasks: Sequence[str]) -> list[str]:
+    """The configs that are tasks, in their order; DatasetError for any other task."""
+    if unknown := {*tasks} - {*configs}:
+        raise DatasetError(
+            f"{name} has no task {', '.join(unknown)}; accepted are {', '.join(configs)}"
+        )
+    return [config for config in configs if config in tasks]
 
 
 def _prompts_of(

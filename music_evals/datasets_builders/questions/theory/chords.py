@@ -22,6 +22,7 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
 )
 from music_evals.datasets_builders.questions.theory.form import (
     Case,
+    Drafts,
     all_cases,
     by_block,
     forms,
@@ -152,27 +153,20 @@ def _sizes() -> Iterator[tuple[Key, int]]:
     return product(keys(), (3, 4))
 
 
-@by_block(_sizes)
-def _numeral_notes(block: tuple[Key, int]) -> Iterator[Case]:
-    for place, figure, notes in _numerals(block):
-        yield Case(
-            (terms.key(block[0]), _numeral(figure)),
-            terms.notes(notes),
-            near=place,
-            sound=sounds(notes),
-        )
+def _notes_and_numeral(asks_notes: bool) -> Drafts:
+    """Ask for the notes of a numeral, or for the numeral of notes."""
 
+    @by_block(_sizes)
+    def drafts(block: tuple[Key, int]) -> Iterator[Case]:
+        key = terms.key(block[0])
+        for place, figure, notes in _numerals(block):
+            names = _numeral(figure), terms.notes(notes)
+            shown, answer = names if asks_notes else reversed(names)
+            # Numerals with the same notes, such as I and V/IV, are both right: `sound` keeps them
+            # apart.
+            yield Case((key, shown), answer, near=place, sound=sounds(notes))
 
-@by_block(_sizes)
-def _numeral_name(block: tuple[Key, int]) -> Iterator[Case]:
-    # Numerals with the same notes, such as I and V/IV, are both right: `sound` keeps them apart.
-    for place, figure, notes in _numerals(block):
-        yield Case(
-            (terms.key(block[0]), terms.notes(notes)),
-            _numeral(figure),
-            near=place,
-            sound=sounds(notes),
-        )
+    return drafts
 
 
 @by_block(lambda: [(key, figures) for key in keys() for figures in _inversions(key[1])])
@@ -229,8 +223,8 @@ FORMS: Final = (
     *forms("chords", spelling=_spelling, name=_chord_name, root=_root, member=_member),
     *forms(
         "roman_numerals",
-        notes=_numeral_notes,
-        numeral=_numeral_name,
+        notes=_notes_and_numeral(asks_notes=True),
+        numeral=_notes_and_numeral(asks_notes=False),
         bass=_numeral_bass,
         function=_degree_chord,
     ),

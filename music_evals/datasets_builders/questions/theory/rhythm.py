@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import log2
+from operator import add
 from random import Random
 from typing import Final
 
@@ -44,7 +45,7 @@ _VALUES: Final = tuple(product(tuple(_TYPES)[:5], (0, 1)))
 
 def _term(value: Value) -> Term:
     kind, dots = value
-    return Term(_DOTS[dots].zh + _TYPES[kind].zh, _DOTS[dots].en + _TYPES[kind].en)
+    return Term(*map(add, _DOTS[dots], _TYPES[kind]))
 
 
 @cache
