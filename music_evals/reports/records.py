@@ -140,12 +140,12 @@ class Records(NamedTuple):
         score = self.score(run, metric, group)
         return score and score.percent()
 
-    def floors(self, run: int, group: str = "") -> Estimates:
+    def floors(self, run: int) -> Estimates:
         """Return the floors of the main metric of a run, by their kind: what is earned without the
         music.
         """
         rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "floor")]
-        rows = rows[rows["group"] == group]
+        rows = rows[rows["group"] == ""]
         return {row["floor"]: _estimate(row) for _, row in rows.iterrows()}
 
 
