@@ -111,8 +111,8 @@ class Encoder:
         """The vectors of a text, from the cache as far as it has them undamaged."""
         names = {pooling: self._entry_name(pooling, text) for pooling in poolings}
         vectors: Vectors = {}
-        for pooling, name in names.items() if self.cache else ():
-            content = cache_get(self.cache, name, 4 * self.dimension)
+        for pooling, name in names.items():
+            content = cache_get(self.cache, name, 4 * self.dimension) if self.cache else None
             if content is not None:
                 vectors[pooling] = np.frombuffer(content, "<f4").astype(np.float32)
         missing = names.keys() - vectors.keys()
