@@ -55,7 +55,9 @@ def tables(records: Records) -> list[Table]:
     """Make the tables of MSU-Bench."""
     runs = records.current("msu")
     table = partial(run_table, groups=_GROUPS)
-    by_level = _by_level(records)
+    by_level: Figures = {
+        f"Level {level}": partial(records.percent, group=f"level={level}") for level in LEVELS
+    }
     with_all = {**by_level, "Overall": records.percent}
     printed = [*_paper("table2"), *_paper("table5")]
     overall = [(row, {**cells, "Questions": count(1800)}) for row, cells in _paper("table3", 1800)]
@@ -102,10 +104,6 @@ def _overall(records: Records) -> Figures:
             records.main[run]["reading"] == "answered", records.main[run]
         ),
     }
-
-
-def _by_level(records: Records) -> Figures:
-    return {f"Level {level}": partial(records.percent, group=f"level={level}") for level in LEVELS}
 
 
 def _success(records: Records, runs: pd.DataFrame) -> Table:
@@ -165,13 +163,13 @@ def agreement(items: pd.DataFrame) -> Estimates:
     questions = items["details"]
     timely = items[questions.map(_is_timely)]
     votes = [list(question["votes"].values()) for question in timely["details"]]
-    unanimous = items[questions.map(_is_timely) & (questions.map(_count_votes) > 1)]
+    several = timely[timely["details"].map(_count_votes) > 1]
     ruled = items[questions.map(_is_ruled)]
     labelled = items[questions.map(_is_labelled)]
     is_as_ruled = [bool(one["verdict"]) == one["rule"] for one in ruled["details"]]
     pairs = [(one["verdict"], one["human"]) for one in labelled["details"]]
     figures: dict[str, Estimate | None] = {
-        "Judges unanimous": share_of(map(bool, unanimity(votes)), unanimous),
+        "Judges unanimous": share_of(map(bool, unanimity(votes)), several),
         _JOINT: percent(joint_agreement(questions.tolist(), items["cluster"].tolist())),
         "Judges and rules": share_of(is_as_ruled, ruled),
         "Judges and people": share_of([verdict == label for verdict, label in pairs], labelled),
