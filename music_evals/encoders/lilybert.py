@@ -95,17 +95,7 @@ class Encoder:
             text[:MOST_CHARACTERS].strip().encode("utf-8", "replace").decode("utf-8")
             for text in texts
         ]
-        vectors = {text: self._read_cached(text, poolings) for text in readable}
-        for text, known in vectors.items():
-            missing = set(poolings) - set(known)
-            if not missing:
-                continue
-            computed = self._compute(text, poolings)
-            for pooling in missing:
-                known[pooling] = computed[pooling]
-                if self.cache is not None:
-                    content = computed[pooling].astype("<f4").tobytes()
-                    cache_put(self.cache, self._entry_name(pooling, text), content)
+        vectors = {text: self._vectors(text, poolings) for text in dict.fromkeys(readable)}
         return [vectors[text] for text in readable]
 
     def _entry_name(self, pooling: Pooling, text: str) -> str:
@@ -117,15 +107,20 @@ class Encoder:
         key = digest.hexdigest()
         return f"{key[:2]}/{key}.f32"
 
-    def _read_cached(self, text: str, poolings: Sequence[Pooling]) -> Vectors:
-        """Read the vectors of a text; missing and damaged ones are left out."""
+    def _vectors(self, text: str, poolings: Sequence[Pooling]) -> Vectors:
+        """The vectors of a text, from the cache as far as it has them undamaged."""
+        names = {pooling: self._entry_name(pooling, text) for pooling in poolings}
         vectors: Vectors = {}
-        if self.cache is None:
-            return vectors
-        for pooling in poolings:
-            content = cache_get(self.cache, self._entry_name(pooling, text), 4 * self.dimension)
+        for pooling, name in names.items():
+            content = cache_get(self.cache, name, 4 * self.dimension) if self.cache else None
             if content is not None:
                 vectors[pooling] = np.frombuffer(content, "<f4").astype(np.float32)
+        missing = names.keys() - vectors.keys()
+        computed = self._compute(text, poolings) if missing else {}
+        for pooling in missing:
+            vectors[pooling] = computed[pooling]
+            if self.cache:
+                cache_put(self.cache, names[pooling], computed[pooling].astype("<f4").tobytes())
         return vectors
 
     def _compute(self, text: str, poolings: Sequence[Pooling]) -> Vectors:

@@ -17,9 +17,8 @@ import pandas as pd
 
 from music_evals.benchmarks import load
 from music_evals.reports.records import Records
-from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import P_DECIMALS, Cell, Rows, Table, count, notes
-from music_evals.reports.tables.common import part_of_title, run_notes
+from music_evals.reports.tables.common import labels, part_of_title, run_notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 from music_evals.scorers.metrics.power import LEVEL, detectable_difference
@@ -155,16 +154,16 @@ def compared(records: Records, first: str, second: str) -> Table:
     rows = []
     for one, other in product(*sides):
         if one.number != other.number and one.rest(factor) == other.rest(factor):
-            labels = run_labels(records, one)
-            rows.append(paired_row(one, other, [labels[name] for name in names]))
-    cells = paired_cells(rows)
-    if not cells:
+            cells = run_labels(records, one)
+            rows.append(paired_row(one, other, [cells[name] for name in names]))
+    outcomes = paired_cells(rows)
+    if not outcomes:
         raise ValueError(
             f"{first} and {second} were not asked the same questions under the same conditions"
         )
     title = f"{first} and {second} on the same questions, in percent"
     columns = (*names, first, second, *OUTCOMES[2:])
-    return Table("compared", title, columns, cells, notes("tests"))
+    return Table("compared", title, columns, outcomes, notes("tests"))
 
 
 def _runs_called(runs: Sequence[PairedRun], name: str) -> list[PairedRun]:
@@ -200,12 +199,12 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
         by_value = {run.factors[factor]: run for run in group}
         base = by_value.pop(ARMS[factor], None)
         for value, run in by_value.items():
-            labels = [*run_labels(records, base or run).values(), value]
+            first = [*run_labels(records, base or run).values(), value]
             if value == "completion":
                 missing = [None] * (len(OUTCOMES) - 2)
-                probes.append([*labels, None, records.percent(run.number), *missing])
+                probes.append([*first, None, records.percent(run.number), *missing])
             elif base:
-                pairs.append(paired_row(run, base, labels))
+                pairs.append(paired_row(run, base, first))
     # The base value comes first.
     rows = [[*row[:6], row[7], row[6], *row[8:]] for row in paired_cells(pairs)]
     columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *OUTCOMES[2:])
@@ -219,8 +218,8 @@ def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -
     rows = []
     for group in _grouped(runs, lambda run: run.rest("model")):
         for first, second in combinations(sorted(group, key=lambda run: run.factors["model"]), 2):
-            labels = map(run_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
-            rows.append(paired_row(first, second, [*labels, second.factors["model"]]))
+            cells = map(run_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
+            rows.append(paired_row(first, second, [*cells, second.factors["model"]]))
     columns = ("Task", "Condition", "Data", "First model", "Second model", *OUTCOMES)
     return _tests(records, benchmark, "models", columns, rows)
 
@@ -229,9 +228,9 @@ def _conditions_table(records: Records, benchmark: str, runs: Sequence[PairedRun
     """Conditions of one model that differ in one factor."""
     rows = []
     for factor, first, second in _contrasts(benchmark, runs):
-        labels = map(run_labels(records, first, factor).get, ("Task", "Model", "Condition", "Data"))
+        cells = map(run_labels(records, first, factor).get, ("Task", "Model", "Condition", "Data"))
         values = [factor, first.factors[factor], second.factors[factor]]
-        rows.append(paired_row(first, second, [*labels, *values]))
+        rows.append(paired_row(first, second, [*cells, *values]))
     columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *OUTCOMES)
     return _tests(records, benchmark, "conditions", columns, rows)
 
@@ -317,9 +316,9 @@ def _row(scores: pd.DataFrame, labels: Sequence[Cell], has_baseline: bool) -> Pa
 def run_labels(records: Records, run: PairedRun, without: str = "") -> dict[str, Cell]:
     """Return what `_LABELS` say of a run; its condition without a factor."""
     row = records.runs.loc[run.number]
-    words = [word for word in row["words"] if word.partition("=")[0] not in {without, *ARMS}]
-    labels = [row["section"], row["task"], row["model"], ", ".join(words) or DEFAULT, row["data"]]
-    return dict(zip(_LABELS, labels, strict=True))
+    model, _, condition, data = labels(row, (without, *ARMS))
+    cells = (row["section"], row["task"], model, condition, data)
+    return dict(zip(_LABELS, cells, strict=True))
 
 
 def paired_cells(pairs: Sequence[PairedRow | None]) -> Rows:

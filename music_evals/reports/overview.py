@@ -177,7 +177,7 @@ def _score(mean: Aggregate) -> Estimate:
 
 
 def _is_above_floor(mean: Aggregate) -> bool:
-    return bool(mean.gain and mean.gain.low and mean.gain.low > 0)
+    return mean.gain is not None and (mean.gain.low or 0) > 0
 
 
 def short(model: str) -> str:

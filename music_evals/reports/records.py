@@ -9,7 +9,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from math import inf, isnan, nan
@@ -140,12 +140,12 @@ class Records(NamedTuple):
         score = self.score(run, metric, group)
         return score and score.percent()
 
-    def floors(self, run: int, group: str = "") -> Estimates:
+    def floors(self, run: int) -> Estimates:
         """Return the floors of the main metric of a run, by their kind: what is earned without the
         music.
         """
         rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "floor")]
-        rows = rows[rows["group"] == group]
+        rows = rows[rows["group"] == ""]
         return {row["floor"]: _estimate(row) for _, row in rows.iterrows()}
 
 
@@ -303,8 +303,10 @@ def read_header(path: Path) -> EvalLog:
             for name in {*_HEADERS} & {*archive.namelist()}:
                 _read_entry(archive, name, _HEADER_BYTES)
     else:
-        # Inspect's reader needs memory by the square of the depth of lists; this one does not.
-        json.loads(_read_json(path))
+        _check_size("it", path.stat().st_size, _JSON_BYTES)
+        data = path.read_bytes()
+        _check_values("it", data, _HEADER_BYTES)
+        json.loads(data)  # Inspect's reader needs memory by the square of the depth of lists
     log = read_eval_log(str(path), header_only=True)
     values = log.model_dump(exclude={"samples", "reductions"})
     header = EvalLog.model_validate(_plain_values(values, "it"))
@@ -336,13 +338,6 @@ def _read_entry(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
     _check_size(f"its {name}", archive.getinfo(name).file_size, most)
     data = archive.read(name)
     _check_values(f"its {name}", data, most)
-    return data
-
-
-def _read_json(path: Path) -> bytes:
-    _check_size("it", path.stat().st_size, _JSON_BYTES)
-    data = path.read_bytes()
-    _check_values("it", data, _HEADER_BYTES)
     return data
 
 
@@ -744,11 +739,15 @@ def _published_scores(benchmark: str) -> Iterator[_Row]:
 
 
 def _row(run: int | None, metric: str, group: str, score: Estimate | None) -> _Row:
-    figure = asdict(score or Estimate(nan))
-    del figure["decimals"], figure["mark"]
-    unread = figure.pop("unread")
-    key = {"run": run, "metric": metric, "group": group}
-    return {**key, **figure, "source": "measured", "unread": unread}
+    score = score or Estimate(nan)
+    return {
+        "run": run,
+        "metric": metric,
+        "group": group,
+        **{name: getattr(score, name) for name in ("value", "low", "high", "n")},
+        "source": "measured",
+        "unread": score.unread,
+    }
 
 
 def _estimate(row: pd.Series) -> Estimate:

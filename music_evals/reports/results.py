@@ -16,6 +16,7 @@ from music_evals.reports.sanitize import no_formula
 from music_evals.reports.summary import aggregates
 from music_evals.scorers.metrics.estimates import Estimate
 
+_VALUES: Final = ("value", "low", "high", "n")
 SCHEMA: Final = 2
 FACTS: Final = (
     "benchmark",
@@ -61,7 +62,8 @@ def as_json(records: Records, made_by: str) -> str:
         facts: dict[str, Any] = {"model": mean.model, "section": mean.section}
         facts |= {"tasks": mean.runs["task"].tolist(), "data": mean.data}
         for name in ("score", "floor", "gain", "normalised"):
-            facts[name] = _values(getattr(mean, name))
+            estimate: Estimate | None = getattr(mean, name)
+            facts[name] = estimate and {key: getattr(estimate, key) for key in _VALUES}
         means.append(facts)
     rows = json.loads(result_rows(records).to_json(orient="records", double_precision=15))
     return json.dumps(
@@ -78,9 +80,3 @@ def as_csv(records: Records) -> str:
     safe = rows.map(lambda cell: no_formula(cell) if isinstance(cell, str) else cell)
     text: str = safe.to_csv(index=False, lineterminator="\n")
     return text
-
-
-def _values(estimate: Estimate | None) -> dict[str, Any] | None:
-    if estimate is None:
-        return None
-    return {name: getattr(estimate, name) for name in ("value", "low", "high", "n")}

@@ -97,13 +97,14 @@ class RunFingerprint:
 def fingerprints(logs: Sequence[EvalLog]) -> list[RunFingerprint]:
     """Return what tells runs apart, given the headers of their logs, in the same order."""
     abouts = [log.eval.metadata or {} for log in logs]
-    models = _differing([(log.eval.model, _model_facts(log)) for log in logs])
-    settings = _differing([("", _settings(log)) for log in logs])
+    models = _differing([log.eval.model for log in logs], map(_model_facts, logs))
+    settings = _differing([""] * len(logs), map(_settings, logs))
     # Another file of prompts is another value of the parameter; only its content is compared here.
     files = [log.eval.task_args.get("prompts") for log in logs]
     contents = [{"prompts_sha256": about.get("prompts_sha256")} for about in abouts]
-    prompts = _differing([*zip(files, contents, strict=True)])
-    data = _differing([_data_with_label(about) for about in abouts])
+    prompts = _differing(files, contents)
+    labels = [(about.get("benchmark"), about.get("dataset_label")) for about in abouts]
+    data = _differing(labels, map(_data, abouts))
     return [
         RunFingerprint(
             model=f"{log.eval.model} [{', '.join(arguments)}]" if arguments else log.eval.model,
@@ -115,11 +116,6 @@ def fingerprints(logs: Sequence[EvalLog]) -> list[RunFingerprint]:
             logs, abouts, models, settings, prompts, data, strict=True
         )
     ]
-
-
-def _data_with_label(about: _Facts) -> tuple[Hashable, _Facts]:
-    label = about.get("benchmark"), about.get("dataset_label")
-    return label, {name: about.get(key) for name, key in _DATA.items()}
 
 
 def generation(log: EvalLog) -> _Facts:
@@ -169,22 +165,27 @@ def shortened(value: object) -> str | None:
     return words[:_SHORT] if words and _CHECKSUM.fullmatch(words) else words
 
 
-def _differing(facts_of_logs: Sequence[tuple[Hashable, _Facts]]) -> list[list[str]]:
+def _data(about: _Facts) -> _Facts:
+    return {name: about.get(key) for name, key in _DATA.items()}
+
+
+def _differing(groups: Sequence[Hashable], facts: Iterable[_Facts]) -> list[list[str]]:
     """For each log, as ``name=value``, the facts in which logs of its group differ, without
     defaults.
     """
+    facts_of_logs = list(facts)
     differing: list[dict[str, Any]] = [{} for _ in facts_of_logs]
-    groups: dict[Hashable, list[int]] = {}
-    for place, (group, _) in enumerate(facts_of_logs):
-        groups.setdefault(group, []).append(place)
-    for places in groups.values():
-        facts = [facts_of_logs[place][1] for place in places]
-        for name in sorted(set().union(*facts)):
-            values = [own.get(name) for own in facts]
+    by_group: dict[Hashable, list[int]] = {}
+    for place, group in enumerate(groups):
+        by_group.setdefault(group, []).append(place)
+    for places in by_group.values():
+        own = [facts_of_logs[place] for place in places]
+        for name in sorted(set().union(*own)):
+            values = [stated.get(name) for stated in own]
             if len(set(map(_canonical, values))) > 1:
                 for place, value in zip(places, values, strict=True):
                     differing[place][name] = shortened(value) if name in _DATA else value
-    return [_words(_stated(facts)) for facts in differing]
+    return [_words(_stated(changed)) for changed in differing]
 
 
 def _stated(facts: _Facts) -> dict[str, Any]:

@@ -73,12 +73,8 @@ def write_site(folder: Path, records: Records, about: list[str], made_by: str, r
         report=REPORT,
     )
     card = templates.get_template("site.md").render(title=TITLE, about=about, page=PAGE)
-    for name, content in (
-        (PAGE, page),
-        (REPORT, report),
-        (CARD, card),
-        (RESULTS, as_json(records, made_by)),
-    ):
+    contents = {PAGE: page, REPORT: report, CARD: card, RESULTS: as_json(records, made_by)}
+    for name, content in contents.items():
         (folder / name).write_text(content, encoding="utf-8")
 
 

@@ -194,7 +194,10 @@ class Table:
         import pandas as pd
 
         ordered = self.measured_first()
-        rows = [map(_without_n, row) for row in ordered.rows]
+        rows = [
+            [text(replace(cell, n=None) if isinstance(cell, Estimate) else cell) for cell in row]
+            for row in ordered.rows
+        ]
         shown = pd.DataFrame(rows, columns=list(ordered.columns)).style.hide(axis="index")
         shown = shown.format(escape="latex").format_index(escape="latex", axis=1)
         latex: str = shown.to_latex(
@@ -225,10 +228,6 @@ class Table:
 
 _ENDS: Final = ("", " low", " high", " n")
 """What headings of CSV have behind the name of a column of estimates."""
-
-
-def _without_n(cell: Cell) -> str:
-    return text(replace(cell, n=None) if isinstance(cell, Estimate) else cell)
 
 
 def _stacked(cell: Cell) -> str:

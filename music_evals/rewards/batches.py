@@ -12,6 +12,8 @@ from music_evals.rewards.scoring import Pieces, Reward, Row, judge_of, score
 
 Completion = str | Sequence[Mapping[str, Any]]
 """A text, or messages."""
+_LogExtra = Callable[[str, list[Any]], None] | None
+_LogMetric = Callable[[str, float], None] | None
 LATE: Final = Reward(None, {}, "not measured: the batch's deadline came first")
 
 
@@ -60,8 +62,8 @@ def reward_function(
         completion_ids: Any = None,
         *,
         trainer_state: Any = None,
-        log_extra: Callable[[str, list[Any]], None] | None = None,
-        log_metric: Callable[[str, float], None] | None = None,
+        log_extra: _LogExtra = None,
+        log_metric: _LogMetric = None,
         **columns: Sequence[Any],
     ) -> list[float | None]:
         rewards = [Reward(None, {}, "of another task")] * len(completions)
@@ -101,8 +103,8 @@ def _judge_all(
 def _log_parts(
     task: str,
     rewards: Sequence[Reward],
-    log_extra: Callable[[str, list[Any]], None] | None,
-    log_metric: Callable[[str, float], None] | None,
+    log_extra: _LogExtra,
+    log_metric: _LogMetric,
 ) -> None:
     """Log all parts, as a column and as a mean."""
     for name in dict.fromkeys(chain.from_iterable(result.parts for result in rewards)):

@@ -21,11 +21,11 @@ Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 import csv
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, Final, NamedTuple
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
@@ -201,8 +201,12 @@ def _read_labels(path: str) -> dict[str, int]:
     labels: dict[str, int] = {}
     try:
         with Path(path).expanduser().open(encoding="utf-8-sig", newline="") as file:
-            for line, row in _label_rows(where, file):
-                label = (row["label"] or "").strip()
+            rows = csv.DictReader(file)
+            for name in ("id", "label"):
+                if name not in (rows.fieldnames or ()):
+                    raise ValueError(f"{where}: column {name!r} is missing")
+            for row in rows:
+                label, line = (row["label"] or "").strip(), rows.line_num
                 if label not in ("0", "1"):
                     raise ValueError(f"{where}, line {line}: label {label!r} is neither 1 nor 0")
                 if row["id"] in labels:
@@ -213,16 +217,6 @@ def _read_labels(path: str) -> dict[str, int]:
     if not labels:
         raise ValueError(f"{where}: the file holds no label")
     return labels
-
-
-def _label_rows(where: str, file: TextIO) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a file of labels with the numbers of their lines."""
-    rows = csv.DictReader(file)
-    for name in ("id", "label"):
-        if name not in (rows.fieldnames or []):
-            raise ValueError(f"{where}: column {name!r} is missing")
-    for row in rows:
-        yield rows.line_num, row
 
 
 def _questions(state: TaskState) -> list[_Entry]:

@@ -138,4 +138,5 @@ def _fenced(text: str) -> str:
     """A code block inside a list item."""
     shown = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} …"
     ends = fence(shown, least=3)
-    return "\n".join(f"   {line}" for line in (f"{ends}text", *shown.splitlines(), ends))
+    lines = [f"{ends}text", *shown.splitlines(), ends]
+    return "\n".join(f"   {line}" for line in lines)

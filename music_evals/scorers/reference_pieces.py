@@ -42,10 +42,11 @@ class ReferencePieces:
         """
         with self._lock, setting_up():  # only the first of many threads reads the pieces
             indices = self._indices(dataset, reference)
-        pieces = {name: index.nearest(code) for name, index in indices.items()}
-        return {
-            name: (piece.id, piece.share) for name, piece in pieces.items() if piece is not None
-        }
+        nearest = {}
+        for name, index in indices.items():
+            if piece := index.nearest(code):
+                nearest[name] = (piece.id, piece.share)
+        return nearest
 
     def _index(self, dataset: str, reference: str | None) -> Mapping[str, CopyIndex]:
         demonstrations = self._demonstrations(dataset)

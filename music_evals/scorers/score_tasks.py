@@ -27,6 +27,7 @@ from music_evals.scorers.readers.written import Kind, Protocol, measures_of
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
+    details_of,
     main_metric,
     make_score,
     not_measured,
@@ -48,7 +49,7 @@ CLEAN: Final = "clean"  # the kind of a score without an error
 @sample_metric
 def in_form(scores: SampleScores) -> float:
     """The share of replies that hold an answer in the required form."""
-    flags = [bool((score.score.metadata or {})["in_form"]) for score in scores]
+    flags = [bool(details["in_form"]) for details in details_of(scores)]
     return sum(flags) / max(len(flags), 1)
 
 
@@ -57,7 +58,7 @@ def count_errors(scores: SampleScores) -> Figures:
     """The share of counts that are off by at most 1, and the median absolute error; see
     `count_estimates`.
     """
-    details = [score.score.metadata or {} for score in scores]
+    details = details_of(scores)
     figures = count_estimates(
         [score.score.answer for score in scores],
         [facts["right_answer"] for facts in details],
@@ -73,8 +74,8 @@ def exact_and_false_alarms(scores: SampleScores) -> Figures:
     one.
     """
     flags: dict[str, list[bool]] = {"exact": [], "false_alarms": []}
-    for score in scores:
-        answer, facts = score.score.answer, score.score.metadata or {}
+    for score, facts in zip(scores, details_of(scores), strict=True):
+        answer = score.score.answer
         if facts.get("stratum") == CLEAN:
             flags["false_alarms"].append(bool(measures_of(answer or "none")))
         else:

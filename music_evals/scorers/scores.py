@@ -162,6 +162,11 @@ def sample_metric(compute: Callable[..., Value]) -> Callable[[], Metric]:
     return metric(scores="unreduced")(make)
 
 
+def details_of(scores: SampleScores) -> list[dict[str, Any]]:
+    """Return what the scorer says of each score."""
+    return [score.score.metadata or {} for score in scores]
+
+
 @metric(scores="unreduced")
 def main_metric(name: str = "accuracy") -> Metric:
     """The score of a task, under this name, with the ends of its 95% interval, ``NAME_low`` and

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import anyio.to_thread
 import numpy as np
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import EncoderError, Pooling
@@ -42,6 +42,7 @@ from music_evals.scorers.reference_pieces import ReferencePieces, embedded_refer
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
+    details_of,
     main_metric,
     not_measured,
     sample_metric,
@@ -66,7 +67,7 @@ def novelty(scores: SampleScores) -> Figures:
     ``near_copies`` are copies of a demonstration or of a reference piece, ``repeated`` of another
     piece of the run, ``original_rate`` has the ends of its interval.
     """
-    pieces = _pieces(scores)
+    pieces = details_of(scores)
     copies = flatten({"near_copies": near_copies(pieces).get("")})
     shares = {"repeated": repeated(pieces), ORIGINAL: original(pieces)}
     return copies | flatten({name: rate(pieces, flags) for name, flags in shares.items()})
@@ -77,7 +78,7 @@ def similarity(scores: SampleScores) -> Figures:
     """``R/js`` for each reference set R: the similarity of the pieces' descriptors, from 0 to
     100.
     """
-    pieces = _pieces(scores)
+    pieces = details_of(scores)
     references = pieces[0]["references"] if pieces else {}
     return flatten({f"{name}/js": likeness(pieces, fits).js for name, fits in references.items()})
 
@@ -95,7 +96,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any
         number of pieces.
         """
-        return _distances(pieces, _pieces(scores))
+        return _distances(pieces, details_of(scores))
 
     fits = cache(partial(_fits, pieces))
 
@@ -272,7 +273,3 @@ def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     if not math.isnan(infinity):
         distances["fmd_infinity"] = Estimate(infinity)
     return distances
-
-
-def _pieces(scores: Sequence[SampleScore]) -> list[Mapping[str, Any]]:
-    return [score.score.metadata or {} for score in scores]

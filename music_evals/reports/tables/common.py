@@ -331,14 +331,10 @@ def _task_table(
     )
 
 
-def tags_table(records: Records, benchmark: str) -> Table | None:
-    """Make the table of the main metric by tags of the questions, such as their difficulty; None
-    without tags.
-    """
+def tags_table(records: Records, benchmark: str) -> Table:
+    """Make the table of the main metric by tags of the questions, such as their difficulty."""
     runs, scores = records.current(benchmark), records.scores
     rows = scores[scores["run"].isin(runs.index) & scores["group"].str.startswith("tag=", na=False)]
-    if not len(rows):
-        return None
     figures: Figures = {
         group.removeprefix("tag="): partial(records.percent, group=group)
         for group in sorted(rows["group"].unique())
@@ -347,20 +343,16 @@ def tags_table(records: Records, benchmark: str) -> Table | None:
     return _task_table(benchmark, "tags", title, runs[runs.index.isin(rows["run"])], figures)
 
 
-def floors_table(records: Records, benchmark: str) -> Table | None:
-    """Make the table of scores beside their floors, and of the gains over the best floor; None
-    without floors.
-    """
+def floors_table(records: Records, benchmark: str) -> Table:
+    """Make the table of scores beside their floors, and of the gains over the best floor."""
     runs = records.current(benchmark)
     floors = {number: records.floors(number) for number in runs.index}
-    runs = runs[[bool(floors[number]) for number in runs.index]]
-    if not len(runs):
-        return None
     figures: Figures = {"Score": records.percent}
     for kind in dict.fromkeys(chain.from_iterable(floors.values())):
         figures[f"{FLOOR}: {kind}"] = lambda run, kind=kind: percent(floors[run].get(kind))  # type: ignore[misc]
     figures["Gain"] = lambda run: percent(gain(records.score(run), best_floor(floors[run])))
     name, title = f"{part_of_title(benchmark)}floors", "scores, floors and gains in percent"
+    runs = runs[[bool(floors[number]) for number in runs.index]]
     return _task_table(benchmark, name, title, runs, figures, "gain")
 
 
@@ -370,12 +362,10 @@ def part_of_title(benchmark: str) -> str:
     return f"{part}_" if part else ""
 
 
-def replies_table(records: Records, benchmark: str) -> Table | None:
-    """Make the table of how the replies of each run were read; None if no scorer says so."""
+def replies_table(records: Records, benchmark: str) -> Table:
+    """Make the table of how the replies of each run were read, if its scorer says so."""
     runs = records.current(benchmark)
     runs = runs[["reading" in records.main[number] for number in runs.index]]
-    if not len(runs):
-        return None
 
     def share(status: str, run: int) -> Cell:
         readings = records.main[run]["reading"]

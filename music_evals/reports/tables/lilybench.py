@@ -235,13 +235,8 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
 
 
 def _rate(pieces: Pieces, run: int, *, of: Callable[[Sequence[Any]], Iterable[bool]]) -> Cell:
-    """The share of a run's pieces that are something; None for logs without what tells whether two
-    are alike.
-    """
-    own = pieces[run]
-    if "sketch" not in own[0] and of in (written.original, written.repeated):
-        return None
-    return percent(written.rate(own, [*of(own)]))
+    """The share of a run's pieces that are something."""
+    return percent(written.rate(pieces[run], [*of(pieces[run])]))
 
 
 def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:

@@ -41,6 +41,11 @@ _AGREEMENTS: Final = (
     "McNemar p",
     "Pearson's r",
 )
+_TITLES: Final = (
+    "MSU-Bench Tables 2 and 5: accuracy in percent by level",
+    "MSU-Bench Table 3: overall accuracy in percent, with intervals",
+    "MSU-Bench Table 4: accuracy in percent from the title alone",
+)
 _SCORES: Final = 150  # of the published test
 _ADAPTED: Final = r"vllm/.+:"  # how Inspect names a model with an adapter: vllm/BASE:ADAPTER
 _Question = Mapping[str, Any]  # details of an item
@@ -49,16 +54,22 @@ _Question = Mapping[str, Any]  # details of an item
 def tables(records: Records) -> list[Table]:
     """Make the tables of MSU-Bench."""
     runs = records.current("msu")
-    renderings = records.current("msu", task="score")
-    title = "MSU-Bench: one question, every rendering; accuracy in percent"
+    table = partial(run_table, groups=_GROUPS)
+    by_level: Figures = {
+        f"Level {level}": partial(records.percent, group=f"level={level}") for level in LEVELS
+    }
+    with_all = {**by_level, "Overall": records.percent}
+    printed = [*_paper("table2"), *_paper("table5")]
+    overall = [(row, {**cells, "Questions": count(1800)}) for row, cells in _paper("table3", 1800)]
+    title_only = runs[runs["content"] == "title"] if "content" in runs else runs.iloc[:0]
     return [
-        _table2(records, runs),
-        _table3(records, runs),
-        _table4(records, runs),
+        table("msu_table2", _TITLES[0], runs, with_all, published=printed, is_drawn=True),
+        table("msu_table3", _TITLES[1], runs, _overall(records), published=overall),
+        table("msu_table4", _TITLES[2], title_only, by_level, published=_paper("table4")),
         run_table(
             "msu_renderings",
-            title,
-            renderings,
+            "MSU-Bench: one question, every rendering; accuracy in percent",
+            records.current("msu", task="score"),
             _overall(records),
             groups={"Rendering": "rendering"},
         ),
@@ -84,17 +95,6 @@ def _paper(name: str, n: int | None = None) -> list[tuple[list[Cell], Estimates]
     return rows
 
 
-def _table2(records: Records, runs: pd.DataFrame) -> Table:
-    """Accuracy by level, with a figure."""
-    figures = _by_level(records)
-    figures["Overall"] = records.percent
-    rows = [*_paper("table2"), *_paper("table5")]
-    title = "MSU-Bench Tables 2 and 5: accuracy in percent by level"
-    return run_table(
-        "msu_table2", title, runs, figures, groups=_GROUPS, published=rows, is_drawn=True
-    )
-
-
 def _overall(records: Records) -> Figures:
     return {
         "Accuracy": records.percent,
@@ -104,28 +104,6 @@ def _overall(records: Records) -> Figures:
             records.main[run]["reading"] == "answered", records.main[run]
         ),
     }
-
-
-def _table3(records: Records, runs: pd.DataFrame) -> Table:
-    """Overall accuracy with intervals."""
-    paper = _paper("table3", n=1800)
-    rows = [(names, {**cells, "Questions": count(1800)}) for names, cells in paper]
-    title = "MSU-Bench Table 3: overall accuracy in percent, with intervals"
-    return run_table("msu_table3", title, runs, _overall(records), groups=_GROUPS, published=rows)
-
-
-def _table4(records: Records, runs: pd.DataFrame) -> Table:
-    """Accuracy by level from the title alone."""
-    title_only = runs[runs["content"] == "title"] if "content" in runs else runs.iloc[:0]
-    title = "MSU-Bench Table 4: accuracy in percent from the title alone"
-    rows = _paper("table4")
-    return run_table(
-        "msu_table4", title, title_only, _by_level(records), groups=_GROUPS, published=rows
-    )
-
-
-def _by_level(records: Records) -> Figures:
-    return {f"Level {level}": partial(records.percent, group=f"level={level}") for level in LEVELS}
 
 
 def _success(records: Records, runs: pd.DataFrame) -> Table:
@@ -185,13 +163,13 @@ def agreement(items: pd.DataFrame) -> Estimates:
     questions = items["details"]
     timely = items[questions.map(_is_timely)]
     votes = [list(question["votes"].values()) for question in timely["details"]]
-    unanimous = items[questions.map(_is_timely) & (questions.map(_count_votes) > 1)]
+    several = timely[timely["details"].map(_count_votes) > 1]
     ruled = items[questions.map(_is_ruled)]
     labelled = items[questions.map(_is_labelled)]
     is_as_ruled = [bool(one["verdict"]) == one["rule"] for one in ruled["details"]]
     pairs = [(one["verdict"], one["human"]) for one in labelled["details"]]
     figures: dict[str, Estimate | None] = {
-        "Judges unanimous": share_of(map(bool, unanimity(votes)), unanimous),
+        "Judges unanimous": share_of(map(bool, unanimity(votes)), several),
         _JOINT: percent(joint_agreement(questions.tolist(), items["cluster"].tolist())),
         "Judges and rules": share_of(is_as_ruled, ruled),
         "Judges and people": share_of([verdict == label for verdict, label in pairs], labelled),

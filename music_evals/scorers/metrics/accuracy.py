@@ -9,6 +9,7 @@ rate) and Table 3.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from music_evals.scorers.metrics.estimates import Estimate, share
@@ -109,7 +110,5 @@ def joint_agreement(
 
 def _mastered(by_level: Mapping[int, Sequence[bool | None]], levels: Sequence[int]) -> bool | None:
     """Whether all questions at these levels are right; None if that is unknown."""
-    outcomes: list[bool | None] = []
-    for level in levels:
-        outcomes += by_level.get(level) or [None]
+    outcomes = list(chain.from_iterable(by_level.get(level) or [None] for level in levels))
     return None if None in outcomes else all(outcomes)

@@ -96,7 +96,8 @@ def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interv
         subtract.
     """
     values = checked_outcomes("correct", correct, clusters)
-    means = [_group_means(values, _numbered(names)) for names in (items, clusters)]
+    groups = [_numbered(names) for names in (items, clusters)]
+    means = [np.bincount(group, weights=values) / np.bincount(group) for group in groups]
     if min(map(len, means)) < 2:
         return nan, nan
     mean = float(means[0].mean())
@@ -107,11 +108,6 @@ def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interv
         variance**2 / (len(group) - 1) for variance, group in zip(variances, means, strict=True)
     )
     return _interval_of(mean, float(variances.sum()), freedom)
-
-
-def _group_means(values: Floats, groups: npt.NDArray[np.intp]) -> Floats:
-    means: Floats = np.bincount(groups, weights=values) / np.bincount(groups)
-    return means
 
 
 def _interval_of(mean: float, variance: float, freedom: float) -> Interval:

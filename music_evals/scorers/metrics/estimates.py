@@ -43,9 +43,9 @@ class Estimate:
         low, high = (None if end is None else scale * end for end in (self.low, self.high))
         return replace(self, value=scale * self.value, low=low, high=high, decimals=decimals)
 
-    def percent(self, decimals: int = 1) -> "Estimate":
+    def percent(self) -> "Estimate":
         """Return a share in percent."""
-        return self.times(100, decimals)
+        return self.times(100, 1)
 
 
 Estimates = dict[str, Estimate]

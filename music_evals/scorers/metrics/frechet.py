@@ -35,7 +35,7 @@ def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
         >>> round(frechet_distance([[0.0], [2.0]], [[3.0], [7.0]]), 6)  # (5 - 1)² + (√8 - √2)²
         18.0
     """
-    return _Pair(*_checked(reference, generated)).distance()
+    return _Pair(reference, generated).distance()
 
 
 def frechet_interval(
@@ -53,7 +53,7 @@ def frechet_interval(
     Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 10
     (bias) and 13.
     """
-    pair = _Pair(*_checked(reference, generated))
+    pair = _Pair(reference, generated)
     counts = np.random.default_rng(0).multinomial(
         pair.pieces, np.full(pair.pieces, 1 / pair.pieces), resamples
     )
@@ -75,7 +75,7 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
         find them" (CVPR 2020), section 4; for music A. Gui et al. (ICASSP 2024), section 3.3, and
         arXiv 2412.07948.
     """
-    pair = _Pair(*_checked(reference, generated))
+    pair = _Pair(reference, generated)
     if pair.pieces < LEAST_PIECES:
         return float("nan")
     rng = np.random.default_rng(0)
@@ -127,7 +127,8 @@ def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[Floats
 class _Pair:
     """Two sets, with the numbers that the distances of all resamples of the generated set share."""
 
-    def __init__(self, reference: Floats, generated: Floats) -> None:
+    def __init__(self, reference: npt.ArrayLike, generated: npt.ArrayLike) -> None:
+        reference, generated = _checked(reference, generated)
         centre_r, centre_g = reference.mean(axis=0), generated.mean(axis=0)
         rows = (reference - centre_r) / np.sqrt(len(reference) - 1)
         if len(rows) > rows.shape[1]:

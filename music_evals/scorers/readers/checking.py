@@ -99,10 +99,8 @@ _UNREADABLE: Final = Checked("unreadable", None)
 _pattern = partial(pattern, "phrases")
 
 
-def check(prediction: str, reference: str, answer_type: str, *, is_cut: bool = False) -> Checked:
+def check(prediction: str, reference: str, answer_type: str) -> Checked:
     """Check an answer against the reference by the rule of its type, an `AnswerType`.
-
-    An answer that was cut at its limit counts only in a box or behind a label, such as "Answer:".
 
     Raises:
         ValueError: there is no such type.
@@ -126,26 +124,24 @@ def check(prediction: str, reference: str, answer_type: str, *, is_cut: bool = F
         return Checked("empty", False)
     numbers = answer_type in _IN_WORDS
     expected = folded(reference, numbers=numbers)
-    for statement in _statements(text, is_cut):
+    for statement in _statements(text):
         checked = _check_statement(folded(statement, numbers=numbers), expected, answer_type)
         if checked.is_right is not None:
             return checked
     return _UNREADABLE
 
 
-def _statements(text: str, is_cut: bool) -> Iterator[str]:
+def _statements(text: str) -> Iterator[str]:
     """Where an answer may be, the surest place first.
 
     These are, the last first, what corrects another answer, a box, a value in JSON and the text
     after a label; then a conclusion, the whole reply, its last line.
     """
     end = text[-END:]
-    corrections = [] if is_cut else _last("correction", end)
+    corrections = _last("correction", end)
     marked = _last("enclosed", end) + _last("label", end) or _last("label", text[-MAX_REPLY:])
     for _, statement in sorted(marked + corrections):
         yield statement
-    if is_cut:
-        return
     lines = [line for line in text[-MAX_REPLY:].splitlines() if line.strip()]
     if conclusion := _pattern("conclusion").match(lines[-1][-SHORT:]):
         yield conclusion["rest"]

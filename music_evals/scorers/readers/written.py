@@ -69,7 +69,6 @@ def read_answer(
     protocol: Protocol = "strict",
     *,
     reasoned: bool = False,
-    is_cut: bool = False,
 ) -> Answer:
     """Read an answer of a kind.
 
@@ -92,7 +91,7 @@ def read_answer(
     in_form = _is_in_form(bare, kind)
     rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
     if protocol == "strict":
-        answer = _strict(text, kind, is_cut)
+        answer = _strict(text, kind)
     else:
         # The published code does not read ``none``, so that the strict reading of it stays.
         answer = NONE if in_form else None
@@ -116,7 +115,6 @@ def read_measures(
     *,
     reasoned: bool = False,
     joined: bool = False,
-    is_cut: bool = False,
 ) -> Answer:
     """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns
     them as integers.
@@ -129,7 +127,7 @@ def read_measures(
         ...     "paper").text
         ('4 7', 'none', '15')
     """
-    answer = read_answer("measures", reply, protocol, reasoned=reasoned, is_cut=is_cut)
+    answer = read_answer("measures", reply, protocol, reasoned=reasoned)
     if not joined or answer.text in (None, NONE):
         return answer
     digits = "".join(str(int(digit)) for digit in str(answer.text))
@@ -176,30 +174,42 @@ def _status(stated: str, bare: str) -> Status:
     return "refused" if is_refusal(bare or stated) else "unreadable"
 
 
-def _strict(text: str, kind: Kind, is_cut: bool) -> str | None:
+def _strict(text: str, kind: Kind) -> str | None:
     """The answer behind the last label; without a label, of the whole reply, its first line or its
     conclusion.
     """
     lines = _lines(text)
+    if not lines:
+        return None
     labels = [number for number, line in enumerate(lines) if _pattern("label").match(line)]
-    is_first = bool(lines) and _is_in_form(lines[0], kind)
+    is_first = _is_in_form(lines[0], kind)
+    if labels and is_first:
+        return None  # a base model goes on with questions of its own
     if labels:
         own = lines[labels[-1] :]
         own[0] = _trimmed(_pattern("label").sub("", own[0], count=1))
-        # A base model goes on with questions of its own.
-        return None if is_first else _first(own[own[0] == "" :], kind)
-    if is_cut or not lines:
-        return None
+        return _answer_of_first(own[own[0] == "" :], kind)
     if is_first or len(lines) == 1:
-        return _first(lines, kind)
-    is_only = not any(_answer_of_line(line, kind) for line in lines[:-1]) and _is_in_form(
-        lines[-1], kind
-    )
-    return (
-        _answer_of_line(lines[-1], kind)
-        if is_only or _pattern("conclusion").match(lines[-1])
-        else None
-    )
+        return _answer_of_first(lines, kind)
+    return _answer_of_last(lines, kind)
+
+
+def _answer_of_first(lines: list[str], kind: Kind) -> str | None:
+    """The answer in the first line, where the lines below explain it and say no other."""
+    for line in lines[1:]:
+        if _pattern("taken_back").search(line) or _answer_of_line(line, kind):
+            return None
+    return _answer_of_line(lines[0], kind) if lines else None
+
+
+def _answer_of_last(lines: list[str], kind: Kind) -> str | None:
+    """The answer in the last line, if that is a conclusion or the only line with an answer."""
+    *others, last = lines
+    if not _pattern("conclusion").match(last):
+        has_others = any(_answer_of_line(line, kind) for line in others)
+        if has_others or not _is_in_form(last, kind):
+            return None
+    return _answer_of_line(last, kind)
 
 
 def _lines(text: str) -> list[str]:
@@ -213,15 +223,6 @@ def _lines(text: str) -> list[str]:
 
 def _trimmed(line: str) -> str:
     return line.strip(_AROUND).removesuffix(".").strip(_AROUND + '"“”。')
-
-
-def _first(lines: list[str], kind: Kind) -> str | None:
-    """The answer in the first line, where the lines below explain it and say no other."""
-    if any(
-        _pattern("taken_back").search(line) or _answer_of_line(line, kind) for line in lines[1:]
-    ):
-        return None
-    return _answer_of_line(lines[0], kind) if lines else None
 
 
 def _answer_of_line(line: str, kind: Kind) -> str | None:
