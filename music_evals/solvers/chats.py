@@ -28,8 +28,8 @@ def one_chat(samples: Sequence[Sample]) -> Sample:
     messages: list[ChatMessage] = [*chats[0][:-1], *(chat[-1] for chat in chats)]
     questions = []
     for sample in samples:
-        metadata = sample.metadata or {}
-        facts = {name: metadata[name] for name in _FACTS if name in metadata}
+        metadata = (sample.metadata or {}).items()
+        facts = {name: fact for name, fact in metadata if name in _FACTS}
         questions.append({"id": str(sample.id), "target": sample.target, **facts})
     return Sample(id="chat", input=messages, target="", metadata={CHAT: questions})
 

@@ -13,7 +13,7 @@ pytest.importorskip(
 
 from symusic import Score
 
-from music_evals.baselines.lilybench import _SETTINGS, _plain_key, count_measures, perform
+from music_evals.baselines.lilybench import _SETTINGS, _common_key, count_measures, perform
 from music_evals.notation.lilypond.compiler import compile_texts
 from music_evals.notation.lilypond.converters import modernise
 from music_evals.notation.lilypond.structure import StructureError, read_structures
@@ -75,7 +75,7 @@ def test_key_and_metre(text: str, key: str, metre: tuple[int, int]) -> None:
     ],
 )
 def test_keys_of_the_papers_rows(option: str, score: str, name: str) -> None:
-    assert _plain_key(option, score) == name
+    assert _common_key(option, score) == name
 
 
 @pytest.mark.parametrize(

@@ -150,9 +150,10 @@ def score_task(
     explanations = reasons(name, params.protocol, fitting, texts)
     samples = []
     for row in fitting:
-        sample = record_to_sample(benchmark.name, name, notation, row, wording, params, majority)
-        if row["id"] in explanations:
-            sample.metadata = {**(sample.metadata or {}), WHY: explanations[row["id"]]}
+        why = explanations.get(row["id"])
+        sample = record_to_sample(
+            benchmark.name, name, notation, row, wording, params, majority, why
+        )
         samples.append(sample)
     is_published = origin.provenance.source != GENERATED
     return declared_task(
@@ -226,6 +227,7 @@ def record_to_sample(
     wording: Prompts,
     params: ScoreTaskParameters,
     majority: Mapping[str, str],
+    why: str | None = None,
 ) -> Sample:
     """Map a row to a sample; under ``logiclm`` its metadata have the score for the tools."""
     is_paper = params.protocol == "paper"
@@ -236,6 +238,8 @@ def record_to_sample(
         "kind": row["kind"],
         "score_tokens": score_tokens(row),
     }
+    if why:
+        metadata[WHY] = why
     if name not in PARTS:
         metadata[MEDIA] = {notation: row["score"]}
     if params.strategy == "logiclm":
