@@ -53,7 +53,13 @@ def scored(sample: EvalSample) -> Scored:
     return Scored(texts, sample.output.completion, value_to_float()(score.value))
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("muse", "msu", "lilybench")))
+        for name in TASKS
+    ],
+)
 def test_inspect_alone_asks_and_scores_as_the_suite_does(
     name: str, hub: FakeHub, built_datasets: Folders, tmp_path: Path
 ) -> None:
