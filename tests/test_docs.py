@@ -149,7 +149,10 @@ SHOWN = {
     for words in commands(page)
     if len(words) > 1 and (runnable := without_key(words))
 }
-RUN = sorted({kind_of(words): words for words in sorted(SHOWN)}.values())
+RUN = [
+    pytest.param(words, marks=[pytest.mark.slow] * ({"grid", "muse_ten"} <= {*words}))
+    for words in sorted({kind_of(words): words for words in sorted(SHOWN)}.values())
+]
 
 
 def test_pages_and_their_commands_are_found() -> None:
@@ -302,6 +305,7 @@ def test_pictures_for_the_pages_are_small() -> None:
     assert all(picture.stat().st_size <= 200_000 for picture in pictures)
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     done = subprocess.run(

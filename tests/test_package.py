@@ -50,6 +50,7 @@ def sdist_names(path: Path) -> set[str]:
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
+@pytest.mark.slow
 def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(
     clone: Path, tmp_path: Path
 ) -> None:

@@ -273,7 +273,7 @@ def report_of(folder: Path, out: Path) -> tuple[str, dict[str, str]]:
 def test_odd_logs_are_used_or_passed_over_with_a_reason(
     counting: Counting, full: bool, bases: list[Path], tmp_path: Path
 ) -> None:
-    every, together = (300, 6) if full else (30, 15)
+    every, together = (300, 6) if full else (15, 15)
     with counting("odd logs") as tally:
         for first in range(0, every, together):
             folder = tmp_path / f"logs{first}"

@@ -35,6 +35,7 @@ def test_the_second_run_needs_no_network(tmp_path: Path) -> None:
         assert log.eval.metadata["dataset_revision"] == remote.commit
 
 
+@pytest.mark.slow
 def test_an_interrupted_fetch_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second task's fetch would go on where the first one's stopped, and the run would lack a
     task.

@@ -53,7 +53,13 @@ def scored(sample: EvalSample) -> Scored:
     return Scored(texts, sample.output.completion, value_to_float()(score.value))
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("muse", "msu", "lilybench")))
+        for name in TASKS
+    ],
+)
 def test_inspect_alone_asks_and_scores_as_the_suite_does(
     name: str, hub: FakeHub, built_datasets: Folders, tmp_path: Path
 ) -> None:
@@ -75,7 +81,7 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(
         for task in TASKS[name]
     ]
     right = 0.0
-    alone = inspect_eval(f"hf/ORG/{name}", limit=8, **options)
+    alone = inspect_eval(f"hf/ORG/{name}", limit=4, **options)
     ids = [sample.metadata["id"] for log in alone for sample in log.samples or []]
     own = inspect_eval(tasks, sample_id=ids, **options)
     for log, twin in zip(alone, own, strict=True):

@@ -348,6 +348,7 @@ def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(
         assert len(set(picture.convert("L").tobytes())) > 1
 
 
+@pytest.mark.slow
 def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_path: Path) -> None:
     """Some of the attacks that the tests of LilyPond's sandbox make, through a task."""
     secret = tmp_path / "secret.txt"

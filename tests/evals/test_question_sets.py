@@ -160,6 +160,7 @@ def forty_clips() -> dict[str, bytes]:
     return {**clips, **long, "38.wav": sound("WAV", 44_100, 1, 5.0)[:50_000]}
 
 
+@pytest.mark.slow
 def test_forty_clips_reach_an_openai_server_as_they_are(tmp_path: Path) -> None:
     clips = forty_clips()
     records = {"RUL-MuchoMusic.json": rul_files(40)["RUL-MuchoMusic.json"]}

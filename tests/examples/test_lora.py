@@ -104,6 +104,7 @@ def loss_of_answers(
     return loss / count
 
 
+@pytest.mark.slow
 def test_the_script_trains_on_exported_data_by_the_settings_of_the_paper(
     libraries: Any, model: Path, data: Path, tmp_path: Path
 ) -> None:

@@ -80,6 +80,7 @@ def _sorted(value: object) -> object:
     return sorted(value) if isinstance(value, set) else value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "work", [work for work in default_works() if work.name in ORACLE], ids=lambda work: work.name
 )

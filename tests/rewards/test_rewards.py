@@ -173,6 +173,7 @@ def test_no_degenerate_reply_earns_more_than_the_floor(task: str) -> None:
     assert not any(value for name, value in earned.items() if name.startswith("refusal"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("lilypond_runs")
 def test_trivial_pieces_and_copies_earn_nothing() -> None:
     pieces = attacks.pieces_of(str(PIECES))

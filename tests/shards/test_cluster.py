@@ -82,6 +82,7 @@ def one_node() -> Iterator[None]:
     ray.shutdown()
 
 
+@pytest.mark.slow
 def test_errors_and_datasets_are_as_without_a_cluster(one_node: None, tmp_path: Path) -> None:
     check_that_errors_are_returned(Cluster(), tmp_path / "run")
     with spread():

@@ -70,6 +70,7 @@ def converted() -> dict[str, Piece]:
     return {name: piece for name, piece in pieces.items() if isinstance(piece, Piece)}
 
 
+@pytest.mark.slow
 def test_measures_and_notes_are_those_of_music21(converted: dict[str, Piece]) -> None:
     pieces = list(converted.values())
     assert len(pieces) == len(SHORT)

@@ -86,6 +86,7 @@ def test_style_instrument_and_licence() -> None:
     assert licence_of({}) is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not MUTOPIA.is_dir(), reason="the Mutopia Project's pieces are not in ../shared/data"
 )

@@ -55,6 +55,7 @@ def test_floors_are_chance(name: str) -> None:
     assert floors.get("bytes") == (0.5 if name in PAIRS else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["oddball", "contour", "meter", "progression", "instrument"])
 def test_duration_gives_no_answer_away(name: str) -> None:
     """Tenths of a second of a clip or, for pairs, between the clips, as the other sizes are

@@ -197,6 +197,7 @@ LISTENERS: dict[str, Callable[[Row], int]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
 def test_librosa_hears_the_answer(name: str) -> None:
     rows = load_split("generated", name, "test", benchmark=BENCHMARK).to_list()[::2]

@@ -100,6 +100,7 @@ def test_each_task_is_tried_ahead_of_a_build(
     assert tried == [*benchmarks.load(module.NAME).tasks]
 
 
+@pytest.mark.slow
 def test_a_random_forest_finds_no_answer_by_velocities() -> None:
     name = "meter"
     answers, stimuli = zip(*compose(6, name, "forest", 150), strict=True)

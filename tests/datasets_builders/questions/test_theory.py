@@ -153,6 +153,7 @@ def test_every_four_options_are_right_equally_often(form: Form) -> None:
         assert len({*right.values()}) == 1, right
 
 
+@pytest.mark.slow
 def test_options_of_endless_forms_do_not_give_the_answer_away() -> None:
     learned, fresh = (
         compose.blind_items(

@@ -167,6 +167,7 @@ def test_neither_repeats_nor_lengths_tell(questions: list[Question]) -> None:
     assert all(abs(points - 75) < 25 for points in score.values())
 
 
+@pytest.mark.slow
 def test_only_continuations_whose_distractors_are_shorter_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

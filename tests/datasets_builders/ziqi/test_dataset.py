@@ -31,6 +31,7 @@ def published() -> Plan:
     return build_published(PUBLISHED)
 
 
+@pytest.mark.slow
 @needs_published
 def test_published_oddities_are_counted(published: Plan) -> None:
     odd = published.provenance.anomalies

@@ -89,6 +89,7 @@ def test_the_first_score_is_drawn_whether_in_a_book_or_for_midi_alone() -> None:
     assert first_system(HEAD + r"\book { \bookpart { %s } }" % (two % "")) == with_layout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("attack", "why"), CASES["attacks"])
 def test_attacks_and_texts_without_music_give_no_picture(attack: str, why: str) -> None:
     with pytest.raises(PictureError, match=why):

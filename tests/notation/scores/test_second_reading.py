@@ -150,6 +150,7 @@ def test_files_of_the_user_that_differ_are_left_out_with_the_reason(tmp_path: Pa
         build_own(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", first_works()[::8], ids=lambda work: work.name)
 def test_works_of_the_first_run_pass(work: Work) -> None:
     from music21 import corpus

@@ -95,6 +95,7 @@ def test_a_cluster_in_every_stratum_is_one_cluster() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [5, 10, 30])
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_macro_means_are_held_as_often_as_said(count: int, is_shared: bool) -> None:

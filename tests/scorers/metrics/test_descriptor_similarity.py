@@ -206,6 +206,7 @@ def test_a_similarity_that_hangs_on_one_piece_has_no_interval() -> None:
     assert interval(reference, generated)[2] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [10, 30])
 def test_the_interval_holds_what_as_many_pieces_give_on_average(count: int) -> None:
     rng = np.random.default_rng(count)

@@ -112,6 +112,7 @@ def test_pieces_without_a_difference_are_a_pair_each() -> None:
     assert (found.low, found.high) == difference_interval(0, 0, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [5, 10, 15])
 def test_differences_on_few_pieces_are_held_as_often_as_the_interval_says(count: int) -> None:
     rng = np.random.default_rng(count)

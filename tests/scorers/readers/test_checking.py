@@ -89,6 +89,7 @@ def test_spellings_of_a_pitch_are_one_and_enharmonics_are_two(sign: str, words: 
         assert enharmonic is None or check(f"{enharmonic}4", reference, "pitch").is_right is False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published questions are not here")
 def test_published_answers_are_never_wrong_of_themselves() -> None:
     openpyxl = pytest.importorskip("openpyxl")

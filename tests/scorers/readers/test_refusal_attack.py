@@ -55,6 +55,7 @@ def test_no_refusal_is_right(number: int) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published questions are not here")
 def test_refusals_earn_nothing_on_the_published_questions() -> None:
     openpyxl = pytest.importorskip("openpyxl")
@@ -110,7 +111,7 @@ LABELS = (
 
 @pytest.mark.parametrize("piece", [*LABELS, " \t", "\n", "no ", "cannot ", "I "])
 def test_long_text_is_read_in_linear_time(piece: str) -> None:
-    text = piece * (50_000 // len(piece))
+    text = piece * (20_000 // len(piece))
     # Quadratic time would be minutes.
     assert read_choice(text, ["Major", "Minor", "Dominant", "Diminished"]).status in STATUSES
     for number, answer_type in enumerate(get_args(AnswerType)):
