@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,30 @@ def imports(path: Path, walk: Callable[[ast.AST], Iterator[ast.AST]] = ast.walk)
             assert node.level == 0, f"{path} imports relatively"
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return names
+
+
+def imported_modules(path: Path, names: set[str]) -> set[str]:
+    """The modules of a set of names that a module imports, also inside functions."""
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules |= names & {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                submodule = f"{node.module}.{alias.name}"
+                modules.add(submodule if submodule in names else str(node.module))
+    return modules & names
+
+
+def test_no_two_modules_import_each_other() -> None:
+    paths = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in HOUSE.rglob("*.py")
+    }
+    graph = {name: imported_modules(path, {*paths}) - {name} for name, path in paths.items()}
+    assert graph["music_evals.evals.muse"] > {"music_evals.datasets_builders.muse.dataset"}
+    order = [*TopologicalSorter(graph).static_order()]  # CycleError names the modules
+    assert len(order) == len(paths)
 
 
 def test_the_package_holds_the_rooms_and_the_top_level_links_to_some() -> None:
