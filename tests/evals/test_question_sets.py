@@ -58,9 +58,10 @@ from music_evals.reports.report import section_tables
 from music_evals.scorers.readers.official import READERS
 from tests.datasets_builders.dataset_io.test_hub_http import NAME, HubServer
 from tests.harness import metrics, run, run_scripted, samples
+from tests.msu_dataset import png
 
 ROOT = Path(__file__).parents[2]
-PNG = b"\x89PNG\r\n\x1a\n"
+PNG = png(0)
 
 
 def sound(
@@ -328,7 +329,7 @@ def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path: Path) -> None:
     }
     pictured = {**record, "abc_context": "images/0.png", "correct_answer": "images/1.png"}
     pictured |= {f"incorrect_answer{number}": f"images/{number + 1}.png" for number in (1, 2, 3)}
-    files = {f"images/{number}.png": PNG + bytes([number]) for number in range(5)}
+    files = {f"images/{number}.png": png(number) for number in range(5)}
     files |= {
         "Rhythm.jsonl": json.dumps(record).encode(),
         "vqa_Rhythm.jsonl": json.dumps(pictured).encode(),
@@ -346,9 +347,9 @@ def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path: Path) -> None:
 
     (sample,) = ssmr.visual(dataset=str(source), prompt="paper").dataset
     shown = [part for part in sample.input[0].content if isinstance(part, ContentImage)]
-    data = [b64decode(part.image.partition(",")[2])[-1] for part in shown]
-    assert data[0] == 0
-    assert data[1 + ord(sample.target) - 65] == 1
+    data = [b64decode(part.image.partition(",")[2]) for part in shown]
+    assert data[0] == png(0)
+    assert data[1 + ord(sample.target) - 65] == png(1)
     with pytest.raises(ParameterError, match="not valid where options are pictures"):
         ssmr.visual(dataset=str(source), options="shuffled")
     with pytest.raises(ParameterError, match="dataset= accepts 'published', a folder"):
