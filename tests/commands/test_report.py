@@ -96,15 +96,15 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
 
 
 def test_the_terminal_shows_a_summary_of_forty_lines_at_most(tmp_path: Path) -> None:
-    for number in range(12):
+    for number in range(40):
         write_log(tmp_path, QUESTIONS, model=f"org/model-{number:02}")
         write_log(tmp_path, QUESTIONS, status="error")
     code, output = run("report", tmp_path, columns=80)
     lines = output.splitlines()
     assert (code, len(lines) <= 40) == (0, True), output
-    assert lines[0] == "The first 10 of 12 rows:"
-    assert "Passed over, 12 of 24 logs:" in lines
-    assert "  … and 9 more" in lines
+    assert lines[0] == "The first 10 of 40 rows:"
+    assert "Passed over, 40 of 80 logs:" in lines
+    assert "  … and 37 more" in lines
 
 
 def test_results_hold_each_figure_with_interval_floors_and_gain(tmp_path: Path) -> None:

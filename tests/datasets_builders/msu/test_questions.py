@@ -72,7 +72,7 @@ MODAL = ("bach-248-5", "bach-64-2", "bach-145-5", "bach-33-6")  # modal, or with
 WORKS = {
     name: work
     for place, (name, work) in enumerate(EVERY.items())
-    if name in BY_HAND["known"] or name in MODAL or (name.startswith("bach-") and place % 12 == 0)
+    if name in BY_HAND["known"] or name in MODAL or (name.startswith("bach-") and place % 4 == 0)
 }
 CHORALES = [name for name in WORKS if name.startswith("bach-")]
 
