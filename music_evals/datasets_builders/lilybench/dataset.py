@@ -164,6 +164,7 @@ def write_mutopia(conversion: Conversion) -> Provenance:
     plan = build_mutopia(
         source,
         clips if clips.is_dir() else None,
+        sizes=SIZES,
         revision=conversion.revision,
         on_piece=conversion.on_piece,
     )
