@@ -184,7 +184,11 @@ def _read(source: Source) -> "Score":
         tune = Path(folder) / "tune.abc"
         text = source.abc or _tune(path.read_text("utf-8", errors="replace"), source.tune or 0)
         tune.write_text(text, encoding="utf-8")
-        return prepare_score(read_score(tune), in_place=True)
+        try:
+            return prepare_score(read_score(tune), in_place=True)
+        except ScoreError as error:
+            # Two builds list the same reasons, wherever their files were.
+            raise ScoreError(str(error).replace(f"{folder}/", "")) from error
 
 
 def _tune(book: str, number: int) -> str:
