@@ -13,7 +13,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai import Task
 from inspect_ai import eval as evaluate
@@ -24,7 +24,7 @@ from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.rewards import score
 
-_PACKAGE: Final = f"{Path(music_evals.__file__).parent}/"
+_PACKAGE = f"{Path(music_evals.__file__).parent}/"
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def _reward() -> None:
     score("muse_chord_quality", {"options": ["Major", "Minor"], "target": "B"}, "Final Answer: B")
 
 
-WAYS: Final[Mapping[str, Callable[[], None]]] = {
+WAYS: Mapping[str, Callable[[], None]] = {
     "An accuracy of MUSE": partial(
         _run, "muse", partial(muse.chord_quality, modality="midi"), "baseline/reader"
     ),

@@ -9,7 +9,6 @@ are NOT the published test.
 import random
 from itertools import chain, islice
 from pathlib import Path
-from typing import Final
 from zlib import crc32
 
 from music_evals.datasets_builders.dataset_io import (
@@ -29,17 +28,17 @@ from music_evals.datasets_builders.questions.question_rows import (
     write_question_rows,
 )
 
-NAME: Final = "musictheorybench"
-VERSION: Final = "2.3.0"
-SEED: Final = 1
-EXAMPLES: Final = 5
-COMPOSED: Final = {
+NAME = "musictheorybench"
+VERSION = "2.3.0"
+SEED = 1
+EXAMPLES = 5
+COMPOSED = {
     "knowledge": 120,
     "reasoning": 60,
 }  # config → number of composed questions in test
-SLICES: Final = 16
+SLICES = 16
 """Into so many slices a hash divides all questions; a seed asks those of one slice."""
-KNOWLEDGE: Final = ("intervals", "key_signatures", "metre", "enharmonics")
+KNOWLEDGE = ("intervals", "key_signatures", "metre", "enharmonics")
 """Kinds of composed questions on facts; the other kinds need reasoning."""
 
 
@@ -122,7 +121,7 @@ def _published(folder: Path) -> Rows:
     return rows
 
 
-BENCHMARK: Final = DatasetSpec(
+BENCHMARK = DatasetSpec(
     NAME,
     VERSION,
     SEED,

@@ -19,26 +19,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from music_evals.notation.cache import cache_get, cache_put
 
-LILYBERT: Final = "csc-unipd/lilybert"
-LAYER: Final = 6
-MOST_CHARACTERS: Final = 1_000_000
+LILYBERT = "csc-unipd/lilybert"
+LAYER = 6
+MOST_CHARACTERS = 1_000_000
 """Characters of a text that are read; no score is longer."""
 
 Pooling = Literal["first_token", "mean"]
-POOLINGS: Final[tuple[Pooling, ...]] = get_args(Pooling)
+POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 Vectors = dict[Pooling, NDArray[np.float32]]
 """The vectors of one text, each of shape (d,)."""
 
-_MOST_TOKENS: Final = 512  # of a chunk, with its special tokens
-_BATCH: Final = 16  # chunks that the model reads at a time
-_FILES: Final = (
+_MOST_TOKENS = 512  # of a chunk, with its special tokens
+_BATCH = 16  # chunks that the model reads at a time
+_FILES = (
     ".json",
     ".txt",
     ".model",
@@ -47,7 +47,7 @@ _FILES: Final = (
 )  # the files that vectors may depend on
 # The upper layers of these models can be left out: hidden states are plain outputs of layers. Other
 # models may normalise the last layer once more.
-_CUTTABLE: Final = ("bert", "camembert", "roberta", "xlm-roberta")
+_CUTTABLE = ("bert", "camembert", "roberta", "xlm-roberta")
 
 
 class EncoderError(ValueError):

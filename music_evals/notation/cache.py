@@ -12,21 +12,18 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Final
 
 import platformdirs
 
-FOLDERS: Final = ("datasets", "published", "lilypond", "embeddings", "renderings")
+FOLDERS = ("datasets", "published", "lilypond", "embeddings", "renderings")
 """The folders in the cache."""
-LIMIT: Final = "MUSIC_EVALS_CACHE_GB"
+LIMIT = "MUSIC_EVALS_CACHE_GB"
 """Environment variable: the most gigabytes of each folder, except for datasets."""
 
-_CHECKSUM_BYTES: Final = 32  # at the beginning of an entry
-_GIGABYTES: Final = 5.0
-_AFTER_EVICTION: Final = 0.9  # share of the limit that remains in use
-_CHECK_EVERY: Final = (
-    0.05  # share of the limit that this process writes between two checks of the size
-)
+_CHECKSUM_BYTES = 32  # at the beginning of an entry
+_GIGABYTES = 5.0
+_AFTER_EVICTION = 0.9  # share of the limit that remains in use
+_CHECK_EVERY = 0.05  # share of the limit that this process writes between two checks of the size
 
 _written: dict[Path, float] = {}  # folder → bytes since the last check
 

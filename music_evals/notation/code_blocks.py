@@ -16,27 +16,27 @@ begin like music are the piece.
 import re
 from collections.abc import Iterator
 from textwrap import dedent
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-MAX_CHARACTERS: Final = 200_000  # characters of a reply that are read
+MAX_CHARACTERS = 200_000  # characters of a reply that are read
 
-_BLOCK: Final = re.compile(
+_BLOCK = re.compile(
     r"(?ms)(?:^[ \t]*+|(?<=[\s:])(?=`{3,}+[ \t]*+[\w.+-]*+[ \t]*+$))"
     r"(?P<fence>`{3,}+|~{3,}+)(?P<tag>[^`\n]*)(?:\n|\Z)(?P<code>.*?)"
     r"(?:(?P<end>(?=^[ \t]*+(?:`{3,}|~{3,})[ \t]*[\w.{])|(?P=fence)[`~]*)|\Z)"
 )
-_TAG: Final = re.compile(r"(?i)\W*(?:lilypond|ly)\b")
+_TAG = re.compile(r"(?i)\W*(?:lilypond|ly)\b")
 # From a line that begins like music, without other text behind the last brace.
-_MUSIC: Final = re.compile(
+_MUSIC = re.compile(
     r"""(?m)^[ \t]*+(?:%|<<|\#[({]|\{(?!\s*["'}])"""
     r"""|\\(?!documentclass|usepackage|begin|end)[a-zA-Z]"""
     r"""|"?[A-Za-z][\w.-]{0,99}"?[ \t]*=\s*(?:\\[a-zA-Z]|<<|\#|\{(?!\s*["'\d}])))"""
     r"""(?s:.*(?:\}|>>)[ \t]*(?:\n|(?=`))(?=[^\\#{}<>]*\Z)|.*)"""
 )
-_PASSAGE: Final = re.compile(r"(?m)\{|<<|^\#\(")
-_FILE: Final = re.compile(r"\\(?:score|book|bookpart)\b")
-_ANSWER: Final = re.compile(r"(?is)<(?:final_)?answer>(.*?)(?:</(?:final_)?answer>|\Z)")
-_WRAPPER: Final = re.compile(r"(?i)</?(?:(?:final_)?answer|final|response|output)>")
+_PASSAGE = re.compile(r"(?m)\{|<<|^\#\(")
+_FILE = re.compile(r"\\(?:score|book|bookpart)\b")
+_ANSWER = re.compile(r"(?is)<(?:final_)?answer>(.*?)(?:</(?:final_)?answer>|\Z)")
+_WRAPPER = re.compile(r"(?i)</?(?:(?:final_)?answer|final|response|output)>")
 
 
 class _Candidate(NamedTuple):

@@ -4,9 +4,9 @@ missing.
 
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Final
+from typing import Any
 
-EXTRAS: Final = {
+EXTRAS = {
     "scores": ("converter21", "matplotlib", "openpyxl", "partitura", "resvg_py", "verovio"),
     "plots": ("matplotlib",),
     "hf": ("accelerate", "torch", "transformers"),

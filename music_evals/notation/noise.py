@@ -23,7 +23,6 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 from random import Random
-from typing import Final
 
 import numpy as np
 
@@ -31,12 +30,12 @@ from music_evals.notation.midi.files import midi_to_text, parse_midi_text, write
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 from music_evals.notation.scores.pages import engrave_pages
 
-_METRES: Final = {"2/4": 4, "3/4": 6, "4/4": 8, "6/8": 6}  # metre → eighths of a measure
-_PITCHES: Final = range(48, 85)
-_DRUMS: Final = (36, 38, 42)  # kick, snare, hi-hat
-_GRID: Final = TICKS_PER_BEAT // 4
-_PAGE: Final = 160_000  # characters of MusicXML that fill more than a page
-_NUMBERED: Final = re.compile(r"(?m)^( *[0-9][:.] ?\n?)")
+_METRES = {"2/4": 4, "3/4": 6, "4/4": 8, "6/8": 6}  # metre → eighths of a measure
+_PITCHES = range(48, 85)
+_DRUMS = (36, 38, 42)  # kick, snare, hi-hat
+_GRID = TICKS_PER_BEAT // 4
+_PAGE = 160_000  # characters of MusicXML that fill more than a page
+_NUMBERED = re.compile(r"(?m)^( *[0-9][:.] ?\n?)")
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class _Notation:
     pitches: list[str]
 
 
-_NOTATIONS: Final = {
+_NOTATIONS = {
     name: _Notation(**fields)
     for name, fields in tomllib.loads(
         files(__package__).joinpath("noise.toml").read_text(encoding="utf-8")

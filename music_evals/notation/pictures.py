@@ -2,9 +2,8 @@
 
 import io
 import warnings
-from typing import Final
 
-FORMATS: Final = ("PNG", "JPEG", "WEBP")
+FORMATS = ("PNG", "JPEG", "WEBP")
 
 
 def check_picture(data: bytes) -> None:

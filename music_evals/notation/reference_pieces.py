@@ -4,14 +4,14 @@ Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), secti
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from music_evals.notation.midi.descriptors import DESCRIPTORS, Protocol
 
-PAPER: Final = "paper_"  # prefix of the columns with descriptors of the protocol ``paper``
+PAPER = "paper_"  # prefix of the columns with descriptors of the protocol ``paper``
 
 
 class ReferenceRow(TypedDict):

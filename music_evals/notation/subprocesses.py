@@ -23,7 +23,7 @@ from itertools import repeat
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from music_evals.notation.lilypond.sandbox.slots import cores
 
@@ -31,7 +31,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _Work = Callable[[Any], Any]
 
-_CHUNKS: Final = 4  # chunks of items per worker elsewhere; small chunks balance the load
+_CHUNKS = 4  # chunks of items per worker elsewhere; small chunks balance the load
 
 
 class Elsewhere(NamedTuple):
@@ -41,7 +41,7 @@ class Elsewhere(NamedTuple):
     workers: int
 
 
-ELSEWHERE: Final[ContextVar[Elsewhere | None]] = ContextVar("ELSEWHERE", default=None)
+ELSEWHERE: ContextVar[Elsewhere | None] = ContextVar("ELSEWHERE", default=None)
 """If set, `map_in_subprocess` and `compile_texts` work there. Arguments are pickled, and files that
 they name must be readable there.
 """

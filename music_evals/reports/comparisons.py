@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import isnan
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -23,14 +23,14 @@ from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 from music_evals.scorers.metrics.power import LEVEL, detectable_difference
 
-ARMS: Final = {"stimulus": "given", "twin": "original"}
+ARMS = {"stimulus": "given", "twin": "original"}
 """Parameters with tables of their own, and the value that the others are compared with."""
 
-_LATER: Final = {"answer": "text"}
+_LATER = {"answer": "text"}
 """Parameters that logs of earlier versions lack, and their defaults."""
-_NOT_FACTORS: Final = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
-_LABELS: Final = ("Benchmark", "Task", "Model", "Condition", "Data")
-OUTCOMES: Final = (
+_NOT_FACTORS = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
+_LABELS = ("Benchmark", "Task", "Model", "Condition", "Data")
+OUTCOMES = (
     "First",
     "Second",
     "Difference",
@@ -41,9 +41,9 @@ OUTCOMES: Final = (
     "Left out",
     "Verdict",
 )
-BASELINE: Final = "baseline/"
+BASELINE = "baseline/"
 """How names of models begin that are programs."""
-_NEAR: Final = 0.03  # the largest difference of scores that count as equal
+_NEAR = 0.03  # the largest difference of scores that count as equal
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def _is_model(run: PairedRun, name: str) -> bool:
     return run.factors["model"] == name or run.factors["model"].endswith(f"/{name}")
 
 
-_ARM_TITLES: Final = {"stimulus": ("music", "the music"), "twin": ("memory", "memory")}
+_ARM_TITLES = {"stimulus": ("music", "the music"), "twin": ("memory", "memory")}
 """Parameter → name of its table, and what the table shows the effect of."""
 
 
@@ -257,7 +257,7 @@ def _effects_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) 
     return _tests(records, benchmark, "effects", columns, rows)
 
 
-_TABLES: Final = (_models_table, _conditions_table, _effects_table)
+_TABLES = (_models_table, _conditions_table, _effects_table)
 
 
 def _contrasts(

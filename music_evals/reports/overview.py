@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from statistics import fmean
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -26,7 +26,7 @@ from music_evals.reports.summary import (
 from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes, text
 from music_evals.scorers.metrics.estimates import Estimate
 
-MOST_SECTIONS: Final = 6
+MOST_SECTIONS = 6
 """Sections that the table has columns for, beside the model and the suite."""
 
 
@@ -131,7 +131,7 @@ def _relation(gain: Estimate) -> str:
     return "below" if (gain.high or 0) < 0 else "not told apart from"
 
 
-_VERBS: Final = {
+_VERBS = {
     (True, True): "reads MIDI and hears",
     (True, False): "reads MIDI but does not hear",
     (False, True): "hears but does not read MIDI",

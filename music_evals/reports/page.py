@@ -9,7 +9,7 @@ import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -21,15 +21,15 @@ from music_evals.reports.table import Table, interval, number
 from music_evals.scorers.metrics.estimates import Estimate
 
 # What tells a reader that a number must not be compared with a published one.
-_NOT_PUBLISHED: Final = re.compile(r"(†|\bgenerated\b[\w.-]*)")
-_UNDER_MODEL: Final = (
+_NOT_PUBLISHED = re.compile(r"(†|\bgenerated\b[\w.-]*)")
+_UNDER_MODEL = (
     "Source",
     "Condition",
     "Asked with",
 )  # columns that are shown within the model's cell
-_BEHIND: Final = ("Data", "On data", "Logs")  # and those that a click shows there
-_AFTER_A_MARK: Final = re.compile(r"(?<=[/_])")
-_ADDRESS: Final = re.compile(r"https?://\S+")
+_BEHIND = ("Data", "On data", "Logs")  # and those that a click shows there
+_AFTER_A_MARK = re.compile(r"(?<=[/_])")
+_ADDRESS = re.compile(r"https?://\S+")
 
 
 def environment() -> Environment:

@@ -10,7 +10,7 @@ import io
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from itertools import cycle
-from typing import Any, Final
+from typing import Any
 
 from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import PUBLISHED, Cell, Table
@@ -19,15 +19,15 @@ from music_evals.scorers.metrics.estimates import Estimate
 # Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind
 # readers too. Their number and that of the marks have no common divisor, so that 35 rows look
 # different.
-COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
-MARKS: Final = "os^Dv"
-GREY: Final = "#8c8c8c"
-_BAND: Final = "#ececec"
-_UNNAMED: Final = ("Source", "Data")  # columns of text that do not name a row
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
+MARKS = "os^Dv"
+GREY = "#8c8c8c"
+_BAND = "#ececec"
+_UNNAMED = ("Source", "Data")  # columns of text that do not name a row
 
 # Text stays text, so that it can be searched and read aloud; the salt makes the names within the
 # file the same.
-_STYLE: Final[Mapping[str, Any]] = {
+_STYLE: Mapping[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "music-evals",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
@@ -39,13 +39,13 @@ _STYLE: Final[Mapping[str, Any]] = {
     "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
 }
-_INKS: Final = {"#000000": "#e4e7ea", "#444444": "#b4bcc4", "#e6e6e6": "#343b43", _BAND: "#2a3038"}
-_RULES: Final = "\n".join(
+_INKS = {"#000000": "#e4e7ea", "#444444": "#b4bcc4", "#e6e6e6": "#343b43", _BAND: "#2a3038"}
+_RULES = "\n".join(
     f'[style*="{what}: {ink}"] {{{what}: {on_dark} !important}}'
     for ink, on_dark in _INKS.items()
     for what in ("stroke", "fill")
 )
-_ON_DARK: Final = f"@media (prefers-color-scheme: dark) {{\ntext {{fill: #e4e7ea}}\n{_RULES}\n}}\n"
+_ON_DARK = f"@media (prefers-color-scheme: dark) {{\ntext {{fill: #e4e7ea}}\n{_RULES}\n}}\n"
 _WIDTH, _PANEL, _LINE = (
     13.5,
     3.0,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import isnan, sqrt
 from statistics import median
-from typing import Final
 
 from music_evals.benchmarks import TaskFacts
 from music_evals.reports.comparisons import PairedRun, paired_row, paired_runs
@@ -19,7 +18,7 @@ from music_evals.scorers.metrics.power import (
     questions_needed,
 )
 
-SUPPOSED: Final = paired_variance(0.7, 0.75, 0.5)
+SUPPOSED = paired_variance(0.7, 0.75, 0.5)
 """The variance without logs: models that get 70 and 75% right, and whose answers have a correlation
 of 0.5.
 """

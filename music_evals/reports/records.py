@@ -15,7 +15,7 @@ from hashlib import blake2b
 from math import inf, isnan, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalResults, read_eval_log
@@ -47,32 +47,30 @@ from music_evals.scorers.metrics.estimates import Estimate, Estimates, estimate
 from music_evals.scorers.metrics.written import ORIGINAL, original
 from music_evals.scorers.readers import Status
 
-ALONE: Final = "asked and scored by Inspect alone"
+ALONE = "asked and scored by Inspect alone"
 """The condition of runs of a repository on the Hub, ``inspect eval hf/ORG/NAME``."""
-PARTIAL: Final = "in part"
+PARTIAL = "in part"
 """What the condition of a run says that did not ask or score all samples."""
-UNREAD: Final[tuple[Status, ...]] = ("unreadable", "empty", "cut")
+UNREAD: tuple[Status, ...] = ("unreadable", "empty", "cut")
 """Readings of replies that hold no answer that could be read, unless judges read them."""
-READER: Final = "reader"
+READER = "reader"
 """The role of a model that reads what no rule does, see `music_evals.scorers.chosen_option`."""
-GROUPS: Final = ("theme", "subtheme", "kind", "level", "rotation")
+GROUPS = ("theme", "subtheme", "kind", "level", "rotation")
 """Columns of the items for which `scores` holds the main metric of each group."""
 
-_OF_HUB: Final = re.compile(
-    r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}"
-)
-_COMMIT: Final = re.compile("[0-9a-f]{40}")
-_HEADERS: Final = ("header.json", "_journal/start.json")
-_HEADER_BYTES: Final = 1 << 26
-_SAMPLE_BYTES: Final = 1 << 28
-_BYTES_OF_VALUE: Final = 32  # as few as a value of JSON may have, on average
-_JSON_BYTES: Final = 1 << 29  # of a log in JSON, or of the summaries of all samples
-_LARGEST: Final = 1e20  # above all seeds of 64 bits
-_LONGEST: Final = 1000  # characters of a text in a header, or in metadata
-_SHOWN: Final = 200  # characters of another text of a sample
-_MOST: Final = 1e12  # tokens, or seconds
-_MOST_COLUMNS: Final = 60
-_WITH_DETAILS: Final = (
+_OF_HUB = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}")
+_COMMIT = re.compile("[0-9a-f]{40}")
+_HEADERS = ("header.json", "_journal/start.json")
+_HEADER_BYTES = 1 << 26
+_SAMPLE_BYTES = 1 << 28
+_BYTES_OF_VALUE = 32  # as few as a value of JSON may have, on average
+_JSON_BYTES = 1 << 29  # of a log in JSON, or of the summaries of all samples
+_LARGEST = 1e20  # above all seeds of 64 bits
+_LONGEST = 1000  # characters of a text in a header, or in metadata
+_SHOWN = 200  # characters of another text of a sample
+_MOST = 1e12  # tokens, or seconds
+_MOST_COLUMNS = 60
+_WITH_DETAILS = (
     "judged",
     "written_music",
     "chat_answers",

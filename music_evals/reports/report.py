@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import comparison_tables
@@ -22,7 +22,7 @@ from music_evals.reports.tables.common import (
     third_party_table,
 )
 
-_TABLES: Final = {
+_TABLES = {
     "muse": muse.tables,
     "muse_ten": muse_ten.tables,
     "ziqi": ziqi.tables,
@@ -32,7 +32,7 @@ _TABLES: Final = {
     "lilybench_generation": lilybench.generation_tables,
 }
 """Benchmark → its own tables; the others have the table of scores."""
-_SHARED: Final = (protocols_table, tags_table, third_party_table, floors_table, replies_table)
+_SHARED = (protocols_table, tags_table, third_party_table, floors_table, replies_table)
 """Tables that every benchmark has if its logs hold what they show."""
 _Faults = list[tuple[str, str]]  # location of a log, and why a table cannot show it
 

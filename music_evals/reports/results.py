@@ -7,7 +7,7 @@ log; those of papers are as printed. `SCHEMA` is raised if a field changes its m
 
 import json
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
@@ -16,9 +16,9 @@ from music_evals.reports.sanitize import no_formula
 from music_evals.reports.summary import aggregates
 from music_evals.scorers.metrics.estimates import Estimate
 
-_VALUES: Final = ("value", "low", "high", "n")
-SCHEMA: Final = 2
-FACTS: Final = (
+_VALUES = ("value", "low", "high", "n")
+SCHEMA = 2
+FACTS = (
     "benchmark",
     "task",
     "model",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -25,8 +25,8 @@ from inspect_ai.model import ModelUsage
 from music_evals.reports.sanitize import plain
 from music_evals.reports.table import Cell, Table, count, notes, text
 
-DEFAULT: Final = "default"
-TRANSPORT: Final = frozenset(
+DEFAULT = "default"
+TRANSPORT = frozenset(
     (
         "max_retries",
         "timeout",
@@ -38,7 +38,7 @@ TRANSPORT: Final = frozenset(
 )
 """Settings of generation that say how requests are sent."""
 
-_LIMIT_NAMES: Final = (
+_LIMIT_NAMES = (
     "message_limit",
     "token_limit",
     "turn_limit",
@@ -46,7 +46,7 @@ _LIMIT_NAMES: Final = (
     "working_limit",
     "cost_limit",
 )
-_HARMLESS: Final = TRANSPORT | {
+_HARMLESS = TRANSPORT | {
     "batch",
     "cache",
     "cache_prompt",
@@ -54,7 +54,7 @@ _HARMLESS: Final = TRANSPORT | {
     "top_logprobs",
     "prompt_logprobs",
 }
-_DATA: Final = {
+_DATA = {
     "source_revision": "dataset_source_revision",
     "source_sha256": "dataset_source_sha256",
     "revision": "dataset_revision",
@@ -62,15 +62,13 @@ _DATA: Final = {
     "data_seed": "dataset_seed",
     "files_missing": "dataset_missing_files",
 }
-_WORD: Final = re.compile(r"[\w.+:, -]{1,60}")
-_NAMES_OF_MODELS: Final = frozenset(
+_WORD = re.compile(r"[\w.+:, -]{1,60}")
+_NAMES_OF_MODELS = frozenset(
     ("judges", "encoder", "reference", "reader")
 )  # whose values may hold a "/"
-_SECRET: Final = re.compile(
-    r"key|token(?!s|_limit|izer)|secret|passw|credential|auth", re.IGNORECASE
-)
-_CHECKSUM: Final = re.compile(r"[0-9a-f]{32,64}")
-_SHORT: Final = 12  # characters of a checksum, enough to tell two apart
+_SECRET = re.compile(r"key|token(?!s|_limit|izer)|secret|passw|credential|auth", re.IGNORECASE)
+_CHECKSUM = re.compile(r"[0-9a-f]{32,64}")
+_SHORT = 12  # characters of a checksum, enough to tell two apart
 
 
 _Facts = Mapping[str, Any]

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 from traceback import extract_tb
-from typing import Final
 from unicodedata import category
 
-_REASON: Final = 300  # characters
-_PACKAGE: Final = str(Path(__file__).parents[1])
+_REASON = 300  # characters
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 def plain(text: str, longest: int | None = None) -> str:

@@ -17,7 +17,6 @@ from math import inf
 from pathlib import Path
 from shutil import copy2
 from tempfile import TemporaryDirectory
-from typing import Final
 from urllib.parse import quote
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -34,10 +33,10 @@ from music_evals.reports.table import Rows, Table, notes
 from music_evals.scorers.metrics.estimates import Estimate
 
 PAGE, REPORT, CARD, RESULTS, LOGS = "index.html", "report.html", "README.md", "results.json", "logs"
-MEDIA_BYTES: Final = 24_000_000
+MEDIA_BYTES = 24_000_000
 """Sound and pictures that the copies of all logs hold together; the viewer takes 11 MB more."""
-_MEDIA: Final = re.compile(rb'"data:(?:audio|image|video)/[^"]{200,}"')
-_PAIR: Final = (
+_MEDIA = re.compile(rb'"data:(?:audio|image|video)/[^"]{200,}"')
+_PAIR = (
     "First model",
     "Second model",
     "First",
@@ -47,7 +46,7 @@ _PAIR: Final = (
     "p (Holm)",
     "Verdict",
 )
-TITLE: Final = "Music evaluation leaderboard"
+TITLE = "Music evaluation leaderboard"
 
 
 def write_site(folder: Path, records: Records, about: list[str], made_by: str, report: str) -> None:

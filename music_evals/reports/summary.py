@@ -11,7 +11,7 @@ and people do not decide which sections the suite has.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mode
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
@@ -23,9 +23,9 @@ from music_evals.reports.tables.common import best_floor, gain, percent, run_not
 from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.written import ORIGINAL
 
-SUITE: Final = "Suite"
-PERSON: Final = "human/"
-_MOST_SHARED: Final = 0.5  # of a section's questions that another one may ask too
+SUITE = "Suite"
+PERSON = "human/"
+_MOST_SHARED = 0.5  # of a section's questions that another one may ask too
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from functools import cache
 from importlib.resources import files
 from itertools import chain
 from math import ceil, isnan, log10
-from typing import Final
 
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -26,14 +25,14 @@ Cell = str | Estimate | None
 Rows = list[list[Cell]]
 
 MEASURED, FLOOR, PUBLISHED = "measured", "floor", "published"
-KINDS: Final = ("", MEASURED, FLOOR, PUBLISHED)
+KINDS = ("", MEASURED, FLOOR, PUBLISHED)
 """Kinds of rows, in the order in which they are shown."""
 
-P_DECIMALS: Final = 4
+P_DECIMALS = 4
 """Decimals of p-values, and of no other figure."""
-_LEAST_P: Final = 0.001  # that is shown as it is
-_LATEX: Final = re.compile(r"[&%$#_{}]")
-_TEXT_WIDTH: Final = 18  # columns of the terminal that longer text gets at least
+_LEAST_P = 0.001  # that is shown as it is
+_LATEX = re.compile(r"[&%$#_{}]")
+_TEXT_WIDTH = 18  # columns of the terminal that longer text gets at least
 
 
 @cache
@@ -226,7 +225,7 @@ class Table:
         return out.getvalue()
 
 
-_ENDS: Final = ("", " low", " high", " n")
+_ENDS = ("", " low", " high", " n")
 """What headings of CSV have behind the name of a column of estimates."""
 
 

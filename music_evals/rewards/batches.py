@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import chain
 from statistics import fmean
-from typing import Any, Final
+from typing import Any
 
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.rewards.scoring import Pieces, Reward, Row, judge_of, score
@@ -14,7 +14,7 @@ Completion = str | Sequence[Mapping[str, Any]]
 """A text, or messages."""
 _LogExtra = Callable[[str, list[Any]], None] | None
 _LogMetric = Callable[[str, float], None] | None
-LATE: Final = Reward(None, {}, "not measured: the batch's deadline came first")
+LATE = Reward(None, {}, "not measured: the batch's deadline came first")
 
 
 def reward_function(

@@ -5,7 +5,7 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -245,13 +245,13 @@ def _is_varied(midi: bytes) -> bool:
     return len(runs) >= LEAST_RUNS
 
 
-_KINDS: Final[Mapping[str, Kind]] = {
+_KINDS: Mapping[str, Kind] = {
     "measure_count": "number",
     "option_index": "index",
     "measure_order": "order",
     "wrong_measures": "measures",
 }
-_JUDGES: Final[Mapping[str, Callable[[Row, str], Reward]]] = {
+_JUDGES: Mapping[str, Callable[[Row, str], Reward]] = {
     "final_answer": _choice,
     "strict_choice": _option,
     "lettered_choice": _lettered,

@@ -7,7 +7,6 @@ metadata hold the options. The target is the letter of an option, or an option t
 
 from functools import partial
 from statistics import fmean
-from typing import Final
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
@@ -42,7 +41,7 @@ def final_answer() -> Scorer:
     return score
 
 
-_QUESTION_FACTS: Final = ("id", "target", "variant")
+_QUESTION_FACTS = ("id", "target", "variant")
 
 
 @scorer(metrics=[main_metric(), readings()])

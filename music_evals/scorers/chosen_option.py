@@ -15,7 +15,7 @@ from operator import mul
 from statistics import fmean
 from string import Template, ascii_uppercase
 from tomllib import loads
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, model_roles
 from inspect_ai.scorer import Score
@@ -46,17 +46,17 @@ from music_evals.scorers.scores import (
     was_cut,
 )
 
-ROLE: Final = "reader"
-READ_AGAIN: Final = ("unreadable", "several", "refused")
+ROLE = "reader"
+READ_AGAIN = ("unreadable", "several", "refused")
 """Readings by rules that the model may replace, unless the reply was cut."""
-REPLY_END: Final = 1_500  # characters of a reply that the model is shown
-MAX_TOKENS: Final = 64  # of its own reply, if its configuration sets no limit
-DEADLINE: Final = 120  # seconds that it has
+REPLY_END = 1_500  # characters of a reply that the model is shown
+MAX_TOKENS = 64  # of its own reply, if its configuration sets no limit
+DEADLINE = 120  # seconds that it has
 NONE, REFUSED = "none", "refused"
 
-_ANGLES: Final = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
-_RULE: Final = "the model that reads"
-_DETAILS: Final = (
+_ANGLES = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
+_RULE = "the model that reads"
+_DETAILS = (
     ("accuracy_by_rules", "by_rules", ("read_again", "reader_failed")),
     ("probability", "probability", ("options_mass",)),
 )

@@ -2,15 +2,14 @@
 
 import re
 import unicodedata
-from typing import Final
 
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.scores import fence, main_metric, required_metadata, scorer
 
-_MOST: Final = 20_000  # characters of a reply that are read
-_LABEL: Final = re.compile(r"\s*(?:[-*•]|\(?[A-Ha-h1-8][.):、．])\s+")
+_MOST = 20_000  # characters of a reply that are read
+_LABEL = re.compile(r"\s*(?:[-*•]|\(?[A-Ha-h1-8][.):、．])\s+")
 
 
 @scorer(metrics=[main_metric()])

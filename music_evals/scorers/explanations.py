@@ -7,17 +7,17 @@ as code, so that nothing in it counts as markup.
 
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.scores import READ_AS, fence
 
-WHY: Final = "why"  # the key of a sample's metadata that says why its right answer is right
-MOST: Final = 600  # characters of a text that are shown
-MOST_OF_OPTION: Final = 160
-_REPLY_END: Final = 200
+WHY = "why"  # the key of a sample's metadata that says why its right answer is right
+MOST = 600  # characters of a text that are shown
+MOST_OF_OPTION = 160
+_REPLY_END = 200
 
 
 def explained(

@@ -9,7 +9,7 @@ from items.
 
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from inspect_ai.scorer import (
     CORRECT,
@@ -23,12 +23,12 @@ from inspect_ai.scorer import (
 
 from music_evals.scorers.metrics.estimates import Estimate, estimate
 
-CLUSTERS: Final = ("question", "score_id", "piece", "cluster")
+CLUSTERS = ("question", "score_id", "piece", "cluster")
 """Metadata that name the cluster of a sample; the first that a sample has is used."""
 
-TAGS: Final = "; "
+TAGS = "; "
 """What stands between the tags of a sample in its metadata ``tags``; a tag is ``KIND: NAME``."""
-_LETTERS: Final = (CORRECT, INCORRECT, PARTIAL, NOANSWER)
+_LETTERS = (CORRECT, INCORRECT, PARTIAL, NOANSWER)
 
 
 Metadata = Mapping[str, Any]

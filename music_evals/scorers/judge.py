@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
@@ -54,16 +54,16 @@ from music_evals.scorers.scores import (
     setting_up,
 )
 
-RULES: Final = "rules"  # the judge that is no model
-ATTEMPTS: Final = 3  # how often a judge is asked if it fails or does not reply with a digit
-DEADLINE: Final = 120  # seconds that a judge has for a reply
+RULES = "rules"  # the judge that is no model
+ATTEMPTS = 3  # how often a judge is asked if it fails or does not reply with a digit
+DEADLINE = 120  # seconds that a judge has for a reply
 
-LATE: Final = "came too late: a majority stood"
+LATE = "came too late: a majority stood"
 """The reason of an abstention: the others had a majority, and a tenth of the deadline later there
 was no vote yet.
 """
 
-PROMPT: Final = Template(
+PROMPT = Template(
     tomllib.loads((files("music_evals.scorers") / "judge.toml").read_text(encoding="utf-8"))[
         "prompt"
     ]
@@ -71,10 +71,10 @@ PROMPT: Final = Template(
 """The prompt of a judge; it sees neither the question nor the score, as in the paper."""
 
 # No text can close the tags around it, or open others.
-_NO_TAGS: Final = str.maketrans("<＜﹤>＞﹥", "‹‹‹›››")
-_FIELDS: Final = ("id", "level", "kind", "question", "answer", "answer_type")
-_NOT_JUDGED: Final = ("empty", "refused")  # readings that are wrong without a judge
-_SHOWN: Final = 200
+_NO_TAGS = str.maketrans("<＜﹤>＞﹥", "‹‹‹›››")
+_FIELDS = ("id", "level", "kind", "question", "answer", "answer_type")
+_NOT_JUDGED = ("empty", "refused")  # readings that are wrong without a judge
+_SHOWN = 200
 
 
 _Entry = dict[str, Any]  # of the log, on the answer to a question

@@ -8,7 +8,7 @@ scored again by itself.
 import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Scorer, Target
 from inspect_ai.solver import TaskState
@@ -28,9 +28,9 @@ from music_evals.scorers.scores import (
 
 _Facts = Mapping[str, Any]
 _Attempts = Sequence[_Facts]
-_ERROR_KINDS: Final = ("parse", "structural", "domain")
-_LIST: Final = re.compile(r"\[[^\]]*\]")
-_MAX_SHOWN: Final = 600  # characters of an attempt in an explanation
+_ERROR_KINDS = ("parse", "structural", "domain")
+_LIST = re.compile(r"\[[^\]]*\]")
+_MAX_SHOWN = 600  # characters of an attempt in an explanation
 
 
 @sample_metric

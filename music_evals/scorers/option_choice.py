@@ -9,7 +9,7 @@ in the order of the dataset.
 from collections import Counter
 from functools import partial
 from string import ascii_uppercase
-from typing import Final, Literal
+from typing import Literal
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
@@ -34,9 +34,9 @@ from music_evals.scorers.scores import (
 )
 
 Protocol = Literal["strict", "paper"]
-MAIN: Final = {"strict": "strict_choice/accuracy", "paper": "official_choice/accuracy"}
+MAIN = {"strict": "strict_choice/accuracy", "paper": "official_choice/accuracy"}
 """Protocol → main metric."""
-NO_ANSWER: Final = "?"
+NO_ANSWER = "?"
 """The target of a question whose answer is not public."""
 
 

@@ -11,7 +11,7 @@ Source: arXiv 2606.08722, sections 3.2 and 3.3.
 
 from functools import partial
 from statistics import fmean
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
@@ -37,13 +37,13 @@ from music_evals.scorers.scores import (
     scorer,
 )
 
-CONFUSED: Final = "emotion_recognition"
+CONFUSED = "emotion_recognition"
 """The task with the same classes as options in every question, for a table of confusions."""
-JOINED: Final = "joined"
+JOINED = "joined"
 """Key of a sample's metadata: the reply names the wrong measures as one string of digits, a digit
 for each measure.
 """
-CLEAN: Final = "clean"  # the kind of a score without an error
+CLEAN = "clean"  # the kind of a score without an error
 
 
 @sample_metric

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from logging import getLogger
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -40,8 +40,8 @@ Figures = dict[str, float]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-_SHORT: Final = 500  # characters of a reply that are read in some milliseconds at most
-_READING: Final = anyio.CapacityLimiter(
+_SHORT = 500  # characters of a reply that are read in some milliseconds at most
+_READING = anyio.CapacityLimiter(
     1
 )  # reading holds the interpreter, and music21 is not made for threads
 _log = getLogger(__name__)
@@ -226,7 +226,7 @@ def not_measured(why: str) -> Score:
     return Score.unscored(reason="scoring_failed", explanation=f"Not measured: {why}.")
 
 
-READ_AS: Final[Mapping[Status, str]] = {
+READ_AS: Mapping[Status, str] = {
     "answered": "holds an answer",
     "refused": "refuses to answer",
     "several": "holds more than one answer",

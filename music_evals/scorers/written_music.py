@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from logging import getLogger
-from typing import Any, Final
+from typing import Any
 
 import anyio.to_thread
 import numpy as np
@@ -51,8 +51,8 @@ from music_evals.scorers.scores import (
 )
 from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded
 
-RESAMPLES: Final = 200  # bootstrap samples of an interval
-MAX_SHOWN: Final = 1_200  # characters of LilyPond's messages in an explanation
+RESAMPLES = 200  # bootstrap samples of an interval
+MAX_SHOWN = 1_200  # characters of LilyPond's messages in an explanation
 
 _log = getLogger(__name__)
 
@@ -195,7 +195,7 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
     return "\n\n".join(parts)
 
 
-_PICTURES: Final = {"system": "first system", "roll": "piano roll"}
+_PICTURES = {"system": "first system", "roll": "piano roll"}
 
 
 def _facts(piece: Piece, protocol: Protocol) -> Iterator[str]:

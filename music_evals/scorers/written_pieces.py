@@ -8,7 +8,6 @@ import base64
 import hashlib
 from functools import partial
 from pathlib import PurePath
-from typing import Final
 
 import anyio
 import anyio.to_thread
@@ -24,8 +23,8 @@ from music_evals.scorers.readers.pieces import Piece, examine
 from music_evals.scorers.reference_pieces import shared_encoder
 from music_evals.scorers.scores import setting_up
 
-STORE: Final = "written_pieces"  # key of the pieces in a sample's store
-LEAST_EMBEDDED: Final = 40  # characters of a text that the published code embeds
+STORE = "written_pieces"  # key of the pieces in a sample's store
+LEAST_EMBEDDED = 40  # characters of a text that the published code embeds
 
 Vector = npt.NDArray[np.float32]
 

@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.abc_eval import published
 from music_evals.datasets_builders.abc_eval.rows import FEATURES, AbcRow
@@ -58,16 +58,16 @@ from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.lilypond.canonical import write_score
 from music_evals.notation.lilypond.structure import Structure, read_structures
 
-NAME: Final = "abc_eval"
-VERSION: Final = "1.2.0"
-_TEMPO: Final = re.compile(r"\\tempo 4 = ([0-9]{1,4})")
-_METRE: Final = re.compile(r"(?m)^M:.*\n|\[M:[^\]\n]*\]")
+NAME = "abc_eval"
+VERSION = "1.2.0"
+_TEMPO = re.compile(r"\\tempo 4 = ([0-9]{1,4})")
+_METRE = re.compile(r"(?m)^M:.*\n|\[M:[^\]\n]*\]")
 # Strict rows of a task on published tunes: as many as possible.
-_SIZES: Final = (100, 60, 48, 36, 24, 18, 12, 9, 6, 3)
-_LABELLED: Final = ("composer_recognition", "genre_recognition", "emotion_recognition")
-_BARS: Final = ("bar_sequencing", "next_bar_prediction")
-_NO_KEY: Final = "L:1/8\nK:none\n"  # the fields of single measures
-_STEPS: Final = (0, 2, 4, 5, 7, 9, 11)
+_SIZES = (100, 60, 48, 36, 24, 18, 12, 9, 6, 3)
+_LABELLED = ("composer_recognition", "genre_recognition", "emotion_recognition")
+_BARS = ("bar_sequencing", "next_bar_prediction")
+_NO_KEY = "L:1/8\nK:none\n"  # the fields of single measures
+_STEPS = (0, 2, 4, 5, 7, 9, 11)
 # Onset, MIDI pitch and length of notes → how many there are.
 _Notes = Counter[tuple[Any, ...]]
 Splits = dict[TaskName, dict[Protocol, list[TaskRow]]]
@@ -268,7 +268,5 @@ def _write(
     return write_dataset(out, licensed, features=FEATURES, provenance=provenance, overwrite=True)
 
 
-BENCHMARK: Final = DatasetSpec(
-    NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_published
-)
+BENCHMARK = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_published)
 """ABC-Eval for `load_split` and `describe_dataset`."""

@@ -16,14 +16,14 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.dataset_io.bounded import bounded_lines
 from music_evals.datasets_builders.lilybench.default_pieces import Source
 from music_evals.datasets_builders.lilybench.rows import TaskName, TaskRow, task_row
 
-FILES: Final[Mapping[TaskName, tuple[str, str]]] = {
+FILES: Mapping[TaskName, tuple[str, str]] = {
     "bar_count": ("Bar_Count_Estimation", "irishman"),
     "metadata_qa": ("Metadata_QA", "nottingham"),
     "bar_sequencing": ("Bar_Sequencing", "nottingham"),
@@ -36,7 +36,7 @@ FILES: Final[Mapping[TaskName, tuple[str, str]]] = {
     "error_detection": ("Error_Detection", "irishman"),
 }
 """Task → its file, and the collection of its tunes."""
-_LICENCES: Final = {
+_LICENCES = {
     "irishman": "MIT",
     "nottingham": "GPL-3.0",
     "pianist8": "not stated",
@@ -44,14 +44,14 @@ _LICENCES: Final = {
     "emopia": "CC BY-NC-SA 4.0",
 }
 """Collection → its licence, as the README states it."""
-_FIELDS: Final = {
+_FIELDS = {
     "key signature": "key",
     "time signature": "metre",
     "unit note length": "note_length",
 }
-_COLUMNS: Final = ("title", "score", "choices", "target", "target_index", "task_description")
-_BARS: Final = re.compile("10|[0-9]")
-_MOST_CHARACTERS: Final = 10_000_000  # of a field
+_COLUMNS = ("title", "score", "choices", "target", "target_index", "task_description")
+_BARS = re.compile("10|[0-9]")
+_MOST_CHARACTERS = 10_000_000  # of a field
 
 Table = Sequence[Mapping[str, str]]
 

@@ -1,7 +1,7 @@
 """The rows of ABC-Eval: those of LilyBench with scores in ABC, and the licence of each."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
@@ -24,7 +24,7 @@ class AbcRow(TaskRow):
     instruction: str
 
 
-FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
+FEATURES: Mapping[str, Mapping[str, Any]] = {
     **{task: task_features(task, AbcRow) for task in TASKS},
     "bar_sequencing": task_features("bar_sequencing", AbcRow, n_options=[4, 5, 6]),
     # An error as published has no kind.

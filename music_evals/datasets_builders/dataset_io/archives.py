@@ -13,17 +13,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Final
+from typing import IO, Any
 
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 
-SUFFIXES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-MOST_MEMBERS: Final = 500_000
-MOST_BYTES: Final = 200_000_000_000
-MOST_RATIO: Final = 100  # unpacked bytes per byte of the archive
-_ALWAYS_ALLOWED: Final = 50_000_000  # bytes; small archives of text may have a high ratio
-_CHUNK: Final = 1 << 20
-_DAMAGED: Final = (
+SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+MOST_MEMBERS = 500_000
+MOST_BYTES = 200_000_000_000
+MOST_RATIO = 100  # unpacked bytes per byte of the archive
+_ALWAYS_ALLOWED = 50_000_000  # bytes; small archives of text may have a high ratio
+_CHUNK = 1 << 20
+_DAMAGED = (
     tarfile.TarError,
     zipfile.BadZipFile,
     EOFError,

@@ -5,7 +5,7 @@ the memory holds.
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 from music_evals.datasets_builders.dataset_io.archives import MOST_RATIO
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
@@ -13,11 +13,11 @@ from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_CHARACTERS: Final = 50_000_000  # of a file in JSON, or of a line
-MOST_VALUES: Final = 2_000_000  # of a file in JSON, or of a line; a value costs up to 100 bytes
-_ALWAYS_ALLOWED: Final = 500_000_000  # bytes; a small file of repeated texts may have a high ratio
-_BATCH_BYTES: Final = 64_000_000  # that a batch of rows has at most if no value is repeated
-_BATCH_ROWS: Final = 1024
+MOST_CHARACTERS = 50_000_000  # of a file in JSON, or of a line
+MOST_VALUES = 2_000_000  # of a file in JSON, or of a line; a value costs up to 100 bytes
+_ALWAYS_ALLOWED = 500_000_000  # bytes; a small file of repeated texts may have a high ratio
+_BATCH_BYTES = 64_000_000  # that a batch of rows has at most if no value is repeated
+_BATCH_ROWS = 1024
 
 
 def bounded_lines(file: IO[str], name: str) -> Iterator[str]:

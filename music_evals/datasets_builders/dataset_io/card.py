@@ -9,7 +9,7 @@ This module fills in the rest.
 from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
-from typing import Any, Final
+from typing import Any
 
 from music_evals.benchmarks import Source, dataset_facts, load
 from music_evals.datasets_builders.dataset_io.provenance import (
@@ -21,8 +21,8 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     source_facts,
 )
 
-_FOLDER: Final = "path/to/this/folder"  # in the examples of all cards
-_SIZES: Final = {
+_FOLDER = "path/to/this/folder"  # in the examples of all cards
+_SIZES = {
     "n<1K": 1_000,
     "1K<n<10K": 10_000,
     "10K<n<100K": 100_000,

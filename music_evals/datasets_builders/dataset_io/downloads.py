@@ -13,7 +13,6 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Final
 
 import httpx
 from rich.console import Console
@@ -31,13 +30,13 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 from music_evals.datasets_builders.progress import download_bar
 from music_evals.notation.cache import write_atomically
 
-_TIMEOUT: Final = 60.0  # seconds without a byte
-_RANGE_NOT_SATISFIABLE: Final = 416
-_PARTIAL_CONTENT: Final = 206
+_TIMEOUT = 60.0  # seconds without a byte
+_RANGE_NOT_SATISFIABLE = 416
+_PARTIAL_CONTENT = 206
 
 
-_SHORT_COMMIT: Final = re.compile(r"[0-9a-f]{7,39}")
-_SMALL: Final = 1_000_000  # bytes of a file that is checked at every use
+_SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")
+_SMALL = 1_000_000  # bytes of a file that is checked at every use
 
 
 def download_repository(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.datasets_builders.dataset_io.provenance import (
     FORMAT,
@@ -39,7 +39,7 @@ class FolderKind(NamedTuple):
         )
 
 
-DATASET: Final = FolderKind("a dataset", PROVENANCE_FILE, FORMAT)
+DATASET = FolderKind("a dataset", PROVENANCE_FILE, FORMAT)
 
 
 def check_target(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = False) -> None:

@@ -9,7 +9,7 @@ the next upload does not repeat them.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import huggingface_hub
 from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete
@@ -33,8 +33,8 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 )
 from music_evals.datasets_builders.dataset_io.secret_check import check_secrets
 
-MAIN: Final = "main"
-GIT_FILE: Final = ".gitattributes"  # the Hub's own
+MAIN = "main"
+GIT_FILE = ".gitattributes"  # the Hub's own
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 from huggingface_hub import get_token
 from huggingface_hub.errors import (  # type: ignore[attr-defined]
@@ -21,12 +20,12 @@ from music_evals.datasets_builders.dataset_io.download_errors import (
 )
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 
-LOG_IN: Final = "log in with `hf auth login`, or set HF_TOKEN"
-_CHANGED: Final = (
+LOG_IN = "log in with `hf auth login`, or set HF_TOKEN"
+_CHANGED = (
     "somebody else has changed the repository meanwhile; nothing was published, run the command "
     "again"
 )
-_ADVICE: Final = {
+_ADVICE = {
     401: LOG_IN,
     403: f"with a token that may write there, {LOG_IN}",
     409: _CHANGED,

@@ -5,7 +5,6 @@ folder.
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +17,7 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     source_facts,
 )
 
-_FREE: Final = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
+_FREE = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
 
 
 def is_free(licence: str | None) -> bool:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 from music_evals.datasets_builders.dataset_io.download_errors import disk_problem
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from datasets import Dataset
 
-_PLACES: Final = (
+_PLACES = (
     f"'{PUBLISHED}', a folder (of published files, or as `music-evals build` writes it) or "
     "hf://datasets/ORG/NAME[@REVISION]"
 )
-ACCEPTED: Final = f"'{GENERATED}', {_PLACES}"
+ACCEPTED = f"'{GENERATED}', {_PLACES}"
 
-_ROWS_PER_CHECK: Final = 64  # a row may have megabytes
-_HUB_URI: Final = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
+_ROWS_PER_CHECK = 64  # a row may have megabytes
+_HUB_URI = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 from uuid import UUID, uuid5
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
@@ -30,8 +30,8 @@ PROMPTED = "prompted"
 FORMAT = "music-evals dataset folder, version 1"
 """First entry of ``provenance.json``."""
 
-_CANARIES: Final = UUID("4b3d5f7e-0f0e-4c1c-9d53-7a1c6a2f9b10")
-_LONGEST_ANOMALY: Final = 400  # characters
+_CANARIES = UUID("4b3d5f7e-0f0e-4c1c-9d53-7a1c6a2f9b10")
+_LONGEST_ANOMALY = 400  # characters
 
 
 class DatasetError(ValueError):
@@ -150,7 +150,7 @@ class Provenance:
             raise DatasetError(f"not a provenance file{format_error(error)}") from error
 
 
-_ADAPTER: Final = TypeAdapter(Provenance)
+_ADAPTER = TypeAdapter(Provenance)
 
 
 def format_error(error: ValidationError, start: int = 0) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
@@ -27,9 +27,9 @@ from music_evals.datasets_builders.dataset_io.folders import locked_folder
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError, FetchError
 from music_evals.notation.cache import cache_folder, write_atomically
 
-PUBLISHED: Final = "published"
+PUBLISHED = "published"
 """The dataset argument for the published data of a benchmark."""
-_SHORT: Final = 10  # digits of a commit in messages
+_SHORT = 10  # digits of a commit in messages
 
 
 class PublishedFiles(NamedTuple):

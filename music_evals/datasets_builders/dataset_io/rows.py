@@ -10,7 +10,6 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
-    Final,
     Literal,
     Union,
     get_args,
@@ -30,7 +29,7 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 if TYPE_CHECKING:
     from datasets import Features, List, Value
 
-_COLUMNS: Final = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
+_COLUMNS = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
 
 
 def _not_blank(text: str) -> str:

@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
 
 import pyarrow.parquet as pq
 from huggingface_hub import get_token
@@ -13,11 +12,11 @@ from huggingface_hub import get_token
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 
 # Tokens of the Hub, OpenAI and Anthropic, GitHub, GitLab, AWS, Google and Slack; and private keys.
-_TOKEN: Final = re.compile(
+_TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(hf_|api_org_|sk-|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AIza|xox[a-z]-)[\w-]{16,}"
     r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"
 )
-_SHORTEST: Final = 12  # characters of an environment variable that counts as secret
+_SHORTEST = 12  # characters of an environment variable that counts as secret
 
 
 def check_secrets(files: Mapping[str, Path | bytes]) -> None:

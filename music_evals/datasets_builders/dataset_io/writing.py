@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 from music_evals.datasets_builders.dataset_io.card import make_card
 from music_evals.datasets_builders.dataset_io.folders import replace_folder
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # Rows that are held in memory at a time: a row with a file in it may have megabytes.
-_ROWS_PER_GROUP: Final = 1024
-_ROWS_WITH_FILES_PER_GROUP: Final = 32
+_ROWS_PER_GROUP = 1024
+_ROWS_WITH_FILES_PER_GROUP = 32
 
 Rows = Mapping[Any, Mapping[Any, Iterable[Mapping[str, Any]]]]
 """Config → split → rows. They are read once and in order, so a generator need not hold all its

@@ -11,7 +11,7 @@ Source: J. A. Russell, "A circumplex model of affect", Journal of Personality an
 import random
 from collections.abc import Sequence
 from itertools import product
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench.emopia import Clip
 from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT
@@ -28,16 +28,14 @@ class _Arousal(NamedTuple):
     is_sustained: tuple[bool, ...]
 
 
-_HIGH: Final = _Arousal(
+_HIGH = _Arousal(
     range(92, 169), (1, 1, 2, 2, 4), range(72, 109), range(62, 71), (True, False, False)
 )
-_LOW: Final = _Arousal(
-    range(54, 109), (1, 1, 1, 2), range(40, 79), range(59, 67), (True, True, False)
-)
-_SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
+_LOW = _Arousal(range(54, 109), (1, 1, 1, 2), range(40, 79), range(59, 67), (True, True, False))
+_SCALES = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
 # Degrees of the scale, a measure each.
-_PROGRESSIONS: Final = ((0, 3, 4, 0), (0, 5, 3, 0), (0, 3, 0, 0))
-_BASS: Final = 36
+_PROGRESSIONS = ((0, 3, 4, 0), (0, 5, 3, 0), (0, 3, 0, 0))
+_BASS = 36
 
 
 def compose_clips(seed: int, per_quadrant: int = PER_QUADRANT) -> list[Clip]:

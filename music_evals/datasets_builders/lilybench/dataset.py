@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import Final
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -61,14 +60,14 @@ from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
-GENERATED_SIZES: Final[Mapping[TaskName, int]] = {
+GENERATED_SIZES: Mapping[TaskName, int] = {
     **dict.fromkeys(TASKS, 24),
     "metadata_qa": 30,
     "metadata_prediction": 30,
     "error_detection": 50,
 }
 """Task → rows in the dataset that is made offline."""
-_FIRST_SIZES: Final[Mapping[TaskName, int]] = {
+_FIRST_SIZES: Mapping[TaskName, int] = {
     **GENERATED_SIZES,
     "next_bar_prediction": 20,
     "composer_recognition": 14,
@@ -245,7 +244,5 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     write(plan, out, overwrite=True)
 
 
-BENCHMARK: Final = DatasetSpec(
-    NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_mutopia
-)
+BENCHMARK = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_mutopia)
 """LilyBench's tasks on understanding for `load_split` and `describe_dataset`."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache as cached
 from itertools import chain, pairwise, takewhile
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from music_evals.datasets_builders import read_table
@@ -43,8 +43,8 @@ from music_evals.notation.subprocesses import map_in_subprocess
 if TYPE_CHECKING:  # importing music21 takes a third of a second
     from music21.stream import Score
 
-MAX_CHARACTERS: Final = 60_000  # longest text of a piece
-_NOT_MUSIC: Final = {
+MAX_CHARACTERS = 60_000  # longest text of a piece
+_NOT_MUSIC = {
     "work",
     "movement-title",
     "movement-number",
@@ -65,14 +65,14 @@ _NOT_MUSIC: Final = {
     "repeat",
     "ending",
 }
-_KEPT_DIRECTIONS: Final = frozenset({"dynamics", "wedge", "metronome", "octave-shift", "pedal"})
-_CONVERTER_LINES: Final = re.compile(
+_KEPT_DIRECTIONS = frozenset({"dynamics", "wedge", "metronome", "octave-shift", "pedal"})
+_CONVERTER_LINES = re.compile(
     r"^(?:% automatically[^\n]*|% The score definition|\\pointAndClickOff|#\(set-global-staff-size "
     r"[\d.]+\))\n",
     re.MULTILINE,
 )
-_BAR_NUMBER: Final = re.compile(r"\\barNumberCheck\s{1,80}#(\d+)$", re.MULTILINE)
-_MIDI: Final = re.compile(r"% To create MIDI output[^\n]*\n[ \t]*%[ \t]*(\\midi \{[^\n}]*\})")
+_BAR_NUMBER = re.compile(r"\\barNumberCheck\s{1,80}#(\d+)$", re.MULTILINE)
+_MIDI = re.compile(r"% To create MIDI output[^\n]*\n[ \t]*%[ \t]*(\\midi \{[^\n}]*\})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import mido
 from mido.midifiles.meta import KeySignatureError
@@ -44,14 +44,14 @@ from music_evals.datasets_builders.lilybench.rows import (
 from music_evals.notation.lilypond.converters import ConversionError, midi_to_lilypond
 from music_evals.notation.midi.note_arrays import read_note_arrays
 
-MAX_BYTES: Final = 1 << 20  # larger MIDI files are left out; EMOPIA's have a few kilobytes
-_TASK: Final[TaskName] = "emotion_recognition"
-_SHOWN: Final = 16  # bars in the paper's rows
-_NAME: Final = re.compile(r"Q([1-4])_(.+)_(\d+)", re.DOTALL)
-_COMMENT: Final = re.compile(r"[ \t]*%[^\n]*")
-_KNOWN_STRINGS: Final = re.compile(r'\\version "[\d.]{1,16}"|\\clef "(?:bass_8|violin\^8)"')
+MAX_BYTES = 1 << 20  # larger MIDI files are left out; EMOPIA's have a few kilobytes
+_TASK: TaskName = "emotion_recognition"
+_SHOWN = 16  # bars in the paper's rows
+_NAME = re.compile(r"Q([1-4])_(.+)_(\d+)", re.DOTALL)
+_COMMENT = re.compile(r"[ \t]*%[^\n]*")
+_KNOWN_STRINGS = re.compile(r'\\version "[\d.]{1,16}"|\\clef "(?:bass_8|violin\^8)"')
 """The only strings that midi2ly writes for music without text events."""
-_TEXT_EVENTS: Final = {
+_TEXT_EVENTS = {
     "text",
     "copyright",
     "track_name",

@@ -9,11 +9,11 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from music_evals.datasets_builders import read_table
 
-PERIODS: Final[Mapping[str, range]] = {
+PERIODS: Mapping[str, range] = {
     "Renaissance": range(1300, 1565),
     "Baroque": range(1580, 1700),
     "Classical": range(1725, 1785),
@@ -23,36 +23,36 @@ PERIODS: Final[Mapping[str, range]] = {
 """Styles that are periods → years in which their composers were born, with gaps between, where it
 is open to doubt.
 """
-FORMS: Final = ("Hymn", "Jazz", "March", "Technique")
+FORMS = ("Hymn", "Jazz", "March", "Technique")
 """Styles that are forms, and exclude one another. Songs and folk or popular music do not: a hymn is
 a song.
 """
 
-_NAMES: Final = "names/lilybench.toml"
-_NOBODY: Final = frozenset({"Anonymous", "Traditional"})
-_ABOUT_MUSIC: Final = re.compile(
+_NAMES = "names/lilybench.toml"
+_NOBODY = frozenset({"Anonymous", "Traditional"})
+_ABOUT_MUSIC = re.compile(
     r"\b(?:anon|anonymous|arr|attr|attrib|attributed|doubtful|spurious|trad|traditional)\b"
 )
-_UNCERTAIN: Final = re.compile(r"\b(?:attr|attrib|attributed|doubtful|spurious)\b")
-_BY_SOMEBODY: Final = re.compile(r"\b(?:[Bb]y|nach|d['’]après) (?:\w\. ?){0,3}[A-Z]\w")
-_YEAR: Final = r"(?:ca?\. ?)?(\d{4})\??"
-_YEARS: Final = re.compile(rf"\( ?{_YEAR} ?[-–—]{{1,3}} ?(?:{_YEAR})? ?\)")
-_NAME: Final = re.compile(r"[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){1,5}")
-_SEPARATOR: Final = re.compile(r"[:;,./–—]| - ")
-_BRACKETED: Final = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]")
-_PREPOSITION: Final = re.compile(
+_UNCERTAIN = re.compile(r"\b(?:attr|attrib|attributed|doubtful|spurious)\b")
+_BY_SOMEBODY = re.compile(r"\b(?:[Bb]y|nach|d['’]après) (?:\w\. ?){0,3}[A-Z]\w")
+_YEAR = r"(?:ca?\. ?)?(\d{4})\??"
+_YEARS = re.compile(rf"\( ?{_YEAR} ?[-–—]{{1,3}} ?(?:{_YEAR})? ?\)")
+_NAME = re.compile(r"[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){1,5}")
+_SEPARATOR = re.compile(r"[:;,./–—]| - ")
+_BRACKETED = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]")
+_PREPOSITION = re.compile(
     r"\b(?:after|auf|aus|by|for|from|fur|in|of|on|per|pour|sur|uber)\b.*", re.DOTALL
 )
-_NUMERAL: Final = re.compile("[ivxlc]+")
-_OTHER_LIFE: Final = 10  # years between the births of two persons of one name
-_ABBREVIATION: Final = 3  # letters that may stand for a forename
-_REMARK: Final = re.compile(r"\((?:hymntune|hymn tune|alternative typesetting)\)", re.IGNORECASE)
-_KEY: Final = re.compile(
+_NUMERAL = re.compile("[ivxlc]+")
+_OTHER_LIFE = 10  # years between the births of two persons of one name
+_ABBREVIATION = 3  # letters that may stand for a forename
+_REMARK = re.compile(r"\((?:hymntune|hymn tune|alternative typesetting)\)", re.IGNORECASE)
+_KEY = re.compile(
     r"\b(?i:major|minor|dur|moll|majeur|mineur|maggiore|minore|mayor|menor)\b|\b(?:in|en) "
     r"[A-H](?:b|#|es|is)?\b|"
     r"\b[A-H]-(?i:flat|sharp)\b"
 )
-_ARTICLE_LAST: Final = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)")
+_ARTICLE_LAST = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)")
 
 
 class Composer(NamedTuple):

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
@@ -24,15 +23,15 @@ from music_evals.notation.lilypond.source import SourceError, read_text
 from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
-_FOLDER: Final = "ftp"
-_MAIN: Final = ".ly"
-_SUFFIXES: Final = (_MAIN, ".ily", ".lyi")
-_FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
-_MUSIC: Final = re.compile(r"\\(?:score|new|context|relative)\b|<<")
+_FOLDER = "ftp"
+_MAIN = ".ly"
+_SUFFIXES = (_MAIN, ".ily", ".lyi")
+_FULL_SCORE = re.compile("score|partitura|conductor", re.IGNORECASE)
+_MUSIC = re.compile(r"\\(?:score|new|context|relative)\b|<<")
 """A piece of more than a bare row of notes contains one of these; a cover page or header contains
 none.
 """
-_INCLUDE: Final = re.compile(r'\\include\s+"([^"\0]*)"')
+_INCLUDE = re.compile(r'\\include\s+"([^"\0]*)"')
 
 
 def read_pieces(

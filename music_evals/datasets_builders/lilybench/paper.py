@@ -37,7 +37,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import (
     CORRUPTIONS,
@@ -53,47 +53,47 @@ from music_evals.datasets_builders.lilybench.rows import (
     task_row,
 )
 
-_SHOWN: Final = 4  # bars to be put in order, and bars ahead of the one to be predicted
-_WRONG: Final = 3  # wrong options
-_ATTEMPTS: Final = 8  # pieces that are tried for each row with an error
-_MIN_BAR_LINES: Final = 2  # of a text with an inserted error
+_SHOWN = 4  # bars to be put in order, and bars ahead of the one to be predicted
+_WRONG = 3  # wrong options
+_ATTEMPTS = 8  # pieces that are tried for each row with an error
+_MIN_BAR_LINES = 2  # of a text with an inserted error
 
 # No match reaches into the beginning of another, so that all these patterns take linear time on any
 # text.
-_HEADER: Final = re.compile(r"\\header\s*\{([^{}]*)\}")
-_NO_BAR_LINES: Final = (
+_HEADER = re.compile(r"\\header\s*\{([^{}]*)\}")
+_NO_BAR_LINES = (
     (_HEADER, ""),
     (re.compile(r"\\paper\s*\{[^{}]*\}"), ""),
     (re.compile(r'\\bar\s*"[^"]*"'), ""),
     (re.compile(r'"[^"\n]*"'), '""'),
 )
 """Text in which ``|`` is no bar line, and what replaces it, in this order."""
-_ACCIDENTAL: Final = "(?:isis|eses|is|es|dd|d|bb|b)?"
-_KEY: Final = re.compile(rf"\\key\s+((?:[a-g]|do|re|mi|fa|sol|la|si){_ACCIDENTAL})\s+(\\[A-Za-z]+)")
-_DUTCH_KEY: Final = re.compile(rf"\\key\s+([a-g]{_ACCIDENTAL})\s+(\\\w+)")
-_METRE: Final = re.compile(r"\\time\s+(\d+)\s*/\s*(\d+)")
-_TITLE: Final = re.compile(r'(?<![A-Za-z_])title\s*=\s*"((?:[^"\\]|\\.)*)"')
-_HEADER_FIELDS: Final[Mapping[TaskName, str]] = {
+_ACCIDENTAL = "(?:isis|eses|is|es|dd|d|bb|b)?"
+_KEY = re.compile(rf"\\key\s+((?:[a-g]|do|re|mi|fa|sol|la|si){_ACCIDENTAL})\s+(\\[A-Za-z]+)")
+_DUTCH_KEY = re.compile(rf"\\key\s+([a-g]{_ACCIDENTAL})\s+(\\\w+)")
+_METRE = re.compile(r"\\time\s+(\d+)\s*/\s*(\d+)")
+_TITLE = re.compile(r'(?<![A-Za-z_])title\s*=\s*"((?:[^"\\]|\\.)*)"')
+_HEADER_FIELDS: Mapping[TaskName, str] = {
     "music_captioning": "title",
     "composer_recognition": "composer",
     "genre_recognition": "style",
 }
-_BLANKED: Final = {name: re.compile(rf'({name}\s*=\s*)"[^"]*"') for name in ("title", "composer")}
+_BLANKED = {name: re.compile(rf'({name}\s*=\s*)"[^"]*"') for name in ("title", "composer")}
 
-_INVALID_KEY: Final = r"\key xx \nonsense"
-_INSERTED: Final[Mapping[Corruption, Sequence[str]]] = {
+_INVALID_KEY = r"\key xx \nonsense"
+_INSERTED: Mapping[Corruption, Sequence[str]] = {
     "invalid_content": ("@#$%", "???", "%%%bogus%%%", "<<garbled>>"),
     "invalid_bar_duration": ("c4 d4 e4 f4 g4 a4 b4 c'4",),
     "melodic_leap": ("c,,,4 c''''4", "c''''4 c,,,4", "c,,,8 c''''8"),
 }
-_FOREIGN: Final[Mapping[str, str]] = {
+_FOREIGN: Mapping[str, str] = {
     r"c \major": "fis cis gis dis ais",
     r"a \minor": "fis cis gis dis ais",
     r"g \major": "cis gis dis ais",
     r"f \major": "fis cis gis dis",
     r"d \major": "gis dis ais bes",
 }
-_FOREIGN_TO_OTHERS: Final = "bisis feses"
+_FOREIGN_TO_OTHERS = "bisis feses"
 
 
 def make_rows(
@@ -287,7 +287,7 @@ def _corrupted(draws: _Draws, pieces: Iterable[Piece], kind: Corruption) -> Iter
             yield draws.row(piece, str(bar), text, kind=kind)
 
 
-_MAKERS: Final[Mapping[TaskName, Callable[[_Draws], Iterator[TaskRow]]]] = {
+_MAKERS: Mapping[TaskName, Callable[[_Draws], Iterator[TaskRow]]] = {
     "bar_count": _bar_count,
     "metadata_qa": _metadata,
     "bar_sequencing": _bar_sequencing,

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Final
 
 from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
 
-KINDS: Final[Mapping[str, str]] = {
+KINDS: Mapping[str, str] = {
     "invalid_metadata": "a key or clef that does not exist",
     "invalid_content": "text that is no music",
     "invalid_bar_duration": "a measure of a wrong length",
@@ -14,7 +13,7 @@ KINDS: Final[Mapping[str, str]] = {
     "accidental_outside_key": "an accidental that is foreign to the key",
 }
 # characters of a change that is shown; if more differs, the row was not made from this text
-MAX_CHANGE: Final = 100
+MAX_CHANGE = 100
 
 
 def reasons(

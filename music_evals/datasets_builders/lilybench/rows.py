@@ -9,15 +9,15 @@ import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, get_args
 
 import pydantic
 
 from music_evals.datasets_builders.dataset_io import DatasetError, features_of
 
-NAME: Final = "lilybench"
-VERSION: Final = "3.3.0"
-DEFAULT_SEED: Final = 1234
+NAME = "lilybench"
+VERSION = "3.3.0"
+DEFAULT_SEED = 1234
 
 TaskName = Literal[
     "bar_count",
@@ -31,12 +31,12 @@ TaskName = Literal[
     "emotion_recognition",
     "error_detection",
 ]
-TASKS: Final[tuple[TaskName, ...]] = get_args(TaskName)
+TASKS: tuple[TaskName, ...] = get_args(TaskName)
 
 Protocol = Literal["strict", "paper"]
 # How rows are made; the splits of every task's config.
-PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)
-SIZES: Final[Mapping[TaskName, int]] = {
+PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+SIZES: Mapping[TaskName, int] = {
     "bar_count": 100,
     "metadata_qa": 60,
     "bar_sequencing": 119,
@@ -51,13 +51,13 @@ SIZES: Final[Mapping[TaskName, int]] = {
 """Task → rows in the paper's Table 1; strict `error_detection` has a fifth more, without errors."""
 
 Field = Literal["key", "metre", "note_length"]
-FIELDS: Final[tuple[Field, ...]] = get_args(Field)
+FIELDS: tuple[Field, ...] = get_args(Field)
 """The questions of `metadata_qa` and `metadata_prediction`; the note length is the denominator of
 the metre.
 """
 
 Continuation = Literal["tie", "repeat", "final"]
-CONTINUATIONS: Final[tuple[Continuation, ...]] = get_args(Continuation)
+CONTINUATIONS: tuple[Continuation, ...] = get_args(Continuation)
 """What decides on the next measure in strict rows, see `strict.passages`."""
 
 Corruption = Literal[
@@ -67,9 +67,9 @@ Corruption = Literal[
     "melodic_leap",
     "accidental_outside_key",
 ]
-CORRUPTIONS: Final[tuple[Corruption, ...]] = get_args(Corruption)
-CLEAN: Final = "clean"  # `TaskRow.kind` of a score in `error_detection` without errors
-QUADRANTS: Final = (
+CORRUPTIONS: tuple[Corruption, ...] = get_args(Corruption)
+CLEAN = "clean"  # `TaskRow.kind` of a score in `error_detection` without errors
+QUADRANTS = (
     "Q1: high arousal, positive valence",
     "Q2: high arousal, negative valence",
     "Q3: low arousal, negative valence",
@@ -79,8 +79,8 @@ QUADRANTS: Final = (
 numbers them.
 """
 # Its options as published, shuffled; the prompt explains them.
-QUADRANT_LABELS: Final = ("Q1", "Q2", "Q3", "Q4")
-PER_QUADRANT: Final = 30
+QUADRANT_LABELS = ("Q1", "Q2", "Q3", "Q4")
+PER_QUADRANT = 30
 
 
 class TaskRow(TypedDict):
@@ -176,7 +176,7 @@ class _Form(NamedTuple):
     answer: str = "[0-3]"
 
 
-_FORMS: Final[Mapping[TaskName, _Form]] = {
+_FORMS: Mapping[TaskName, _Form] = {
     "bar_count": _Form(n_options=[0], answer=r"[1-9]\d{0,8}"),
     "metadata_qa": _Form(FIELDS),
     "next_bar_prediction": _Form(("", *CONTINUATIONS)),
@@ -211,7 +211,7 @@ def task_features(task: TaskName, columns: type = TaskRow, **form: Any) -> Any:
     return features_of(columns, check)
 
 
-FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {
+FEATURES: Mapping[str, Mapping[str, Any]] = {
     **{task: task_features(task) for task in TASKS},
     "corpus": features_of(CorpusRow),
 }

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import pydantic
 
@@ -37,14 +37,14 @@ from music_evals.notation.lilypond.source import SourceError, read_text
 from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.notation.lilypond.syntax.languages import pitch_of
 
-LABELS: Final = "labels_v1.json"
+LABELS = "labels_v1.json"
 
-_ENDING: Final = ".ly"
-_PROCESSED: Final = "_processed"
-_SIGNS: Final[Mapping[Fraction | int, str]] = {-1: "-flat", 0: "", 1: "-sharp"}
-_MOVEMENT: Final = re.compile(r"([0-9]{1,4}):(.{0,200})", re.DOTALL)
-_METRE: Final = re.compile(r"[0-9]{1,3}/[0-9]{1,3}")
-_CATALOGUED: Final = re.compile(r"(?<![^ _])(BWV|RV|ZWV)[ _](?:Z_)?([0-9]{1,4})")
+_ENDING = ".ly"
+_PROCESSED = "_processed"
+_SIGNS: Mapping[Fraction | int, str] = {-1: "-flat", 0: "", 1: "-sharp"}
+_MOVEMENT = re.compile(r"([0-9]{1,4}):(.{0,200})", re.DOTALL)
+_METRE = re.compile(r"[0-9]{1,3}/[0-9]{1,3}")
+_CATALOGUED = re.compile(r"(?<![^ _])(BWV|RV|ZWV)[ _](?:Z_)?([0-9]{1,4})")
 
 
 class _WorkLabels(pydantic.BaseModel):
@@ -55,7 +55,7 @@ class _WorkLabels(pydantic.BaseModel):
     meta: dict[str, dict[str, Any]] = {}  # movement → its labels
 
 
-_LABELS: Final = pydantic.TypeAdapter(dict[str, _WorkLabels])
+_LABELS = pydantic.TypeAdapter(dict[str, _WorkLabels])
 
 
 class Labels(NamedTuple):

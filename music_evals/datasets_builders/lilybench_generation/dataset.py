@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -62,7 +61,7 @@ from music_evals.notation.lilypond.writing import LIMITS, why_not
 from music_evals.notation.midi.descriptors import DescriptorError, describe
 from music_evals.notation.reference_pieces import PAPER, ReferenceRow
 
-GENERATED_TEST_SHARE: Final = 0.6
+GENERATED_TEST_SHARE = 0.6
 """Share of the works that the default dataset holds out: it has few works."""
 
 
@@ -330,7 +329,5 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     write(plan, out, overwrite=True)
 
 
-BENCHMARK: Final = DatasetSpec(
-    NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_bmdataset
-)
+BENCHMARK = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_bmdataset)
 """LilyBench's generation for `load_split` and `describe_dataset`."""

@@ -8,7 +8,6 @@ which are hand-written in A minor too.
 import random
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import Final
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.strict.survey import opening
@@ -25,7 +24,7 @@ from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache
 from music_evals.notation.lilypond.structure import read_structures
 from music_evals.notation.lilypond.writing import LIMITS, why_not
 
-LINES: Final = range(53, 65)
+LINES = range(53, 65)
 """Number of lines of the demonstrations in the paper's ablation."""
 
 

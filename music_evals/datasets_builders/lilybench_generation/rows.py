@@ -3,48 +3,48 @@
 Source: arXiv 2606.08722, sections 3.1 and 3.3.
 """
 
-from typing import Annotated, Final, Literal, NamedTuple, TypedDict
+from typing import Annotated, Literal, NamedTuple, TypedDict
 
 from pydantic import Field
 
 from music_evals.datasets_builders.dataset_io import Text, features_of
 from music_evals.notation.reference_pieces import ReferenceRow
 
-NAME: Final = "lilybench_generation"
-VERSION: Final = "3.0.0"
-DEFAULT_SEED: Final = 1234  # the seed of the paper's prompt bank
-ENCODER: Final = "encoder"  # key of the encoder's identity in `Provenance.made_with`
+NAME = "lilybench_generation"
+VERSION = "3.0.0"
+DEFAULT_SEED = 1234  # the seed of the paper's prompt bank
+ENCODER = "encoder"  # key of the encoder's identity in `Provenance.made_with`
 
-PROMPTS: Final = "prompts"
-N_PROMPTS: Final = 1_000
+PROMPTS = "prompts"
+N_PROMPTS = 1_000
 """Prompts of a bank. The published figures are of 1,000; the first 200 are the bank that the paper
 speaks of.
 """
 PromptSplit = Literal["test", "paper"]
 """Prompts drawn from the entries of all works; and, as published, from files, if a source has them.
 """
-FULL: Final = "full"  # the part of a file that holds a whole piece
-DEMONSTRATIONS: Final = "demonstrations"
+FULL = "full"  # the part of a file that holds a whole piece
+DEMONSTRATIONS = "demonstrations"
 DemonstrationSplit = Literal["train", "ablation"]
 """Demonstrations from works of the training split; and this project's own pieces in A minor."""
-N_DEMONSTRATIONS: Final = 3
-MAX_DEMONSTRATION: Final = 8_000
+N_DEMONSTRATIONS = 3
+MAX_DEMONSTRATION = 8_000
 """Characters of a demonstration from the training split: three must leave room in a model's
 context.
 """
 
-WORKS: Final = "works"
+WORKS = "works"
 WorkSplit = Literal["train", "test"]
 
-BMDATASET_TEST: Final = "bmdataset-test"
-MUTOPIA: Final = "mutopia"
-MUSIC21_TEST: Final = "music21-test"
-MUSIC21_OTHER: Final = "music21-other"
-REFERENCES: Final = (BMDATASET_TEST, MUTOPIA, MUSIC21_TEST, MUSIC21_OTHER)
+BMDATASET_TEST = "bmdataset-test"
+MUTOPIA = "mutopia"
+MUSIC21_TEST = "music21-test"
+MUSIC21_OTHER = "music21-other"
+REFERENCES = (BMDATASET_TEST, MUTOPIA, MUSIC21_TEST, MUSIC21_OTHER)
 """Configs of reference pieces: in-domain and out-of-domain, as published and in the default
 dataset.
 """
-REFERENCE_SPLIT: Final = "reference"
+REFERENCE_SPLIT = "reference"
 
 
 class Description(TypedDict):
@@ -64,7 +64,7 @@ class Description(TypedDict):
     metre: str | None
 
 
-NOTHING_KNOWN: Final = Description(
+NOTHING_KNOWN = Description(
     composer=None, period=None, form=None, ensemble=None, part=None, key=None, metre=None
 )
 
@@ -112,7 +112,7 @@ class WorkRow(TypedDict):
     split: WorkSplit
 
 
-FEATURES: Final = {
+FEATURES = {
     PROMPTS: features_of(PromptRow),
     DEMONSTRATIONS: features_of(DemonstrationRow),
     WORKS: features_of(WorkRow),

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench import facts
 from music_evals.datasets_builders.lilybench.rows import Piece
@@ -29,10 +29,10 @@ from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.copies import NEAR_COPY, CopyIndex
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 
-_COMMON_PRACTICE: Final = range(1580, 1860)  # years of birth of the composers of the works
-_MOVEMENT: Final = re.compile(r", (\w{1,20} movement)(?: \(.{1,80}\))?$")
-_VOICES: Final = re.compile(r"Voice|Choir|Soprano")
-TEST_SHARE: Final = 0.2  # share of the works that are held out; the paper states no ratio
+_COMMON_PRACTICE = range(1580, 1860)  # years of birth of the composers of the works
+_MOVEMENT = re.compile(r", (\w{1,20} movement)(?: \(.{1,80}\))?$")
+_VOICES = re.compile(r"Voice|Choir|Soprano")
+TEST_SHARE = 0.2  # share of the works that are held out; the paper states no ratio
 
 
 class Entry(NamedTuple):

@@ -5,7 +5,6 @@ from functools import partial
 from importlib.metadata import version
 from itertools import chain, starmap
 from pathlib import Path
-from typing import Final
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -42,7 +41,7 @@ from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, score_to
 from music_evals.notation.scores.reading import count_tunes
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
-OWN_SCORES: Final = "own-scores"
+OWN_SCORES = "own-scores"
 """`Provenance.source` of questions on the user's own scores."""
 
 

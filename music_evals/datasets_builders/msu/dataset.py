@@ -6,7 +6,6 @@ data. See `rows`.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from music_evals.datasets_builders.dataset_io import (
     Conversion,
@@ -91,5 +90,5 @@ def _convert(conversion: Conversion) -> Provenance:
     return write(plan, conversion.out, overwrite=True, on_score=on_score)
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
+BENCHMARK = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
 """MSU-Bench for `load_split` and `describe_dataset`."""

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, starmap
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from zipfile import BadZipFile
 
 import pyarrow as pa
@@ -42,13 +42,13 @@ from music_evals.datasets_builders.msu.rows import (
 )
 from music_evals.notation.extras import require
 
-HUB_REPOSITORY: Final = "Krinos/MSU-Bench"
-QUESTIONS_FILE: Final = "msu-bench.xlsx"
-SCORES_FILE: Final = "metadata.xlsx"
+HUB_REPOSITORY = "Krinos/MSU-Bench"
+QUESTIONS_FILE = "msu-bench.xlsx"
+SCORES_FILE = "metadata.xlsx"
 
-_QUESTION_COLUMNS: Final = ("Link", "Level", "Question", "Answer")
-_SCORE_COLUMNS: Final = ("Composer", "Title", "Link")
-_FIELD: Final = re.compile(r"^([TC]):[ \t]*(.*)$", re.MULTILINE)
+_QUESTION_COLUMNS = ("Link", "Level", "Question", "Answer")
+_SCORE_COLUMNS = ("Composer", "Title", "Link")
+_FIELD = re.compile(r"^([TC]):[ \t]*(.*)$", re.MULTILINE)
 
 
 def is_snapshot(folder: Path) -> bool:

@@ -8,20 +8,20 @@ import random
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, TypedDict, TypeVar, get_args
+from typing import Annotated, Literal, TypedDict, TypeVar, get_args
 
 from pydantic import Field
 
 from music_evals.datasets_builders.dataset_io import FileCell, Provenance, Text, features_of
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 
-NAME: Final = "msu"
-VERSION: Final = "2.8.0"
-DEFAULT_SEED: Final = 1
+NAME = "msu"
+VERSION = "2.8.0"
+DEFAULT_SEED = 1
 
 Split = Literal["train", "validation", "test"]
-SPLITS: Final[tuple[Split, ...]] = get_args(Split)
-LEVELS: Final = (1, 2, 3, 4)
+SPLITS: tuple[Split, ...] = get_args(Split)
+LEVELS = (1, 2, 3, 4)
 
 
 class ScoreRow(TypedDict):
@@ -53,7 +53,7 @@ class QuestionRow(TypedDict):
     answer_type: str | None
 
 
-FEATURES: Final = {
+FEATURES = {
     "scores": features_of(ScoreRow, images="images"),
     "questions": features_of(QuestionRow),
 }

@@ -2,12 +2,11 @@
 
 import re
 import unicodedata
-from typing import Final
 
-_COMMENT: Final = re.compile(r"(?<!\\)%.*$", re.MULTILINE)
-_NO_MUSIC: Final = re.compile(r"[\s\\$]+")  # white space and marks of continued lines
-_INLINE_FIELD: Final = re.compile(r"\[[A-Za-z]:(?![|:])[^\]\n]*\]")
-_FIELD_LINE: Final = re.compile(r"^\s*[A-Za-z+]:(?![|:]).*$", re.MULTILINE)
+_COMMENT = re.compile(r"(?<!\\)%.*$", re.MULTILINE)
+_NO_MUSIC = re.compile(r"[\s\\$]+")  # white space and marks of continued lines
+_INLINE_FIELD = re.compile(r"\[[A-Za-z]:(?![|:])[^\]\n]*\]")
+_FIELD_LINE = re.compile(r"^\s*[A-Za-z+]:(?![|:]).*$", re.MULTILINE)
 
 
 def music_of(abc: str) -> str:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final
 
 from music_evals.datasets_builders.msu.rows import QuestionRow, ScoreRow
 from music_evals.notation.abc.transposed import (
@@ -13,10 +12,10 @@ from music_evals.notation.abc.transposed import (
 )
 
 # Types of answers that are names of notes.
-_NOTE_NAMES: Final = ("pitch", "pitches", "key", "chord")
-_FIXED: Final = re.compile(r"key signature|\bsharps?\b|\bflats?\b|升|降|transpos", re.IGNORECASE)
-_QUOTED: Final = re.compile("(“[^”]*”)")
-_FIELD: Final = re.compile("^([TC]):.*", re.MULTILINE)
+_NOTE_NAMES = ("pitch", "pitches", "key", "chord")
+_FIXED = re.compile(r"key signature|\bsharps?\b|\bflats?\b|升|降|transpos", re.IGNORECASE)
+_QUOTED = re.compile("(“[^”]*”)")
+_FIELD = re.compile("^([TC]):.*", re.MULTILINE)
 
 
 def transposed(

@@ -4,19 +4,19 @@ arpeggio.
 Nothing is random: root, quality and variant determine a chord, and all chords differ.
 """
 
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 Quality = Literal["major", "minor", "dominant", "diminished"]
 
-ROOTS: Final = ("Ab", "A", "Bb", "B", "C", "Db", "D", "Eb", "E", "F", "Gb", "G")
+ROOTS = ("Ab", "A", "Bb", "B", "C", "Db", "D", "Eb", "E", "F", "Gb", "G")
 """The twelve roots, in the order in which the MUSE recordings are numbered."""
 
-QUALITIES: Final[tuple[Quality, ...]] = get_args(Quality)
+QUALITIES: tuple[Quality, ...] = get_args(Quality)
 """The four qualities, in the order of the answer options A to D."""
 
-INTERVALS: Final[dict[Quality, tuple[int, ...]]] = {
+INTERVALS: dict[Quality, tuple[int, ...]] = {
     "major": (0, 4, 7),
     "minor": (0, 3, 7),
     "dominant": (0, 4, 7, 10),
@@ -24,22 +24,22 @@ INTERVALS: Final[dict[Quality, tuple[int, ...]]] = {
 }
 """Chord tones of each quality, in semitones above the root."""
 
-_TEMPO: Final = 120
-_TICKS_PER_SECOND: Final = TICKS_PER_BEAT * _TEMPO // 60
-_ARPEGGIO_ONSET: Final = 5 * _TICKS_PER_SECOND // 2
-_ARPEGGIO_STEP: Final = _TICKS_PER_SECOND // 2
-_ARPEGGIO_NOTES: Final = 6
-_LENGTH: Final = 86 * _TICKS_PER_SECOND // 10
+_TEMPO = 120
+_TICKS_PER_SECOND = TICKS_PER_BEAT * _TEMPO // 60
+_ARPEGGIO_ONSET = 5 * _TICKS_PER_SECOND // 2
+_ARPEGGIO_STEP = _TICKS_PER_SECOND // 2
+_ARPEGGIO_NOTES = 6
+_LENGTH = 86 * _TICKS_PER_SECOND // 10
 
 # MIDI pitch of the lowest C of a register; roots lie in the octave above it.
-_REGISTERS: Final = (48, 36, 60)
-_VOICINGS: Final = ("close", "root doubled above", "open")
+_REGISTERS = (48, 36, 60)
+_VOICINGS = ("close", "root doubled above", "open")
 # Velocities of the block chord and of the first note of the arpeggio, and the change of velocity
 # from note to note.
-_DYNAMICS: Final = ((80, 76, 1), (64, 60, 2), (96, 92, -1), (72, 84, -2))
+_DYNAMICS = ((80, 76, 1), (64, 60, 2), (96, 92, -1), (72, 84, -2))
 
-N_REGISTERS: Final = len(_REGISTERS)
-N_VARIANTS: Final = N_REGISTERS * len(_VOICINGS) * len(_DYNAMICS)
+N_REGISTERS = len(_REGISTERS)
+N_VARIANTS = N_REGISTERS * len(_VOICINGS) * len(_DYNAMICS)
 """Number of variants of a root and quality."""
 
 

@@ -19,7 +19,7 @@ from functools import cache, partial
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -47,8 +47,8 @@ from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Performance
 
-_TRIED: Final = 200  # stimuli of each task that classifiers are tried on
-_ATTEMPTS: Final = 500  # draws for a stimulus that differs from all earlier ones
+_TRIED = 200  # stimuli of each task that classifiers are tried on
+_ATTEMPTS = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
 _Key = tuple[Any, ...]
 
@@ -227,7 +227,7 @@ def _chords(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[st
         yield "fewshot", partial(row, chords.compose_chord(rows.EXAMPLE_ROOT, quality), 0)
 
 
-COMPOSERS: Final[Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[str, Maker]]]]] = {
+COMPOSERS: Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[str, Maker]]]] = {
     "syncopation": _loops,
     "transposition": _pairs,
     "chord_quality": _chords,
@@ -237,7 +237,7 @@ makes them.
 """
 
 
-HIDDEN: Final[Mapping[str, Sequence[str]]] = {
+HIDDEN: Mapping[str, Sequence[str]] = {
     "chord_quality": (
         "spectrum",
         "beginning",
@@ -313,7 +313,7 @@ def _convert(conversion: Conversion) -> Provenance:
     return write(plan, conversion.out, overwrite=True, on_piece=conversion.on_piece)
 
 
-BENCHMARK: Final = DatasetSpec(
+BENCHMARK = DatasetSpec(
     NAME,
     VERSION,
     DEFAULT_SEED,

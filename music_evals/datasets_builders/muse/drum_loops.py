@@ -8,35 +8,33 @@ often left out.
 
 import itertools
 import random
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.datasets_builders import read_table
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
-OFFBEATS: Final = (0, 2, 4, 6, 8)
+OFFBEATS = (0, 2, 4, 6, 8)
 """The syncopation levels: numbers of off-beat onsets, in the order of the answer options A to E."""
-SLOTS: Final = 32  # eighth-note slots of a loop, 1-based; odd slots are beats
-KICK: Final = 36
-SNARE: Final = 38
-HI_HAT: Final = 42
+SLOTS = 32  # eighth-note slots of a loop, 1-based; odd slots are beats
+KICK = 36
+SNARE = 38
+HI_HAT = 42
 
-_BARS: Final = 4
-_SLOTS_PER_BAR: Final = SLOTS // _BARS
-_TICKS_PER_SLOT: Final = TICKS_PER_BEAT // 2
-_STROKE: Final = (
-    _TICKS_PER_SLOT // 2
-)  # drums ignore the length of a note; it must be shorter than a slot
-_WEIGHTS: Final = read_table("names/muse_drum_loops.toml")
-_MOST_PER_BAR: Final = 3
+_BARS = 4
+_SLOTS_PER_BAR = SLOTS // _BARS
+_TICKS_PER_SLOT = TICKS_PER_BEAT // 2
+_STROKE = _TICKS_PER_SLOT // 2  # drums ignore the length of a note; it must be shorter than a slot
+_WEIGHTS = read_table("names/muse_drum_loops.toml")
+_MOST_PER_BAR = 3
 
 # Of kick and snare, drawn in the same way at every level, so that their number does not give the
 # level away.
-_STROKES_PER_LOOP: Final = (14, 15, 16)
+_STROKES_PER_LOOP = (14, 15, 16)
 # Every stroke on the beat makes a groove less likely, by this factor to the power of offbeats / 8.
 # A loop with many off-beats then has few strokes on the beat.
-_THINNING: Final = 0.4
+_THINNING = 0.4
 # Of the hi-hat, by slot of a bar: beats 1 and 3 are louder, and a little more the first of a bar.
-_ACCENTS: Final = (10, -12, 2, -12, 6, -12, 2, -12)
+_ACCENTS = (10, -12, 2, -12, 6, -12, 2, -12)
 
 _Bar = dict[int, str]  # position in the bar, 1 to 8 → "K" or "S"
 

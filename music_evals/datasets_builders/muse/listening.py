@@ -15,7 +15,6 @@ interval.
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, product
-from typing import Final
 
 import numpy as np
 
@@ -30,20 +29,20 @@ from music_evals.notation.audio.transcription import (
     struck_pitch,
 )
 
-_EIGHTH: Final = 0.25  # seconds, at 120 quarters a minute
-_ARPEGGIO: Final = tuple(2.5 + 0.5 * note for note in range(6))  # onsets in seconds
+_EIGHTH = 0.25  # seconds, at 120 quarters a minute
+_ARPEGGIO = tuple(2.5 + 0.5 * note for note in range(6))  # onsets in seconds
 
-_ALIKE: Final = (
+_ALIKE = (
     0.7,
     0.4,
 )  # least likeness of the melodies, and of their weakest quarter of a second
-_UNLIKE: Final = (0.55, 0.2)  # the same, at most one of the two
-_EQUAL: Final = 0.9  # least likeness of a quarter of a second to the same one
-_RISE: Final = 5  # least semitones of a contour
-_BASS: Final = (24, 41)  # pitches of a bass, whose fundamentals are not clear
-_AUDIBLE: Final = 1.8  # least peak of a spectrum in which a note sounds
-CONTOURS: Final = ("arch", "inverted arch", "ascending", "descending")
-_CLEAR: Final = 0.15  # least difference in likeness to the next best transposition
+_UNLIKE = (0.55, 0.2)  # the same, at most one of the two
+_EQUAL = 0.9  # least likeness of a quarter of a second to the same one
+_RISE = 5  # least semitones of a contour
+_BASS = (24, 41)  # pitches of a bass, whose fundamentals are not clear
+_AUDIBLE = 1.8  # least peak of a spectrum in which a note sounds
+CONTOURS = ("arch", "inverted arch", "ascending", "descending")
+_CLEAR = 0.15  # least difference in likeness to the next best transposition
 
 
 def check_loop(offbeats: int, wavs: Sequence[bytes]) -> str | None:

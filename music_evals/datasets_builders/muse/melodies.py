@@ -14,7 +14,7 @@ import random
 from collections.abc import Sequence
 from functools import cache
 from itertools import chain, combinations, pairwise, product
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from music_evals.datasets_builders import read_table
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
@@ -22,36 +22,36 @@ from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performa
 Instrument = Literal["guitar", "piano"]
 Foil = Literal["other_melody", "moved_passage", "reordered"]
 
-INSTRUMENTS: Final[tuple[Instrument, ...]] = get_args(Instrument)
-FOILS: Final[tuple[Foil, ...]] = get_args(Foil)
+INSTRUMENTS: tuple[Instrument, ...] = get_args(Instrument)
+FOILS: tuple[Foil, ...] = get_args(Foil)
 
-RANGES: Final[dict[Instrument, tuple[int, int]]] = {"guitar": (40, 76), "piano": (60, 84)}
+RANGES: dict[Instrument, tuple[int, int]] = {"guitar": (40, 76), "piano": (60, 84)}
 """Lowest and highest sounding MIDI pitch: the guitar's E2 to E5, and C4 to C6 for a melody on the
 piano.
 """
 
-MAX_TRANSPOSITION: Final = 11  # largest distance between the two keys, in semitones
-_PROGRAMS: Final[dict[Instrument, tuple[int, ...]]] = {
+MAX_TRANSPOSITION = 11  # largest distance between the two keys, in semitones
+_PROGRAMS: dict[Instrument, tuple[int, ...]] = {
     "guitar": (24, 25),
     "piano": (0,),
 }  # nylon, steel; grand
-_MAJOR_KEYS: Final = ("C", "Db", "D", "Eb", "E", "F", "Gb", "G", "Ab", "A", "Bb", "B")
-_MINOR_KEYS: Final = ("Cm", "C#m", "Dm", "Ebm", "Em", "Fm", "F#m", "Gm", "G#m", "Am", "Bbm", "Bm")
-_SCALES: Final = {
+_MAJOR_KEYS = ("C", "Db", "D", "Eb", "E", "F", "Gb", "G", "Ab", "A", "Bb", "B")
+_MINOR_KEYS = ("Cm", "C#m", "Dm", "Ebm", "Em", "Fm", "F#m", "Gm", "G#m", "Am", "Bbm", "Bm")
+_SCALES = {
     "major": (0, 2, 4, 5, 7, 9, 11),
     "natural minor": (0, 2, 3, 5, 7, 8, 10),
     "harmonic minor": (0, 2, 3, 5, 7, 8, 10),  # the seventh is raised where it leads to the tonic
 }
-_MODES: Final = {"major": 5, "natural minor": 3, "harmonic minor": 2}  # weights
+_MODES = {"major": 5, "natural minor": 3, "harmonic minor": 2}  # weights
 
-_TEMPI: Final = (70, 180)
-_SECONDS: Final = (4.0, 9.5)
-_NOTES: Final = (8, 28)
+_TEMPI = (70, 180)
+_SECONDS = (4.0, 9.5)
+_NOTES = (8, 28)
 # Both melodies of the most distant pair must fit into the two octaves of the piano.
-_AMBITUS: Final = RANGES["piano"][1] - RANGES["piano"][0] - MAX_TRANSPOSITION
-_MAX_LEAP: Final = 9
+_AMBITUS = RANGES["piano"][1] - RANGES["piano"][0] - MAX_TRANSPOSITION
+_MAX_LEAP = 9
 
-_EIGHTH: Final = TICKS_PER_BEAT // 2
+_EIGHTH = TICKS_PER_BEAT // 2
 # Rhythms of a measure by metre.
 _OPENINGS, _CLOSES = (
     {(int(meter[0]), int(meter[2])): rhythms for meter, rhythms in table.items()}
@@ -59,15 +59,15 @@ _OPENINGS, _CLOSES = (
 )
 # Phrases of a form; phrases with the same letter share their rhythm, and mostly their first
 # measure.
-_FORMS: Final = {2: ("AA", "AA", "AB"), 4: ("ABAC", "AABA", "AAAB", "ABAB", "AABC")}
+_FORMS = {2: ("AA", "AA", "AB"), 4: ("ABAC", "AABA", "AAAB", "ABAB", "AABC")}
 
 # Degrees are steps of the scale above the tonic, 0 to 6 in its octave.
-_DEGREES: Final = tuple(range(-4, 10))
-_INTERVALS: Final = range(-5, 6)  # scale steps from note to note
-_HALF_CLOSES: Final = (1, 4, 2, -3)
-_STARTS: Final = (0, 2, 4)
-_STEP_WEIGHTS: Final = (0.5, 6.0, 1.3, 0.4, 0.2, 0.06)  # by size of the step
-_CLOSE_WEIGHTS: Final = {0: 0.3, 1: 3.0}  # by size of the step; a close is mostly reached by step
+_DEGREES = tuple(range(-4, 10))
+_INTERVALS = range(-5, 6)  # scale steps from note to note
+_HALF_CLOSES = (1, 4, 2, -3)
+_STARTS = (0, 2, 4)
+_STEP_WEIGHTS = (0.5, 6.0, 1.3, 0.4, 0.2, 0.06)  # by size of the step
+_CLOSE_WEIGHTS = {0: 0.3, 1: 3.0}  # by size of the step; a close is mostly reached by step
 
 
 class Melody(NamedTuple):

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from music_evals.benchmarks import load
 from music_evals.datasets_builders import read_table
@@ -33,16 +33,16 @@ from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.datasets_builders.muse.rows import NAME, VERSION, Plan, group_makers
 from music_evals.notation.audio.clips import check_clip
 
-LICENCE_FILE: Final = "LICENSE_DATA.md"
+LICENCE_FILE = "LICENSE_DATA.md"
 
-_LOOP_EXAMPLES: Final = ("NoSync_A", "Sync3_A")
-_SAME_EXAMPLE: Final = ("M11_CMaj_180_Piano", "M11_EMaj_180_Piano")
-_DIFFERENT_EXAMPLE: Final = ("M11_EMaj_180_Piano", "M12_FMaj_155_Piano")
+_LOOP_EXAMPLES = ("NoSync_A", "Sync3_A")
+_SAME_EXAMPLE = ("M11_CMaj_180_Piano", "M11_EMaj_180_Piano")
+_DIFFERENT_EXAMPLE = ("M11_EMaj_180_Piano", "M12_FMaj_155_Piano")
 
-_NUMBERED_QUALITIES: Final = ("diminished", "dominant", "major", "minor")
+_NUMBERED_QUALITIES = ("diminished", "dominant", "major", "minor")
 """Order of the numbered chord files of a root; 1 is A flat diminished, 19 is C major."""
 
-_MELODY_NAME: Final = re.compile(
+_MELODY_NAME = re.compile(
     r"(?P<number>M\d+)_(?P<tonic>[A-G]b?)(?P<mode>Maj|m)_(?P<tempo>\d+)(?:_(?P<upper>\d)_(?P<lower>\d))?(?P<piano>_Piano)?"
 )
 

@@ -8,7 +8,7 @@ Source: arXiv 2510.22455.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -22,25 +22,25 @@ from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.midi.files import parse_midi_text
 
-NAME: Final = "muse"
-VERSION: Final = "1.5.0"
-DEFAULT_SEED: Final = 1
+NAME = "muse"
+VERSION = "1.5.0"
+DEFAULT_SEED = 1
 ConfigName = Literal["syncopation", "transposition", "chord_quality"]
-CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
+CONFIGS: tuple[ConfigName, ...] = get_args(ConfigName)
 
-LETTERS: Final = "ABCDE"
-SYNCOPATION_OPTIONS: Final = (
+LETTERS = "ABCDE"
+SYNCOPATION_OPTIONS = (
     "0 (No Syncopation)",
     "2 (Low Syncopation)",
     "4 (Medium-Low Syncopation)",
     "6 (Medium-High Syncopation)",
     "8 (High Syncopation)",
 )
-SAME: Final = "Yes, these are the same melody."
-DIFFERENT: Final = "No, these are not the same melody."
+SAME = "Yes, these are the same melody."
+DIFFERENT = "No, these are not the same melody."
 
-EXAMPLE_ROOT: Final = "Ab"
-EXAMPLE_OFFBEATS: Final = (0, 6)
+EXAMPLE_ROOT = "Ab"
+EXAMPLE_OFFBEATS = (0, 6)
 
 
 def _check_midi_text(text: str) -> str:
@@ -139,10 +139,10 @@ def check_row(
     return check
 
 
-_CHORDS: Final = [quality.capitalize() for quality in QUALITIES]
-_SAME_OR_NOT: Final = (SAME, DIFFERENT)
+_CHORDS = [quality.capitalize() for quality in QUALITIES]
+_SAME_OR_NOT = (SAME, DIFFERENT)
 
-FEATURES: Final = {
+FEATURES = {
     "syncopation": features_of(
         SyncopationRow, check_row(SYNCOPATION_OPTIONS, LETTERS), audio="audio"
     ),
@@ -292,7 +292,7 @@ def _pair_reason(row: Mapping[str, Any]) -> str:
     return f"{keys} ({foil})."
 
 
-_REASONS: Final[Mapping[ConfigName, Callable[[Mapping[str, Any]], str]]] = {
+_REASONS: Mapping[ConfigName, Callable[[Mapping[str, Any]], str]] = {
     "syncopation": _loop_reason,
     "transposition": _pair_reason,
     "chord_quality": _chord_reason,

@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
 
 from music_evals.datasets_builders.questions.attack import credit
 
-_NEAREST: Final = 9  # stimuli that vote; stimuli at the same distance as the last of them vote too
+_NEAREST = 9  # stimuli that vote; stimuli at the same distance as the last of them vote too
 
 
 def share_guessed(stimuli: Sequence[tuple[str, str, int]]) -> float:

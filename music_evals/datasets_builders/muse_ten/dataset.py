@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, Final, TypedDict
+from typing import Any, TypedDict
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -32,9 +32,9 @@ from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION,
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 
-DEFAULT_SEED: Final = 1
-PER_TASK: Final = 20
-_TRIED: Final = 200  # stimuli of each task that classifiers are tried on
+DEFAULT_SEED = 1
+PER_TASK = 20
+_TRIED = 200  # stimuli of each task that classifiers are tried on
 
 
 class _Question(TypedDict):
@@ -61,7 +61,7 @@ def _features(form: TaskForm) -> Columns:
     return features_of(PairRow, check, audio_1="audio", audio_2="audio")
 
 
-FEATURES: Final = {name: _features(form) for name, form in FORMS.items()}
+FEATURES = {name: _features(form) for name, form in FORMS.items()}
 """Config → declared columns."""
 
 
@@ -145,7 +145,7 @@ def _convert(conversion: Conversion) -> Provenance:
     )
 
 
-BENCHMARK: Final = DatasetSpec(
+BENCHMARK = DatasetSpec(
     NAME,
     VERSION,
     DEFAULT_SEED,

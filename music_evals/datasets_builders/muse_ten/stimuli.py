@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies
 from music_evals.datasets_builders.muse.rows import DIFFERENT, SAME
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
-NAME: Final = "muse_ten"
-VERSION: Final = "1.3.0"
+NAME = "muse_ten"
+VERSION = "1.3.0"
 
 
 class Stimulus(NamedTuple):
@@ -36,14 +36,14 @@ Compose = Callable[[int, int, Random], Stimulus]
 option, randomness.
 """
 
-PROGRAMS: Final = {
+PROGRAMS = {
     "piano": (0, 1),
     "guitar": (24, 25),
     "bass": (32, 33),
 }
 """Instrument → General MIDI programs, counted from 0."""
-GROUPS: Final = (3, 4, 5)
-DEGREES: Final = {
+GROUPS = (3, 4, 5)
+DEGREES = {
     "I": (0, (0, 4, 7)),
     "ii": (2, (0, 3, 7)),
     "IV": (5, (0, 4, 7)),
@@ -52,19 +52,19 @@ DEGREES: Final = {
     "vi": (9, (0, 3, 7)),
 }
 """Chord → semitones from the tonic to its root, and from its root to its notes."""
-PROGRESSIONS: Final = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-IV-V")
-_ROTATIONS: Final = {
+PROGRESSIONS = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-IV-V")
+_ROTATIONS = {
     "I-V-vi-IV",
     "vi-IV-I-V",
 }  # of each other: whether they differ depends on where one begins
-_MODULATIONS: Final = (2, 7, 5, 1, 3)  # semitones upward
-_LOWEST: Final = {"piano": 55, "guitar": 48, "bass": 28}
+_MODULATIONS = (2, 7, 5, 1, 3)  # semitones upward
+_LOWEST = {"piano": 55, "guitar": 48, "bass": 28}
 # Much wider than a contour, so that its first or last note hardly tells which contour it is.
-_COMPASS: Final = {"piano": (36, 88), "guitar": (36, 88)}
-_DRUM_FOILS: Final = ("other pattern", "moved stroke", "swapped drum")
-_SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
-_SEVENTHS: Final = {"major": (0, 4, 7, 11), "minor": (0, 3, 7, 10)}
-_LEVELS: Final = (
+_COMPASS = {"piano": (36, 88), "guitar": (36, 88)}
+_DRUM_FOILS = ("other pattern", "moved stroke", "swapped drum")
+_SCALES = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
+_SEVENTHS = {"major": (0, 4, 7, 11), "minor": (0, 3, 7, 10)}
+_LEVELS = (
     (0, 2),
     (2, 4),
     (4, 6),
@@ -73,14 +73,14 @@ _LEVELS: Final = (
     (4, 8),
     (2, 8),
 )  # numbers of off-beats of two loops
-_STROKES: Final = 16
+_STROKES = 16
 _Slots = tuple[int, ...]
-_SNARES: Final = (6, 7)
-_LOUDER: Final = (-6, 6)  # velocity of the low notes, compared with the others
-_GAP: Final = TICKS_PER_BEAT // 16  # silence before the next note
+_SNARES = (6, 7)
+_LOUDER = (-6, 6)  # velocity of the low notes, compared with the others
+_GAP = TICKS_PER_BEAT // 16  # silence before the next note
 # Ticks by which a stroke is late. With them all times in beats have three decimals, on the beat and
 # off the beat, so that the length of the MIDI text does not tell where the strokes are.
-_LATENESS: Final = (1, 2, 3, 4, 6, 7, 8, 9)
+_LATENESS = (1, 2, 3, 4, 6, 7, 8, 9)
 
 
 def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
@@ -374,31 +374,31 @@ class TaskForm:
         return {"id": name, "target": target, "options": list(self.options)}
 
 
-_PAIR: Final = ("_1", "_2")
-_TIMBRE: Final = ("spectrum", "beginning", "end")
-_MELODIES: Final = (
+_PAIR = ("_1", "_2")
+_TIMBRE = ("spectrum", "beginning", "end")
+_MELODIES = (
     "Yes, these are the same exact melody.",
     "No, these are not the same exact melody.",
 )
-_DRUMS: Final = (
+_DRUMS = (
     "Yes, these are the same exact drum set patterns.",
     "No, these are not the same exact drum set patterns.",
 )
-_CHORDS: Final = (
+_CHORDS = (
     "Yes, these are the same chord progression.",
     "No, these are not the same chord progression.",
 )
-_LOOPS: Final = (
+_LOOPS = (
     "The rhythm in Excerpt 1 is more syncopated.",
     "The rhythm in Excerpt 2 is more syncopated.",
 )
-_CONTOURS: Final = (
+_CONTOURS = (
     "Arch (ascending and then descending)",
     "Inverted Arch (descending and then ascending)",
     "Ascending (pitch rises over time)",
     "Descending (pitch falls over time)",
 )
-FORMS: Final = {
+FORMS = {
     "oddball": TaskForm(_MELODIES, _oddball, _PAIR, is_lettered=False),
     "contour": TaskForm(_CONTOURS, _contour),
     "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument, hidden=_TIMBRE),

@@ -21,7 +21,7 @@ from functools import cache, lru_cache
 from itertools import permutations, product
 from operator import eq
 from statistics import median
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -32,20 +32,20 @@ from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 from music_evals.datasets_builders.questions.items import Item, vocabularies
 
-ALL: Final = "all"
-MARGIN: Final = 0.03
+ALL = "all"
+MARGIN = 0.03
 """How far above chance the upper bound of the best guesser may lie."""
-GLARING: Final = 0.999_999
+GLARING = 0.999_999
 """Confidence that a single form can be guessed, at which questions are refused."""
 
-_FOLDS: Final = 5
-_QUESTION_WORDS: Final = 40  # at the end of a question, to be paired with the words of the options
-_TOKEN: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]|[#♯♭^=°ø/,']")
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_LONGEST: Final = 2000  # characters of a text that are read
-_LONGEST_WORD: Final = 40  # characters of an option that counts as a word of its own
-_ORDER: Final = 3  # of the model of letters
-_ALPHABET: Final = 100  # number of characters in ABC or LilyPond, about
+_FOLDS = 5
+_QUESTION_WORDS = 40  # at the end of a question, to be paired with the words of the options
+_TOKEN = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]|[#♯♭^=°ø/,']")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_LONGEST = 2000  # characters of a text that are read
+_LONGEST_WORD = 40  # characters of an option that counts as a word of its own
+_ORDER = 3  # of the model of letters
+_ALPHABET = 100  # number of characters in ABC or LilyPond, about
 
 Guess = Callable[[Item], Sequence[float]]
 """Gives each option a score; for a question without options, 1 for the right answer and else 0."""
@@ -336,7 +336,7 @@ def _likeliest_letters(_: Sequence[Item]) -> Guess:
     ]
 
 
-OPTIONS_ALONE: Final[Mapping[str, Learn]] = {
+OPTIONS_ALONE: Mapping[str, Learn] = {
     "most like the others": _rule(_likenesses),
     "odd one out": _rule(_likenesses, -1),
     "longest": _rule(lambda options: map(len, options)),
@@ -346,16 +346,16 @@ OPTIONS_ALONE: Final[Mapping[str, Learn]] = {
     "words": _words(_own_terms),
 }
 """Guessers that see nothing but the options."""
-LETTERS: Final = "letters"
-BAR_LINES: Final = "bar lines"
-READERS: Final = (LETTERS, BAR_LINES)
+LETTERS = "letters"
+BAR_LINES = "bar lines"
+READERS = (LETTERS, BAR_LINES)
 """Guessers that read the music, without any understanding of it."""
-GUESSERS: Final[Mapping[str, Learn]] = {
+GUESSERS: Mapping[str, Learn] = {
     **OPTIONS_ALONE,
     "question's words": _words(_paired_terms),
     LETTERS: _likeliest_letters,
 }
-OPEN_GUESSERS: Final[Mapping[str, Learn]] = {
+OPEN_GUESSERS: Mapping[str, Learn] = {
     "commonest answer": _commonest_answer,
     "question's words": _answer_of_the_most_similar_question,
     BAR_LINES: lambda _: lambda item: [float(item.answer == str(item.opening.count("|")))],

@@ -11,13 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from string import ascii_uppercase
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.questions.media_questions import JoinedSound, Part, Record
 
-_MOST: Final = 20_000  # characters of a text that is read as a list
-_LETTERED: Final = re.compile(r"\(?([A-Z])(?:\)|[.:])\s*(.*)", re.DOTALL)
-_OPTION: Final = re.compile(r"\(([A-Z])\)\s")
+_MOST = 20_000  # characters of a text that is read as a list
+_LETTERED = re.compile(r"\(?([A-Z])(?:\)|[.:])\s*(.*)", re.DOTALL)
+_OPTION = re.compile(r"\(([A-Z])\)\s")
 
 
 def choice_record(record: Record) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _hub_sound(record: Record) -> tuple[Sequence[str], bytes]:
     return names, sound["bytes"] or b""
 
 
-HUB_SOUND: Final = JoinedSound("*.parquet", _hub_sound)
+HUB_SOUND = JoinedSound("*.parquet", _hub_sound)
 """The sound in the records of MuChoMusic on the Hub, for other records of its questions."""
 
 

@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -41,9 +41,9 @@ from music_evals.datasets_builders.questions.attack import (
 )
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of
 
-_EXAMPLES: Final = ("dev", "fewshot")
-_ONE_SET: Final = ("train", "validation", "test")
-_ERRORS: Final = 2  # standard errors by which a guesser must beat chance
+_EXAMPLES = ("dev", "fewshot")
+_ONE_SET = ("train", "validation", "test")
+_ERRORS = 2  # standard errors by which a guesser must beat chance
 
 Array = NDArray[np.float64]
 Forms = dict[str, dict[str, float]]

@@ -5,17 +5,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import Any, Final
+from typing import Any
 
-_MUSIC: Final = re.compile(r"\b[XML]: ?\d")  # the beginning of a score in ABC
-YES_NO: Final = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+_MUSIC = re.compile(r"\b[XML]: ?\d")  # the beginning of a score in ABC
+YES_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 """The beginning of an answer to a question that asks for yes or no."""
-_LANGUAGE: Final = re.compile(r"-(zh|en)$")  # the end of the id of a question in two languages
-_KINDS: Final = ("language", "level", "subtheme_en", "kind")
-_COMMON: Final = (
-    5  # from so many questions of a kind on, their answers count as all answers to the kind
-)
-_OTHERS: Final = (
+_LANGUAGE = re.compile(r"-(zh|en)$")  # the end of the id of a question in two languages
+_KINDS = ("language", "level", "subtheme_en", "kind")
+_COMMON = 5  # from so many questions of a kind on, their answers count as all answers to the kind
+_OTHERS = (
     "answer_type",
     "id",
     "question",
@@ -26,7 +24,7 @@ _OTHERS: Final = (
     "score_id",
     "score",
 )
-COLUMNS: Final = (*_KINDS, *_OTHERS)
+COLUMNS = (*_KINDS, *_OTHERS)
 """The columns that guessers use; a row has some of them. Sound and pages are not read."""
 
 

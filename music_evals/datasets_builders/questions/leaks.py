@@ -13,7 +13,6 @@ chosen in hindsight.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from operator import sub
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +23,16 @@ from music_evals.datasets_builders.questions.attack import ALL, Share
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.notation.midi.performance import Note
 
-BEST: Final = "best"
-MARGIN: Final = 0.08
+BEST = "best"
+MARGIN = 0.08
 """How far above chance, or above what a task declares, the best classifier may lie."""
 
-_PROGRAM: Final = re.compile(r"program=(\d+)")
-_FOLDS: Final = 5
-_NEIGHBOURS: Final = 15
-_RIDGE: Final = 1.0
-_EQUAL: Final = 1e-9  # difference of scores that are a tie
-QUANTILES: Final = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
+_PROGRAM = re.compile(r"program=(\d+)")
+_FOLDS = 5
+_NEIGHBOURS = 15
+_RIDGE = 1.0
+_EQUAL = 1e-9  # difference of scores that are a tie
+QUANTILES = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 
 Array = NDArray[np.float64]
 Views = Mapping[str, Sequence[float]]
@@ -192,4 +191,4 @@ def _with_squares(values: Array) -> Array:
     return np.hstack([values, values**2, np.ones((len(values), 1))])
 
 
-_CLASSIFIERS: Final = (_nearest, _linear)
+_CLASSIFIERS = (_nearest, _linear)

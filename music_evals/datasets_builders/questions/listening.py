@@ -6,15 +6,14 @@ right option is drawn evenly from the options of a kind, and loudness is drawn w
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Final
 
 from music_evals.datasets_builders.questions.media_questions import MediaQuestion, Part
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.midi.files import write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
-PER_KIND: Final = 20
-HIDDEN: Final[Mapping[str, Sequence[str]]] = {
+PER_KIND = 20
+HIDDEN: Mapping[str, Sequence[str]] = {
     "tempo": ("loudness", "spectrum"),
     "instrument": ("loudness", "spectrum", "beginning", "end"),
     "mode": ("spectrum",),
@@ -23,14 +22,14 @@ HIDDEN: Final[Mapping[str, Sequence[str]]] = {
 """Kind → views of `leaks` that have what is asked: how many strokes sound, the timbre, the notes,
 their number.
 """
-SECONDS: Final = 4.0
-TEMPI: Final = (50, 72, 104, 150)
-METRES: Final = (2, 3, 4, 5)
-INSTRUMENTS: Final = {"piano": 0, "church organ": 19, "violin": 40, "trumpet": 56, "flute": 73}
-MODES: Final = {"major": (0, 2, 4, 5, 7, 9, 11, 12), "harmonic minor": (0, 2, 3, 5, 7, 8, 11, 12)}
-VOICES: Final = (1, 2, 3, 4)
+SECONDS = 4.0
+TEMPI = (50, 72, 104, 150)
+METRES = (2, 3, 4, 5)
+INSTRUMENTS = {"piano": 0, "church organ": 19, "violin": 40, "trumpet": 56, "flute": 73}
+MODES = {"major": (0, 2, 4, 5, 7, 9, 11, 12), "harmonic minor": (0, 2, 3, 5, 7, 8, 11, 12)}
+VOICES = (1, 2, 3, 4)
 _KICK, _HIHAT = 36, 42
-_CHORD: Final = (0, 7, 16, 24)  # intervals above the lowest voice, wide enough to be told apart
+_CHORD = (0, 7, 16, 24)  # intervals above the lowest voice, wide enough to be told apart
 
 
 def listening_questions(seed: int) -> Iterator[MediaQuestion]:
@@ -110,7 +109,7 @@ def _line(pitches: list[int], tempo: float, rng: Random, program: int = 0) -> Pe
     return Performance(tuple(notes), tempo, (4, 4), "C", program=program)
 
 
-_KINDS: Final[Mapping[str, tuple[str, Sequence[str], Callable[[int, Random], Performance]]]] = {
+_KINDS: Mapping[str, tuple[str, Sequence[str], Callable[[int, Random], Performance]]] = {
     "tempo": (
         "How fast is the beat?",
         [f"about {tempo} beats a minute" for tempo in TEMPI],

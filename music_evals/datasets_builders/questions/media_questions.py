@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from string import ascii_uppercase
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
@@ -19,13 +19,13 @@ from music_evals.datasets_builders.dataset_io import (
     list_names,
 )
 
-MARK: Final = re.compile(r"<(audio|image|abc) (\d+)>")
+MARK = re.compile(r"<(audio|image|abc) (\d+)>")
 """Where a question or an option has a file, or notation: its kind, and its number in the row's
 column.
 """
-ABSENT: Final = b"-"
+ABSENT = b"-"
 """The bytes of a file in a row that lacks files."""
-NO_ANSWER: Final = "?"
+NO_ANSWER = "?"
 """The answer of a question whose answer is not public; it is asked for a submission and not scored.
 """
 
@@ -73,7 +73,7 @@ def _problem(
     return None
 
 
-FEATURES: Final = features_of(MediaQuestionRow, _problem, audio="audios", images="images")
+FEATURES = features_of(MediaQuestionRow, _problem, audio="audios", images="images")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.dataset_io import (
     PUBLISHED,
@@ -48,9 +48,9 @@ from music_evals.notation.audio.clips import check_clip
 from music_evals.notation.cache import cache_folder
 from music_evals.notation.pictures import check_picture
 
-_SUFFIXES: Final = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp")
-_LARGEST: Final = 300_000_000  # bytes of a file of sound or a picture; a row holds it
-_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+_SUFFIXES = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp")
+_LARGEST = 300_000_000  # bytes of a file of sound or a picture; a row holds it
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 class MediaFiles:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from music_evals.datasets_builders.dataset_io import (
     FourOptions,
@@ -19,9 +19,9 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.questions.items import Item
 
-LETTERS: Final = "ABCD"
+LETTERS = "ABCD"
 Language = Literal["zh", "en"]  # languages that questions are composed in
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class QuestionRow(TypedDict):
     kind: str | None
 
 
-FEATURES: Final = features_of(QuestionRow)
+FEATURES = features_of(QuestionRow)
 Rows = Mapping[str, Mapping[str, Sequence[QuestionRow]]]  # config → split → rows
 
 

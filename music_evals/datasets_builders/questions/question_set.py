@@ -8,7 +8,7 @@ files.
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -32,7 +32,7 @@ from music_evals.datasets_builders.questions.media_questions import (
 
 __all__ = ["MediaQuestion", "Part", "Record", "Records", "question_set"]
 
-SEED: Final = 1
+SEED = 1
 """Of composed questions."""
 Composed = Callable[[int], Iterable[MediaQuestion]]
 """Composes questions from a seed."""

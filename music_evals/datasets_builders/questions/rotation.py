@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final
 
-_ABOVE: Final = re.compile(r"(?:所有|全部)?(?:以上|上述)|.*\bthe above\b", re.IGNORECASE)
-_JOINED: Final = (
+_ABOVE = re.compile(r"(?:所有|全部)?(?:以上|上述)|.*\bthe above\b", re.IGNORECASE)
+_JOINED = (
     r"(?:[Bb]oth |[Ee]ither |[Nn]either )?[{0}](?: ?(?:和|与|或|及|and|or|nor|&) "
     r"?[{0}])+(?:都是|均是|皆是)?"
 )
-_LETTERS: Final = re.compile(_JOINED.format("A-D"))
-_NOTES: Final = re.compile(_JOINED.format("A-G"))
+_LETTERS = re.compile(_JOINED.format("A-D"))
+_NOTES = re.compile(_JOINED.format("A-G"))
 
 
 def rotations(options: Sequence[str]) -> list[list[int]]:

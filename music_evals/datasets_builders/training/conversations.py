@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
@@ -31,15 +31,15 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 
-SPLITS: Final = ("train", "validation")
+SPLITS = ("train", "validation")
 """The splits that are written, as ``<split>.jsonl``."""
-HELD_OUT: Final = "test"
-TRAINING_DATA: Final = FolderKind(
+HELD_OUT = "test"
+TRAINING_DATA = FolderKind(
     "training data", "finetune.json", "music-evals fine-tuning data, version 1"
 )
 
-IMAGE: Final = "<image>"
-_IMAGES: Final = "images"  # the column, and the folder of the images
+IMAGE = "<image>"
+_IMAGES = "images"  # the column, and the folder of the images
 
 Row = Mapping[str, Any]
 
@@ -48,7 +48,7 @@ def _name_of_score(score: Row) -> str:
     return name_of(score["title"] or "", score["composer"] or "")
 
 
-_KEYS: Final[Mapping[str, Callable[[Row], str]]] = {
+_KEYS: Mapping[str, Callable[[Row], str]] = {
     "their ids": lambda score: score["score_id"],
     "their titles and composers": _name_of_score,
     "their music": lambda score: music_of(score["abc"] or ""),

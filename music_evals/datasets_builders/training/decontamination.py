@@ -20,7 +20,7 @@ from fractions import Fraction
 from hashlib import sha256
 from itertools import chain, groupby, product
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.dataset_io import (
     DatasetSpec,
@@ -40,24 +40,22 @@ from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache
 from music_evals.notation.midi.note_arrays import read_note_arrays
 from music_evals.notation.midi.performance import TICKS_PER_BEAT
 
-WORDS: Final = 13
-NOTES: Final = 8
-SHARE: Final = 0.8
-_PATTERNS: Final = (
+WORDS = 13
+NOTES = 8
+SHARE = 0.8
+_PATTERNS = (
     "chord_quality",
     "contour",
     "major_or_minor",
     "meter",
 )  # configs whose pattern is the answer
-_PIECES: Final = {
+_PIECES = {
     "msu": ("scores",),
     "lilybench": ("corpus",),
 }  # dataset → configs with the music of its questions
-_WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+[#♯♭°ø]*|[#♯♭°ø]+")
-_ABC: Final = re.compile(
-    r"^(?:X: ?\d|M:|L:|K:)", re.MULTILINE
-)  # the beginning of music in a question
-_COLUMNS: Final = ("question", "abc", "options", "midi", "midi_1", "midi_2", "text")
+_WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+[#♯♭°ø]*|[#♯♭°ø]+")
+_ABC = re.compile(r"^(?:X: ?\d|M:|L:|K:)", re.MULTILINE)  # the beginning of music in a question
+_COLUMNS = ("question", "abc", "options", "midi", "midi_1", "midi_2", "text")
 
 Runs = frozenset[Hashable]
 

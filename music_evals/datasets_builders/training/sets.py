@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders import builder
 from music_evals.datasets_builders.dataset_io import (
@@ -26,8 +26,8 @@ from music_evals.datasets_builders.training.decontamination import TestRows, lil
 
 Row = Mapping[str, Any]
 Prompts = Callable[[Path], Mapping[str, Mapping[str, Any]]]
-_CHUNK: Final = 500  # questions whose right options are spread over the letters together
-_SURPLUS: Final = 50  # stimuli that may be composed per row
+_CHUNK = 500  # questions whose right options are spread over the letters together
+_SURPLUS = 50  # stimuli that may be composed per row
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +293,7 @@ def _lilybench(request: Request) -> Mapping[str, Iterable[Row]]:
     return rows
 
 
-TRAINING: Final[Mapping[str, tuple[Composer, Sequence[str], Sequence[str]]]] = {
+TRAINING: Mapping[str, tuple[Composer, Sequence[str], Sequence[str]]] = {
     # Works give too few genres; clips for emotions are composed by a rule that is not to be
     # learned.
     "lilybench": (

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import islice, product
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 from music21 import corpus
@@ -52,16 +52,16 @@ from music_evals.notation.abc.tunes import (
     total_duration,
 )
 
-COLLECTIONS: Final = {
+COLLECTIONS = {
     "airdsAirs": "aird",
     "oneills1850": "oneill",
     "ryansMammoth": "ryan",
 }
 """Folder of music21's corpus → its name in the names of questions."""
 
-OPENINGS: Final = (4, 6, 8)  # full measures of an opening, after any pickup
-CONTINUATION: Final = 4  # full measures of a continuation
-_LEAD_INS: Final[Mapping[Language, str]] = {
+OPENINGS = (4, 6, 8)  # full measures of an opening, after any pickup
+CONTINUATION = 4  # full measures of a continuation
+_LEAD_INS: Mapping[Language, str] = {
     "zh": "下面是一首曲调的开头（ABC 记谱法）。四个选项中，哪一个是它原本的后续？",
     "en": (
         "This is the opening of a tune in ABC notation. Which of the four continuations belongs "
@@ -70,11 +70,9 @@ _LEAD_INS: Final[Mapping[Language, str]] = {
 }
 # Two tunes with a larger share of equal eighths, relative to their tonics, count as versions of one
 # tune. Unrelated tunes in one metre and key have about a fifth.
-_VERSION_SHARE: Final = 0.45
-_DOTTED_SHARE: Final = (
-    0.15  # dotted notes: more in strathspeys and hornpipes, fewer in reels and polkas
-)
-_SMALLEST_POOL: Final = 12  # smaller pools are not used
+_VERSION_SHARE = 0.45
+_DOTTED_SHARE = 0.15  # dotted notes: more in strathspeys and hornpipes, fewer in reels and polkas
+_SMALLEST_POOL = 12  # smaller pools are not used
 
 _Pool = tuple[
     tuple[int, int], Fraction, bool, int, int

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -36,10 +36,10 @@ from music_evals.datasets_builders.questions.question_rows import (
 from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.datasets_builders.ziqi.rows import FEATURES, NAME, VERSION, ConfigName, Plan, Row
 
-DEFAULT_SEED: Final = 1
-_THEORY: Final = 240  # questions in `test`
-_CONTINUATION: Final = 60  # questions in `test`
-EXAMPLES: Final = 5  # rows of `dev` per theme, for five-shot prompts
+DEFAULT_SEED = 1
+_THEORY = 240  # questions in `test`
+_CONTINUATION = 60  # questions in `test`
+EXAMPLES = 5  # rows of `dev` per theme, for five-shot prompts
 
 
 class Composed(NamedTuple):
@@ -177,5 +177,5 @@ def _convert(conversion: Conversion) -> Provenance:
     return write(plan, conversion.out, overwrite=True)
 
 
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
+BENCHMARK = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
 """ZIQI-Eval for `load_split` and `describe_dataset`."""

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import ne
 from pathlib import Path
-from typing import Final
 
 from music_evals.datasets_builders.dataset_io import (
     PUBLISHED,
@@ -37,9 +36,9 @@ from music_evals.datasets_builders.ziqi.rows import (
     published_themes,
 )
 
-COLUMNS: Final = ("id", "question", *LETTERS, "answer", "subtheme")
-_INVISIBLE: Final = ("Cc", "Cf")  # Unicode categories: control and format characters
-_FOLDER: Final = "ZIQI-Eval"
+COLUMNS = ("id", "question", *LETTERS, "answer", "subtheme")
+_INVISIBLE = ("Cc", "Cf")  # Unicode categories: control and format characters
+_FOLDER = "ZIQI-Eval"
 
 
 class _MalformedRowError(Exception):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import (
@@ -15,11 +15,11 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.questions.question_rows import Language
 
-NAME: Final = "ziqi"
-VERSION: Final = "2.2.0"
+NAME = "ziqi"
+VERSION = "2.2.0"
 ConfigName = Literal["comprehension", "generation"]
-CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
-SPLITS: Final = ("dev", "test")
+CONFIGS: tuple[ConfigName, ...] = get_args(ConfigName)
+SPLITS = ("dev", "test")
 
 
 class Row(TypedDict):
@@ -39,7 +39,7 @@ class Row(TypedDict):
     duplicate_of: str | None
 
 
-FEATURES: Final[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(
+FEATURES: Mapping[str, Mapping[str, Any]] = dict.fromkeys(
     CONFIGS, features_of(Row)
 )  # config → columns
 

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Final
 
 from music_evals.notation.abc.tunes import (
     SIGNS,
@@ -33,15 +32,15 @@ from music_evals.notation.lilypond.canonical import MeasureText, Word, read_meas
 from music_evals.notation.lilypond.syntax.languages import pitch_of
 
 _VoiceText = Sequence[MeasureText]
-_UNIT: Final = Fraction(1, 8)
-_MASKED: Final = re.compile(r"\\(key|time) \?")
-_MODES: Final = {
+_UNIT = Fraction(1, 8)
+_MASKED = re.compile(r"\\(key|time) \?")
+_MODES = {
     "major": "",
     "minor": "m",
     **{f"{name}ian": name[:3] for name in ("mixolyd", "dor", "phryg", "locr", "lyd")},
 }
-_RESTS: Final = {"r": "z", "s": "x"}
-_MOST: Final = 9  # notes of a tuplet, in one digit
+_RESTS = {"r": "z", "s": "x"}
+_MOST = 9  # notes of a tuplet, in one digit
 
 
 def lilypond_to_abc(text: str, header: Sequence[str] = ()) -> str:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 from music_evals.notation.abc.tunes import (
     body_tokens,
@@ -29,15 +29,13 @@ from music_evals.notation.abc.tunes import (
     split_length,
 )
 
-_VOICE: Final = re.compile(r"\[?V:\s*([^\s\]]+)([^\]]*)\]?")
-_NOTE: Final = re.compile(r"([\^_=]{0,2})([A-Ga-g])([,']*)([0-9]*/*[0-9]*)")
-_SIGNS: Final = re.compile(r'"[^"]*"|![^!]*!|[.~()H-Wh-w ]')  # within a chord
-_KEPT: Final = re.compile(r'[.uvkK\-]|![^!]+!|"[^\^_<>@]')
-_ENDINGS: Final = re.compile(r"(?<=[12])[,.\-].*|\[?[3-9].*")  # further ones
-_PROPAGATION: Final = re.compile(
-    r"^(?:%%|I:) *propagate-accidentals +(not|octave|pitch)", re.MULTILINE
-)
-_REFUSED: Final = {
+_VOICE = re.compile(r"\[?V:\s*([^\s\]]+)([^\]]*)\]?")
+_NOTE = re.compile(r"([\^_=]{0,2})([A-Ga-g])([,']*)([0-9]*/*[0-9]*)")
+_SIGNS = re.compile(r'"[^"]*"|![^!]*!|[.~()H-Wh-w ]')  # within a chord
+_KEPT = re.compile(r'[.uvkK\-]|![^!]+!|"[^\^_<>@]')
+_ENDINGS = re.compile(r"(?<=[12])[,.\-].*|\[?[3-9].*")  # further ones
+_PROPAGATION = re.compile(r"^(?:%%|I:) *propagate-accidentals +(not|octave|pitch)", re.MULTILINE)
+_REFUSED = {
     "a chord of grace notes": re.compile(r"\{[^}\n\"]*\["),
     "macros (m:)": re.compile(r"^m:|\[m:", re.MULTILINE),
     "octave= and transpose=": re.compile(

@@ -6,7 +6,7 @@ that words name.
 """
 
 import re
-from typing import Final, Literal
+from typing import Literal
 
 from music_evals.notation.abc.tunes import (
     ALTERATIONS,
@@ -21,21 +21,21 @@ from music_evals.notation.abc.tunes import (
 Direction = Literal[1, -1]
 """A major second up or down."""
 
-_LETTERS: Final = "CDEFGAB"
-_WRITTEN: Final = {2: "𝄪", 1: "♯", 0: "", -1: "♭", -2: "𝄫"}
-_NOTE: Final = re.compile(r"(\^\^?|__?|=)?([A-Ga-g])([,']*)")
-_QUOTED: Final = re.compile(r'("[^"\n]*"|![^!\s]{1,30}!)')
-_CHORD: Final = re.compile(
+_LETTERS = "CDEFGAB"
+_WRITTEN = {2: "𝄪", 1: "♯", 0: "", -1: "♭", -2: "𝄫"}
+_NOTE = re.compile(r"(\^\^?|__?|=)?([A-Ga-g])([,']*)")
+_QUOTED = re.compile(r'("[^"\n]*"|![^!\s]{1,30}!)')
+_CHORD = re.compile(
     r"([A-G])([#b]?)((?:m|min|maj|dim|aug|sus|add|[0-9+#b()°ø-])*)(?:/([A-G])([#b]?))?"
 )
-_TONIC: Final = re.compile(r"([A-G])([#b]?)(?![a-z]*=)(.*)", re.DOTALL)
-_WORD: Final = "♯|♭|𝄪|𝄫|##?|bb?(?![a-z])|[ -]sharp|[ -]flat"
-_NAME: Final = re.compile(rf"\b([A-G])({_WORD})?(-?[0-9])?(?!\w)")
-_SIGNED: Final = re.compile(
+_TONIC = re.compile(r"([A-G])([#b]?)(?![a-z]*=)(.*)", re.DOTALL)
+_WORD = "♯|♭|𝄪|𝄫|##?|bb?(?![a-z])|[ -]sharp|[ -]flat"
+_NAME = re.compile(rf"\b([A-G])({_WORD})?(-?[0-9])?(?!\w)")
+_SIGNED = re.compile(
     rf"\b[A-G](?:(?:{_WORD})[0-9]?|[0-9])?(?=\W|$)"
     r"(?:(?<=[♯♭𝄪𝄫#b0-9pt])|(?=[ -](?:major|minor|dominant|diminished|half-diminished|augmented)))"
 )
-_ALTERED: Final = {
+_ALTERED = {
     "♯": 1,
     "#": 1,
     "sharp": 1,

@@ -14,43 +14,42 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from string import ascii_lowercase
-from typing import Final
 
-MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
+MAX_CHARACTERS = 1_000_000  # longest text that is read
 
 Meter = tuple[int, int]
 _Field = tuple[str, str]  # letter and value
 _Token = tuple[str, str]  # kind and text
 
-MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
+MODES = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
 """Modes as ABC writes them after the tonic (4.6.14) → number of sharps more than in major."""
 
-_LONGEST_BAR: Final = 16  # characters; the rest does not change how a tune is played
-_MODE_NAMES: Final = {
+_LONGEST_BAR = 16  # characters; the rest does not change how a tune is played
+_MODE_NAMES = {
     "maj": "",
     "ion": "",
     "min": "m",
     "aeo": "m",
     **{mode: mode for mode in MODES},
 }
-_SOUNDING: Final = ("note", "chord", "rest", "measures")  # kinds of tokens
-FIFTHS: Final = "FCGDAEB"
+_SOUNDING = ("note", "chord", "rest", "measures")  # kinds of tokens
+FIFTHS = "FCGDAEB"
 """The letters in fifths: 7 semitones upwards each."""
-ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
-SIGNS: Final = {alteration: sign for sign, alteration in ALTERATIONS.items()}
+ALTERATIONS = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
+SIGNS = {alteration: sign for sign, alteration in ALTERATIONS.items()}
 
 # A line such as "A:|" looks like a field but is music.
-FIELD: Final = re.compile(r"([A-Za-z]):(?![|:])(.*)", re.DOTALL)
-_COMMENT: Final = re.compile(r"(?<!\\)%.*", re.DOTALL)  # 2.2.3, 6.1.1
-_KEY: Final = re.compile(r"([A-G])([#b]?) *([A-Za-z]*)")
-_METER: Final = re.compile(r"([1-9][0-9]?) ?/ ?(1|2|4|8|16|32)")
-_UNIT: Final = re.compile(r"1/(1|2|4|8|16|32|64)|1")
+FIELD = re.compile(r"([A-Za-z]):(?![|:])(.*)", re.DOTALL)
+_COMMENT = re.compile(r"(?<!\\)%.*", re.DOTALL)  # 2.2.3, 6.1.1
+_KEY = re.compile(r"([A-G])([#b]?) *([A-Za-z]*)")
+_METER = re.compile(r"([1-9][0-9]?) ?/ ?(1|2|4|8|16|32)")
+_UNIT = re.compile(r"1/(1|2|4|8|16|32|64)|1")
 
-_NOTE: Final = r"(?:\^\^?|__?|=)?[A-Ga-g][,']{0,5}"
-_LENGTH: Final = r"(?:[0-9]{0,4}/[0-9]{1,4}|[0-9]{0,3}/{0,6})"
+_NOTE = r"(?:\^\^?|__?|=)?[A-Ga-g][,']{0,5}"
+_LENGTH = r"(?:[0-9]{0,4}/[0-9]{1,4}|[0-9]{0,3}/{0,6})"
 # Each alternative matches or fails within its own line, and reading ends where all of them fail. So
 # no part of a text is scanned repeatedly.
-_TOKEN: Final = re.compile(
+_TOKEN = re.compile(
     "|".join(
         f"(?P<{kind}>{pattern})"
         for kind, pattern in {
@@ -72,13 +71,11 @@ _TOKEN: Final = re.compile(
         }.items()
     )
 )
-_NOT_READ: Final = {
+_NOT_READ = {
     "&": ": voice overlays (&) are not accepted",
     **dict.fromkeys("^_=", ": microtones and accidentals without a note are not accepted"),
 }
-_IN_CHORD: Final = re.compile(
-    rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1,30}}!|[-.~()H-Wh-w ]'
-)
+_IN_CHORD = re.compile(rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1,30}}!|[-.~()H-Wh-w ]')
 
 
 @dataclass(frozen=True, slots=True)

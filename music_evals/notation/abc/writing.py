@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from music_evals.notation.abc.tunes import (
     alterations_in,
@@ -37,15 +37,15 @@ from music_evals.notation.scores.preparing import NO_NAME
 if TYPE_CHECKING:
     from music21.stream import Score
 
-_IMPRECISION: Final = Fraction(1, 96)
+_IMPRECISION = Fraction(1, 96)
 """Rounding errors of onsets and lengths, in quarter notes: files that count ticks have 0.167 and
 0.166 for a sixth.
 """
 
-_ACCIDENTALS: Final = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
-_UNITS: Final = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
-_FLAGGED: Final = frozenset(("eighth", "16th", "32nd", "64th", "128th"))
-_CLEFS: Final = {
+_ACCIDENTALS = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
+_UNITS = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
+_FLAGGED = frozenset(("eighth", "16th", "32nd", "64th", "128th"))
+_CLEFS = {
     "G2": "treble",
     "G1": "treble1",
     "F4": "bass",
@@ -55,7 +55,7 @@ _CLEFS: Final = {
     "C3": "alto",
     "C4": "tenor",
 }
-_BARS: Final = {
+_BARS = {
     "none": "[|]",
     "final": "|]",
     "double": "||",
@@ -63,14 +63,12 @@ _BARS: Final = {
     "dotted": ".|",
     "dashed": ".|",
 }
-_BRACKETS: Final = {"brace": "{}", "bracket": "[]"}
-_HAIRPINS: Final = {"Crescendo": "<", "Diminuendo": ">"}
-_DYNAMICS: Final = frozenset(
-    ("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz")
-)
+_BRACKETS = {"brace": "{}", "bracket": "[]"}
+_HAIRPINS = {"Crescendo": "<", "Diminuendo": ">"}
+_DYNAMICS = frozenset(("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz"))
 # Classes of music21 by name, subclasses first. The decorations are from 4.14, but marcato is from
 # ABC 2.2.
-_DECORATIONS: Final = {
+_DECORATIONS = {
     "Staccatissimo": "!wedge!",
     "Spiccato": "!wedge!",
     "DetachedLegato": ".!tenuto!",
@@ -542,7 +540,7 @@ class _Writer:
         return short_length_text(duration / self._unit)
 
 
-_SIGNS: Final = {"TimeSignature": "M:", "KeySignature": "K:", "Clef": "K:clef="}
+_SIGNS = {"TimeSignature": "M:", "KeySignature": "K:", "Clef": "K:clef="}
 """Class of music21 → field, in the order in which simultaneous changes are written."""
 
 

@@ -5,15 +5,15 @@ sample rate.
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-MAX_RATE: Final = 48_000  # Hz; above it a clip is resampled
+MAX_RATE = 48_000  # Hz; above it a clip is resampled
 _Format = Literal["wav", "mp3"]
-_FORMATS: Final[dict[str, _Format]] = {"WAV": "wav", "WAVEX": "wav", "MP3": "mp3"}
-_RATES: Final = range(1000, 192_001)  # Hz
-_MOST_SECONDS: Final = 3600
-_BLOCK: Final = 1 << 16  # frames that are decoded at a time
-_UNKNOWN_SIZE: Final = (
+_FORMATS: dict[str, _Format] = {"WAV": "wav", "WAVEX": "wav", "MP3": "mp3"}
+_RATES = range(1000, 192_001)  # Hz
+_MOST_SECONDS = 3600
+_BLOCK = 1 << 16  # frames that are decoded at a time
+_UNKNOWN_SIZE = (
     0x7FFF0000  # sizes from here on are what programs write that do not know the size yet
 )
 

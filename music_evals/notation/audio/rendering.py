@@ -8,7 +8,6 @@ import io
 import wave
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
@@ -21,13 +20,11 @@ from music_evals.notation.audio.soundfont import (
 )
 from music_evals.notation.midi.note_arrays import NoteArrays, read_note_arrays
 
-LOUDNESS: Final = -23.0  # root mean square of rendered audio in dB relative to full scale
-PEAK: Final = (
-    0.93  # largest absolute sample, full scale being 1; it can keep audio below `LOUDNESS`
-)
-FADE_SECONDS: Final = 0.03  # length of the fade-out of audio that is cut
-MAX_SECONDS: Final = 600.0  # longest audio that is rendered
-_MAX_BYTES: Final = 1 << 24  # largest MIDI file that is rendered
+LOUDNESS = -23.0  # root mean square of rendered audio in dB relative to full scale
+PEAK = 0.93  # largest absolute sample, full scale being 1; it can keep audio below `LOUDNESS`
+FADE_SECONDS = 0.03  # length of the fade-out of audio that is cut
+MAX_SECONDS = 600.0  # longest audio that is rendered
+_MAX_BYTES = 1 << 24  # largest MIDI file that is rendered
 
 
 def render_wav(

@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-SAMPLE_RATE: Final = 44_100  # sample rate of rendered audio in Hz
+SAMPLE_RATE = 44_100  # sample rate of rendered audio in Hz
 
 Samples = npt.NDArray[np.float32]  # a mono signal, shape (n,), full scale being 1
 
@@ -32,9 +32,9 @@ _Signals = list[_Signal]
 
 # Voices are computed in whole blocks: a short voice then equals the beginning of a long one to the
 # last bit.
-_BLOCK: Final = 1 << 14
-_SILENCE_DB: Final = 100.0  # the range over which SoundFont envelopes run
-_FINAL_DB: Final = 70.0  # a released voice ends this far below its level
+_BLOCK = 1 << 14
+_SILENCE_DB = 100.0  # the range over which SoundFont envelopes run
+_FINAL_DB = 70.0  # a released voice ends this far below its level
 
 
 def default_soundfont() -> Path:
@@ -202,12 +202,12 @@ def _envelope_decibels(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
 
 
 # Defaults of SoundFont 2.04, section 8.1.3, for the generators that are used; all others are 0.
-_DEFAULTS: Final[_Generators] = {8: 13_500, 56: 100} | dict.fromkeys(
+_DEFAULTS: _Generators = {8: 13_500, 56: 100} | dict.fromkeys(
     (*range(25, 29), 30, *range(33, 37), 38), -12_000
 )
 # Generators of a preset that are added to those of the instrument.
-_ADDED: Final = frozenset({8, 9, 11, *range(25, 41), 48, 51, 52, 56})
-_FULL_RANGE: Final = 127 << 8
+_ADDED = frozenset({8, 9, 11, *range(25, 41), 48, 51, 52, 56})
+_FULL_RANGE = 127 << 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)

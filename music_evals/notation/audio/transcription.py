@@ -7,7 +7,7 @@ stimuli, whose notes are known.
 """
 
 import io
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,27 +15,27 @@ import soundfile
 
 Samples = npt.NDArray[np.floating[Any]]
 
-_KICK_BAND: Final = (30, 120)  # Hz; only the bass drum is loud here
-_SNARE_BAND: Final = (150, 400)  # Hz; the body of a snare drum, below the hi-hat
-_ATTACK: Final = 0.08  # seconds of a stroke that are measured
-_SILENCE: Final = -60.0  # dB; a recording without any louder stroke has no drums
-_STROKE: Final = (
+_KICK_BAND = (30, 120)  # Hz; only the bass drum is loud here
+_SNARE_BAND = (150, 400)  # Hz; the body of a snare drum, below the hi-hat
+_ATTACK = 0.08  # seconds of a stroke that are measured
+_SILENCE = -60.0  # dB; a recording without any louder stroke has no drums
+_STROKE = (
     -18.0,
     -8.0,
 )  # dB below the loudest stroke of a band: less is silence, more a stroke
-_SNARE: Final = (
+_SNARE = (
     -12.0,
     -2.0,
 )  # dB of the snare's band over the kick's: less is a kick alone, more a snare alone
 
-_NOTE_WINDOW: Final = 16_384  # samples of a spectrum on either side of an onset
-_WINDOW: Final = 8192  # samples of a melody's spectra
+_NOTE_WINDOW = 16_384  # samples of a spectrum on either side of an onset
+_WINDOW = 8192  # samples of a melody's spectra
 _LOWEST, _HIGHEST = 36, 100  # range of notes
 
-_HOP: Final = 0.05  # seconds between two spectra of a melody
-_LOUD: Final = 0.2  # moments below this share of the melody's loudest note are not compared
-_WIDEST: Final = 14  # semitones
-_SPAN: Final = 5  # spectra that `Alignment.weakest` averages, a quarter of a second
+_HOP = 0.05  # seconds between two spectra of a melody
+_LOUD = 0.2  # moments below this share of the melody's loudest note are not compared
+_WIDEST = 14  # semitones
+_SPAN = 5  # spectra that `Alignment.weakest` averages, a quarter of a second
 
 
 class Alignment(NamedTuple):

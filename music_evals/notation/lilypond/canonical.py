@@ -27,24 +27,24 @@ from fractions import Fraction
 from itertools import pairwise
 from statistics import median
 from textwrap import indent
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.notation.abc.tunes import is_plain_length
 from music_evals.notation.lilypond.structure import Event, Key, Metre, Structure
 from music_evals.notation.lilypond.syntax.languages import name_of
 
-_SHORTEST: Final = Fraction(1, 128)
-_LENGTHS: Final = {
+_SHORTEST = Fraction(1, 128)
+_LENGTHS = {
     f"{value}{'.' * dots}": Fraction(2**dots * 2 - 1, value * 2**dots)
     for value in (1, 2, 4, 8, 16, 32, 64, 128)
     for dots in range(3)
 }
 """Durations as LilyPond writes them → whole notes."""
-_LONGEST_FIRST: Final = sorted(_LENGTHS, key=_LENGTHS.__getitem__, reverse=True)
-_BEAT: Final = Fraction(1, 4)
-_MAX_VOICES: Final = 8  # of a staff
+_LONGEST_FIRST = sorted(_LENGTHS, key=_LENGTHS.__getitem__, reverse=True)
+_BEAT = Fraction(1, 4)
+_MAX_VOICES = 8  # of a staff
 _Keys = dict[Fraction, str]  # commands of changes of key, by their moments
-_WORD: Final = re.compile(
+_WORD = re.compile(
     r"""\\clef[ ]"(?P<clef>[^"]*)"
     | \\key[ ](?P<tonic>\S+)[ ]\\(?P<mode>\S+)
     | \\time[ ](?P<metre>\d+/\d+)

@@ -26,7 +26,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from typing import Final, Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from music_evals.notation.cache import cache_folder, cache_get, cache_put
 from music_evals.notation.lilypond.sandbox import launcher
@@ -35,40 +35,38 @@ from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES
 from music_evals.notation.subprocesses import ELSEWHERE
 
-NOT_MEASURED: Final = "not_measured"
+NOT_MEASURED = "not_measured"
 """Key in a sample's store: why LilyPond could not finish, through no fault of the text."""
 
-_TEXT: Final = "score.ly"
-_SETTINGS: Final = "settings.ly"
-_MIDI_ONLY: Final = files(__package__).joinpath("settings/midi.ly")
-_CACHE_FORMAT: Final = 6
-_MAX_ENTRY: Final = 128 << 20  # bytes of an entry of the cache
-_AHEAD: Final = 16  # texts per worker that may be under way while the first of them is not done
-_TOGETHER: Final = 16  # texts for one LilyPond process
-_SHORT: Final = 12_500  # bytes of a text that is compiled together with others
-_RANDOM: Final = 8  # random bytes with which the name of each of them begins
-_START: Final = 2 * _RANDOM  # hexadecimal digits
+_TEXT = "score.ly"
+_SETTINGS = "settings.ly"
+_MIDI_ONLY = files(__package__).joinpath("settings/midi.ly")
+_CACHE_FORMAT = 6
+_MAX_ENTRY = 128 << 20  # bytes of an entry of the cache
+_AHEAD = 16  # texts per worker that may be under way while the first of them is not done
+_TOGETHER = 16  # texts for one LilyPond process
+_SHORT = 12_500  # bytes of a text that is compiled together with others
+_RANDOM = 8  # random bytes with which the name of each of them begins
+_START = 2 * _RANDOM  # hexadecimal digits
 
 # Code that could affect other texts in the same LilyPond process: names of files, and Scheme other
 # than literals, names and three harmless calls.
-_CALL: Final = (
-    r"""\((?:ly:make-moment|set-global-staff-size|set-default-paper-size)[\w\s'"./+-]*\)"""
-)
-_PROGRAM: Final = re.compile(
+_CALL = r"""\((?:ly:make-moment|set-global-staff-size|set-default-paper-size)[\w\s'"./+-]*\)"""
+_PROGRAM = re.compile(
     rf"""#(?!'[\w(]|\#(?:[tf]|x[0-9A-F])|-?\.?[0-9]|"|[A-Za-z]|{_CALL})|\$"""
     rf"""|\\(?:include\b(?!\s*"(?:{"|".join(LANGUAGES)})\.ly")|bookOutput|sourcefile|maininput)"""
     r"|output-filename",
     re.ASCII,
 )
-_FAILED: Final = re.compile(r'fatal error: failed files: "(?P<names>[^\n"]*)"\n?\Z')
+_FAILED = re.compile(r'fatal error: failed files: "(?P<names>[^\n"]*)"\n?\Z')
 
 # The sandbox has no /proc, so LilyPond's garbage collector finds the stack in another way, and
 # prints this.
-_NOISE: Final = "GC Warning: pthread_getattr_np or pthread_attr_getstack failed for main thread\n"
-_OUT_OF_MEMORY: Final = re.compile(
+_NOISE = "GC Warning: pthread_getattr_np or pthread_attr_getstack failed for main thread\n"
+_OUT_OF_MEMORY = re.compile(
     r"out of memory|bad_alloc|cannot allocate|dynamic memory|too many heap sections", re.IGNORECASE
 )
-_ERROR: Final = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE | re.IGNORECASE)
+_ERROR = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE | re.IGNORECASE)
 
 
 # None if LilyPond ended by itself

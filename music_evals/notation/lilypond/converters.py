@@ -5,7 +5,6 @@ import subprocess
 from collections.abc import Sequence
 from functools import cache as cached
 from pathlib import Path
-from typing import Final
 
 from music_evals.notation.cache import cache_get, cache_put
 from music_evals.notation.lilypond.compiler import (
@@ -17,7 +16,7 @@ from music_evals.notation.lilypond.compiler import (
 )
 from music_evals.notation.lilypond.sandbox.runner import Limits, run_confined
 
-_LIMITS: Final = Limits(seconds=60, output_bytes=16 << 20)
+_LIMITS = Limits(seconds=60, output_bytes=16 << 20)
 
 
 class ConversionError(ValueError):

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, starmap
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -30,8 +30,8 @@ from music_evals.notation.lilypond.syntax.languages import (
 )
 from music_evals.notation.lilypond.syntax.lexer import Kind, Token, closing_index, tokenize
 
-RUN: Final = 8  # words in a row that are compared
-NEAR_COPY: Final = 0.5
+RUN = 8  # words in a row that are compared
+NEAR_COPY = 0.5
 """Share from which on a piece is called a near-copy.
 
 Among 807 pieces of the Mutopia Project, 17 reach it: 16 are the same music in another version or
@@ -39,11 +39,11 @@ edition, one is a canon on the same bass. Pieces of different music share 0.15 a
 and repeated notes, 2 of 2,401 excerpts of 40 notes reach 0.5 by accident, and 4 of 2,280 excerpts
 of 24 notes.
 """
-MAX_WORDS: Final = 50_000  # words of a text that are read
-LEAST_RUNS: Final = 16  # a text with fewer distinct runs is too short or too uniform to compare
-SKETCH: Final = 256  # hashes of a text that stand for it in a log
+MAX_WORDS = 50_000  # words of a text that are read
+LEAST_RUNS = 16  # a text with fewer distinct runs is too short or too uniform to compare
+SKETCH = 256  # hashes of a text that stand for it in a log
 
-_NOT_MUSIC: Final = frozenset(
+_NOT_MUSIC = frozenset(
     (
         *("\\header", "\\paper", "\\layout", "\\midi", "\\with"),
         *("\\markup", "\\markuplist", "\\markuplines"),
@@ -51,17 +51,17 @@ _NOT_MUSIC: Final = frozenset(
     )
 )
 """Commands whose braces hold no notes."""
-_PITCHES_AFTER: Final[Mapping[str, int]] = {
+_PITCHES_AFTER: Mapping[str, int] = {
     "\\key": 1,
     "\\relative": 1,
     "\\transposition": 1,
     "\\transpose": 2,
 }
-_OCTAVES: Final = frozenset("',=!?")  # between a note's name and its duration
-_CHORD_ENDS: Final = frozenset({">", "{", "}", "<<", ">>"})
-_RESTS: Final = frozenset({"r", "R", "s"})
-_CHORD_AGAIN: Final = "q"
-_DURATION: Final = re.compile(
+_OCTAVES = frozenset("',=!?")  # between a note's name and its duration
+_CHORD_ENDS = frozenset({">", "{", "}", "<<", ">>"})
+_RESTS = frozenset({"r", "R", "s"})
+_CHORD_AGAIN = "q"
+_DURATION = re.compile(
     r"\s*(?:[0-9]{1,4}|\\(?:breve|longa|maxima)\b)(?:\s*\.)*(?:\s*[*/]\s*[0-9]{1,4})*"
 )
 

@@ -8,20 +8,19 @@ before it is decoded.
 import io
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
 
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.sandbox import Limits
 
-MAX_WIDTH: Final = 1000  # pixels; wider pictures are scaled down
+MAX_WIDTH = 1000  # pixels; wider pictures are scaled down
 
-_SETTINGS: Final = files(__package__).joinpath("settings/first_system.ly")
-_FILE: Final = "system.png"
-_MAX_BYTES: Final = 1_000_000
-_MAX_SIZE: Final = (4000, 2000)
-_PAGE: Final = 140  # height in staff spaces; a staff has four
-_MARGIN: Final = 6  # pixels of white around the ink
-_GREYS: Final = 4
+_SETTINGS = files(__package__).joinpath("settings/first_system.ly")
+_FILE = "system.png"
+_MAX_BYTES = 1_000_000
+_MAX_SIZE = (4000, 2000)
+_PAGE = 140  # height in staff spaces; a staff has four
+_MARGIN = 6  # pixels of white around the ink
+_GREYS = 4
 
 
 class PictureError(ValueError):

@@ -2,9 +2,8 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
-MAX_BYTES: Final = 4_000_000  # of a file
+MAX_BYTES = 4_000_000  # of a file
 
 
 class SourceError(ValueError):

@@ -20,18 +20,18 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
 from operator import attrgetter
-from typing import Final, Literal, Unpack, cast, get_args
+from typing import Literal, Unpack, cast, get_args
 
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, Running, compile_texts
 from music_evals.notation.lilypond.syntax.languages import note_names
 
-_SETTINGS: Final = files(__package__).joinpath("settings/structure.ly")
-_OUTPUT: Final = "score-structure.tsv"
-_STEPS: Final = "CDEFGAB"
-_KEY_SIGNS: Final = {Fraction(-1): "-flat", Fraction(0): "", Fraction(1): "-sharp"}
-_MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
+_SETTINGS = files(__package__).joinpath("settings/structure.ly")
+_OUTPUT = "score-structure.tsv"
+_STEPS = "CDEFGAB"
+_KEY_SIGNS = {Fraction(-1): "-flat", Fraction(0): "", Fraction(1): "-sharp"}
+_MAJOR = (0, 2, 4, 5, 7, 9, 11)
 
-_MODES: Final[Mapping[tuple[Fraction | int, ...], str]] = {  # semitones from the tonic → name
+_MODES: Mapping[tuple[Fraction | int, ...], str] = {  # semitones from the tonic → name
     _MAJOR: "major",
     (0, 2, 3, 5, 7, 8, 10): "minor",
     (0, 2, 3, 5, 7, 9, 10): "dorian",
@@ -42,7 +42,7 @@ _MODES: Final[Mapping[tuple[Fraction | int, ...], str]] = {  # semitones from th
 }
 
 Kind = Literal["note", "rest", "skip"]
-_KINDS: Final = get_args(Kind)
+_KINDS = get_args(Kind)
 
 
 class StructureError(LilyPondError):

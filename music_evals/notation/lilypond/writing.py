@@ -22,7 +22,6 @@ Source: arXiv 2606.08722, section 3.3, and the code published with it.
 import io
 import re
 from dataclasses import dataclass
-from typing import Final
 
 import mido
 
@@ -33,15 +32,15 @@ from music_evals.notation.lilypond.syntax.header import stated_versions
 from music_evals.notation.lilypond.syntax.lexer import Kind, tokenize
 from music_evals.notation.midi.descriptors import Protocol
 
-LIMITS: Final = Limits(seconds=15)  # of a piece
-MAX_MESSAGES: Final = 4_000  # characters of LilyPond's messages that are kept
-VERSION: Final = "2.24.3"
-PUBLISHED_VERSION: Final = "2.24.4"
-LANGUAGE: Final = "nederlands"
+LIMITS = Limits(seconds=15)  # of a piece
+MAX_MESSAGES = 4_000  # characters of LilyPond's messages that are kept
+VERSION = "2.24.3"
+PUBLISHED_VERSION = "2.24.4"
+LANGUAGE = "nederlands"
 
-_VERSION_FORM: Final = re.compile(r"[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,3}){0,2}", re.ASCII)
-_PUBLISHED_FENCE: Final = re.compile(r"```[\w+-]*[^\S\n]*\n", re.ASCII)
-_PUBLISHED_FENCE_ALONE: Final = re.compile(
+_VERSION_FORM = re.compile(r"[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,3}){0,2}", re.ASCII)
+_PUBLISHED_FENCE = re.compile(r"```[\w+-]*[^\S\n]*\n", re.ASCII)
+_PUBLISHED_FENCE_ALONE = re.compile(
     rf"^[^\S\n]*{_PUBLISHED_FENCE.pattern}", re.ASCII | re.MULTILINE
 )
 

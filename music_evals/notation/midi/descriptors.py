@@ -31,7 +31,7 @@ et al., "MusPy: A toolkit for symbolic music generation" (ISMIR 2020), and its `
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -39,13 +39,13 @@ from music_evals.notation.midi.note_arrays import Integers, MidiError, NoteArray
 
 Protocol = Literal["strict", "paper"]
 
-DESCRIPTORS: Final = ("polyphony_rate", "groove_consistency", "scale_consistency")
-STEPS: Final = 24  # steps per quarter note of the strict protocol
+DESCRIPTORS = ("polyphony_rate", "groove_consistency", "scale_consistency")
+STEPS = 24  # steps per quarter note of the strict protocol
 
-_THRESHOLD: Final = 2
-_MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
-_MINOR: Final = (0, 2, 3, 5, 7, 8, 10)
-_FINEST: Final = 7  # exponent of 2 in a time signature's denominator: 128
+_THRESHOLD = 2
+_MAJOR = (0, 2, 4, 5, 7, 9, 11)
+_MINOR = (0, 2, 3, 5, 7, 8, 10)
+_FINEST = 7  # exponent of 2 in a time signature's denominator: 128
 
 DescriptorError = MidiError  # raised for MIDI that has no descriptors
 

@@ -20,7 +20,7 @@ import re
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any
 
 import mido
 
@@ -28,12 +28,12 @@ from music_evals.notation.midi.note_arrays import DEFAULT_TEMPO, PERCUSSION_CHAN
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 _Voice = tuple[int, int]  # channel and pitch
-_META_FIELDS: Final = {
+_META_FIELDS = {
     "set_tempo": ("tempo",),
     "time_signature": ("numerator", "denominator"),
     "key_signature": ("key",),
 }
-_LINE: Final = re.compile(
+_LINE = re.compile(
     r"tick=(\d{1,9}) beat=\d{1,9}(?:\.\d{1,3})? (?:note_(on|off) channel=(\d{1,2}) note=(\d{1,3}) "
     r"velocity=(\d{1,3})"
     r"|set_tempo tempo=([1-9]\d{0,7})|(?!note_|set_tempo)[a-z_]+(?: [a-z]+=[A-Za-z0-9#-]{1,9})*)",

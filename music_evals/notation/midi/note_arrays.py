@@ -14,23 +14,21 @@ import io
 import re
 from collections import defaultdict, deque
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import mido
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_BYTES: Final = 1_000_000
+MAX_BYTES = 1_000_000
 """Largest file that is read by default; the longest pieces of the Mutopia Project have some 70,000
 bytes.
 """
 
-PERCUSSION_CHANNEL: Final = 9
-DEFAULT_TEMPO: Final = (
-    500_000  # microseconds per quarter note where a file names no tempo (MIDI standard)
-)
+PERCUSSION_CHANNEL = 9
+DEFAULT_TEMPO = 500_000  # microseconds per quarter note where a file names no tempo (MIDI standard)
 
-KEYS: Final = (
+KEYS = (
     *("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#"),
     *("Abm", "Ebm", "Bbm", "Fm", "Cm", "Gm", "Dm", "Am", "Em", "Bm", "F#m", "C#m", "G#m"),
     *("D#m", "A#m"),
@@ -39,10 +37,10 @@ KEYS: Final = (
 seven sharps.
 """
 
-_MAX_TICKS: Final = 1 << 40
+_MAX_TICKS = 1 << 40
 # mido reads a number of variable length up to its end, in time quadratic in its bytes; text of an
 # event may have as many bytes above 127 in a row.
-_LONG_NUMBER: Final = re.compile(rb"[\x80-\xff]{1000}")
+_LONG_NUMBER = re.compile(rb"[\x80-\xff]{1000}")
 
 Integers = NDArray[np.int64]
 

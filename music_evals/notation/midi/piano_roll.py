@@ -3,28 +3,27 @@
 import io
 import math
 from itertools import chain
-from typing import Final
 
 import numpy as np
 
 from music_evals.notation.midi.note_arrays import MidiError, NoteArrays, read_note_arrays
 
-MAX_WIDTH: Final = 800
-MAX_HEIGHT: Final = 240
-LEFT: Final = 24  # pixels left of the first note, in which the octaves are named
+MAX_WIDTH = 800
+MAX_HEIGHT = 240
+LEFT = 24  # pixels left of the first note, in which the octaves are named
 
-_QUARTER: Final = 24  # pixels per quarter note of short music
-_SEMITONE: Final = 6  # pixels per semitone of music in a narrow range
-_BORDER: Final = 2  # semitones above and below the notes
-_CLOSEST: Final = 8  # pixels between two measure lines
+_QUARTER = 24  # pixels per quarter note of short music
+_SEMITONE = 6  # pixels per semitone of music in a narrow range
+_BORDER = 2  # semitones above and below the notes
+_CLOSEST = 8  # pixels between two measure lines
 # White, lines of measures, lines of octaves, names of octaves; then the colours of the tracks,
 # which people with colour vision deficiency can tell apart (Okabe and Ito, 2008).
-_COLOURS: Final = (
+_COLOURS = (
     *((255, 255, 255), (236, 236, 236), (210, 210, 210), (110, 110, 110)),
     *((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)),
     *((230, 159, 0), (86, 180, 233), (0, 0, 0), (150, 140, 20)),
 )
-_FIRST_TRACK: Final = 4  # place of its colour
+_FIRST_TRACK = 4  # place of its colour
 
 
 def piano_roll(midi: bytes) -> bytes | None:

@@ -21,7 +21,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,13 +31,13 @@ from music_evals.notation.scores.preparing import ScoreError
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
 
-DIVISIONS: Final = (4, 6, 8, 5, 12, 16, 7, 10, 24, 32, 48)
+DIVISIONS = (4, 6, 8, 5, 12, 16, 7, 10, 24, 32, 48)
 """Equal steps of a quarter note on which notes may start, the simplest first."""
 
-_UNITS: Final = 3360  # of a quarter note; each step and each measure is a whole number of units
-_FINEST: Final = 7  # exponent of 2 in the denominator of a metre
-_MAX_VOICES: Final = 16  # of a part
-_CONTEXT: Final = 40  # notes before and after a note that tell how it is spelled
+_UNITS = 3360  # of a quarter note; each step and each measure is a whole number of units
+_FINEST = 7  # exponent of 2 in the denominator of a metre
+_MAX_VOICES = 16  # of a part
+_CONTEXT = 40  # notes before and after a note that tell how it is spelled
 
 
 _Notes = list[list[Any]]  # onset, end, pitch, and name of the pitch on the line of fifths

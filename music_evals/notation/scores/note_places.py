@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from music_evals.notation.scores.preparing import ScoreError
 if TYPE_CHECKING:
     from music21.stream import Score
 
-GRID: Final = 96  # steps of a quarter note
-_MAX_BYTES: Final = 1 << 24  # largest MIDI file that is read
-_MAX_NAMED: Final = 3  # notes that a difference names
+GRID = 96  # steps of a quarter note
+_MAX_BYTES = 1 << 24  # largest MIDI file that is read
+_MAX_NAMED = 3  # notes that a difference names
 
 _Written = tuple[int, int, int, bool]  # onset, pitch, end, whether a tie goes on to the next note
 _Place = tuple[int, int]  # onset in 1/96 of a quarter note, and pitch

@@ -8,10 +8,10 @@ files have its pieces one by one: the further pieces get the number of the first
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from string import ascii_lowercase
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-_IMPRECISION: Final = Fraction(1, 96)  # quarter notes
-_PLAIN: Final = ("regular", "none")  # bar lines
+_IMPRECISION = Fraction(1, 96)  # quarter notes
+_PLAIN = ("regular", "none")  # bar lines
 
 
 class _Column(NamedTuple):

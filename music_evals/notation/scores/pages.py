@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Final
+from typing import Any
 from xml.etree import ElementTree
 
 from music_evals.notation.extras import require
@@ -19,18 +19,18 @@ from music_evals.notation.scores.preparing import NO_NAME, ScoreError
 
 # A staff is then about 29 pixels high, so that accidentals and ledger lines are legible. The width
 # stays below the 1,568 pixels to which several models scale images down.
-_WIDTH: Final = 1400
-_SCALE: Final = 60  # percent of verovio's own size
+_WIDTH = 1400
+_SCALE = 60  # percent of verovio's own size
 
-_PAGE: Final = (2100, 2970)  # verovio's units, tenths of a millimetre: A4
-_MARGIN: Final = 100
-_LINE: Final = 90  # letters in a line of title or composer
-_FONT: Final = "STIXGeneral"
-_FILES: Final = (
+_PAGE = (2100, 2970)  # verovio's units, tenths of a millimetre: A4
+_MARGIN = 100
+_LINE = 90  # letters in a line of title or composer
+_FONT = "STIXGeneral"
+_FILES = (
     *(f"STIXGeneral{style}.ttf" for style in ("", "Bol", "Italic", "BolIta")),
     *(f"DejaVuSerif{style}.ttf" for style in ("", "-Bold", "-Italic", "-BoldItalic")),
 )
-_TEXT_SIGNS: Final = {
+_TEXT_SIGNS = {
     "\ueca3": "half note",
     "\ueca5": "\u2669",
     "\ueca7": "\u266a",

@@ -3,10 +3,9 @@
 import io
 import re
 from collections.abc import Sequence
-from typing import Final
 
-_A4_INCHES: Final = 8.27  # width
-_PAGE: Final = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
+_A4_INCHES = 8.27  # width
+_PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 
 
 def pages_to_pdf(pages: Sequence[bytes]) -> bytes:

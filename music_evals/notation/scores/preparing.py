@@ -1,14 +1,14 @@
 """The uniform form of music21 scores that the suite works on, and its MusicXML."""
 
 import re
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from music_evals.notation.scores.numbering import number_measures
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
 
-FORMATS: Final = {
+FORMATS = {
     ".musicxml": "musicxml",
     ".xml": "musicxml",
     ".mxl": "musicxml",
@@ -18,13 +18,13 @@ FORMATS: Final = {
     ".krn": "humdrum",
 }
 """Suffixes of the score files that `read_score` accepts → their formats, as music21 names them."""
-SUFFIXES: Final = tuple(FORMATS)
-NO_NAME: Final = "MusicXML Part"  # music21's name for a part without a name
-_PLACEHOLDER: Final = re.compile(
+SUFFIXES = tuple(FORMATS)
+NO_NAME = "MusicXML Part"  # music21's name for a part without a name
+_PLACEHOLDER = re.compile(
     r"@\{[^{}]*\}[ .,:]*"
 )  # for values of other records, in titles of Humdrum
-_RANDOM_ID: Final = re.compile(r'"([A-Z])[0-9a-f]{32}"')
-_DATE: Final = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
+_RANDOM_ID = re.compile(r'"([A-Z])[0-9a-f]{32}"')
+_DATE = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
 
 
 class ScoreError(ValueError):

@@ -10,7 +10,7 @@ import re
 import zipfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.midi.note_arrays import MidiError
@@ -20,21 +20,21 @@ from music_evals.notation.scores.preparing import FORMATS, SUFFIXES, ScoreError,
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
 
-MAX_BYTES: Final = 20_000_000  # largest file that is read, also after decompression
-MAX_NOTES: Final = 200_000  # most notes and rests in a score
-MAX_MEASURES: Final = 10_000  # most measures in a part
-_MAX_QUARTERS: Final = (
+MAX_BYTES = 20_000_000  # largest file that is read, also after decompression
+MAX_NOTES = 200_000  # most notes and rests in a score
+MAX_MEASURES = 10_000  # most measures in a part
+_MAX_QUARTERS = (
     4 * MAX_MEASURES
 )  # longest score in quarter notes: five and a half hours at 120 a minute
-_MAX_VOICES: Final = 200  # most voices of an ABC tune
-_MAX_DEPTH: Final = 50  # of XML elements; MusicXML nests about ten deep
-_ACCEPTED: Final = "accepted are " + ", ".join(SUFFIXES)
+_MAX_VOICES = 200  # most voices of an ABC tune
+_MAX_DEPTH = 50  # of XML elements; MusicXML nests about ten deep
+_ACCEPTED = "accepted are " + ", ".join(SUFFIXES)
 
-_LENGTH: Final = r"\d{1,7}(\.\d{1,6})?"
-_OFFSET: Final = r"([+-]?\d{1,2}(\.\d{1,6})?)?"
-_COUNT: Final = r"([+-]?\d{1,3})?"
+_LENGTH = r"\d{1,7}(\.\d{1,6})?"
+_OFFSET = r"([+-]?\d{1,2}(\.\d{1,6})?)?"
+_COUNT = r"([+-]?\d{1,3})?"
 # The values of MusicXML elements that music21 counts up to, or creates that many objects of.
-_MUSICXML_VALUES: Final = {
+_MUSICXML_VALUES = {
     "duration": _LENGTH,
     "divisions": _LENGTH,
     "beats": r"(\d{1,3}(\s*\+\s*\d{1,3}){0,9})?",
@@ -44,11 +44,11 @@ _MUSICXML_VALUES: Final = {
     **dict.fromkeys(("staves", "staff", "staff-lines", "slash-dots"), r"\d{0,2}"),
     **dict.fromkeys(("multiple-rest", "measure-repeat"), r"\d{0,3}"),
 }
-_ENDING: Final = r"(?s)(?!.*\d{3})[\d\s,.-]{0,20}"
-_TUNE: Final = re.compile(rb"^X:", re.MULTILINE)
+_ENDING = r"(?s)(?!.*\d{3})[\d\s,.-]{0,20}"
+_TUNE = re.compile(rb"^X:", re.MULTILINE)
 # Text that would make music21 create measures without end, and the like.
-_ABSURD_FIELD: Final = r"(?:^|\[)[MLQ]:[^\]\n]{0,80}?[0-9]{4,}"
-_ABSURD_KERN: Final = (
+_ABSURD_FIELD = r"(?:^|\[)[MLQ]:[^\]\n]{0,80}?[0-9]{4,}"
+_ABSURD_KERN = (
     r"^[^!\n*=][^\n]*(?:%\d{4}|(?:\d{4}|\.{8})\.{0,9}[A-Ga-gr])|(?:^|\t)\*M[^\t\n]{0,40}?\d{4,}"
 )
 

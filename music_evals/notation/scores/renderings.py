@@ -29,7 +29,7 @@ from contextlib import AbstractContextManager, nullcontext, redirect_stderr
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import pairwise
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 from xml.etree import ElementTree
 
 import mido
@@ -59,15 +59,15 @@ from music_evals.notation.scores.reading import parse_musicxml
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 Rendering = Literal["abc", "musicxml", "midi", "lilypond", "kern", "pages", "audio"]
-_LIBRARIES: Final = {
+_LIBRARIES = {
     "kern": ("converter21",),
     "musicxml": ("verovio",),
     "pages": ("verovio", "resvg_py"),
 }
-_MAX_ENTRY: Final = 64 << 20  # bytes of an entry in the cache
-_UNTIMED: Final = ("ornaments", "articulations", "technical", "fermata", "arpeggiate")
-_TRANSPOSITION: Final = ("attributes", "transpose")
-_NO_MIDI: Final = "% To create MIDI output, uncomment the following line:\n"
+_MAX_ENTRY = 64 << 20  # bytes of an entry in the cache
+_UNTIMED = ("ornaments", "articulations", "technical", "fermata", "arpeggiate")
+_TRANSPOSITION = ("attributes", "transpose")
+_NO_MIDI = "% To create MIDI output, uncomment the following line:\n"
 
 
 class Rendered(TypedDict):

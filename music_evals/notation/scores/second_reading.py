@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from music_evals.notation.abc.plain import plain_field, split_voices
 from music_evals.notation.abc.tunes import (
@@ -41,9 +41,9 @@ from music_evals.notation.scores.reading import decode_text, musicxml_bytes
 if TYPE_CHECKING:
     from music21.stream import Score
 
-_NAMES: Final = ("C", "C#", "D", "E-", "E", "F", "F#", "G", "A-", "A", "B-", "B")
-_ACCIDENTALS: Final[Mapping[int | None, str]] = {-2: "--", -1: "-", 1: "#", 2: "##"}
-_NOT_IN_NAME: Final = re.compile(r"[0-9/]+")
+_NAMES = ("C", "C#", "D", "E-", "E", "F", "F#", "G", "A-", "A", "B-", "B")
+_ACCIDENTALS: Mapping[int | None, str] = {-2: "--", -1: "-", 1: "#", 2: "##"}
+_NOT_IN_NAME = re.compile(r"[0-9/]+")
 
 _Place = tuple[int, int, str]  # measure, onset, pitch
 _AbcEvent = tuple[

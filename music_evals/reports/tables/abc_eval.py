@@ -3,7 +3,6 @@ questions are the same.
 """
 
 from itertools import product
-from typing import Final
 
 from music_evals.reports.comparisons import (
     OUTCOMES,
@@ -17,7 +16,7 @@ from music_evals.reports.records import Records
 from music_evals.reports.table import Cell, Table, notes
 from music_evals.reports.tables.common import run_notes
 
-_LABELS: Final = ("Task", "Model", "Condition", "Data")
+_LABELS = ("Task", "Model", "Condition", "Data")
 
 
 def tables(records: Records) -> list[Table]:

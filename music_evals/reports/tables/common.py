@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,11 @@ from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Rows, Ta
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
 
-STRICT: Final = "strict_choice/accuracy"
-OFFICIAL: Final = "official_choice/accuracy"
-MOST_UNREAD: Final = 0.05
+STRICT = "strict_choice/accuracy"
+OFFICIAL = "official_choice/accuracy"
+MOST_UNREAD = 0.05
 """The share of unread replies above which a note says what to do."""
-_BESIDE: Final = {
+_BESIDE = {
     "By rules": "accuracy_by_rules",
     "Read again": "read_again",
     "Reader failed": "reader_failed",
@@ -29,17 +29,17 @@ _BESIDE: Final = {
     "All options": "options_mass",
 }
 """Columns of the table of replies, and the metrics of a main scorer that only some runs have."""
-THIRD_PARTY: Final = "third_party"
+THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
-LABELS: Final = ("Model", "Source", "Condition", "Data")
+LABELS = ("Model", "Source", "Condition", "Data")
 """Headings of the columns that name a run, or a row of a paper."""
-NOT_PUBLISHED: Final = (
+NOT_PUBLISHED = (
     "† Not the paper's test, and not to be compared with its figures: other data, another protocol "
     "or condition, or a part of the items, as the row says."
 )
 
-_FEW_CLUSTERS: Final = 20
-_TITLES: Final = {
+_FEW_CLUSTERS = 20
+_TITLES = {
     "zero": "Zero-shot",
     "few": "Few-shot",
     "midi": "MIDI",
@@ -386,7 +386,7 @@ def replies_table(records: Records, benchmark: str) -> Table:
     return replace(table, notes=[*table.notes, *lines])
 
 
-_AMOUNTS: Final = (
+_AMOUNTS = (
     ("Tokens, median", "tokens", 0.5),
     ("Tokens, 90th percentile", "tokens", 0.9),
     ("Seconds, median", "seconds", 0.5),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
@@ -30,7 +30,7 @@ from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.frechet import LEAST_PIECES, small_sample_note
 from music_evals.scorers.score_tasks import CLEAN, count_estimates
 
-AVERAGED: Final = (
+AVERAGED = (
     "bar_count",
     "metadata_qa",
     "bar_sequencing",
@@ -41,10 +41,10 @@ AVERAGED: Final = (
     "genre_recognition",
 )
 """The tasks on Mutopia that the paper averages."""
-PAPER_PIECES: Final = 1000
+PAPER_PIECES = 1000
 """Of how many pieces the paper's Fréchet distances are; the distance falls with their number."""
-PAPER_REFERENCES: Final = {"bmdataset-test": "test", "mutopia": "Mut."}
-CATEGORIES: Final = (
+PAPER_REFERENCES = {"bmdataset-test": "test", "mutopia": "Mut."}
+CATEGORIES = (
     "invalid_metadata",
     "invalid_content",
     "invalid_bar_duration",
@@ -189,7 +189,7 @@ def generation_tables(records: Records) -> list[Table]:
     return [*tables, _repairs(runs, pieces), _novelty(runs, pieces)]
 
 
-_PRINTED: Final = {
+_PRINTED = {
     "compile rate": ("Comp. (%)", 1),
     "JS test": ("JS (test)", 2),
     "JS Mutopia": ("JS (Mut.)", 2),

@@ -7,7 +7,7 @@ Source: arXiv 2511.20697, Tables 2 to 6, sections 3.3 and 5.2.
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,10 +29,10 @@ from music_evals.scorers.metrics.accuracy import joint_agreement, level_success,
 from music_evals.scorers.metrics.estimates import Estimate, Estimates
 from music_evals.scorers.metrics.paired import mcnemar
 
-LEVELS: Final = (1, 2, 3, 4)
-_GROUPS: Final = {"Modality": "task"}
-_JOINT: Final = "Judges and a person unanimous"
-_AGREEMENTS: Final = (
+LEVELS = (1, 2, 3, 4)
+_GROUPS = {"Modality": "task"}
+_JOINT = "Judges and a person unanimous"
+_AGREEMENTS = (
     "Judges unanimous",
     _JOINT,
     "Krippendorff's α",
@@ -41,13 +41,13 @@ _AGREEMENTS: Final = (
     "McNemar p",
     "Pearson's r",
 )
-_TITLES: Final = (
+_TITLES = (
     "MSU-Bench Tables 2 and 5: accuracy in percent by level",
     "MSU-Bench Table 3: overall accuracy in percent, with intervals",
     "MSU-Bench Table 4: accuracy in percent from the title alone",
 )
-_SCORES: Final = 150  # of the published test
-_ADAPTED: Final = r"vllm/.+:"  # how Inspect names a model with an adapter: vllm/BASE:ADAPTER
+_SCORES = 150  # of the published test
+_ADAPTED = r"vllm/.+:"  # how Inspect names a model with an adapter: vllm/BASE:ADAPTER
 _Question = Mapping[str, Any]  # details of an item
 
 

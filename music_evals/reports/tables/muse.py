@@ -6,7 +6,6 @@ Source: arXiv 2510.22455, Tables 1 and 2 and section 3.
 from functools import partial
 from itertools import product
 from math import isnan, nan
-from typing import Final
 
 from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records, score_of
@@ -28,10 +27,10 @@ from music_evals.reports.tables.common import (
 )
 from music_evals.scorers.metrics.estimates import Estimate, Estimates
 
-MODALITIES: Final = {"audio": "Audio", "midi": "MIDI"}
-SHOTS: Final = {"zero": "Zero-shot", "few": "Few-shot"}
-STRATEGIES: Final = {"standalone": "Standalone", "cot": "CoT", "logiclm": "LogicLM"}
-_FACTORS: Final = ("modality", "shots", "strategy")
+MODALITIES = {"audio": "Audio", "midi": "MIDI"}
+SHOTS = {"zero": "Zero-shot", "few": "Few-shot"}
+STRATEGIES = {"standalone": "Standalone", "cot": "CoT", "logiclm": "LogicLM"}
+_FACTORS = ("modality", "shots", "strategy")
 
 
 def tables(records: Records) -> list[Table]:

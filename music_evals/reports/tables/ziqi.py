@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from statistics import fmean
-from typing import Final
 
 import pandas as pd
 
@@ -29,17 +28,17 @@ from music_evals.reports.tables.common import (
 from music_evals.scorers.metrics.choices import LETTERS, choice_figures
 from music_evals.scorers.metrics.estimates import Estimate, Estimates, average
 
-MARGIN: Final = 0.05
+MARGIN = 0.05
 """The paper's ±5.0%, read as a share of the mean F1; read as 5 points, its own shares of classes do
 not come out.
 """
-BIAS: Final = {
+BIAS = {
     "female": "Female",
     "black": "Black African",
     "european": "European",
     "other": "Other regions",
 }
-_CLASSES: Final = {"Gender": "female", "Race": "black"}
+_CLASSES = {"Gender": "female", "Race": "black"}
 
 
 def tables(records: Records) -> list[Table]:

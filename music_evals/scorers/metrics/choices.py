@@ -8,7 +8,6 @@ Source: arXiv 2406.15885, section 4.1 (precision, recall, F1) and 6.1 (chosen le
 """
 
 from functools import lru_cache
-from typing import Final
 
 import numpy as np
 
@@ -16,8 +15,8 @@ from music_evals.scorers.metrics.estimates import Estimate, Estimates, share
 from music_evals.scorers.metrics.proportion import wilson_interval
 from music_evals.scorers.metrics.resampling import Interval, middle95
 
-LETTERS: Final = "ABCD"
-_DRAWS: Final = 4000
+LETTERS = "ABCD"
+_DRAWS = 4000
 
 
 def choice_figures(right: int, answered: int, responses: int, questions: int) -> Estimates:

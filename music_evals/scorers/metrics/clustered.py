@@ -7,7 +7,6 @@ interval here is t-based; ``docs/reports.md`` compares both in simulations.
 from collections.abc import Hashable, Sequence
 from math import nan
 from statistics import fmean
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ import numpy.typing as npt
 from music_evals.scorers.metrics.proportion import Z95, wilson_interval
 from music_evals.scorers.metrics.resampling import Floats, Interval, Names, Outcomes
 
-_EQUAL: Final = 1e-9  # means of clusters that differ by less are equal
+_EQUAL = 1e-9  # means of clusters that differ by less are equal
 
 
 def mean_interval(

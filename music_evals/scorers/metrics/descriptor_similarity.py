@@ -11,19 +11,17 @@ Source: arXiv 2606.08722, section 3.2 (generation metrics), and the code publish
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from music_evals.scorers.metrics.resampling import Floats
 
-REACH: Final = (
-    5  # standard deviations on both sides of each mean over which a divergence is integrated
-)
-_SAME: Final = 1e-9  # of the largest value; a spread below is that of rounding
-_ZERO: Final = 40.0  # standard deviations from the mean at which a density is 0 in 64 bits
-_FAR: Final = 1e60  # standard deviations; beyond, differences in distance or width change nothing
+REACH = 5  # standard deviations on both sides of each mean over which a divergence is integrated
+_SAME = 1e-9  # of the largest value; a spread below is that of rounding
+_ZERO = 40.0  # standard deviations from the mean at which a density is 0 in 64 bits
+_FAR = 1e60  # standard deviations; beyond, differences in distance or width change nothing
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 

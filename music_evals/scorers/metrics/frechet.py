@@ -10,14 +10,12 @@ Distance" (2024), arXiv 2412.07948; D. C. Dowson and B. V. Landau, "The Fréchet
 multivariate normal distributions", Journal of Multivariate Analysis 12 (1982).
 """
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 
 from music_evals.scorers.metrics.resampling import Floats, Interval, middle95
 
-LEAST_PIECES: Final = 50  # generated pieces below which nothing is extrapolated
+LEAST_PIECES = 50  # generated pieces below which nothing is extrapolated
 
 
 def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> float:

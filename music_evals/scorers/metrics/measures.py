@@ -9,11 +9,10 @@ Source: arXiv 2606.08722, section 3.3 (understanding).
 from collections.abc import Collection, Hashable, Sequence
 from itertools import combinations
 from statistics import median
-from typing import Final
 
 from music_evals.scorers.metrics.estimates import Estimate, Estimates, share
 
-_TOLERANCES: Final = {"exact": 0, "within_1": 1, "within_5": 5, "within_10": 10}
+_TOLERANCES = {"exact": 0, "within_1": 1, "within_5": 5, "within_10": 10}
 
 
 def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> float:

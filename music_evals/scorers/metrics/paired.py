@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from math import inf, nan, sqrt
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from music_evals.scorers.metrics.resampling import Floats, Interval, Names, Outc
 
 Test = Literal["McNemar", "sign flips"]
 
-EXACT_UP_TO: Final = 12  # the most clusters for which all flips of signs are tried, 4096 flips
+EXACT_UP_TO = 12  # the most clusters for which all flips of signs are tried, 4096 flips
 # discordant pairs below which `mcnemar` is exact: the chi-square approximation needs about 25
-EXACT_BELOW: Final = 25
-_MAX_CELLS: Final = 1_000_000  # signs that are drawn at a time
+EXACT_BELOW = 25
+_MAX_CELLS = 1_000_000  # signs that are drawn at a time
 
 
 class Comparison(NamedTuple):

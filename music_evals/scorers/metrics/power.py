@@ -7,10 +7,9 @@ Source: E. Miller, "Adding Error Bars to Evals", arXiv 2411.00640, section 5.
 """
 
 from math import ceil, inf, isinf, sqrt
-from typing import Final
 
-LEVEL: Final = 0.05
-POWER: Final = 0.8
+LEVEL = 0.05
+POWER = 0.8
 
 
 def detectable_difference(error: float, freedom: float = inf) -> float:

@@ -8,7 +8,7 @@ Source: arXiv 2606.08722, section 3.3. Novelty and the intervals are beyond the 
 
 from collections.abc import Mapping, Sequence
 from math import exp, inf
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from music_evals.scorers.metrics.descriptor_similarity import Fit
 
 Pieces = Sequence[Mapping[str, Any]]
-ORIGINAL: Final = "original_rate"
+ORIGINAL = "original_rate"
 """The metric of which a piece's value depends on the other pieces of its run, see `original`."""
 
 

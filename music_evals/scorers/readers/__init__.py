@@ -13,14 +13,14 @@ Every reading is one of six, with the same names in all benchmarks:
 linear time.
 """
 
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 Status = Literal["answered", "refused", "several", "unreadable", "empty", "cut"]
-VERSION: Final = 4
+VERSION = 4
 """Changes with every change of what replies are read as; logs record it, and signatures of scores
 name it.
 """
-STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 class Reading(NamedTuple):

@@ -9,29 +9,29 @@ full lists; the other lists supply the answers that it lacks.
 
 import json
 import re
-from typing import Any, Final
+from typing import Any
 
 from music_evals.scorers.readers.cleaning import clean_reply
 
-MAX_REPLY: Final = 48_000  # characters of a reply that are read
-MAX_ANSWER: Final = 4_000  # characters of an answer that are kept
+MAX_REPLY = 48_000  # characters of a reply that are read
+MAX_ANSWER = 4_000  # characters of an answer that are kept
 
 Answers = list[str | None]
 Numbered = dict[int, str]  # answers by the numbers of their questions
 
-_NUMBERED: Final = re.compile(
+_NUMBERED = re.compile(
     r"(?i)(?P<indent>[ \t]{0,12})[*_#>`\-•]{0,6}[ \t]{0,3}(?:(?:question|answer|q|a)[ "
     r"\t]{0,2}[.#]?[ \t]{0,2})?"
     r"[\[(]?(?P<number>\d{1,3})[*_\])]{0,3}[ \t]?"
     r"(?:[.:)][*_]{0,3}(?:[ \t]|(?=[^\d\s])|$)|[-–—][ \t]|$)[*_]{0,3}[ \t]{0,4}(?P<answer>.*)"
 )
-_IN_LINE: Final = re.compile(r"(?<![^\s*(;,])Q?(\d{1,3})[.):][*_]{0,3}(?=[ \t])")
-_LABEL: Final = re.compile(
+_IN_LINE = re.compile(r"(?<![^\s*(;,])Q?(\d{1,3})[.):][*_]{0,3}(?=[ \t])")
+_LABEL = re.compile(
     r"[*_]{0,3}(?:final )?answer[*_]{0,3}[ ]?:[*_]{0,3}|[*_]{0,3}A:[*_]{0,3}", re.IGNORECASE
 )
-_KEY: Final = re.compile(r"(?:question|answer|q|a)?[ _.#]{0,2}(\d{1,3})", re.IGNORECASE)
-_NUMBER_KEYS: Final = ("number", "id", "question", "index", "q")
-_ANSWER_KEYS: Final = ("answer", "a", "response", "value")
+_KEY = re.compile(r"(?:question|answer|q|a)?[ _.#]{0,2}(\d{1,3})", re.IGNORECASE)
+_NUMBER_KEYS = ("number", "id", "question", "index", "q")
+_ANSWER_KEYS = ("answer", "a", "response", "value")
 
 
 def split_answers(completion: str, count: int) -> Answers:

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.chords import (
@@ -56,8 +56,8 @@ AnswerType = Literal[
     "chord", "numeral",
     "cadence", "text",
 ]  # fmt: skip
-ANSWER_TYPES: Final[tuple[AnswerType, ...]] = get_args(AnswerType)
-READERS: Final[dict[str, Callable[[str], Extraction]]] = {
+ANSWER_TYPES: tuple[AnswerType, ...] = get_args(AnswerType)
+READERS: dict[str, Callable[[str], Extraction]] = {
     "pitch": read_pitches,
     "pitches": read_pitches,
     "key": read_keys,
@@ -70,19 +70,19 @@ READERS: Final[dict[str, Callable[[str], Extraction]]] = {
     "numeral": read_numerals,
     "cadence": read_cadences,
 }
-_TEXT_READERS: Final = (read_intervals, read_instruments)  # of texts that are nothing else
-SHORT: Final = 400  # characters up to which the first value of an answer is taken for it
-END: Final = 1_500  # characters of a reply's end that are looked at first
-MAX_REPLY: Final = 20_000
-_LISTS: Final = (
+_TEXT_READERS = (read_intervals, read_instruments)  # of texts that are nothing else
+SHORT = 400  # characters up to which the first value of an answer is taken for it
+END = 1_500  # characters of a reply's end that are looked at first
+MAX_REPLY = 20_000
+_LISTS = (
     "pitches",
     "clef",
     "measures",
     "numeral",
 )  # types whose references may have several values
-_IN_WORDS: Final = ("number", "measures", "metre")  # types whose values may be numbers in words
-_YES: Final = ("yes", "ja", "oui")
-_NONE: Final = ("none", "there is none")
+_IN_WORDS = ("number", "measures", "metre")  # types whose values may be numbers in words
+_YES = ("yes", "ja", "oui")
+_NONE = ("none", "there is none")
 
 
 class Checked(NamedTuple):
@@ -92,10 +92,10 @@ class Checked(NamedTuple):
     is_right: bool | None
 
 
-_RIGHT: Final = Checked("answered", True)
-_WRONG: Final = Checked("answered", False)
-_SEVERAL: Final = Checked("several", False)
-_UNREADABLE: Final = Checked("unreadable", None)
+_RIGHT = Checked("answered", True)
+_WRONG = Checked("answered", False)
+_SEVERAL = Checked("several", False)
+_UNREADABLE = Checked("unreadable", None)
 _pattern = partial(pattern, "phrases")
 
 
@@ -393,7 +393,7 @@ def _agree_measures(given: Any, expected: Any) -> bool | None:
     return None if isinstance(given, tuple) else False
 
 
-_AGREE: Final[dict[str, _Agree]] = {
+_AGREE: dict[str, _Agree] = {
     "pitches": lambda given, expected: bool(expected[2] is None and given[:2] == expected[:2]),
     "duration": _agree_duration,
     "chord": _agree_chord,
@@ -432,7 +432,7 @@ def answer_type_of(question: str, answer: str) -> AnswerType:
     return "pitches" if asked == "pitch" and len(set(reading.values)) > 1 else asked
 
 
-_ASKED: Final[tuple[AnswerType, ...]] = (
+_ASKED: tuple[AnswerType, ...] = (
     "clef", "metre", "number", "numeral", "pitch", "pitches", "duration", "key", "cadence",
     "chord", "measures",
 )  # fmt: skip

@@ -26,36 +26,35 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from string import ascii_uppercase
-from typing import Final
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
 from music_evals.scorers.readers.patterns import Match, filled, load
 from music_evals.scorers.readers.refusals import is_refusal
 
-MAX_REPLY: Final = (
+MAX_REPLY = (
     20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
 )
-END: Final = 1_500  # characters of a reply's end, which are read first
-MIN_PART: Final = 3  # words of an option that stand for it
-MAX_UNIT: Final = 400  # characters of a sentence that are read
-MAX_DENIAL: Final = 40  # characters of a clause that denies an option and says nothing else
-MAX_WORDS: Final = 4  # of a statement that is an answer, though none of the options
-MAX_CORRECTIONS: Final = 3
-MAX_LABELS: Final = 40  # how many labels and corrections are tried, the last ones
-LABELLED: Final = "what follows the last label, such as “Final Answer:”"  # a rule
+END = 1_500  # characters of a reply's end, which are read first
+MIN_PART = 3  # words of an option that stand for it
+MAX_UNIT = 400  # characters of a sentence that are read
+MAX_DENIAL = 40  # characters of a clause that denies an option and says nothing else
+MAX_WORDS = 4  # of a statement that is an answer, though none of the options
+MAX_CORRECTIONS = 3
+MAX_LABELS = 40  # how many labels and corrections are tried, the last ones
+LABELLED = "what follows the last label, such as “Final Answer:”"  # a rule
 
 # The signs of options are letters of a script that no reply has: one for an option that is named
 # surely, one for an option that a number, "yes" or letters in a row may name.
-_SURE: Final = 0xA500
-_VAGUE: Final = 0xA520
-_BOX: Final = "ꘀ"
+_SURE = 0xA500
+_VAGUE = 0xA520
+_BOX = "ꘀ"
 
 
-_WITHOUT_SPACES: Final = ("zh", "ja", "ko", "any")  # their entries need no edge of a word
-_BRACKETS: Final = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
-_BOXES: Final = (("☐", "✗ "), ("[ ]", "✗ "), ("☑", "✓ "), ("☒", "✓ "), ("[x]", "✓ "), ("[X]", "✓ "))
-_FORMS: Final = ("chosen_name", "name_right", "but_name", "is_name")
+_WITHOUT_SPACES = ("zh", "ja", "ko", "any")  # their entries need no edge of a word
+_BRACKETS = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
+_BOXES = (("☐", "✗ "), ("[ ]", "✗ "), ("☑", "✓ "), ("☒", "✓ "), ("[x]", "✓ "), ("[X]", "✓ "))
+_FORMS = ("chosen_name", "name_right", "but_name", "is_name")
 
 
 Letters = set[str]  # of options

@@ -8,7 +8,6 @@ are degrees with figures; 6/5 is 65. Perfect cadences are authentic, imperfect o
 import re
 from collections.abc import Hashable
 from functools import partial
-from typing import Final
 from unicodedata import numeric
 
 from music_evals.scorers.readers.patterns import Match, load, pattern
@@ -23,29 +22,29 @@ from music_evals.scorers.readers.words import (
 )
 
 _pattern = partial(pattern, "values")
-_SYMBOLS: Final = {symbol: name for name, symbols in TERMS["symbols"].items() for symbol in symbols}
-_SYMBOL: Final = "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True))
-_QUALITIES: Final = {word: name for name, words in TERMS["qualities"].items() for word in words}
-_QUALITY: Final = "|".join(sorted(_QUALITIES, key=len, reverse=True))
-_CHORD: Final = re.compile(
+_SYMBOLS = {symbol: name for name, symbols in TERMS["symbols"].items() for symbol in symbols}
+_SYMBOL = "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True))
+_QUALITIES = {word: name for name, words in TERMS["qualities"].items() for word in words}
+_QUALITY = "|".join(sorted(_QUALITIES, key=len, reverse=True))
+_CHORD = re.compile(
     rf"(?<![A-Za-z0-9#'])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b)?(?:(?P<symbol>{_SYMBOL})(?![A-Za-z0-9])"
     rf"|[ -]{{1,3}}(?P<words>{_QUALITY})(?![A-Za-z0-9]))?"
     r"(?P<noun>[ -]+(?:chord|triad))?(?:/(?P<bass>[A-G](?:#|b)?))?"
     r"(?:[, -]{0,3}\(?(?:in )?(?P<inversion>first|second|third|root) "
     r"(?:inversion|position))?(?![A-Za-z0-9#+]|-[a-z])"
 )
-_QUALITY_ALONE: Final = re.compile(
+_QUALITY_ALONE = re.compile(
     rf"(?<![A-Za-z])(?P<words>{_QUALITY})(?![A-Za-z0-9])(?:[ -]+(?:chord|triad))?(?! "
     r"(?:third|sixth|second|scale|key))"
 )
-_ON: Final = re.compile(
+_ON = re.compile(
     rf"\b(?P<quality>{_QUALITY})(?: chord| triad)? ?(?:on|auf|sur|su|sobre|built on) "
     r"(?P<root>[A-Ga-g](?:##|#|bb|b)?)(?![A-Za-z0-9])"
 )
-_INVERSIONS: Final = ("root", "first", "second", "third")
-_BASS: Final = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
-_SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
-_KINDS: Final = load("theory")["chords"]
+_INVERSIONS = ("root", "first", "second", "third")
+_BASS = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
+_SEMITONES = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
+_KINDS = load("theory")["chords"]
 
 
 def read_chords(text: str) -> Extraction:
@@ -117,8 +116,8 @@ def _kind(root: str, names: list[str]) -> tuple[Hashable, ...] | None:
     return (root[0], SHIFTS[root[1:].replace("-", "b")], quality, None) if quality else None
 
 
-_DEGREES: Final = dict(zip("1234567", ("I", "II", "III", "IV", "V", "VI", "VII"), strict=True))
-_FUNCTIONS: Final = str.maketrans({**_DEGREES, "T": "I", "S": "IV", "D": "V"})
+_DEGREES = dict(zip("1234567", ("I", "II", "III", "IV", "V", "VI", "VII"), strict=True))
+_FUNCTIONS = str.maketrans({**_DEGREES, "T": "I", "S": "IV", "D": "V"})
 
 
 def read_numerals(text: str) -> Extraction:
@@ -152,7 +151,7 @@ def _progression(match: Match) -> tuple[str, ...]:
     return tuple(numerals)
 
 
-_CADENCES: Final[dict[str, str]] = load("theory")["cadences"]
+_CADENCES: dict[str, str] = load("theory")["cadences"]
 
 
 def read_cadences(text: str) -> Extraction:
@@ -182,7 +181,7 @@ def read_intervals(text: str) -> Extraction:
     )
 
 
-_INSTRUMENT: Final = re.compile(
+_INSTRUMENT = re.compile(
     rf"\b(?P<name>{'|'.join(TERMS['instrument'])})s?(?: (?P<number>[12]))?\b", re.IGNORECASE
 )
 

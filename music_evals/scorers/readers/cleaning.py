@@ -8,11 +8,11 @@ letters. `make_replies_valid` is for the provider of a model, whose replies can 
 import re
 import unicodedata
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 # Pairs of tags around what a model thinks aloud; a template may write the first one ahead of the
 # reply.
-_THINKING: Final = {
+_THINKING = {
     "<think>": "</think>",
     "<thinking>": "</thinking>",
     "<thought>": "</thought>",
@@ -20,18 +20,16 @@ _THINKING: Final = {
     "[THINK]": "[/THINK]",
     "◁think▷": "◁/think▷",
 }
-_HARMONY: Final = "<|channel|>"
-_FINAL: Final = "<|channel|>final"
-_TOKEN: Final = re.compile(
+_HARMONY = "<|channel|>"
+_FINAL = "<|channel|>final"
+_TOKEN = re.compile(
     r"<[|｜][^<>|｜\n]{0,60}[|｜]>|</?s>|<(?:bos|eos|pad|unk|end_of_turn)>|<start_of_turn>(?:model)?|\[/?INST\]"
 )
-_WRAPPER: Final = re.compile(
-    r"</?(?:answer|final|final_answer|response|output|tool_call)>", re.IGNORECASE
-)
+_WRAPPER = re.compile(r"</?(?:answer|final|final_answer|response|output|tool_call)>", re.IGNORECASE)
 # Letters of options in Cyrillic, where nothing follows that makes a word of them.
-_CYRILLIC: Final = re.compile(r"(?<!\w)[АВСЕНавсе](?=[ \t]*(?:$|[.):\]}»*,\n]))")
-_LATIN: Final = str.maketrans("АВСЕНавсе", "ABCEHabce")
-_IS_VALID: Final = "returns_valid_unicode"  # the mark of a provider's method
+_CYRILLIC = re.compile(r"(?<!\w)[АВСЕНавсе](?=[ \t]*(?:$|[.):\]}»*,\n]))")
+_LATIN = str.maketrans("АВСЕНавсе", "ABCEHabce")
+_IS_VALID = "returns_valid_unicode"  # the mark of a provider's method
 
 
 def clean_reply(reply: str) -> str:

@@ -9,31 +9,31 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp
 from string import ascii_uppercase, digits
-from typing import Any, Final
+from typing import Any
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.verdicts import Verdict, judge_open, plain_text
 
-FORM: Final = "answer_form"
+FORM = "answer_form"
 """Key of a sample's metadata: ``schema`` or ``likelihood``; without it the reply is free text."""
-SCHEMA: Final = "answer_schema"  # key of a sample's metadata
-ANSWER: Final = "answer"  # the field of a single question
-CANNOT_TELL: Final = "cannot tell"
+SCHEMA = "answer_schema"  # key of a sample's metadata
+ANSWER = "answer"  # the field of a single question
+CANNOT_TELL = "cannot tell"
 
 Schema = dict[str, Any]
 """A JSON schema."""
 
-_MAX_REPLY: Final = 200_000  # characters of an object
-_MEASURES: Final = {"type": "array", "items": {"type": "integer"}}
-_TYPES: Final[Mapping[str, Schema]] = {
+_MAX_REPLY = 200_000  # characters of an object
+_MEASURES = {"type": "array", "items": {"type": "integer"}}
+_TYPES: Mapping[str, Schema] = {
     "number": {"type": "integer"},
     "order": _MEASURES,
     "measures": _MEASURES,
     "pitches": {"type": "array", "items": {"type": "string"}},
 }
-_YES_NO: Final = ("Yes", "No")
-_WORD_STARTS: Final = str.maketrans("Ġ▁", "  ")  # how tokenizers write the space ahead of a word
+_YES_NO = ("Yes", "No")
+_WORD_STARTS = str.maketrans("Ġ▁", "  ")  # how tokenizers write the space ahead of a word
 
 
 def answer_field(answer_type: str, answers: Sequence[str] = ()) -> Schema:

@@ -14,15 +14,14 @@ reader: `last_box` takes the form that their prompt asks for.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
-from typing import Final
 
 from music_evals.scorers.readers import Reading
 
-MAX_REPLY: Final = 1_000_000
-_FIVE: Final = (
+MAX_REPLY = 1_000_000
+_FIVE = (
     "ABCDE"  # the letters that RUL-MuChoMusic's authors look for, however many options are shown
 )
-_CHOSEN: Final = re.compile(r"(?i)(?:answer is|chose|choose|select|guess is|I guess) ([A-E])\b")
+_CHOSEN = re.compile(r"(?i)(?:answer is|chose|choose|select|guess is|I guess) ([A-E])\b")
 
 
 def last_brackets(reply: str, options: Sequence[str], right: int = 0) -> Reading:
@@ -112,7 +111,7 @@ def _unread(reply: str) -> Reading:
     return Reading("unreadable" if reply.strip() else "empty")
 
 
-READERS: Final[Mapping[str, Callable[[str, Sequence[str], int], Reading]]] = {
+READERS: Mapping[str, Callable[[str, Sequence[str], int], Reading]] = {
     reader.__name__: reader for reader in (last_brackets, only_letter, all_words, last_box)
 }
 """Readers by the name that ``benchmark.toml`` gives as ``official_reading``."""

@@ -8,14 +8,13 @@ Aeolian is minor, Ionian major.
 
 from collections.abc import Hashable
 from itertools import cycle
-from typing import Final
 
 from music_evals.scorers.readers.patterns import Match, load, pattern
 from music_evals.scorers.readers.words import Extraction, extract, extraction, rewritten, translated
 
-SHIFTS: Final = {"": 0, "#": 1, "b": -1, "##": 2, "x": 2, "bb": -2}
-_LETTERS: Final = dict(zip(load("names")["order"], cycle("CDEFGAB"), strict=False))
-_KOREAN: Final = str.maketrans("다라마바사가나", "CDEFGAB")
+SHIFTS = {"": 0, "#": 1, "b": -1, "##": 2, "x": 2, "bb": -2}
+_LETTERS = dict(zip(load("names")["order"], cycle("CDEFGAB"), strict=False))
+_KOREAN = str.maketrans("다라마바사가나", "CDEFGAB")
 
 
 def spelled(text: str) -> str:

@@ -8,12 +8,11 @@ besides ("not sure, but I would say C") is none.
 
 import re
 import unicodedata
-from typing import Final
 
 from music_evals.scorers.readers.patterns import pattern
 
-END: Final = 800  # characters at the beginning and at the end of a long reply that are read
-_APOSTROPHES: Final = str.maketrans("’ʼ`´‘＇", "''''''")
+END = 800  # characters at the beginning and at the end of a long reply that are read
+_APOSTROPHES = str.maketrans("’ʼ`´‘＇", "''''''")
 
 
 def unaccented(text: str) -> str:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Hashable
 from fractions import Fraction
 from functools import partial
-from typing import Final
 
 from music_evals.scorers.readers.patterns import Match, load, pattern
 from music_evals.scorers.readers.words import (
@@ -19,7 +18,7 @@ from music_evals.scorers.readers.words import (
     translated,
 )
 
-LONGEST_RANGE: Final = 5_000  # measures
+LONGEST_RANGE = 5_000  # measures
 _pattern = partial(pattern, "values")
 
 
@@ -32,8 +31,8 @@ def read_metres(text: str) -> Extraction:
     )
 
 
-_CLEFS: Final = load("theory")["clefs"]
-_CLEF: Final = re.compile(rf"(?i)({'|'.join(_CLEFS)}) clef(?:[ -]clefs?)?")
+_CLEFS = load("theory")["clefs"]
+_CLEF = re.compile(rf"(?i)({'|'.join(_CLEFS)}) clef(?:[ -]clefs?)?")
 
 
 def read_clefs(text: str) -> Extraction:
@@ -43,7 +42,7 @@ def read_clefs(text: str) -> Extraction:
     )
 
 
-_ROMAN_ALONE: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+_ROMAN_ALONE = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 
 
 def read_numbers(text: str) -> Extraction:
@@ -99,8 +98,8 @@ def _measures(text: str) -> frozenset[int] | None:
     return frozenset(numbers) or None
 
 
-_NOTE_VALUES: Final = load("theory")["note_values"]
-_DURATION: Final = re.compile(
+_NOTE_VALUES = load("theory")["note_values"]
+_DURATION = re.compile(
     r"(?i)(?P<dots>(?<![a-z])(?:double[ -]|triple[ -])?dotted[ -])?(?<![A-Za-z0-9])(?<!undotted )"
     rf"(?P<name>{'|'.join(sorted(_NOTE_VALUES, key=len, reverse=True))})s?"
     r"(?:[ -](?P<noun>note|rest)s?)?(?P<triplet>[ -]triplets?)?(?![A-Za-z0-9])"

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from music_evals.scorers.metrics.measures import measure_f1, penalised_tau, published_tau
 from music_evals.scorers.readers import Reading
@@ -26,8 +26,8 @@ from music_evals.scorers.readers.written import (
     read_measures,
 )
 
-_MAX_SHORT: Final = 20_000  # characters of a reply's end in which a short answer is looked for
-_ANSWER: Final = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
+_MAX_SHORT = 20_000  # characters of a reply's end in which a short answer is looked for
+_ANSWER = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
 
 
 class Verdict(NamedTuple):

@@ -4,12 +4,11 @@ a vote decides.
 
 import unicodedata
 from functools import partial
-from typing import Final
 
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.patterns import pattern
 
-_MAX: Final = 1_500  # characters of a reply's end that are read
+_MAX = 1_500  # characters of a reply's end that are read
 _pattern = partial(pattern, "votes")
 
 

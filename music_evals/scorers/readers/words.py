@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Hashable
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from text_to_num import alpha2digit
 
@@ -17,11 +17,11 @@ from music_evals.scorers.readers.patterns import Match, filled, load, pattern, t
 from music_evals.scorers.readers.refusals import unaccented
 
 Span = tuple[int, int, Any]  # beginning and end of a value in a text, and the value
-MAX_CHARACTERS: Final = 4_000  # of an answer that are read
+MAX_CHARACTERS = 4_000  # of an answer that are read
 
-TERMS: Final = load("terms")
-_SIGNS: Final = str.maketrans(load("signs"))
-_QUESTION: Final = re.compile(r"(?s)(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)")
+TERMS = load("terms")
+_SIGNS = str.maketrans(load("signs"))
+_QUESTION = re.compile(r"(?s)(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)")
 
 
 class Extraction(NamedTuple):
@@ -117,7 +117,7 @@ def find_terms(text: str, table: str) -> Extraction:
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
 
 
-_READ_AS_VALUES: Final = frozenset(load("theory")["read_as_values"])
+_READ_AS_VALUES = frozenset(load("theory")["read_as_values"])
 
 
 def term_tables(text: str) -> list[str]:

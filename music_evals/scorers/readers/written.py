@@ -27,7 +27,7 @@ Source: arXiv 2606.08722, section 3.2 and Table 1 (forms), and its code
 import re
 import unicodedata
 from functools import partial
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.cleaning import clean_reply
@@ -38,15 +38,13 @@ from music_evals.scorers.readers.words import in_digits
 Kind = Literal["number", "index", "order", "measures"]
 Protocol = Literal["strict", "paper"]
 
-MAX_REPLY: Final = 20_000  # characters of a reply that are read
-MAX_DIGITS: Final = (
-    50  # digits of a run that the paper's reading keeps, more than any right answer has
-)
-MAX_LINE: Final = 2_000  # characters of a line that are read
-END: Final = 1_500  # characters of a reply's end that are read first
-NONE: Final = "none"  # the answer that no measure is wrong
+MAX_REPLY = 20_000  # characters of a reply that are read
+MAX_DIGITS = 50  # digits of a run that the paper's reading keeps, more than any right answer has
+MAX_LINE = 2_000  # characters of a line that are read
+END = 1_500  # characters of a reply's end that are read first
+NONE = "none"  # the answer that no measure is wrong
 
-_AROUND: Final = "*_` \t\r\n"
+_AROUND = "*_` \t\r\n"
 _pattern = partial(pattern, "written")
 
 

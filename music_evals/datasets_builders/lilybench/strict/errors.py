@@ -31,15 +31,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Corruption
 from music_evals.notation.abc.from_lilypond import lilypond_to_abc
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
 
-MAX_LEAP: Final = 10  # steps of the staff; a larger leap is an error
-MODES: Final = {
+MAX_LEAP = 10  # steps of the staff; a larger leap is an error
+MODES = {
     "major": 0,
     "mixolydian": -1,
     "dorian": -2,
@@ -49,13 +49,13 @@ MODES: Final = {
     "lydian": 1,
 }
 """Mode → how many more sharps its signature has than that of the major key on its tonic."""
-_CLEFS: Final = ("treble", "bass")
-_FIFTHS: Final = (0, 2, 4, -1, 1, 3, 5)  # step (0 = C to 6 = B) → fifths above C
+_CLEFS = ("treble", "bass")
+_FIFTHS = (0, 2, 4, -1, 1, 3, 5)  # step (0 = C to 6 = B) → fifths above C
 # Letters that begin no note name, rest or articulation in any of LilyPond's languages.
-_NONSENSE: Final = ("zq", "xj", "qz", "jx", "zv", "vz", "wq", "zk")
-_WRONG_MODES: Final = ("majeur", "mayor", "minur", "dorien", "nonsense", "tonic")
-_WRONG_CLEFS: Final = ("trebel", "bas", "tenner", "sopran", "highest", "vioin")
-_OTHER_DURATIONS: Final = {
+_NONSENSE = ("zq", "xj", "qz", "jx", "zv", "vz", "wq", "zk")
+_WRONG_MODES = ("majeur", "mayor", "minur", "dorien", "nonsense", "tonic")
+_WRONG_CLEFS = ("trebel", "bas", "tenner", "sopran", "highest", "vioin")
+_OTHER_DURATIONS = {
     "1": ("2", "2."),
     "2": ("4", "2.", "4."),
     "4": ("8", "2", "4."),
@@ -63,9 +63,9 @@ _OTHER_DURATIONS: Final = {
     "16": ("8", "32"),
     "32": ("16", "8"),
 }
-_ABC_WORD: Final = re.compile(r"\[K:[^\]]*\]|\S+")
-_LEAP: Final = 2  # octaves: the smallest number that is a leap from any note of a melody
-_TRIES: Final = 12
+_ABC_WORD = re.compile(r"\[K:[^\]]*\]|\S+")
+_LEAP = 2  # octaves: the smallest number that is a leap from any note of a melody
+_TRIES = 12
 
 
 class Corrupted(NamedTuple):

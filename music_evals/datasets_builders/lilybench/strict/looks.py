@@ -18,15 +18,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Final
 
 from music_evals.datasets_builders.lilybench.rows import TaskRow
 
-MARGIN: Final = 0.03  # above chance, from which on a dataset is refused
-_Z: Final = 1.96  # of a 95% interval
-_FINENESS: Final = 2  # steps in which a number doubles
-_MARK: Final = re.compile(r"\\[A-Za-z]+|\\\\|\"[^\"\n]*\"|[#$%|]|\n[ \t]*\n")
-_MUSIC: Final = {
+MARGIN = 0.03  # above chance, from which on a dataset is refused
+_Z = 1.96  # of a 95% interval
+_FINENESS = 2  # steps in which a number doubles
+_MARK = re.compile(r"\\[A-Za-z]+|\\\\|\"[^\"\n]*\"|[#$%|]|\n[ \t]*\n")
+_MUSIC = {
     "\\key",
     "\\time",
     "\\major",

@@ -11,12 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.lilybench.rows import stable_hash
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 
-OPTIONS: Final = 4
+OPTIONS = 4
 Grouping = Callable[
     [Sequence[str], Iterable[str], str], Iterator[tuple[Sequence[str], Sequence[str]]]
 ]

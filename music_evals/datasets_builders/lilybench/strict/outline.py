@@ -11,15 +11,14 @@ Pieces with one voice are left out.
 
 import re
 from math import inf
-from typing import Final
 
 from music_evals.datasets_builders.lilybench.strict.passages import runs
 from music_evals.notation.lilypond.canonical import read_measures
 
-_MEASURES: Final = 6
-_HIGHEST: Final = re.compile(r"<[^>]*?(\S+)>")  # note of a chord
-_LOWEST: Final = re.compile(r"<(\S+)[^>]*>")
-_HEAD: Final = re.compile(r"\\(?:key \S+ \\\w+|time \S+)")
+_MEASURES = 6
+_HIGHEST = re.compile(r"<[^>]*?(\S+)>")  # note of a chord
+_LOWEST = re.compile(r"<(\S+)[^>]*>")
+_HEAD = re.compile(r"\\(?:key \S+ \\\w+|time \S+)")
 
 
 def outline(score: str) -> str | None:

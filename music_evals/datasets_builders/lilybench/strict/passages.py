@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Continuation
 from music_evals.datasets_builders.lilybench.strict.errors import alteration_in, signature_of
@@ -36,23 +36,23 @@ from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.canonical import MeasureText, read_measures
 from music_evals.notation.lilypond.syntax.languages import name_of, pitch_of
 
-_SPAN: Final = 9  # measures that are put in order
-_FEWEST: Final = 4  # measures ahead of the one that is asked for
-_MOST: Final = 8
+_SPAN = 9  # measures that are put in order
+_FEWEST = 4  # measures ahead of the one that is asked for
+_MOST = 8
 # Of the four options in steps of the key; each is the right one's equally often.
-_HEIGHTS: Final = (0, 1, 3, 4)
-_FINALS: Final = ((1, 3, 6), (-1, 1, 3), (-4, -1, 1), (-6, -4, -1))
+_HEIGHTS = (0, 1, 3, 4)
+_FINALS = ((1, 3, 6), (-1, 1, 3), (-4, -1, 1), (-6, -4, -1))
 """Steps of the key from the tonic to wrong last notes, which are on the second, fourth and seventh
 degree.
 """
-_KEY: Final = re.compile(r"\\key (\S+) \\(\w+)")
-_COMMANDS: Final = re.compile(r'(?:\\clef "\w+" |\\key \S+ \\\w+ |\\time \S+ )*')
-_NOTE: Final = re.compile(r"(?<![\\a-z])([a-g][a-z]*)([',]*)")
-_TIE: Final = re.compile(r"(?:^|\s)([a-g][a-z]*[',]*)\d+\.*~\n\1\d")
-_ONE_NOTE: Final = re.compile(r"(?:r\S+ )*([a-g][a-z]*)[',]*\d+\.*(?: [rs]\S+)*")
-_LINE_END: Final = re.compile(r" \|\s+")
+_KEY = re.compile(r"\\key (\S+) \\(\w+)")
+_COMMANDS = re.compile(r'(?:\\clef "\w+" |\\key \S+ \\\w+ |\\time \S+ )*')
+_NOTE = re.compile(r"(?<![\\a-z])([a-g][a-z]*)([',]*)")
+_TIE = re.compile(r"(?:^|\s)([a-g][a-z]*[',]*)\d+\.*~\n\1\d")
+_ONE_NOTE = re.compile(r"(?:r\S+ )*([a-g][a-z]*)[',]*\d+\.*(?: [rs]\S+)*")
+_LINE_END = re.compile(r" \|\s+")
 # Kinds of words that a passage may be cut between.
-_PLAIN: Final = {"note", "rest", "clef", "key", "metre"}
+_PLAIN = {"note", "rest", "clef", "key", "metre"}
 Place = tuple[MeasureText, str]
 """A measure, and its text without a clef, key and metre ahead of its notes."""
 

@@ -38,7 +38,7 @@ from fractions import Fraction
 from functools import cache as cached
 from itertools import chain, islice, product
 from operator import ne
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.lilybench import facts
 from music_evals.datasets_builders.lilybench.rows import (
@@ -73,14 +73,14 @@ from music_evals.datasets_builders.lilybench.strict.passages import continuation
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.syntax.languages import NoteName
 
-MASK: Final = "?"  # replaces a masked key or metre
-_MASKED: Final[Mapping[Field, re.Pattern[str]]] = {
+MASK = "?"  # replaces a masked key or metre
+_MASKED: Mapping[Field, re.Pattern[str]] = {
     "key": re.compile(r"(?<=\\key )\S+ \\\S+"),
     "metre": re.compile(r"(?<=\\time )\S+"),
 }
-_NOTE_LENGTHS: Final = ("2", "4", "8", "16")
-_ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
-_FEWER: Final = (
+_NOTE_LENGTHS = ("2", "4", "8", "16")
+_ATTEMPTS = 4  # most rows of one kind of error on one piece
+_FEWER = (
     "bar_sequencing",
     "next_bar_prediction",
     "composer_recognition",
@@ -89,7 +89,7 @@ _FEWER: Final = (
 """Tasks with fewer rows than asked for if the pieces give no more, because not every piece suits
 them.
 """
-_PER_OPUS: Final = 2  # most pieces of an opus in a task; an id without an opus has two parts
+_PER_OPUS = 2  # most pieces of an opus in a task; an id without an opus has two parts
 
 
 def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) -> list[TaskRow]:
@@ -194,7 +194,7 @@ def _ratio(metre: str, other: str) -> Fraction:
     return max(ratio, 1 / ratio)
 
 
-_GROUPINGS: Final[Mapping[Field, Grouping]] = {
+_GROUPINGS: Mapping[Field, Grouping] = {
     "key": near_fours(lambda key, other: abs(_signature(key) - _signature(other))),
     "metre": near_fours(_ratio, lambda metre, other: Fraction(metre) == Fraction(other)),
     "note_length": fixed_options(_NOTE_LENGTHS),
@@ -382,7 +382,7 @@ def _add_corrupted(
             rows.setdefault(row["id"], row)
 
 
-_MAKERS: Final[Mapping[TaskName, Callable[[Sequence[Usable], str], Iterator[TaskRow]]]] = {
+_MAKERS: Mapping[TaskName, Callable[[Sequence[Usable], str], Iterator[TaskRow]]] = {
     "bar_count": _bar_count,
     "bar_sequencing": lambda pieces, salt: _per_piece(pieces, _sequences, salt),
     "next_bar_prediction": lambda pieces, salt: _per_piece(pieces, _continuations, salt),

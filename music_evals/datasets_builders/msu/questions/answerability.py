@@ -5,19 +5,18 @@ has no F sharp.
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
 
 from music_evals.datasets_builders import read_table
 from music_evals.notation.scores.renderings import Rendered, Rendering
 
-_MIDI: Final = frozenset({"sound", "signatures", "measures"})
-_FACTS: Final[Mapping[str, frozenset[str]]] = {"midi": _MIDI, "audio": frozenset({"sound"})}
+_MIDI = frozenset({"sound", "signatures", "measures"})
+_FACTS: Mapping[str, frozenset[str]] = {"midi": _MIDI, "audio": frozenset({"sound"})}
 """Rendering → the facts that it shows; renderings that are not listed show all facts."""
 
-_QUOTED: Final = re.compile("“([^”]*)”")  # names of parts
-_STAFF: Final = re.compile(r"\bstaff [0-9]")
-_TWO_NAMES: Final = re.compile(r"(?:B|C♭|F♯|G♭|C♯|D♭) major|(?:G♯|A♭|D♯|E♭|A♯|B♭) minor")
-_KEYS: Final = ("initial key", "cadence")  # kinds whose question or answer names a key
+_QUOTED = re.compile("“([^”]*)”")  # names of parts
+_STAFF = re.compile(r"\bstaff [0-9]")
+_TWO_NAMES = re.compile(r"(?:B|C♭|F♯|G♭|C♯|D♭) major|(?:G♯|A♭|D♯|E♭|A♯|B♭) minor")
+_KEYS = ("initial key", "cadence")  # kinds whose question or answer names a key
 
 
 @cache

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions import harmony, notation, texture
@@ -12,19 +12,19 @@ from music_evals.datasets_builders.msu.questions.answerability import contains
 from music_evals.datasets_builders.msu.questions.kind import Kind, Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import read
 
-_LEVELS: Final[tuple[Level, ...]] = (1, 2, 3, 4)
-_DRAWS: Final = {**notation.DRAWS, **harmony.DRAWS, **texture.DRAWS}
-KINDS: Final = [
+_LEVELS: tuple[Level, ...] = (1, 2, 3, 4)
+_DRAWS = {**notation.DRAWS, **harmony.DRAWS, **texture.DRAWS}
+KINDS = [
     Kind(draw=_DRAWS[facts["name"]], **facts)
     for facts in read_table("msu/questions/kinds.toml")["kinds"]
 ]
-PER_LEVEL: Final = 3
+PER_LEVEL = 3
 # Guessing gains from yes/no questions; about one in four published questions is one.
-_MOST_YES_NO: Final = 1
+_MOST_YES_NO = 1
 # Most questions of a kind on a score.
-_MOST_CANDIDATES: Final = 16
+_MOST_CANDIDATES = 16
 # Kinds whose questions list all answers to choose from.
-_LISTING: Final = frozenset(kind.name for kind in KINDS if kind.lists_answers)
+_LISTING = frozenset(kind.name for kind in KINDS if kind.lists_answers)
 
 
 class UnsuitableScoreError(ValueError):

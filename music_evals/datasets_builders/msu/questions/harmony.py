@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, pairwise
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from music21 import key, pitch
 
@@ -31,9 +31,9 @@ from music_evals.datasets_builders.msu.questions.tonality import (
 )
 
 # Most measures that a kind tries: chords take longer to find than notes.
-_PLACES: Final = 120
-_PEDAL_SPAN: Final = 2
-_PROGRESSION_SPAN: Final = 2
+_PLACES = 120
+_PEDAL_SPAN = 2
+_PROGRESSION_SPAN = 2
 
 
 def _indices(reading: Reading, rng: Random, reach: int = 1) -> list[int]:
@@ -275,7 +275,7 @@ def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
         yield str(degree), reading.where(index), key_name(tonality), wording
 
 
-DRAWS: Final[Mapping[str, Draw]] = {
+DRAWS: Mapping[str, Draw] = {
     "chord name": _chord_name,
     "chord quality": _quality,
     "chord inversion": _inversion,

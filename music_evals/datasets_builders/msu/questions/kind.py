@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
@@ -38,7 +38,7 @@ class ScoreQuestion:
     answer_type: AnswerType
 
 
-PLACES: Final = 400
+PLACES = 400
 """Most places of a score that a kind tries."""
 Answers = Iterator[tuple[str, ...]]
 """Questions with one certain answer: the answer, and the texts for the blanks of the wording."""

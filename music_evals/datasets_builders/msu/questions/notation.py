@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import chain
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from music21 import expressions, key, pitch, tempo
 
@@ -24,17 +24,17 @@ from music_evals.datasets_builders.msu.questions.kind import (
 from music_evals.datasets_builders.msu.questions.reading import Cell, Event, Reading, Voice, spell
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, key_name
 
-_UNKNOWN: Final = re.compile(r"(anon|unknown|composer|untitled|title|trad|none)", re.IGNORECASE)
-_FILE_NAME: Final = re.compile(r"\.(mxl|xml|musicxml|abc|krn|midi?)$", re.IGNORECASE)
-_TEMPO_WORDS: Final = re.compile(
+_UNKNOWN = re.compile(r"(anon|unknown|composer|untitled|title|trad|none)", re.IGNORECASE)
+_FILE_NAME = re.compile(r"\.(mxl|xml|musicxml|abc|krn|midi?)$", re.IGNORECASE)
+_TEMPO_WORDS = re.compile(
     r"\b(adagi|allegr|andant|grave|langsam|largh?|lento|moderato|mäßig|prest|schnell|vivac|tempo|lebhaft|lent|vif|"
     r"modéré|maestoso|slow|fast|march)",
     re.IGNORECASE,
 )
-_AT_FIRST_NOTE: Final = 0.5  # quarter notes
-_COUNTS: Final = range(3, 17)  # notes that a question lets count
-_LISTED: Final = range(1, 4)  # pitches that an answer lists
-_REPEAT_SPAN: Final = 4  # measures that a question on repeat signs spans
+_AT_FIRST_NOTE = 0.5  # quarter notes
+_COUNTS = range(3, 17)  # notes that a question lets count
+_LISTED = range(1, 4)  # pitches that an answer lists
+_REPEAT_SPAN = 4  # measures that a question on repeat signs spans
 
 
 # --- the beginning ---
@@ -281,7 +281,7 @@ def _new_key(reading: Reading, rng: Random) -> Answers:
             yield str(abs(measure.fifths)), reading.where(index)
 
 
-DRAWS: Final[Mapping[str, Draw]] = {
+DRAWS: Mapping[str, Draw] = {
     "composer": _composer,
     "title": _title,
     "initial key": _initial_key,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from operator import ne
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from music21 import (
     bar,
@@ -26,12 +26,12 @@ from music21 import (
 
 from music_evals.datasets_builders import read_table
 
-_TERMS: Final[Mapping[str, Mapping[str, str]]] = read_table("msu/questions/terms.toml")
+_TERMS: Mapping[str, Mapping[str, str]] = read_table("msu/questions/terms.toml")
 # Elements of music21 and where they start. A measure that bar lines divide has several pieces.
 _Timed = list[tuple[Fraction, Any]]
-_DOTS: Final = ("", "Dotted ", "Double-dotted ")
+_DOTS = ("", "Dotted ", "Double-dotted ")
 # Beginnings of part names that programs invent.
-_INVENTED: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track", "untitled", "p1")
+_INVENTED = ("part", "staff", "instrument", "musicxml", "voice ", "track", "untitled", "p1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations, pairwise, product, starmap
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from music_evals.datasets_builders.msu.questions.kind import (
     Answers,
@@ -21,14 +21,14 @@ from music_evals.datasets_builders.msu.questions.kind import (
 )
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
-_SPAN: Final = 2  # measures that a question on texture spans
-_TOGETHER: Final = 0.95  # least share of moments in homophony at which all parts have a note
-_MELODY: Final = 5  # least number of notes of a melody
-_STEPS: Final = 0.6  # least share of steps among the intervals of a melody
-_LEAD: Final = 1.25  # the most frequent value must be so many times as frequent as the next
-_RANGE_LEAD: Final = 3  # semitones by which the widest part must lead
-_MOST_MEASURES: Final = 3
-_ENOUGH_CASES: Final = 9
+_SPAN = 2  # measures that a question on texture spans
+_TOGETHER = 0.95  # least share of moments in homophony at which all parts have a note
+_MELODY = 5  # least number of notes of a melody
+_STEPS = 0.6  # least share of steps among the intervals of a melody
+_LEAD = 1.25  # the most frequent value must be so many times as frequent as the next
+_RANGE_LEAD = 3  # semitones by which the widest part must lead
+_MOST_MEASURES = 3
+_ENOUGH_CASES = 9
 
 
 def _texture(reading: Reading, rng: Random) -> Answers:
@@ -307,7 +307,7 @@ def _metre_changes(reading: Reading, rng: Random) -> Answers:
         yield (str(count),)
 
 
-DRAWS: Final[Mapping[str, Draw]] = {
+DRAWS: Mapping[str, Draw] = {
     "texture": _texture,
     "predominant rhythm": lambda reading, _: _most_frequent(_values(*reading.voices)),
     "predominant rhythm of a part": _rhythm_of_part,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, product
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from music21 import chord, key, pitch
@@ -12,7 +12,7 @@ from music21.analysis.discrete import KrumhanslSchmuckler
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.reading import Reading
 
-QUALITIES: Final = {
+QUALITIES = {
     "major triad": (4, 7),
     "minor triad": (3, 7),
     "diminished triad": (3, 6),
@@ -25,14 +25,14 @@ QUALITIES: Final = {
 }
 """Quality → semitones of third, fifth and seventh above the root."""
 
-INVERSIONS: Final = ("Root position", "First inversion", "Second inversion", "Third inversion")
-MEMBERS: Final = ("Root", "Third", "Fifth", "Seventh")
+INVERSIONS = ("Root position", "First inversion", "Second inversion", "Third inversion")
+MEMBERS = ("Root", "Third", "Fifth", "Seventh")
 
-_NUMERALS: Final = {
+_NUMERALS = {
     mode: {(semitones, quality): written for written, (semitones, quality) in numerals.items()}
     for mode, numerals in read_table("names/msu_numerals.toml").items()
 }
-_KEY_MARGIN: Final = 0.08  # by which the best key must fit better than its relative
+_KEY_MARGIN = 0.08  # by which the best key must fit better than its relative
 _Profiles: Any = KrumhanslSchmuckler  # music21 has no types for it
 
 

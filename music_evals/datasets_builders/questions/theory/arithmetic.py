@@ -7,7 +7,6 @@ None.
 from collections.abc import Sequence
 from functools import cache
 from random import Random
-from typing import Final
 
 from music21.interval import Interval
 from music21.key import Key as MusicKey
@@ -16,15 +15,15 @@ from music21.pitch import Pitch
 
 from music_evals.datasets_builders.questions.theory.terms import tokens
 
-ACCIDENTALS: Final = ("--", "-", "", "#", "##")
-PLAIN: Final = tuple(letter + accidental for letter in "CDEFGAB" for accidental in ("-", "", "#"))
+ACCIDENTALS = ("--", "-", "", "#", "##")
+PLAIN = tuple(letter + accidental for letter in "CDEFGAB" for accidental in ("-", "", "#"))
 """The 21 notes without double accidentals."""
 
-SPELLED: Final = tuple(letter + accidental for letter in "CDEFGAB" for accidental in ACCIDENTALS)
+SPELLED = tuple(letter + accidental for letter in "CDEFGAB" for accidental in ACCIDENTALS)
 """All notes of the questions."""
 
-SIMPLE: Final = tokens("A1 d2 m2 M2 A2 d3 m3 M3 A3 d4 P4 A4 d5 P5 A5 d6 m6 M6 A6 d7 m7 M7 A7 d8 P8")
-COMPOUND: Final = tokens("m9 M9 A9 m10 M10 P11 A11 d12 P12 m13 M13 m14 M14 P15")
+SIMPLE = tokens("A1 d2 m2 M2 A2 d3 m3 M3 A3 d4 P4 A4 d5 P5 A5 d6 m6 M6 A6 d7 m7 M7 A7 d8 P8")
+COMPOUND = tokens("m9 M9 A9 m10 M10 P11 A11 d12 P12 m13 M13 m14 M14 P15")
 
 Key = tuple[str, str]  # tonic and mode
 

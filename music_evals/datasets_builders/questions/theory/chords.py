@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
-from typing import Final
 
 from music21.chord import Chord
 from music21.key import Key as MusicKey
@@ -30,9 +29,9 @@ from music_evals.datasets_builders.questions.theory.form import (
 from music_evals.datasets_builders.questions.theory.terms import Term, article, tokens, words
 
 # Intervals above the root → name of the chord.
-_QUALITIES: Final = {tokens(intervals): name for intervals, name in words("chords").items()}
-_MEMBERS: Final = tuple(words("chord_members").values())
-_FIGURES: Final = {
+_QUALITIES = {tokens(intervals): name for intervals, name in words("chords").items()}
+_MEMBERS = tuple(words("chord_members").values())
+_FIGURES = {
     "major": tokens(
         "I I6 I64 ii ii6 ii7 ii65 ii43 ii42 iii iii6 iii7 IV IV6 IV64 IV7 V V6 V64 V7 V65 V43 V42 "
         "vi vi6 vi7 viio viio6 viiø7 viiø65 viiø43 viiø42 V/ii V7/ii V65/ii V7/iii V7/IV V42/IV "
@@ -44,7 +43,7 @@ _FIGURES: Final = {
         "V7/V V65/V V7/VI viio7/iv viio7/V viio65/V"
     ),
 }
-_DEGREES: Final = words("degree_chords")
+_DEGREES = words("degree_chords")
 
 _Chord = tuple[str, tuple[str, ...], int]  # root, quality and inversion
 
@@ -219,7 +218,7 @@ def _degree_chord(block: tuple[Sequence[Key], Sequence[str]]) -> Iterator[Case]:
             yield Case(blanks, terms.notes(notes), near=fifths(key[0]), sound=sounds(notes))
 
 
-FORMS: Final = (
+FORMS = (
     *forms("chords", spelling=_spelling, name=_chord_name, root=_root, member=_member),
     *forms(
         "roman_numerals",

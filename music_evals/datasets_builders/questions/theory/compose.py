@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from random import Random
-from typing import Final
 from zlib import crc32
 
 from music_evals.datasets_builders.questions.attack import refuse_guessable
@@ -20,7 +19,7 @@ from music_evals.datasets_builders.questions.theory import chords, pitches, rhyt
 from music_evals.datasets_builders.questions.theory.form import Form, in_turn
 from music_evals.datasets_builders.questions.theory.terms import Term, words
 
-KINDS: Final[Mapping[str, Mapping[Language, str]]] = {
+KINDS: Mapping[str, Mapping[Language, str]] = {
     kind: {"zh": name.zh, "en": name.en} for kind, name in words("kinds").items()
 }
 """Kind → its name by language."""
@@ -30,10 +29,10 @@ ZIQI, MUSICTHEORYBENCH = 0, 1
 over both.
 """
 
-_FORMS: Final = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
-_LANGUAGES: Final = tuple(enumerate(LANGUAGES))  # in the order of the names in a term
-_PATIENCE: Final = 300  # after so many repeated drafts in a row, an endless form ends
-_NO_SLUG: Final = re.compile(r"[^a-z0-9]+")
+_FORMS = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
+_LANGUAGES = tuple(enumerate(LANGUAGES))  # in the order of the names in a term
+_PATIENCE = 300  # after so many repeated drafts in a row, an endless form ends
+_NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 def compose_theory(count: int, seed: int, half: int | None = None) -> list[Question]:

@@ -9,14 +9,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product, zip_longest
 from random import Random
-from typing import Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.questions.theory.terms import Term
 
 T = TypeVar("T")
-_NEAR: Final = 3.0
-_PATIENCE: Final = 1_000
+_NEAR = 3.0
+_PATIENCE = 1_000
 
 
 class Draft(NamedTuple):

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from random import Random
-from typing import Final
 
 from music21.instrument import fromString
 from music21.interval import Interval
@@ -45,7 +44,7 @@ from music_evals.datasets_builders.questions.theory.terms import (
     words,
 )
 
-_INTERVALS_MOVED: Final = tokens("m2 M2 m3 M3 P4 A4 d5 P5 m6 M6 m7 M7")
+_INTERVALS_MOVED = tokens("m2 M2 m3 M3 P4 A4 d5 P5 m6 M6 m7 M7")
 
 
 def _interval(name: str) -> Term:
@@ -244,7 +243,7 @@ def _part_key(key: Key) -> Iterator[Case]:
             yield Case((instrument, terms.key(key)), terms.key(right), sound=pitch_class(tonic))
 
 
-FORMS: Final = (
+FORMS = (
     *forms(
         "intervals",
         up=_between(down=False),

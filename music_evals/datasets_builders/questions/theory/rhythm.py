@@ -7,7 +7,6 @@ from itertools import product
 from math import log2
 from operator import add
 from random import Random
-from typing import Final
 
 from music21.duration import Duration, Tuplet
 from music21.meter import TimeSignature
@@ -29,18 +28,18 @@ from music_evals.datasets_builders.questions.theory.terms import (
     words,
 )
 
-_TYPES: Final = words("note_values")
-_DOTS: Final = tuple(words("dots").values())
-_METRES: Final = tokens("2/4 3/4 4/4 5/4 6/4 2/2 3/2 3/8 5/8 6/8 7/8 9/8 12/8")
+_TYPES = words("note_values")
+_DOTS = tuple(words("dots").values())
+_METRES = tokens("2/4 3/4 4/4 5/4 6/4 2/2 3/2 3/8 5/8 6/8 7/8 9/8 12/8")
 # Without 3/8, which is counted in one or in three, and without metres of 5 and 7, whose beats are
 # unequal.
-_DIVIDED: Final = tokens("2/4 3/4 4/4 2/2 3/2 4/2 6/8 9/8 12/8 6/4 9/4 12/4 6/16 9/16 12/16")
-_TUPLETS: Final = ((3, 2), (5, 4), (6, 4), (7, 4), (2, 3), (4, 3))
+_DIVIDED = tokens("2/4 3/4 4/4 2/2 3/2 4/2 6/8 9/8 12/8 6/4 9/4 12/4 6/16 9/16 12/16")
+_TUPLETS = ((3, 2), (5, 4), (6, 4), (7, 4), (2, 3), (4, 3))
 
-_DRAWN: Final = 32  # rows of values that are drawn to find four of similar length
+_DRAWN = 32  # rows of values that are drawn to find four of similar length
 
 Value = tuple[str, int]  # type and number of dots
-_VALUES: Final = tuple(product(tuple(_TYPES)[:5], (0, 1)))
+_VALUES = tuple(product(tuple(_TYPES)[:5], (0, 1)))
 
 
 def _term(value: Value) -> Term:
@@ -165,7 +164,7 @@ def _tuplet_fraction(unit: str) -> Iterator[Case]:
             yield Case(blanks, terms.same(share), near=_size(share))
 
 
-FORMS: Final = forms(
+FORMS = forms(
     "metre",
     bars=_bars,
     value=_contained,

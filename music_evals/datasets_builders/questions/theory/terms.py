@@ -4,7 +4,7 @@ names.
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.datasets_builders import read_table
 
@@ -33,7 +33,7 @@ def words(table: str) -> dict[str, Term]:
     }
 
 
-MODES: Final = words("modes")
+MODES = words("modes")
 UP, DOWN = Term("向上", "up"), Term("向下", "down")
 SHARP, FLAT = Term("升号", "sharp"), Term("降号", "flat")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import product
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from music21 import scale
 
@@ -39,12 +39,12 @@ from music_evals.datasets_builders.questions.theory.terms import (
 )
 
 # Without Ionian and Aeolian, which are other names of major and natural minor.
-_HEPTATONIC: Final = words("scales")
-_PENTATONIC: Final = {int(degree): name for degree, name in words("pentatonic_modes").items()}
-_FUNCTIONS: Final = tuple(words("scale_degrees").values())
-_DISTANCES: Final = tokens("m2 M2 m3 M3 P4 P5 m6 M6 m7 M7")
+_HEPTATONIC = words("scales")
+_PENTATONIC = {int(degree): name for degree, name in words("pentatonic_modes").items()}
+_FUNCTIONS = tuple(words("scale_degrees").values())
+_DISTANCES = tokens("m2 M2 m3 M3 P4 P5 m6 M6 m7 M7")
 # Degree of the major scale → interval above its tonic, the gong.
-_FROM_GONG: Final = {1: "", 2: "M2", 3: "M3", 5: "P5", 6: "M6"}
+_FROM_GONG = {1: "", 2: "M2", 3: "M3", 5: "P5", 6: "M6"}
 _classes: Any = scale  # music21 has no types for its scales
 _Scale = tuple[
     str, str | int
@@ -167,7 +167,7 @@ def _key_with(key: Key, *blanks: Term) -> Case:
     return Case(blanks, terms.key(key), near=abs(sharps(key)), sound=pitch_class(key[0]))
 
 
-_OTHER_MODE: Final = {"major": "minor", "minor": "major"}
+_OTHER_MODE = {"major": "minor", "minor": "major"}
 
 
 @by_block(lambda: MODES, shuffle=False)
@@ -227,7 +227,7 @@ def _distant(block: tuple[str, str]) -> Iterator[Case]:
             yield _signature_of(right, terms.key(key), article(terms.interval(name)), MODES[mode])
 
 
-FORMS: Final = (
+FORMS = (
     *forms(
         "scales",
         notes=_scale_notes,

@@ -31,15 +31,13 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, BinaryIO, Final
+    from typing import Any, BinaryIO
 
     Request = Mapping[str, Any]
 
-SCRATCH: Final = (
-    "/scratch"  # the working folder of a confined program, the only one that it can write to
-)
-STARTED: Final = b"+"
-THREADS: Final = 100  # most threads that a confined program may start
+SCRATCH = "/scratch"  # the working folder of a confined program, the only one that it can write to
+STARTED = b"+"
+THREADS = 100  # most threads that a confined program may start
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC = 1, 2, 4, 8, 4096, 16384
 _MNT_DETACH = 2
@@ -56,7 +54,7 @@ _SECUREBITS = 0b11101111
 _CHECK_EVERY = 0.05  # seconds between two checks of the number of files and threads
 
 # Numbers of system calls, from Linux's tables.
-_CALLS: Final = {"x86_64": (155, 442, 126, 56), "aarch64": (41, 442, 91, 220)}
+_CALLS = {"x86_64": (155, 442, 126, 56), "aarch64": (41, 442, 91, 220)}
 _PIVOT_ROOT, _MOUNT_SETATTR, _CAPSET, _CLONE = _CALLS.get(os.uname().machine, (0, 0, 0, 0))
 _CLONE_NEWUSER, _CLONE_NEWPID = 0x10000000, 0x20000000
 

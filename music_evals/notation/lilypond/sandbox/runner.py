@@ -36,30 +36,28 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal
+from typing import Any, BinaryIO, Literal
 
 from music_evals.notation.lilypond.sandbox import launcher
 from music_evals.notation.lilypond.sandbox.slots import slot
 from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 
-_SYSTEM_LIBRARIES: Final = tuple(
+_SYSTEM_LIBRARIES = tuple(
     f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32")
 )
 # The Python interpreter behind the virtual environment, without packages.
-_PYTHON: Final = (
+_PYTHON = (
     os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable),
     "-I",
     "-S",
     "-B",
 )
-_REPORT_TIME: Final = (
-    5.0  # seconds for the rest of a report that has begun, after the program's own time
-)
-_END_TIME: Final = 1.0  # seconds for all processes to end after the report
-_CHECK_EVERY: Final = 0.2  # seconds between two checks whether to stop
-_CHUNK: Final = 1 << 16
-_PLAIN_NAME: Final = re.compile(r"(?!\.{1,2}\Z)[^/\0]+")
-_ENVIRONMENT: Final = {
+_REPORT_TIME = 5.0  # seconds for the rest of a report that has begun, after the program's own time
+_END_TIME = 1.0  # seconds for all processes to end after the report
+_CHECK_EVERY = 0.2  # seconds between two checks whether to stop
+_CHUNK = 1 << 16
+_PLAIN_NAME = re.compile(r"(?!\.{1,2}\Z)[^/\0]+")
+_ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": launcher.SCRATCH,
     "TMPDIR": launcher.SCRATCH,
@@ -69,7 +67,7 @@ _ENVIRONMENT: Final = {
     "GC_MARKERS": "1",
 }
 # Characters that steer a terminal, such as escape and changes of direction.
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 Files = Mapping[str, bytes]

@@ -22,17 +22,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Final
 
-_RETRY_EVERY: Final = 0.01  # seconds between two tries of this process to get a slot, on average
-_DOOR: Final = "door"  # the file that those who wait have locked
-_NOTICE_AFTER: Final = 5.0  # seconds of waiting
-_GIVE_UP_AFTER: Final = 300.0  # seconds of waiting
+_RETRY_EVERY = 0.01  # seconds between two tries of this process to get a slot, on average
+_DOOR = "door"  # the file that those who wait have locked
+_NOTICE_AFTER = 5.0  # seconds of waiting
+_GIVE_UP_AFTER = 300.0  # seconds of waiting
 
-_random: Final = random.Random()  # not the one of the caller, which may have a seed
-_waiting: Final[list[int]] = []  # the threads of this process that wait, by their files of the door
-_has_noticed: Final = threading.Event()
-_has_given_up: Final = threading.Event()
+_random = random.Random()  # not the one of the caller, which may have a seed
+_waiting: list[int] = []  # the threads of this process that wait, by their files of the door
+_has_noticed = threading.Event()
+_has_given_up = threading.Event()
 
 
 def cores() -> int:

@@ -5,16 +5,15 @@ import struct
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import Final
 
-_FORBIDDEN: Final[Mapping[str, Sequence[int]]] = tomllib.loads(
+_FORBIDDEN: Mapping[str, Sequence[int]] = tomllib.loads(
     files(__package__).joinpath("system_calls.toml").read_text(encoding="utf-8")
 )["forbidden"]
-_AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_CLONE: Final = {"x86_64": 56, "aarch64": 220}
-_CLONE_THREAD: Final = 0x10000
-_CLONE3: Final = 435
-_FCNTL: Final = {"x86_64": 72, "aarch64": 25}
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE_THREAD = 0x10000
+_CLONE3 = 435
+_FCNTL = {"x86_64": 72, "aarch64": 25}
 _SET_LEASE, _NOTIFY = (
     1024,
     1026,

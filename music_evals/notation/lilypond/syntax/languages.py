@@ -11,11 +11,11 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from music_evals.notation.lilypond.syntax.lexer import Kind, Token, string_value, tokenize
 
-DEFAULT: Final = "nederlands"  # the language of a text that sets none
+DEFAULT = "nederlands"  # the language of a text that sets none
 
 
 class NoteName(NamedTuple):
@@ -25,16 +25,16 @@ class NoteName(NamedTuple):
     alteration: Fraction  # in semitones, sharp positive; quarter tones are halves
 
 
-_NAMES: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
+_NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(
     files(__package__).joinpath("languages.toml").read_text(encoding="utf-8")
 )
-_OTHER_SPELLINGS: Final[Mapping[str, str]] = {
+_OTHER_SPELLINGS: Mapping[str, str] = {
     "catalan": "català",
     "espanol": "español",
     "portugues": "português",
 }
 
-LANGUAGES: Final[Sequence[str]] = (*_NAMES, *_OTHER_SPELLINGS)  # names that ``\language`` accepts
+LANGUAGES: Sequence[str] = (*_NAMES, *_OTHER_SPELLINGS)  # names that ``\language`` accepts
 
 
 @cache

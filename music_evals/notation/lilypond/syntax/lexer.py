@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 Kind = StrEnum("Kind", ["STRING", "SCHEME", "COMMAND", "WORD", "NUMBER", "SIGN"])
 """What a token is."""
@@ -33,10 +33,10 @@ class Token(NamedTuple):
     end: int
 
 
-_LETTER: Final = r"[a-zA-Z\u0080-\U0010ffff]"
-_SYMBOL: Final = rf"{_LETTER}(?:{_LETTER}|[-_](?={_LETTER}))*"
-_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
-_TOKEN: Final = re.compile(
+_LETTER = r"[a-zA-Z\u0080-\U0010ffff]"
+_SYMBOL = rf"{_LETTER}(?:{_LETTER}|[-_](?={_LETTER}))*"
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+_TOKEN = re.compile(
     rf"""
     (?P<skipped>[ \t\n\r\f\v\ufeff]+ | %\{{(?:.*?%\}}|.*) | %[^\n\r]*)
   | (?P<string>{_STRING})
@@ -48,7 +48,7 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_SCHEME: Final = re.compile(
+_SCHEME = re.compile(
     rf"""
     (?P<blank>\s+ | ;[^\n]*)
   | (?P<prefix>@ | \#?['`,])

@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any
 
-_CASED: Final = ("values",)  # files whose patterns tell capitals from small letters
+_CASED = ("values",)  # files whose patterns tell capitals from small letters
 Match = re.Match[str]
 
 
