@@ -34,7 +34,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall
 
-from music_evals.benchmarks.prompts import load_prompts
+from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     DatasetSpec,
@@ -191,10 +191,41 @@ def chord_quality(params: MuseParameters) -> Task:
 def _task(name: ConfigName, question: str, clips: Sequence[str], params: MuseParameters) -> Task:
     trials = Trials(name, question, clips, BENCHMARK, partial(reason, name), SOLVERS[name])
     wording = load_prompts("muse", params.prompts)
+    native_texts = {(name, "logiclm"): "logiclm_native", ("logiclm", "refine"): "native_refine"}
+    check_native(params, wording, "muse", native_texts)
     texts, logic = wording[name], wording["logiclm"]
     system = texts["logiclm_native" if params.tools == "native" else params.strategy]
     system = Template(system).substitute(given=texts["given"][params.modality])
     return trials_task(trials, params, system, {**logic, "final": texts["final"]}, texts["worked"])
+
+
+def check_native(
+    params: MuseParameters, wording: Prompts, benchmark: str, pairs: Mapping[tuple[str, str], str]
+) -> None:
+    """Check that a file that rewords texts for symbolic lines also rewords those for tool calls.
+
+    Args:
+        params: the parameters of the task.
+        wording: its prompts.
+        benchmark: whose prompts the file replaces.
+        pairs: table and name of a text for symbolic lines → the name of that for tool calls.
+
+    Raises:
+        ValueError: with ``tools=native`` texts would be asked that the file does not reword.
+    """
+    if params.tools != "native":
+        return
+    standard = load_prompts(benchmark)
+    missing = []
+    for (table, text), native in pairs.items():
+        is_reworded = wording[table][text] != standard[table][text]
+        if is_reworded and wording[table][native] == standard[table][native]:
+            missing.append(f"{table}.{native}")
+    if missing:
+        raise ValueError(
+            f"prompts={params.prompts} rewords LogicLM for text only; with tools=native it also "
+            f"needs {', '.join(missing)}"
+        )
 
 
 def trials_task(

@@ -17,7 +17,7 @@ from inspect_ai import Task
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS
-from music_evals.evals.muse import MuseParameters, Trials, trials_task
+from music_evals.evals.muse import MuseParameters, Trials, check_native, trials_task
 from music_evals.evals.shared.parameters import task
 from music_evals.solvers.symbolic.muse_ten import SOLVERS
 
@@ -86,6 +86,7 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
     form, solver = FORMS[name], SOLVERS.get(name)
     trials = Trials(name, question, form.clips, BENCHMARK, lambda row: str(row["why"]), solver)
     wording = load_prompts(BENCHMARK.name, params.prompts)
+    check_native(params, wording, BENCHMARK.name, {("transcription", "text"): "native"})
     texts, frame = wording[name], wording["letters" if form.is_lettered else "sentences"]
     options = list(form.options)
     if form.is_lettered:
