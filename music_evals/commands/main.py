@@ -1,4 +1,7 @@
-"""The `music-evals` command: every verb is a module of this package."""
+"""The `music-evals` command: verbs are functions in modules of this package.
+
+`COMMANDS` lists them.
+"""
 
 import sys
 from collections.abc import Callable, Mapping

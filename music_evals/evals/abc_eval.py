@@ -1,11 +1,13 @@
-"""ABC-Eval: ten tasks on understanding scores written in ABC, those of LilyBench.
+r"""ABC-Eval: ten tasks on understanding scores written in ABC, those of LilyBench.
 
 "ABC-Eval: Benchmarking Large Language Models on Symbolic Music Understanding and Instruction
-Following" Jiahao Zhao, Yunjia Li, Wei Li, Kazuyoshi Yoshii https://arxiv.org/abs/2509.23350
+Following"
+Jiahao Zhao, Yunjia Li, Wei Li, Kazuyoshi Yoshii
+https://arxiv.org/abs/2509.23350
 
 inspect eval evals/abc_eval.py@bar_count --model baseline/reader
-inspect eval evals/abc_eval.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=published -T
-protocol=paper
+inspect eval evals/abc_eval.py --model vllm/Qwen/Qwen2.5-7B-Instruct \
+  -T dataset=published -T protocol=paper
 
 To compare notations, run `evals/lilybench.py` too: by default both ask the same questions on the
 same music.

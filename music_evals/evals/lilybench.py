@@ -1,14 +1,15 @@
-"""LilyBench: ten tasks on understanding scores written in LilyPond.
+r"""LilyBench: ten tasks on understanding scores written in LilyPond.
 
 "Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding"
 Matteo Spanio, Mohammad Torabi, Andrea Poltronieri, Antonio Rodà
 https://arxiv.org/abs/2606.08722
 
 inspect eval evals/lilybench.py@bar_count --model baseline/reader
-inspect eval evals/lilybench.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T dataset=published -T
-protocol=paper inspect eval evals/lilybench.py@bar_count --model openai/gpt-4o -T strategy=logiclm
-inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o -T strategy=cot -T
-max_score_tokens=8000
+inspect eval evals/lilybench.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct \
+  -T dataset=published -T protocol=paper
+inspect eval evals/lilybench.py@bar_count --model openai/gpt-4o -T strategy=logiclm
+inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o \
+  -T strategy=cot -T max_score_tokens=8000
 """
 
 from functools import partial

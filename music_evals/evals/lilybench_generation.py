@@ -1,12 +1,13 @@
-"""LilyBench, generation: a model writes pieces of music in LilyPond.
+r"""LilyBench, generation: a model writes pieces of music in LilyPond.
 
 "Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding"
 Matteo Spanio, Mohammad Torabi, Andrea Poltronieri, Antonio Rodà
 https://arxiv.org/abs/2606.08722
 
-inspect eval evals/lilybench_generation.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T
-encoder=csc-unipd/lilybert inspect eval evals/lilybench_generation.py --model openai/gpt-4o -T
-regime=few -T attempts=3 -T dataset=published
+inspect eval evals/lilybench_generation.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct \
+  -T encoder=csc-unipd/lilybert
+inspect eval evals/lilybench_generation.py --model openai/gpt-4o \
+  -T regime=few -T attempts=3 -T dataset=published
 """
 
 from collections.abc import Mapping, Sequence

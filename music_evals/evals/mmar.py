@@ -1,12 +1,12 @@
-"""MMAR-music: the 206 questions of MMAR that are on music alone.
+r"""MMAR-music: the 206 questions of MMAR that are on music alone.
 
 "MMAR: A Challenging Benchmark for Deep Reasoning in Speech, Audio, Music, and Their Mix"
 Ziyang Ma, Yinghao Ma, Yanqiao Zhu, Chen Yang, Yi-Wen Chao, Ruiyang Xu and others
 https://arxiv.org/abs/2505.13032
 
 inspect eval evals/mmar.py --model google/gemini-2.5-pro
-inspect eval evals/mmar.py --model openai-api/local/qwen3-omni -T dataset=published -T
-protocol=paper
+inspect eval evals/mmar.py --model openai-api/local/qwen3-omni \
+  -T dataset=published -T protocol=paper
 """
 
 from inspect_ai import Task

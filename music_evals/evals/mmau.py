@@ -1,12 +1,13 @@
-"""MMAU-music: the 334 music questions of MMAU test-mini, version v05.15.25.
+r"""MMAU-music: the 334 music questions of MMAU test-mini, version v05.15.25.
 
 "MMAU: A Massive Multi-Task Audio Understanding and Reasoning Benchmark"
 S Sakshi, Utkarsh Tyagi, Sonal Kumar, Ashish Seth, Ramaneswaran Selvakumar, Oriol Nieto, Ramani
-Duraiswami, Sreyan Ghosh, Dinesh Manocha https://arxiv.org/abs/2410.19168
+Duraiswami, Sreyan Ghosh, Dinesh Manocha
+https://arxiv.org/abs/2410.19168
 
 inspect eval evals/mmau.py --model google/gemini-2.5-pro
-inspect eval evals/mmau.py --model openai-api/local/af3 -T dataset=published -T prompt=paper -T
-protocol=paper
+inspect eval evals/mmau.py --model openai-api/local/af3 \
+  -T dataset=published -T prompt=paper -T protocol=paper
 """
 
 from inspect_ai import Task

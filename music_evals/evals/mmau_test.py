@@ -3,7 +3,8 @@ have.
 
 "MMAU: A Massive Multi-Task Audio Understanding and Reasoning Benchmark"
 S Sakshi, Utkarsh Tyagi, Sonal Kumar, Ashish Seth, Ramaneswaran Selvakumar, Oriol Nieto, Ramani
-Duraiswami, Sreyan Ghosh, Dinesh Manocha https://arxiv.org/abs/2410.19168
+Duraiswami, Sreyan Ghosh, Dinesh Manocha
+https://arxiv.org/abs/2410.19168
 
 inspect eval evals/mmau_test.py --model google/gemini-2.5-pro -T dataset=published
 music-evals export logs/LOG.eval --as mmau --out submission.json

@@ -1,18 +1,20 @@
-"""MSU-Bench: open questions on complete scores, read as ABC, seen as pages, or in other notations
+r"""MSU-Bench: open questions on complete scores, read as ABC, seen as pages, or in other notations
 and as sound.
 
 "Musical Score Understanding Benchmark: Evaluating Large Language Models' Comprehension of Complete
-Musical Scores" Congren Dai, Yue Yang, Krinos Li, Huichi Zhou, Shijie Liang, Bo Zhang, Enyang Liu,
-Ge Jin, Hongran An, Haosen Zhang, Peiyuan Jing, Kinhei Lee, Zhenxuan Zhang, Xiaobing Li, Maosong Sun
+Musical Scores"
+Congren Dai, Yue Yang, Krinos Li, Huichi Zhou, Shijie Liang, Bo Zhang, Enyang Liu, Ge Jin, Hongran
+An, Haosen Zhang, Peiyuan Jing, Kinhei Lee, Zhenxuan Zhang, Xiaobing Li, Maosong Sun
 https://arxiv.org/abs/2511.20697
 
 inspect eval evals/msu.py@textual --model baseline/reader
-inspect eval evals/msu.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T asking=single -T
-levels=1,2 inspect eval evals/msu.py@visual --model openai/gpt-4o -T
-judges=openai/gpt-5,openai/o3,openai/gpt-4.1 inspect eval evals/msu.py@visual --model openai/gpt-4o
--T pages=pdf -T abc=true inspect eval evals/msu.py@textual --model openai/gpt-4o -T
-dataset=published -T content=title inspect eval evals/msu.py@score --model
-vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
+inspect eval evals/msu.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct \
+  -T asking=single -T levels=1,2
+inspect eval evals/msu.py@visual --model openai/gpt-4o \
+  -T judges=openai/gpt-5,openai/o3,openai/gpt-4.1
+inspect eval evals/msu.py@visual --model openai/gpt-4o -T pages=pdf -T abc=true
+inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=published -T content=title
+inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
 """
 
 from collections import Counter

@@ -1,14 +1,16 @@
-"""MUSE: three core music perception tasks, by ear or from MIDI.
+r"""MUSE: three core music perception tasks, by ear or from MIDI.
 
 "Evaluating Multimodal Large Language Models on Core Music Perception Tasks"
 Brandon James Carone, Iran R. Roman, Pablo Ripollés
 https://arxiv.org/abs/2510.22455
 
 inspect eval evals/muse.py --model baseline/reader
-inspect eval evals/muse.py@syncopation --model openai/gpt-4o-audio-preview -T modality=audio -T
-strategy=cot inspect eval evals/muse.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T strategy=logiclm -T
-structured_output=true inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro -T
-dataset=published -T modality=audio
+inspect eval evals/muse.py@syncopation --model openai/gpt-4o-audio-preview \
+  -T modality=audio -T strategy=cot
+inspect eval evals/muse.py --model vllm/Qwen/Qwen2.5-7B-Instruct \
+  -T strategy=logiclm -T structured_output=true
+inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro \
+  -T dataset=published -T modality=audio
 """
 
 import base64

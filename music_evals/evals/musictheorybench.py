@@ -1,12 +1,12 @@
-"""MusicTheoryBench: four-option questions of music theory, on knowledge and on reasoning.
+r"""MusicTheoryBench: four-option questions of music theory, on knowledge and on reasoning.
 
 "ChatMusician: Understanding and Generating Music Intrinsically with LLM"
 Ruibin Yuan, Hanfeng Lin, Yi Wang, Zeyue Tian, Shangda Wu, Tianhao Shen, Ge Zhang and others
 https://arxiv.org/abs/2402.16153
 
 inspect eval evals/musictheorybench.py --model baseline/chance
-inspect eval evals/musictheorybench.py@reasoning --model openai/gpt-4o -T dataset=published -T
-shots=five
+inspect eval evals/musictheorybench.py@reasoning --model openai/gpt-4o \
+  -T dataset=published -T shots=five
 """
 
 from inspect_ai import Task

@@ -1,13 +1,14 @@
-"""RUL-MuChoMusic: facts about recordings, with wrong options that the text does not give away.
+r"""RUL-MuChoMusic: facts about recordings, with wrong options that the text does not give away.
 
 "Are you really listening? Boosting Perceptual Awareness in Music-QA Benchmarks"
 Yongyi Zang, Sean O'Brien, Taylor Berg-Kirkpatrick, Julian McAuley, Zachary Novack
 https://arxiv.org/abs/2504.00369
 
 inspect eval evals/rul_muchomusic.py --model google/gemini-2.5-pro
-inspect eval evals/rul_muchomusic.py --model openai-api/local/qwen3-omni -T dataset=published -T
-prompt=paper inspect eval evals/rul_muchomusic.py --model google/gemini-2.5-pro -T dataset=published
--T options=leave_one_out
+inspect eval evals/rul_muchomusic.py --model openai-api/local/qwen3-omni \
+  -T dataset=published -T prompt=paper
+inspect eval evals/rul_muchomusic.py --model google/gemini-2.5-pro \
+  -T dataset=published -T options=leave_one_out
 """
 
 from inspect_ai import Task

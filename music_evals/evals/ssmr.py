@@ -1,12 +1,13 @@
-"""SSMR-Bench: theory applied to sheet music, in ABC or as pictures, with four options.
+r"""SSMR-Bench: theory applied to sheet music, in ABC or as pictures, with four options.
 
 "Synthesizing Sheet Music Problems for Evaluation and Reinforcement Learning"
 Zhilin Wang, Zhe Yang, Yun Luo, Yafu Li, Haoran Zhang, Runzhe Zhang, Derek F. Wong, Jizhe Zhou, Yu
-Cheng https://arxiv.org/abs/2509.04059
+Cheng
+https://arxiv.org/abs/2509.04059
 
 inspect eval evals/ssmr.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=published
-inspect eval evals/ssmr.py@visual --model openai/gpt-4o -T dataset=published -T prompt=paper -T
-protocol=paper
+inspect eval evals/ssmr.py@visual --model openai/gpt-4o \
+  -T dataset=published -T prompt=paper -T protocol=paper
 """
 
 from collections.abc import Mapping

@@ -1,14 +1,15 @@
-"""ZIQI-Eval: four-option questions of musical knowledge, and which continuation belongs to a tune.
+r"""ZIQI-Eval: four-option questions of musical knowledge, and which continuation belongs to a tune.
 
 "The Music Maestro or The Musically Challenged, A Massive Music Evaluation Benchmark for Large
-Language Models" Jiajia Li, Lu Yang, Mingni Tang, Cong Chen, Zuchao Li, Ping Wang, Hai Zhao
+Language Models"
+Jiajia Li, Lu Yang, Mingni Tang, Cong Chen, Zuchao Li, Ping Wang, Hai Zhao
 https://arxiv.org/abs/2406.15885
 
 inspect eval evals/ziqi.py@comprehension --model baseline/reader
 inspect eval evals/ziqi.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=published -T shots=five
 inspect eval evals/ziqi.py@comprehension --model openai/gpt-4o -T themes=female_music -T rotations=4
-inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=published -T subset=human -T
-protocol=paper
+inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=published -T subset=human \
+  -T protocol=paper
 """
 
 import random

@@ -1,3 +1,3 @@
-"""Questions composed on this machine: music theory with computed answers, and continuations of real
-tunes.
+"""Questions of several benchmarks: sets of published questions, composed ones (`theory`,
+`listening`), and what guessers without the music earn on them (`attack`, `floors`, `leaks`).
 """

@@ -26,6 +26,7 @@ from music_evals.notation.extras import MissingLibraryError
 
 P = TypeVar("P")
 _NO_CONDITION = ("dataset", "media", "allow_partial")
+"""Parameters that change no answer, or that a log records otherwise."""
 
 
 class ParameterError(click.ClickException, ValueError):

@@ -242,7 +242,7 @@ def gain(score: Estimate | None, floor: Estimate | None) -> Estimate | None:
 
 
 def score_table(records: Records, benchmark: str) -> Table:
-    """Make the table of main metrics by task, in percent."""
+    """Make the table of main metrics by task, in percent, of a benchmark without its own tables."""
     runs = records.current(benchmark)
     tasks = list(dict.fromkeys(runs["task"]))
     rows: Rows = []

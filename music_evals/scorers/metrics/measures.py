@@ -60,6 +60,7 @@ def published_count_figures(
     ``exact`` is the share of all answers that are the right text, ``024`` for ``24`` not among
     them. ``within_1``, ``within_5`` and ``within_10`` are shares of the readable answers alone, 0
     where there are none. ``median_absolute_error`` is the upper of two middle ones.
+
     Args:
         answers: in digits, None where it cannot be read.
         reference: as many right ones in digits, at least one.

@@ -1,4 +1,7 @@
-"""Wilson's interval for a proportion of correct answers."""
+"""Wilson's interval for a proportion of correct answers that are independent.
+
+`clustered.mean_interval` takes it for such answers; others have the interval of that module.
+"""
 
 from math import sqrt
 

@@ -50,7 +50,8 @@ from music_evals.scorers.readers.times import (
 )
 from music_evals.scorers.readers.words import Extraction, find_terms, folded, term_tables
 
-# The form of an answer; ``text`` is anything that no rule reads.
+# The form of an answer; ``text`` is anything that no rule reads. Builders import no scorers, so
+# `datasets_builders.msu.questions.kind` has the same names; a test compares them.
 AnswerType = Literal[
     "yes_no", "pitch", "pitches", "key", "metre", "clef", "number", "measures", "duration",
     "chord", "numeral",

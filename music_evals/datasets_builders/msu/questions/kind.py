@@ -24,7 +24,10 @@ AnswerType = Literal[
     "cadence",
     "text",
 ]
-"""Form of an answer, which decides the rule that checks it; only judges can check ``text``."""
+"""Form of an answer, which decides the rule that checks it; only judges can check ``text``.
+
+`scorers.readers.checking` has the same names, and a reader for each.
+"""
 
 
 @dataclass(frozen=True, slots=True)
