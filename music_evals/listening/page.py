@@ -89,7 +89,7 @@ async def _body(request: Request) -> bytes | None:
     """The body of a request; None if it is longer than any answer."""
     body = b""
     async for chunk in request.stream():
-        body += chunk
-        if len(body) > _MOST_BYTES:
-            return None
-    return body
+        # What is too much is read and dropped: a client that still sends would not see the reply.
+        if len(body) <= _MOST_BYTES:
+            body += chunk
+    return body if len(body) <= _MOST_BYTES else None
