@@ -81,7 +81,8 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(
         for task in TASKS[name]
     ]
     right = 0.0
-    alone = inspect_eval(f"hf/ORG/{name}", limit=4, **options)
+    limit = 4 if name in ("muse", "msu", "lilybench") else 8
+    alone = inspect_eval(f"hf/ORG/{name}", limit=limit, **options)
     ids = [sample.metadata["id"] for log in alone for sample in log.samples or []]
     own = inspect_eval(tasks, sample_id=ids, **options)
     for log, twin in zip(alone, own, strict=True):
