@@ -130,12 +130,10 @@ class Source:
     licence_name: str | None = None  # of a licence that the Hub calls `other`
     link: str | None = None  # likewise
     files: Sequence[str] = ()  # what must travel with the data
-    per_row: Mapping[str, str] = field(
-        default_factory=dict
-    )  # config -> column with each row's licence, a free one
-    withheld: Mapping[str, str] = field(
-        default_factory=dict
-    )  # config, or config/split -> why it is not published
+    # Config -> column with each row's licence, a free one.
+    per_row: Mapping[str, str] = field(default_factory=dict)
+    # Config, or config/split -> why it is not published.
+    withheld: Mapping[str, str] = field(default_factory=dict)
     language: Sequence[str] = ("en",)  # of the rows' texts, as the Hub spells them
     revision: str = ""  # of the published files: where they are, and the commit
     sha256: str = ""  # of these files, by which a copy is known
@@ -143,12 +141,10 @@ class Source:
     is_benchmark: bool = (
         False  # whether they are the benchmark's own questions; scores stand beside published ones
     )
-    questions: Mapping[str, int] = field(
-        default_factory=dict
-    )  # task -> the least number that the published test has
-    fingerprints: Mapping[str, str] = field(
-        default_factory=dict
-    )  # task -> `fingerprint` of its ids, if it is known
+    # Task -> the least number that the published test has.
+    questions: Mapping[str, int] = field(default_factory=dict)
+    # Task -> `fingerprint` of its ids, if it is known.
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def licence_label(self) -> str:
@@ -186,9 +182,8 @@ class Benchmark:
     homepage: str  # of the project or its repository
     tasks: Mapping[str, TaskFacts]
     datasets: Mapping[str, DatasetFacts]
-    table: Mapping[str, Any] = field(
-        repr=False
-    )  # all of benchmark.toml, for what only one room reads
+    # All of benchmark.toml, for what only one room reads.
+    table: Mapping[str, Any] = field(repr=False)
 
     @property
     def year(self) -> int:

@@ -28,9 +28,8 @@ class Check(NamedTuple):
     """A feature and how to try it."""
 
     feature: str
-    run: Callable[
-        [], str
-    ]  # returns what was found; an exception says why the feature does not work
+    # Returns what was found; an exception says why the feature does not work.
+    run: Callable[[], str]
     remedy: str
     required: bool = False  # whether the suite is of no use without it
 

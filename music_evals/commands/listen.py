@@ -15,11 +15,12 @@ from music_evals import benchmarks
 from music_evals.commands.output import TaskArguments, errors_in_a_line, path_of, say
 from music_evals.commands.run import conditions, folder_problem, parse_arguments, show_scores
 
+# Scorers of tasks that a person can answer.
 _SCORERS = (
     "final_answer",
     "strict_choice",
     "lettered_choice",
-)  # of tasks that a person can answer
+)
 
 
 def listen(

@@ -88,10 +88,11 @@ def main() -> None:
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
         sys.exit(app(standalone_mode=False))
+    # Errors of Click as Inspect has it, and of Typer's own copy.
     except (
         click.ClickException,
         TyperException,
-    ) as error:  # Inspect's, and Typer's own copy of Click
+    ) as error:
         failed(ValueError(error.format_message()))
         sys.exit(error.exit_code)
     except MissingLibraryError as error:

@@ -32,10 +32,11 @@ NAME = "musictheorybench"
 VERSION = "2.3.0"
 SEED = 1
 EXAMPLES = 5
+# Config → number of composed questions in test.
 COMPOSED = {
     "knowledge": 120,
     "reasoning": 60,
-}  # config → number of composed questions in test
+}
 SLICES = 16
 """Into so many slices a hash divides all questions; a seed asks those of one slice."""
 KNOWLEDGE = ("intervals", "key_signatures", "metre", "enharmonics")

@@ -38,13 +38,14 @@ Vectors = dict[Pooling, NDArray[np.float32]]
 
 _MOST_TOKENS = 512  # of a chunk, with its special tokens
 _BATCH = 16  # chunks that the model reads at a time
+# The files that vectors may depend on.
 _FILES = (
     ".json",
     ".txt",
     ".model",
     ".safetensors",
     ".bin",
-)  # the files that vectors may depend on
+)
 # The upper layers of these models can be left out: hidden states are plain outputs of layers. Other
 # models may normalise the last layer once more.
 _CUTTABLE = ("bert", "camembert", "roberta", "xlm-roberta")

@@ -29,9 +29,8 @@ def read_record(record: Record) -> MediaQuestion | None:
     if record["modality"] != "music":
         return None
     entry = choice_record(record)
-    options = [
-        option for option in entry["choices"] if option.strip()
-    ]  # two questions have a blank last option
+    # Two questions have a blank last option.
+    options = [option for option in entry["choices"] if option.strip()]
     return MediaQuestion(
         entry["id"],
         [entry["sound"] or Part("audio", entry["audio_path"]), entry["question"]],

@@ -79,10 +79,11 @@ ScoreContent = Literal["full", "title"]
 TooLong = Literal["refuse", "truncate"]
 Twin = Literal["original", "transposed", "renamed"]
 
+# Rendering → its key in the prompts; other renderings have their own name.
 _WORDING_KEYS: Mapping[str, str] = {
     "abc": "textual",
     "pages": "visual",
-}  # others have the rendering's name
+}
 _KINDS = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"%PDF": "application/pdf"}
 """First bytes of a file → its kind; others are MP3."""
 _MAX_REASON = 300  # characters
@@ -508,9 +509,8 @@ class Prompt(NamedTuple):
     modality: Modality
     rendering: Rendering
     majority: Mapping[str, str] = MappingProxyType({})  # kind of question → the commonest answer
-    vocabulary: Mapping[str, Sequence[str]] = MappingProxyType(
-        {}
-    )  # kind of question → answers to guess from
+    # Kind of question → answers to guess from.
+    vocabulary: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 def _samples(

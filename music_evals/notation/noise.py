@@ -99,9 +99,8 @@ def noise_audio(data: bytes, model: bytes = b"") -> bytes:
     level = float(np.sqrt(np.mean(np.square(samples)))) if samples.size else 0.0
     noise = np.random.default_rng(list(data[:4096])).normal(0.0, level, samples.shape)
     encoding = soundfile.info(io.BytesIO(model)).subtype
-    is_written = soundfile.check_format("WAV", encoding) and not encoding.startswith(
-        "MPEG"
-    )  # which is read only
+    # MPEG within WAV can be read and not written.
+    is_written = soundfile.check_format("WAV", encoding) and not encoding.startswith("MPEG")
     subtype = encoding if is_written else "PCM_16"
     buffer = io.BytesIO()
     soundfile.write(buffer, np.clip(noise, -1, 1), rate, format="WAV", subtype=subtype)

@@ -56,9 +56,8 @@ class Allowance:
     """Limits for an item."""
 
     cpu: int = 300  # seconds
-    memory: int = (
-        4 << 30
-    )  # bytes of address space beyond those of the process at its start (Linux only)
+    # Bytes of address space beyond those of the process at its start (Linux only).
+    memory: int = 4 << 30
     wall: float = 3600.0  # seconds
 
 
@@ -178,9 +177,8 @@ def serve(descriptor: int) -> None:
 
     An answer is a tuple with the result, or an exception.
     """
-    gc.set_threshold(
-        50_000
-    )  # music21 creates millions of objects; the default of 700 takes a tenth longer
+    # music21 creates millions of objects; the default of 700 takes a tenth longer.
+    gc.set_threshold(50_000)
     with Connection(descriptor) as pipe, suppress(EOFError, KeyboardInterrupt):
         work, allowance = pipe.recv()
         if sys.platform == "linux":

@@ -22,11 +22,12 @@ from music_evals.scorers.metrics.estimates import Estimate
 
 # What tells a reader that a number must not be compared with a published one.
 _NOT_PUBLISHED = re.compile(r"(†|\bgenerated\b[\w.-]*)")
+# Columns that are shown within the model's cell.
 _UNDER_MODEL = (
     "Source",
     "Condition",
     "Asked with",
-)  # columns that are shown within the model's cell
+)
 _BEHIND = ("Data", "On data", "Logs")  # and those that a click shows there
 _AFTER_A_MARK = re.compile(r"(?<=[/_])")
 _ADDRESS = re.compile(r"https?://\S+")

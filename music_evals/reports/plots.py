@@ -46,11 +46,12 @@ _RULES = "\n".join(
     for what in ("stroke", "fill")
 )
 _ON_DARK = f"@media (prefers-color-scheme: dark) {{\ntext {{fill: #e4e7ea}}\n{_RULES}\n}}\n"
+# Inches: of all panels, of a panel at most, height of a row.
 _WIDTH, _PANEL, _LINE = (
     13.5,
     3.0,
     0.24,
-)  # inches: of all panels, of a panel at most, height of a row
+)
 
 
 def table_figure(

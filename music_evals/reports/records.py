@@ -70,11 +70,12 @@ _LONGEST = 1000  # characters of a text in a header, or in metadata
 _SHOWN = 200  # characters of another text of a sample
 _MOST = 1e12  # tokens, or seconds
 _MOST_COLUMNS = 60
+# Scorers whose metadata a summary of a sample cannot hold.
 _WITH_DETAILS = (
     "judged",
     "written_music",
     "chat_answers",
-)  # scorers whose metadata a summary of a sample cannot hold
+)
 
 _Row = dict[str, Any]
 _Metadata = Mapping[str, Any]

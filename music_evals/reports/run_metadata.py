@@ -63,9 +63,8 @@ _DATA = {
     "files_missing": "dataset_missing_files",
 }
 _WORD = re.compile(r"[\w.+:, -]{1,60}")
-_NAMES_OF_MODELS = frozenset(
-    ("judges", "encoder", "reference", "reader")
-)  # whose values may hold a "/"
+# Parameters whose values may hold a "/".
+_NAMES_OF_MODELS = frozenset(("judges", "encoder", "reference", "reader"))
 _SECRET = re.compile(r"key|token(?!s|_limit|izer)|secret|passw|credential|auth", re.IGNORECASE)
 _CHECKSUM = re.compile(r"[0-9a-f]{32,64}")
 _SHORT = 12  # characters of a checksum, enough to tell two apart

@@ -28,9 +28,10 @@ def reason(error: Exception) -> str:
     """Return an error in one line; an error that the package did not raise itself with its type and
     its place.
     """
+    # Here, because commands that only show texts do not need it.
     from pydantic import (
         ValidationError,
-    )  # here, because commands that only show texts do not need it
+    )
 
     frames = extract_tb(error.__traceback__)
     own_frames = [frame for frame in frames if frame.filename.startswith(_PACKAGE)]

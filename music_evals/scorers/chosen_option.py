@@ -127,9 +127,8 @@ class _Shown(NamedTuple):
 
     names: Sequence[str]  # as the model is to name them: letters, indices, or texts
     labels: Mapping[str, str]  # as the model that reads is to name them, with their texts
-    judge: Callable[
-        [int, str], Verdict
-    ]  # takes the place of an option, and how the choice was read
+    # Takes the place of an option, and how the choice was read.
+    judge: Callable[[int, str], Verdict]
 
     def judge_name(self, name: str) -> Verdict:
         """Judge an option that is named exactly as shown; another text is unreadable."""

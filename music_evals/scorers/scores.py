@@ -41,9 +41,8 @@ Figures = dict[str, float]
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _SHORT = 500  # characters of a reply that are read in some milliseconds at most
-_READING = anyio.CapacityLimiter(
-    1
-)  # reading holds the interpreter, and music21 is not made for threads
+# Reading holds the interpreter, and music21 is not made for threads.
+_READING = anyio.CapacityLimiter(1)
 _log = getLogger(__name__)
 
 

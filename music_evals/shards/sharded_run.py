@@ -204,8 +204,7 @@ class _Place:
             files, path = fsspec.core.url_to_fs(part.location)
             files.rm_file(path)
         self.files.invalidate_cache()
-        exists = self.files.exists(
-            f"{self.path}/{SHARDS}"
-        )  # an object store has no folder without files
+        # An object store has no folder without files.
+        exists = self.files.exists(f"{self.path}/{SHARDS}")
         if exists and not read_parts(self.shards, []):
             self.files.rm(f"{self.path}/{SHARDS}", recursive=True)

@@ -88,8 +88,7 @@ def _claimed_bytes(metadata: Any) -> tuple[int, int]:
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):
             size = column.total_uncompressed_size
-            total += max(
-                size, column.num_values
-            )  # a value that is repeated needs no byte in the file
+            # A value that is repeated needs no byte in the file.
+            total += max(size, column.num_values)
             largest = max(largest, size)
     return total, largest

@@ -22,12 +22,13 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 )
 
 _FOLDER = "path/to/this/folder"  # in the examples of all cards
+# The Hub's names.
 _SIZES = {
     "n<1K": 1_000,
     "1K<n<10K": 10_000,
     "10K<n<100K": 100_000,
     "100K<n<1M": 1_000_000,
-}  # the Hub's names
+}
 
 
 def make_card(provenance: Provenance) -> str:

@@ -89,9 +89,8 @@ def replace_folder(
     check_target(path, kind, overwrite=overwrite)
     with locked_folder(path.with_name(f".{path.name}.partial")) as partial:
         new, old = partial / "new", partial / "old"
-        if (
-            old.exists() and not path.exists()
-        ):  # a process was killed between the two renamings below
+        # A process was killed between the two renamings below.
+        if old.exists() and not path.exists():
             old.rename(path)
             check_target(path, kind, overwrite=overwrite)
         for leftover in (new, old):

@@ -43,9 +43,8 @@ def plain_errors(place: str) -> Iterator[None]:
     except DatasetError:
         raise
     except (HTTPError, OSError, RuntimeError, ValueError) as error:
-        cause = (
-            error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error
-        )  # a failed upload
+        # A failed upload.
+        cause = error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error
         message, token = f"{place}: {_explain(cause)}", get_token()
         raise DatasetError(message.replace(token, "(the token)") if token else message) from None
 

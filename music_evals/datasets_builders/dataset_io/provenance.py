@@ -63,9 +63,8 @@ def _printable(text: str) -> str:
 
 
 Printable = Annotated[str, AfterValidator(_printable)]
-_Label = Annotated[
-    str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")
-]  # it becomes part of the name of a log
+# It becomes part of the name of a log.
+_Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Floors = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 """Config → split → form → ``questions``, their number, and each floor's share of them, from 0 to 1.
 """

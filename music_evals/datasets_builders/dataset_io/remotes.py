@@ -250,9 +250,8 @@ def _unpack_archive(remote: Remote, archive: Path, target: Path) -> None:
         return any(fnmatch(name, pattern) for pattern in remote.files)
 
     try:
-        files = unpack(
-            archive, target, is_taken, strip=1
-        )  # the folder of the repository and commit
+        # The folder of the repository and commit.
+        files = unpack(archive, target, is_taken, strip=1)
         if not files:
             raise DatasetError(f"{remote.address} holds no {' or '.join(remote.files)}")
         is_of_contents = remote.checksum and not remote.checksum.startswith("md5:")

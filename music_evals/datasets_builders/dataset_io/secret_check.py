@@ -56,7 +56,6 @@ def _texts(path: str, file: Path | bytes) -> Iterator[tuple[str, str]]:
         yield f"the metadata of {path}", str(table.metadata.metadata)
         for batch in table.iter_batches(64):
             for row in batch.to_pylist():
-                text = json.dumps(
-                    row, ensure_ascii=False, default=lambda _: ""
-                )  # without sound and pictures
+                # The search is in text, without sound and pictures.
+                text = json.dumps(row, ensure_ascii=False, default=lambda _: "")
                 yield f"{path}, row {next(iter(row.values()))!s:.100},", text

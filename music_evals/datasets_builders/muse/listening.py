@@ -32,10 +32,11 @@ from music_evals.notation.audio.transcription import (
 _EIGHTH = 0.25  # seconds, at 120 quarters a minute
 _ARPEGGIO = tuple(2.5 + 0.5 * note for note in range(6))  # onsets in seconds
 
+# Least likeness of the melodies, and of their weakest quarter of a second.
 _ALIKE = (
     0.7,
     0.4,
-)  # least likeness of the melodies, and of their weakest quarter of a second
+)
 _UNLIKE = (0.55, 0.2)  # the same, at most one of the two
 _EQUAL = 0.9  # least likeness of a quarter of a second to the same one
 _RISE = 5  # least semitones of a contour

@@ -31,10 +31,11 @@ piano.
 """
 
 MAX_TRANSPOSITION = 11  # largest distance between the two keys, in semitones
+# Guitars of nylon and of steel; a grand piano.
 _PROGRAMS: dict[Instrument, tuple[int, ...]] = {
     "guitar": (24, 25),
     "piano": (0,),
-}  # nylon, steel; grand
+}
 _MAJOR_KEYS = ("C", "Db", "D", "Eb", "E", "F", "Gb", "G", "Ab", "A", "Bb", "B")
 _MINOR_KEYS = ("Cm", "C#m", "Dm", "Ebm", "Em", "Fm", "F#m", "Gm", "G#m", "Am", "Bbm", "Bm")
 _SCALES = {
@@ -106,9 +107,8 @@ class _Plan(NamedTuple):
     durations: tuple[int, ...]
     length: int
     form: str
-    measures: tuple[
-        tuple[int, ...], ...
-    ]  # indices of the notes of the measures; a phrase has two measures
+    # Indices of the notes of the measures; a phrase has two measures.
+    measures: tuple[tuple[int, ...], ...]
 
 
 def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:

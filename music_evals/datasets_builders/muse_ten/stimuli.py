@@ -53,10 +53,11 @@ DEGREES = {
 }
 """Chord → semitones from the tonic to its root, and from its root to its notes."""
 PROGRESSIONS = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-IV-V")
+# Rotations of each other: whether they differ depends on where one begins.
 _ROTATIONS = {
     "I-V-vi-IV",
     "vi-IV-I-V",
-}  # of each other: whether they differ depends on where one begins
+}
 _MODULATIONS = (2, 7, 5, 1, 3)  # semitones upward
 _LOWEST = {"piano": 55, "guitar": 48, "bass": 28}
 # Much wider than a contour, so that its first or last note hardly tells which contour it is.
@@ -64,6 +65,7 @@ _COMPASS = {"piano": (36, 88), "guitar": (36, 88)}
 _DRUM_FOILS = ("other pattern", "moved stroke", "swapped drum")
 _SCALES = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
 _SEVENTHS = {"major": (0, 4, 7, 11), "minor": (0, 3, 7, 10)}
+# Numbers of off-beats of two loops.
 _LEVELS = (
     (0, 2),
     (2, 4),
@@ -72,7 +74,7 @@ _LEVELS = (
     (0, 4),
     (4, 8),
     (2, 8),
-)  # numbers of off-beats of two loops
+)
 _STROKES = 16
 _Slots = tuple[int, ...]
 _SNARES = (6, 7)

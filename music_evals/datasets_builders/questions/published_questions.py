@@ -57,12 +57,10 @@ class MediaFiles:
     """Files of sound and pictures by their paths within the source."""
 
     def __init__(self) -> None:
-        self._by_name: dict[str, dict[PurePosixPath, Path]] = defaultdict(
-            dict
-        )  # name → path → file
-        self._joined: dict[str, set[Path]] = defaultdict(
-            set
-        )  # name of a record's sound → files of different content
+        # Name → path → file.
+        self._by_name: dict[str, dict[PurePosixPath, Path]] = defaultdict(dict)
+        # Name of a record's sound → files of different content.
+        self._joined: dict[str, set[Path]] = defaultdict(set)
 
     def add(self, path: str, file: Path) -> None:
         """Add a file by its path within the source."""
@@ -163,9 +161,8 @@ class PublishedQuestions:
         self.paths = self._record_files()
         self._media = MediaFiles()
         self._collect_media()
-        self.missing: dict[str, list[str]] = defaultdict(
-            list
-        )  # task → files, with what is wrong with them
+        # Task → files, with what is wrong with them.
+        self.missing: dict[str, list[str]] = defaultdict(list)
         self._anomalies: Counter[str] = Counter()
         self._lacking: set[tuple[str, str]] = set()  # task and id of questions that lack a file
         for task in self.paths:

@@ -34,9 +34,8 @@ class Question:
     kind: str  # becomes the sub-theme
     text: Mapping[Language, str]  # the question, without its options
     right: Mapping[Language, str]  # the right option
-    wrong: Mapping[
-        Language, tuple[str, ...]
-    ]  # the three wrong options, in the same order in both languages
+    # The three wrong options, in the same order in both languages.
+    wrong: Mapping[Language, tuple[str, ...]]
     form: str = ""  # form within the kind
 
     def __post_init__(self) -> None:

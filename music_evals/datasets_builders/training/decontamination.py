@@ -43,16 +43,18 @@ from music_evals.notation.midi.performance import TICKS_PER_BEAT
 WORDS = 13
 NOTES = 8
 SHARE = 0.8
+# Configs whose pattern is the answer.
 _PATTERNS = (
     "chord_quality",
     "contour",
     "major_or_minor",
     "meter",
-)  # configs whose pattern is the answer
+)
+# Dataset → configs with the music of its questions.
 _PIECES = {
     "msu": ("scores",),
     "lilybench": ("corpus",),
-}  # dataset → configs with the music of its questions
+}
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+[#♯♭°ø]*|[#♯♭°ø]+")
 _ABC = re.compile(r"^(?:X: ?\d|M:|L:|K:)", re.MULTILINE)  # the beginning of music in a question
 _COLUMNS = ("question", "abc", "options", "midi", "midi_1", "midi_2", "text")
@@ -164,9 +166,8 @@ class TestRows:
 
     def __init__(self) -> None:
         self.record = Decontamination(WORDS, NOTES, SHARE)
-        self._places: defaultdict[Hashable, list[int]] = defaultdict(
-            list
-        )  # run → numbers of contents
+        # Run → numbers of contents.
+        self._places: defaultdict[Hashable, list[int]] = defaultdict(list)
         self._contents: list[tuple[str, int]] = []  # test set, number of runs
 
     def add(self, name: str, rows: Iterable[Mapping[str, Any]], config: str = "") -> None:

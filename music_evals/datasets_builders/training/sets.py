@@ -280,9 +280,8 @@ def _lilybench(request: Request) -> Mapping[str, Iterable[Row]]:
     usable = [piece for _, piece in survey(apart) if piece is not None]
     rows: dict[str, Sequence[Row]] = {}
     for task, count in request.counts.items():
-        size = (
-            5 * -(-count // 6) if task == "error_detection" else count
-        )  # one in six rows has no error
+        # One in six rows has no error.
+        size = 5 * -(-count // 6) if task == "error_detection" else count
         try:
             all_rows = make_rows(task, usable, request.seed, size)  # type: ignore[arg-type]
         except ValueError as error:  # it says how many rows there can be

@@ -74,9 +74,8 @@ _VERSION_SHARE = 0.45
 _DOTTED_SHARE = 0.15  # dotted notes: more in strathspeys and hornpipes, fewer in reels and polkas
 _SMALLEST_POOL = 12  # smaller pools are not used
 
-_Pool = tuple[
-    tuple[int, int], Fraction, bool, int, int
-]  # metre, unit, is dotted, length of the opening, sharps
+# Metre, unit, is dotted, length of the opening, sharps.
+_Pool = tuple[tuple[int, int], Fraction, bool, int, int]
 
 
 @dataclass(frozen=True, eq=False)

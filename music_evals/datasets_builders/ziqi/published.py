@@ -50,15 +50,12 @@ class _Report:
     """Oddities of the rows so far, and the rows themselves to recognise duplicates."""
 
     odd: Counter[str] = field(default_factory=Counter)  # kind of oddity → number of rows
-    skipped: list[str] = field(
-        default_factory=list
-    )  # places of rows that are left out, with reasons
-    as_published: set[tuple[str, ...]] = field(
-        default_factory=set
-    )  # file, question and options, untrimmed
-    first: dict[tuple[str, ...], Row] = field(
-        default_factory=dict
-    )  # trimmed question and options → first row
+    # Places of rows that are left out, with reasons.
+    skipped: list[str] = field(default_factory=list)
+    # File, question and options, untrimmed.
+    as_published: set[tuple[str, ...]] = field(default_factory=set)
+    # Trimmed question and options → first row.
+    first: dict[tuple[str, ...], Row] = field(default_factory=dict)
 
 
 def build_published(source: Path, *, skip_bad: bool = False, revision: str | None = None) -> Plan:

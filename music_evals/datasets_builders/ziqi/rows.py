@@ -39,9 +39,8 @@ class Row(TypedDict):
     duplicate_of: str | None
 
 
-FEATURES: Mapping[str, Mapping[str, Any]] = dict.fromkeys(
-    CONFIGS, features_of(Row)
-)  # config → columns
+# Config → columns.
+FEATURES: Mapping[str, Mapping[str, Any]] = dict.fromkeys(CONFIGS, features_of(Row))
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,9 +130,8 @@ def end_ahead_of_answer(sample: Sample) -> Sample:
     parts = [part for other in sample.input for part in _shown(other, lead)]
     if not message.text.rstrip().endswith((":", "：")):
         parts.append(ContentText(text=lead))
-    asks = {
-        name: fact for name, fact in facts.items() if name != "music"
-    }  # its places were in the shorter text
+    # Its places were in the shorter text.
+    asks = {name: fact for name, fact in facts.items() if name != "music"}
     metadata = {**(sample.metadata or {}), FORM: "likelihood"}
     prompt = ChatMessageUser(content=_join(parts), metadata={"asks": asks})
     return sample.model_copy(update={"input": [prompt], "metadata": metadata})

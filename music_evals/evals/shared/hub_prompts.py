@@ -132,9 +132,8 @@ def pattern_of(asks: Mapping[str, Any]) -> str:
     match asks["answer_type"]:
         case "choice":
             answer = "|".join(map(_escape, asks["answers"]))
-            if all(
-                option.isalpha() for option in asks["answers"]
-            ):  # or its last line, such as "B. Minor"
+            # Or its last line, such as "B. Minor".
+            if all(option.isalpha() for option in asks["answers"]):
                 before, after = r"(?s:.*\n)?", rf"(?:[.):][^\n]{{0,200}})?{after}"
         case "number":
             answer = r"\d{1,6}"

@@ -31,9 +31,8 @@ def check_clip(data: bytes) -> None:
     ValueError if the file cannot be decoded, holds no samples, or ends before its header says.
     """
     promised = int.from_bytes(data[4:8], "little") + 8
-    if (
-        data[:4] == b"RIFF" and len(data) < promised < _UNKNOWN_SIZE
-    ):  # libsndfile shortens such a file in silence
+    # libsndfile shortens such a file in silence.
+    if data[:4] == b"RIFF" and len(data) < promised < _UNKNOWN_SIZE:
         raise ValueError(f"it ends after {len(data)} of {promised} bytes")
     with _opened(data) as file:
         frames = 0

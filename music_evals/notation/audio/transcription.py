@@ -19,14 +19,16 @@ _KICK_BAND = (30, 120)  # Hz; only the bass drum is loud here
 _SNARE_BAND = (150, 400)  # Hz; the body of a snare drum, below the hi-hat
 _ATTACK = 0.08  # seconds of a stroke that are measured
 _SILENCE = -60.0  # dB; a recording without any louder stroke has no drums
+# dB below the loudest stroke of a band: less is silence, more a stroke.
 _STROKE = (
     -18.0,
     -8.0,
-)  # dB below the loudest stroke of a band: less is silence, more a stroke
+)
+# dB of the snare's band over the kick's: less is a kick alone, more a snare alone.
 _SNARE = (
     -12.0,
     -2.0,
-)  # dB of the snare's band over the kick's: less is a kick alone, more a snare alone
+)
 
 _NOTE_WINDOW = 16_384  # samples of a spectrum on either side of an onset
 _WINDOW = 8192  # samples of a melody's spectra

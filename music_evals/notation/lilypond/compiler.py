@@ -154,9 +154,8 @@ class Running(TypedDict, total=False):
 class Compiling(Running, total=False):
     """How texts are compiled."""
 
-    settings: (
-        str | None
-    )  # LilyPond code that is read ahead of each text; the default makes only MIDI
+    # LilyPond code that is read ahead of each text; the default makes only MIDI.
+    settings: str | None
     collect: Sequence[str]  # patterns, such as *.svg, of the names of further files to return
 
 

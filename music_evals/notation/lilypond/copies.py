@@ -115,9 +115,8 @@ def _note_or_chord(
 
 def _after_command(tokens: Sequence[Token], index: int) -> int:
     """The index of the token after a command and, if they hold no notes, its braces."""
-    opening = (
-        index + 1 + (tokens[index].text == "\\lyricsto")
-    )  # which has the name of a voice ahead of its braces
+    # ``\lyricsto`` has the name of a voice ahead of its braces.
+    opening = index + 1 + (tokens[index].text == "\\lyricsto")
     if tokens[index].text in _NOT_MUSIC and opening < len(tokens) and tokens[opening].text == "{":
         return closing_index(tokens, opening) + 1
     return index + 1

@@ -67,9 +67,8 @@ def _reduce(png: bytes) -> bytes | None:
     if len(png) > _MAX_BYTES:
         return None
     try:
-        with Image.open(
-            io.BytesIO(png), formats=["PNG"]
-        ) as file:  # this decodes nothing but the size
+        # This decodes nothing but the size.
+        with Image.open(io.BytesIO(png), formats=["PNG"]) as file:
             if file.width > _MAX_SIZE[0] or file.height > _MAX_SIZE[1]:
                 return None
             drawn = file.convert("RGBA")
@@ -77,9 +76,8 @@ def _reduce(png: bytes) -> bytes | None:
     except Exception:
         return None
     grey = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), drawn).convert("L")
-    ink = grey.point(
-        [level < 256 - 256 // _GREYS for level in range(256)]
-    ).getbbox()  # all that will not be white
+    # All that will not be white.
+    ink = grey.point([level < 256 - 256 // _GREYS for level in range(256)]).getbbox()
     if ink is None:
         return None
     grey = ImageOps.expand(grey.crop(ink), _MARGIN, fill=255)

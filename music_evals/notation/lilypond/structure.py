@@ -197,18 +197,16 @@ def read_structures(
             result = _interpret(compiled)
         except StructureError as error:
             result = error
-        except (
-            Exception
-        ) as error:  # a text can make LilyPond write anything; the other texts are still read
+        # A text can make LilyPond write anything; the other texts are still read.
+        except Exception as error:
             result = StructureError(
                 f"what LilyPond wrote of it cannot be read: {type(error).__name__}: {error}"
             )
         yield result
 
 
-_Table = list[
-    list[str]
-]  # lines of LilyPond's output on a score, split into fields; see `settings/structure.ly`
+# Lines of LilyPond's output on a score, split into fields; see `settings/structure.ly`.
+_Table = list[list[str]]
 _Clock = dict[tuple[Fraction, bool], tuple[int, Fraction]]
 """Moment and whether it is of grace notes → bar number and position in the bar, both as LilyPond
 counts.
@@ -346,8 +344,7 @@ class _Reader:
         return now, (0 if position < 0 and bar == 1 else bar), position
 
 
-@lru_cache(
-    maxsize=1 << 14
-)  # a score has thousands of moments and durations, and few different ones
+# A score has thousands of moments and durations, and few different ones.
+@lru_cache(maxsize=1 << 14)
 def _fraction(text: str) -> Fraction:
     return Fraction(text)

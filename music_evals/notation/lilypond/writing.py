@@ -134,9 +134,8 @@ def published_code(reply: str) -> str:
     if (alone := _PUBLISHED_FENCE_ALONE.search(reply)) is None:
         return reply
     ahead = reply[: alone.start()]
-    end_of_text = ahead.find(
-        "\n", len(ahead.rstrip())
-    )  # the end of the last line that is not blank
+    # The end of the last line that is not blank.
+    end_of_text = ahead.find("\n", len(ahead.rstrip()))
     return (ahead[: end_of_text + 1] + reply[alone.end() :]).strip()
 
 

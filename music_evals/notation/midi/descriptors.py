@@ -137,9 +137,8 @@ def _stretches(notes: NoteArrays) -> tuple[Integers, Integers]:
     metres = notes.metres[np.argsort(notes.metres[:, 0], kind="stable")]
     metres = metres[metres[:, 0] < notes.length]
     metres = np.concatenate([np.array([[0, 4, 2]]), metres])
-    last = np.append(
-        metres[1:, 0] > metres[:-1, 0], True
-    )  # the last of several simultaneous ones counts
+    # The last of several simultaneous ones counts.
+    last = np.append(metres[1:, 0] > metres[:-1, 0], True)
     metres = metres[last]
     new = np.append(True, (metres[1:, 1:] != metres[:-1, 1:]).any(axis=1))
     start, numerator, exponent = metres[new].T

@@ -30,12 +30,13 @@ _FILES = (
     *(f"STIXGeneral{style}.ttf" for style in ("", "Bol", "Italic", "BolIta")),
     *(f"DejaVuSerif{style}.ttf" for style in ("", "-Bold", "-Italic", "-BoldItalic")),
 )
+# Code points of SMuFL.
 _TEXT_SIGNS = {
     "\ueca3": "half note",
     "\ueca5": "\u2669",
     "\ueca7": "\u266a",
     "\uecb7": ".",
-}  # of SMuFL
+}
 
 
 def engrave_pages(musicxml: str) -> list[bytes]:

@@ -20,9 +20,8 @@ FORMATS = {
 """Suffixes of the score files that `read_score` accepts → their formats, as music21 names them."""
 SUFFIXES = tuple(FORMATS)
 NO_NAME = "MusicXML Part"  # music21's name for a part without a name
-_PLACEHOLDER = re.compile(
-    r"@\{[^{}]*\}[ .,:]*"
-)  # for values of other records, in titles of Humdrum
+# In titles of Humdrum these stand for values of other records.
+_PLACEHOLDER = re.compile(r"@\{[^{}]*\}[ .,:]*")
 _RANDOM_ID = re.compile(r'"([A-Z])[0-9a-f]{32}"')
 _DATE = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:  # music21 takes a third of a second to import
 MAX_BYTES = 20_000_000  # largest file that is read, also after decompression
 MAX_NOTES = 200_000  # most notes and rests in a score
 MAX_MEASURES = 10_000  # most measures in a part
-_MAX_QUARTERS = (
-    4 * MAX_MEASURES
-)  # longest score in quarter notes: five and a half hours at 120 a minute
+# Longest score in quarter notes: five and a half hours at 120 a minute.
+_MAX_QUARTERS = 4 * MAX_MEASURES
 _MAX_VOICES = 200  # most voices of an ABC tune
 _MAX_DEPTH = 50  # of XML elements; MusicXML nests about ten deep
 _ACCEPTED = "accepted are " + ", ".join(SUFFIXES)

@@ -46,9 +46,8 @@ _ACCIDENTALS: Mapping[int | None, str] = {-2: "--", -1: "-", 1: "#", 2: "##"}
 _NOT_IN_NAME = re.compile(r"[0-9/]+")
 
 _Place = tuple[int, int, str]  # measure, onset, pitch
-_AbcEvent = tuple[
-    tuple[int, ...], Fraction, bool
-]  # pitches, duration in quarter notes, whether it is tied to the next
+# Pitches, duration in quarter notes, whether it is tied to the next.
+_AbcEvent = tuple[tuple[int, ...], Fraction, bool]
 
 
 class ReadNote(NamedTuple):

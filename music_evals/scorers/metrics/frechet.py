@@ -130,9 +130,8 @@ class _Pair:
         centre_r, centre_g = reference.mean(axis=0), generated.mean(axis=0)
         rows = (reference - centre_r) / np.sqrt(len(reference) - 1)
         if len(rows) > rows.shape[1]:
-            rows = np.asarray(
-                np.linalg.qr(rows, mode="r")
-            )  # as many rows as dimensions, and the same covariance
+            # As many rows as dimensions, and the same covariance.
+            rows = np.asarray(np.linalg.qr(rows, mode="r"))
         self.pieces = len(generated)
         self._rows_g = generated - centre_g
         self._squares = (self._rows_g**2).sum(axis=1)

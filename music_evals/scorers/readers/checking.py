@@ -75,12 +75,13 @@ _TEXT_READERS = (read_intervals, read_instruments)  # of texts that are nothing 
 SHORT = 400  # characters up to which the first value of an answer is taken for it
 END = 1_500  # characters of a reply's end that are looked at first
 MAX_REPLY = 20_000
+# Types whose references may have several values.
 _LISTS = (
     "pitches",
     "clef",
     "measures",
     "numeral",
-)  # types whose references may have several values
+)
 _IN_WORDS = ("number", "measures", "metre")  # types whose values may be numbers in words
 _YES = ("yes", "ja", "oui")
 _NONE = ("none", "there is none")

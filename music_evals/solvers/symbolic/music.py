@@ -16,13 +16,14 @@ from music_evals.solvers.symbolic.schema import Lists, Schema
 
 KICK, SNARE = 36, 38  # of General MIDI percussion
 
+# Number of off-beat onsets to option letter.
 LEVELS: Mapping[int, str] = {
     0: "A",
     2: "B",
     4: "C",
     6: "D",
     8: "E",
-}  # number of off-beat onsets to option letter
+}
 
 SAME, DIFFERENT = "Yes, these are the same melody.", "No, these are not the same melody."
 

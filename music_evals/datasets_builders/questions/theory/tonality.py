@@ -46,9 +46,8 @@ _DISTANCES = tokens("m2 M2 m3 M3 P4 P5 m6 M6 m7 M7")
 # Degree of the major scale → interval above its tonic, the gong.
 _FROM_GONG = {1: "", 2: "M2", 3: "M3", 5: "P5", 6: "M6"}
 _classes: Any = scale  # music21 has no types for its scales
-_Scale = tuple[
-    str, str | int
-]  # tonic and kind: a music21 class without ``Scale``, or the degree of a pentatonic mode
+# Tonic and kind: a music21 class without ``Scale``, or the degree of a pentatonic mode.
+_Scale = tuple[str, str | int]
 
 
 @cache

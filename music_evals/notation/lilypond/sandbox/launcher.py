@@ -104,9 +104,8 @@ def _mount(source: str, target: str, kind: str | None, flags: int, options: str 
 
 
 def _make_read_only(path: str, recursively: bool) -> None:
-    attributes = struct.pack(
-        "=QQQQ", _MS_RDONLY | _MS_NOSUID | _MS_NODEV, 0, 0, 0
-    )  # the same bits as MOUNT_ATTR_*
+    # The same bits as MOUNT_ATTR_*.
+    attributes = struct.pack("=QQQQ", _MS_RDONLY | _MS_NOSUID | _MS_NODEV, 0, 0, 0)
     result = _libc.syscall(
         ctypes.c_long(_MOUNT_SETATTR),
         ctypes.c_int(_AT_FDCWD),
@@ -153,9 +152,8 @@ def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_fil
     _mount("tmpfs", "/new" + SCRATCH, "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options)
     _make_read_only("/new", recursively=False)
     os.chdir("/new")
-    _pivot_root(
-        ".", "."
-    )  # the old root is now mounted on the new one, and goes with all mounts below it
+    # The old root is now mounted on the new one, and goes with all mounts below it.
+    _pivot_root(".", ".")
     _check(_libc.umount2(b".", ctypes.c_int(_MNT_DETACH)), "leaving the old root folder")
     os.chdir(SCRATCH)
 
@@ -200,9 +198,8 @@ def _become_program(request: Request) -> None:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     filter_code = ctypes.create_string_buffer(bytes.fromhex(request["filter"]))
-    program = struct.pack(
-        "@HP", len(filter_code) // 8, ctypes.addressof(filter_code)
-    )  # struct sock_fprog
+    # This is the C struct sock_fprog.
+    program = struct.pack("@HP", len(filter_code) // 8, ctypes.addressof(filter_code))
     program_buffer = ctypes.create_string_buffer(program)
     _check(
         _prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(program_buffer)),

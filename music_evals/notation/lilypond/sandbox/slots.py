@@ -95,9 +95,8 @@ def _opened(*names: str) -> Iterator[list[int]]:
         yield files
     finally:
         for file in files:
-            fcntl.flock(
-                file, fcntl.LOCK_UN
-            )  # closing does not release the lock if a process was forked meanwhile
+            # Closing does not release the lock if a process was forked meanwhile.
+            fcntl.flock(file, fcntl.LOCK_UN)
             os.close(file)
 
 

@@ -14,10 +14,11 @@ _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE_THREAD = 0x10000
 _CLONE3 = 435
 _FCNTL = {"x86_64": 72, "aarch64": 25}
+# Commands of fcntl that other programs on the machine would notice.
 _SET_LEASE, _NOTIFY = (
     1024,
     1026,
-)  # commands of fcntl that other programs on the machine would notice
+)
 
 
 def seccomp_filter(machine: str) -> bytes:
@@ -52,12 +53,13 @@ def seccomp_filter(machine: str) -> bytes:
         (load, 0, 0, 0),
         (equal, 0, 3, _CLONE[machine]),
         (load, 0, 0, 16),
+        # A thread of the same process, which GLib and so LilyPond needs.
         (
             any_bit,
             1,
             0,
             _CLONE_THREAD,
-        ),  # a thread of the same process, which GLib and so LilyPond needs
+        ),
         (give, 0, 0, refuse | errno.EPERM),
         (give, 0, 0, allow),
     ]

@@ -143,9 +143,8 @@ def _datum_end(text: str, start: int) -> int:
         position = match.end()
         if match.lastgroup == "blank":
             continue
-        if (
-            match.lastgroup == "close" and not depth
-        ):  # it closes nothing in this datum, which is then missing
+        # It closes nothing in this datum, which is then missing.
+        if match.lastgroup == "close" and not depth:
             break
         depth += (match.lastgroup == "open") - (match.lastgroup == "close")
         end = position
