@@ -36,17 +36,17 @@ MAY_IMPORT = {
     "listening": {"datasets_builders", "solvers", "baselines"},
     "commands": {
         "benchmarks",
-        *(
-            "notation",
-            "encoders",
-            "datasets_builders",
-            "solvers",
-            "scorers",
-            "baselines",
-            "evals",
-            "reports",
-        ),
-        *("shards", "listening", "rewards"),
+        "notation",
+        "encoders",
+        "datasets_builders",
+        "solvers",
+        "scorers",
+        "baselines",
+        "evals",
+        "reports",
+        "shards",
+        "listening",
+        "rewards",
     },
 }
 PURE = (
