@@ -125,7 +125,7 @@ def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
         return Reading("refused")
     for statement in [text] if kind.is_long else statements(text):
         reading = _read(statement, kind, "in the reply")
-        is_sure = not kind.is_list or len(text) <= _SHORT
+        is_sure = not kind.is_list or (statement == text.strip() and len(statement) <= _SHORT)
         if reading and (is_sure or " " in (reading.answer or "")):
             return reading
     return Reading("unreadable")
