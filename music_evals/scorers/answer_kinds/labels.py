@@ -13,7 +13,7 @@ from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
 from music_evals.scorers.readers.words import folded
 
 BETWEEN = "; "
-_SEPARATORS = re.compile(r"[,;/\n•·]+|\s(?:and|&|then)\s|->|→|(?<![\w.])\d+[.)]\s")
+_SEPARATORS = re.compile(r"[,;\n•·]+|\s(?:and|&|then)\s|->|→|(?<![\w.])\d+[.)]\s")
 _NO_TAG = re.compile(r"[\"|:{}=]")  # signs of a table, of JSON, of a sentence
 _MOST_WORDS = 4  # of a tag outside the vocabulary
 _MOST_TAGS = 300
