@@ -17,6 +17,7 @@ from music_evals.reports.sanitize import plain
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import Provenance
+    from music_evals.reports.table import Table as ReportTable
 
 _REASON = 160  # characters of a reason; convert-ly's may hold whole tracebacks
 
@@ -95,6 +96,24 @@ def say(*lines: str) -> None:
     """Print lines as they are, but for control characters."""
     for line in lines:
         Console().print(plain(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def show_table(table: "ReportTable") -> None:
+    """Print a table as wide as the terminal: columns are left out, and no letter of a number.
+
+    First those go that the table calls optional, then others from the right; the first three stay.
+    """
+    console = Console()
+    left_out: list[str] = []
+    for name in dict.fromkeys([*table.optional, *reversed(table.columns[3:])]):
+        if table.without(*left_out).least_width() <= console.width:
+            break
+        left_out.append(name)
+    shown = table.without(*left_out)
+    Console(width=max(console.width, shown.least_width())).print(shown.to_rich())
+    if left_out:
+        say(f"Not shown at this width: {', '.join(left_out)}.")
+    say("")
 
 
 def say_counts(counts: Mapping[str, Mapping[str, int]]) -> None:

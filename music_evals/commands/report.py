@@ -15,7 +15,16 @@ from rich.console import Console
 from rich.progress import Progress
 from typer import Argument, Option
 
-from music_evals.commands.output import Overwrite, errors_in_a_line, failed, list_logs, path_of, say
+from music_evals.commands.output import (
+    Overwrite,
+    errors_in_a_line,
+    failed,
+    list_logs,
+    path_of,
+    say,
+    show_table,
+)
+from music_evals.reports.table import FLOOR
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import FolderKind
@@ -25,7 +34,6 @@ if TYPE_CHECKING:
 
 _HINT = "All tables: --full. A page of tables and figures, and results.json: --out FOLDER"
 _TITLE = "Music evaluation report"
-_WIDEST = 1000  # columns; more than any table needs
 _MOST_ROWS = 10  # of the summary, on a terminal
 _MOST = 3  # logs that are named, each in a line, where not all is shown
 
@@ -106,10 +114,9 @@ def _read(paths: "Sequence[Path]") -> "Records":
 
 def _show_sections(sections: "Sequence[Section]", full: bool) -> None:
     """Show all tables, or the beginnings of those of the first section."""
-    console = Console()
     for section in sections if full else sections[:1]:
         for table in section.tables:
-            _show(console, table if full else _beginning(table))
+            show_table(table if full else _beginning(table))
 
 
 def _list_faults(heading: str, entries: Sequence[tuple[str, str]], full: bool) -> None:
@@ -167,7 +174,7 @@ def compare(
     with errors_in_a_line(), local_logs(*(logs or ["logs"])) as paths:
         records = _read(paths)
         list_logs("Passed over:", records.passed_over[:_MOST])
-        _show(Console(), compared(records, first, second))
+        show_table(compared(records, first, second))
 
 
 def _folder_kinds() -> "dict[str, FolderKind]":
@@ -208,21 +215,13 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _show(console: Console, table: "Table") -> None:
-    """Print a table, wider than the terminal where its numbers would else be cut."""
-    shown = table.to_rich()
-    needed = console.measure(shown, options=console.options.update(width=_WIDEST)).minimum
-    wide = Console(width=max(console.width, needed))
-    wide.print(shown)
-    wide.print()
-
-
 def _beginning(table: "Table") -> "Table":
-    """Shorten a table to what a screen shows."""
-    rows = table.rows[:_MOST_ROWS]
-    if len(rows) < len(table.rows):
-        say(f"The first {len(rows)} of {len(table.rows)} rows:")
-    return replace(table, rows=rows)
+    """Shorten a table to what a screen shows: all models, and the first baselines."""
+    models = sum(kind != FLOOR for kind in table.kinds)
+    most = max(_MOST_ROWS, models)
+    if most < len(table.rows):
+        say(f"The first {most} of {len(table.rows)} rows; the others are of baselines:")
+    return replace(table, rows=table.rows[:most], kinds=table.kinds[:most])
 
 
 def _made_by() -> str:

@@ -31,6 +31,7 @@ from music_evals.commands.output import (
     failed,
     list_logs,
     say,
+    show_table,
     table,
 )
 from music_evals.datasets_builders.progress import progress_bar
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.model import Model
 
-    from music_evals.reports.records import Records
     from music_evals.shards.running import Asked, Report
     from music_evals.shards.sharded_run import Engine, Settings
 
@@ -183,7 +183,7 @@ def run(
             run_shards = _engine(engine, address, gpus_per_shard)
             show_progress = display != "none"
             ending = _run_in_shards(tasks, settings, logs, shards, run_shards, show_progress)
-    _report_ending(ending, logs, len(tasks), limit)
+    _report_ending(ending, logs, len(tasks), limit, model)
 
 
 def _check_place(model: str, server: str, logs: str) -> None:
@@ -278,11 +278,11 @@ def _run_in_shards(
         return _Ending(run_in_shards(tasks, settings, folder, shards, engine, begin))
 
 
-def _report_ending(ending: _Ending, logs: str, count: int, limit: int | None) -> None:
+def _report_ending(ending: _Ending, logs: str, count: int, limit: int | None, model: str) -> None:
     """Show scores and the place of the logs; exit with a status if not all tasks are done."""
     if _exists(logs):
-        show_scores(logs, limit)
-    say(f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
+        show_scores(logs, limit, model)
+    say(f"Logs: {logs}", f"Next: music-evals view {logs}, music-evals report {logs}")
     if ending.is_interrupted:
         say(
             f"Interrupted: {_successes(logs)} of {count} tasks are done; the same command takes up "
@@ -515,43 +515,25 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
     return faults
 
 
-def show_scores(folder: str, limit: int | None) -> None:
-    """Show the main metric of each run that ended in success, a line per task under each
-    condition.
-    """
+def show_scores(folder: str, limit: int | None, model: str = "") -> None:
+    """Show the score of each run that ended in success, of a model or of all."""
     from music_evals.reports.records import read_records
     from music_evals.reports.tables.common import unread_advice
+    from music_evals.reports.tables.runs import run_table
 
     records = read_records(folder)
     list_logs("Passed over:", records.passed_over)
-    runs = records.runs[records.runs["is_current"]]
-    if not len(runs):
+    table = run_table(records, model)
+    if not table.rows:
         return
-    say(f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
-    columns = ["section", "model", "condition", "data"]
-    for key, group in runs.groupby(columns, sort=False):
-        say(", ".join(key))
-        width = max(map(len, group["task"]))
-        for number, run in group.iterrows():
-            metric = run["main_metric"].partition("/")[2]
-            facts = ", ".join(_score_facts(records, number, run["main_metric"]))
-            say(f"  {run['task']:{width}}  {metric:12}  {facts}")
-    for line in unread_advice(runs):
+    if limit is not None:
+        table = replace(table, title=f"{table.title}, limited by --limit {limit}")
+    show_table(table)
+    others = sorted({*records.runs["model"]} - {model}) if model else []
+    if others:
+        say(f"{folder} has logs of {len(others)} other models: music-evals report {folder}")
+    for line in unread_advice(records.runs[records.runs["is_current"]]):
         Console().print(Text(line, "yellow"), soft_wrap=True)
-
-
-def _score_facts(records: "Records", run: Any, main_metric: str) -> list[str]:
-    """A run's score, the score by rules alone, and the share of replies that could not be read."""
-    from music_evals.reports.table import share, text
-
-    score = records.score(run)
-    facts = [text(score and replace(score, unread=None))]
-    scorer = main_metric.partition("/")[0]
-    if by_rules := records.score(run, f"{scorer}/accuracy_by_rules"):
-        facts += ["with the reader", f"{text(by_rules)} by rules"]
-    if score and score.unread is not None:
-        facts.append(f"{share(score.unread)} unread")
-    return facts
 
 
 def parse_arguments(texts: list[str] | None, option: str) -> Options:

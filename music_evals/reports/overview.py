@@ -5,7 +5,6 @@ benchmark.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from statistics import fmean
 from typing import NamedTuple
 
 import pandas as pd
@@ -21,6 +20,7 @@ from music_evals.reports.summary import (
     aggregate,
     aggregates,
     chosen,
+    ranked_models,
     with_music,
 )
 from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes, text
@@ -66,14 +66,12 @@ def _table(
     by_section: Mapping[str, Sequence[Aggregate]], suite: Mapping[str, Estimate | None]
 ) -> Table:
     scores: dict[tuple[str, str], Cell] = {}
-    gains: dict[str, list[float]] = {}
-    for mean in chain.from_iterable(by_section.values()):
+    means = [*chain.from_iterable(by_section.values())]
+    for mean in means:
         if score := mean.shown_score:
             dagger = "" if mean.is_published_test else "†"
             scores[mean.model, mean.section] = replace(score, mark=dagger + score.mark)
-        gain = mean.normalised.value if mean.normalised else 0.0
-        gains.setdefault(mean.model, []).append(gain)
-    models = sorted(gains, key=lambda model: (model.startswith(BASELINE), -fmean(gains[model])))
+    models = ranked_models(means)
     rows: Rows = []
     for model in models:
         own = [scores.get((model, section)) for section in by_section]

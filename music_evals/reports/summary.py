@@ -8,9 +8,9 @@ suite, on the same data as the others. Sections that ask the same questions coun
 and people do not decide which sections the suite has.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import mode
+from statistics import fmean, mode
 from typing import Any
 
 import pandas as pd
@@ -18,7 +18,7 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS, BASELINE
 from music_evals.reports.records import PARTIAL, Records
-from music_evals.reports.table import Cell, Rows, Table, notes
+from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.written import ORIGINAL
@@ -110,9 +110,21 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
         for (model, section), group in runs.groupby(["model", "section"], sort=False)
     ]
     sections = list(dict.fromkeys(runs["section"]))
-    means.sort(key=lambda mean: (mean.model, sections.index(mean.section)))
+    means.sort(key=lambda mean: sections.index(mean.section))
     suites, lines = _suite(records, means)
-    return sorted([*means, *suites], key=lambda mean: mean.model), lines
+    ranks = {model: rank for rank, model in enumerate(ranked_models(means))}
+    return sorted([*means, *suites], key=lambda mean: ranks[mean.model]), lines
+
+
+def ranked_models(means: Iterable[Aggregate]) -> list[str]:
+    """Return the models, the best first: by the mean of their normalised scores; baselines last."""
+    gains: dict[str, list[float]] = {}
+    for mean in means:
+        gain = mean.normalised.value if mean.normalised else 0.0
+        gains.setdefault(mean.model, []).append(gain)
+    return sorted(
+        gains, key=lambda model: (model.startswith(BASELINE), -fmean(gains[model]), model)
+    )
 
 
 def _suite(records: Records, means: Sequence[Aggregate]) -> tuple[list[Aggregate], list[str]]:
@@ -218,7 +230,17 @@ def summary_table(records: Records) -> Table:
     )
     title = "Summary: mean of the tasks' main metrics, in percent"
     replaced = [line for line in run_notes(records.current()) if " runs alike" in line]
-    return Table("summary", title, columns, rows, [*notes("summary"), *lines, *replaced])
+    kinds = [FLOOR if str(row[0]).startswith(BASELINE) else MEASURED for row in rows]
+    lines = [*notes("summary"), *lines, *replaced]
+    return Table(
+        "summary",
+        title,
+        columns,
+        rows,
+        lines,
+        kinds,
+        optional=("On data", "Asked with", "Tasks", "Gain", "Normalised"),
+    )
 
 
 def chosen(runs: pd.DataFrame) -> pd.DataFrame:

@@ -32,7 +32,7 @@ P_DECIMALS = 4
 """Decimals of p-values, and of no other figure."""
 _LEAST_P = 0.001  # that is shown as it is
 _LATEX = re.compile(r"[&%$#_{}]")
-_TEXT_WIDTH = 18  # columns of the terminal that longer text gets at least
+_TEXT_WIDTH = 12  # columns of the terminal that longer text gets at least
 
 
 @cache
@@ -108,6 +108,7 @@ class Table:
         kinds: the kind of each row, of `KINDS`; by default all rows are alike.
         is_drawn: whether a figure goes with it.
         most_shown: how many rows are shown, the first ones; the CSV file has all. None for all.
+        optional: columns that a narrow terminal leaves out, the first ones first.
 
     Raises:
         ValueError: a row has another length than the headings, or a column holds both text and
@@ -122,6 +123,7 @@ class Table:
     kinds: Sequence[str] = ()
     is_drawn: bool = False
     most_shown: int | None = None
+    optional: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Check the shape."""
@@ -150,6 +152,13 @@ class Table:
         """Say of every column whether it holds estimates."""
         return [any(isinstance(cell, Estimate) for cell in cells) for cells in self._by_column()]
 
+    def without(self, *names: str) -> "Table":
+        """Return the table without columns."""
+        places = [place for place, name in enumerate(self.columns) if name not in names]
+        columns = [self.columns[place] for place in places]
+        rows = [[row[place] for place in places] for row in self.rows]
+        return replace(self, columns=columns, rows=rows)
+
     def measured_first(self) -> "Table":
         """Return what is shown, in this order: measured rows, floors, published rows."""
         kinds = self.kinds or [""] * len(self.rows)
@@ -165,16 +174,32 @@ class Table:
             title=Text(self.title), caption=caption, title_justify="left", caption_justify="left"
         )
         ordered = self.measured_first()
-        columns = zip(ordered.columns, ordered.is_numeric(), ordered._by_column(), strict=True)
-        for column, numeric, cells in columns:
-            if numeric:
-                table.add_column(Text(column.replace(" ", "\n")), justify="right", no_wrap=True)
+        numeric = ordered.is_numeric()
+        for column, is_number, width in zip(self.columns, numeric, self._widths(), strict=True):
+            if is_number:  # `no_wrap` alone lets a narrow terminal cut a number
+                heading = Text(column.replace(" ", "\n"))
+                table.add_column(heading, justify="right", no_wrap=True, min_width=width)
             else:
-                longest = max(map(len, [column, *map(text, cells)]))
-                table.add_column(Text(column), overflow="fold", min_width=min(longest, _TEXT_WIDTH))
+                table.add_column(Text(column), overflow="fold", min_width=width)
         for row in ordered.rows:
             table.add_row(*[Text(_stacked(cell)) for cell in row])
         return table
+
+    def least_width(self) -> int:
+        """Return how many columns of a terminal it needs: text is folded, numbers are not."""
+        return sum(width + 3 for width in self._widths()) + 1
+
+    def _widths(self) -> list[int]:
+        """The least width of each column."""
+        widths = []
+        for column, numeric, cells in zip(
+            self.columns, self.is_numeric(), self._by_column(), strict=True
+        ):
+            heading = column.replace(" ", "\n") if numeric else column
+            lines = chain.from_iterable(map(str.splitlines, [heading, *map(_stacked, cells)]))
+            longest = max(map(len, lines))
+            widths.append(longest if numeric else min(longest, _TEXT_WIDTH))
+        return widths
 
     def to_markdown(self, level: int = 2) -> str:
         """Return it as a section: a heading of this level, the table, its notes as a list."""

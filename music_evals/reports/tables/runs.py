@@ -1,0 +1,69 @@
+"""The table that a run ends with: the score of each task beside its floor, and what it took."""
+
+from dataclasses import replace
+
+import pandas as pd
+
+from music_evals.reports.records import Records
+from music_evals.reports.table import Cell, Rows, Table, count, notes, share
+from music_evals.reports.tables.common import best_floor, percent
+
+_GENERATED = "generated"
+
+
+def run_table(records: Records, model: str = "") -> Table:
+    """Make the table of current runs, in percent.
+
+    Args:
+        records: of the logs.
+        model: only the runs of this model, as Inspect names it.
+    """
+    runs = records.runs[records.runs["is_current"]]
+    if model:
+        runs = runs[runs["model"].str.partition(" [")[0] == model]
+    rows: Rows = []
+    for number, run in runs.iterrows():
+        items = records.main[number].drop_duplicates(["sample", "epoch"])
+        score = records.percent(number)
+        rows.append(
+            [
+                f"{run['benchmark']} {run['task']}",
+                score and replace(score, unread=None),
+                percent(best_floor(records.floors(number))),
+                records.percent(number, _by_rules(run)),
+                "" if score is None or score.unread is None else share(score.unread),
+                count(items["tokens"].sum()),
+                count(items["seconds"].sum()),
+                _data_of(run),
+                run["condition"],
+                run["model"],
+            ]
+        )
+    columns = [
+        "Task",
+        "Score",
+        "Floor",
+        "By rules",
+        "Unread",
+        "Tokens",
+        "Seconds",
+        "Data",
+        "Asked with",
+        "Model",
+    ]
+    optional = ("Model",) if runs["model"].nunique() < 2 else ()
+    title = "Scores of this run, in percent"
+    droppable = ("Asked with", "Seconds", "Tokens", "Data", "Unread")
+    table = Table("runs", title, columns, rows, notes("runs"), optional=droppable)
+    empty = [name for place, name in enumerate(columns) if not any(row[place] for row in rows)]
+    return table.without(*optional, *empty)
+
+
+def _by_rules(run: pd.Series) -> str:
+    return f"{run['main_metric'].partition('/')[0]}/accuracy_by_rules"
+
+
+def _data_of(run: pd.Series) -> Cell:
+    if run["is_published_test"]:
+        return "published test"
+    return "look-alike" if str(run["data"]).startswith(_GENERATED) else run["data"]
