@@ -33,6 +33,7 @@ from music_evals.datasets_builders.questions.question_set import (
 NAME, TASK, VERSION = "lyrics", "musdb18", "1.0.0"
 KINDS = {"a": "one voice", "b": "several voices, the same words"}
 """Kinds of singing that are asked, and their names."""
+_NOT_ASKED = ("c", "d")
 QUESTION = "Which words are sung?"
 _RECORDS, _MIXTURE = "lines.jsonl", "mixture.wav"
 _MOST_BYTES = 100_000  # of a song's lyrics
@@ -46,8 +47,10 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
         if not line.strip() or line.startswith("*"):
             continue
         begin, end, kind, *words = line.split(maxsplit=3)
+        times = [_seconds(begin), _seconds(end)]
+        if kind not in (*KINDS, *_NOT_ASKED):
+            raise ValueError(f"line {number} is of the kind {kind!r:.20}; accepted are a, b, c, d")
         if kind in KINDS and words:
-            times = [_seconds(begin), _seconds(end)]
             yield {"song": path.stem, "line": number, "times": times, "kind": kind, "text": words[0]}
 
 

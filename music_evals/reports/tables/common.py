@@ -44,6 +44,7 @@ _TITLES = {
     "few": "Few-shot",
     "midi": "MIDI",
     "metadata_qa": "Metadata QA",
+    "wer": "WER",
     "abc": "ABC",
 }
 
@@ -262,26 +263,34 @@ def score_table(records: Records, benchmark: str) -> Table:
 def third_party_table(records: Records, benchmark: str) -> Table | None:
     """Make the table of accuracy over all tasks beside figures that others published; None without
     such figures.
+
+    If they published no accuracy, each of their columns is named after a task or a metric.
     """
     if THIRD_PARTY not in published_names(benchmark):
         return None
     rows = published(benchmark, THIRD_PARTY).rows
     note = f"{THIRD_PARTY}_reports" if "source" in rows[0].labels else THIRD_PARTY
+    has_accuracy = "accuracy" in rows[0].figures
+    columns = ["accuracy"] if has_accuracy else [*rows[0].figures]
     paper: list[Row] = []
     for row in rows:
         source = row.labels.get("source", "third party, 500 sampled")
-        figures = {"Accuracy": Estimate(row.figures["accuracy"])}
+        figures = {
+            title_of(column): Estimate(row.figures[column])
+            for column in columns
+            if column in row.figures
+        }
         paper.append((paper_labels(row.labels["model"], source), figures))
     runs = records.current(benchmark)
     measured: list[Row] = []
     for cells, group in condition_rows(runs):
-        items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
-        measured.append((cells, {"Accuracy": percent(score_of(items))}))
+        own = {title_of(column): _figure_beside(records, group, column) for column in columns}
+        measured.append((cells, own))
+    what = "accuracy over all questions" if has_accuracy else "scores"
     table = make_table(
         f"{benchmark}_{THIRD_PARTY}",
-        f"{load(benchmark).title}: accuracy over all questions in percent, beside figures of a "
-        "third party",
-        ["Accuracy"],
+        f"{load(benchmark).title}: {what} in percent, beside figures of a third party",
+        [*map(title_of, columns)],
         measured,
         runs,
         published=paper,
@@ -289,6 +298,19 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     )
     denominator = load(benchmark).table.get("third_party_note")
     return replace(table, notes=[*table.notes, denominator]) if denominator else table
+
+
+def _figure_beside(records: Records, group: pd.DataFrame, column: str) -> Estimate | None:
+    """The figure of some runs beside a published one: accuracy, the score of a task, or a metric."""
+    if column == "accuracy":
+        items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
+        return percent(score_of(items))
+    for number, run in group.iterrows():
+        scorer = run["main_metric"].partition("/")[0]
+        metric = "" if run["task"] == column else f"{scorer}/{column}"
+        if figure := records.percent(number, metric):
+            return figure
+    return None
 
 
 def protocols_table(records: Records, benchmark: str) -> Table | None:
