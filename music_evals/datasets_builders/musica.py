@@ -46,9 +46,10 @@ def read_record(record: Record, modality: str, kind: _Kind, source: Path) -> Med
     path = record["path_to_question_context_file"]
     key = sha256(f"{record['question']}\n{record['piece_id']}".encode()).hexdigest()[:8]
     is_none_right = record["is_nota_correct"].strip() == "1"
+    music = _tune(path, source) if kind == "abc" else Part(kind, path)
     return MediaQuestion(
         f"{record['subcategory']}-{key}",
-        [_tune(path, source) if kind == "abc" else Part(kind, path), record["question"]],
+        [music, record["question"]],
         [options[letter] for letter in letters],
         letters.index(record["label_of_final_correct_option"]),
         theme=record["specification"],

@@ -33,9 +33,7 @@ class MmauProParameters(QuestionSetParameters):
 
 
 def read_record(record: Record) -> MediaQuestion | None:
-    """Read a row of ``test.parquet``; other categories and open questions are left out, as the
-    authors' script does for its accuracy on music.
-    """
+    """Read a row of ``test.parquet``; other categories and open questions are left out."""
     if record["category"] != "music" or len(record["choices"] or ()) < 2:
         return None
     entry = choice_record(record)

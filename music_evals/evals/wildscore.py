@@ -1,4 +1,4 @@
-r"""WildScore: questions that people asked about pictures of scores, with the answers they liked most.
+r"""WildScore: questions on pictures of scores that people asked, and the answers they liked most.
 
 "WildScore: Benchmarking MLLMs in-the-Wild Symbolic Music Reasoning"
 Gagan Mundada, Yash Vishe, Amit Namburi, Xin Xu, Zachary Novack, Julian McAuley, Junda Wu

@@ -1,10 +1,10 @@
-"""Pictures that strangers made: checked by their headers, without unpacking them, and brought into a
-format that servers take.
+"""Pictures that strangers made: checked by their headers, without unpacking them; the pictures of
+GIFs become PNG, which servers take.
 """
 
 import io
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ def as_sendable(data: bytes) -> bytes:
 
 
 @contextmanager
-def _opened(data: bytes, formats: Sequence[str]) -> Iterator["Image"]:
+def _opened(data: bytes, formats: tuple[str, ...]) -> Iterator["Image"]:
     """Open a picture; an error of the library within the block becomes a ValueError."""
     from PIL import Image, UnidentifiedImageError
 

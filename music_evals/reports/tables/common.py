@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from music_evals.benchmarks import load, published, published_names
+from music_evals.benchmarks import PublishedRow, load, published, published_names
 from music_evals.reports.records import PARTIAL, Records, score_of
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Rows, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
@@ -270,27 +270,25 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
         return None
     rows = published(benchmark, THIRD_PARTY).rows
     note = f"{THIRD_PARTY}_reports" if "source" in rows[0].labels else THIRD_PARTY
-    has_accuracy = "accuracy" in rows[0].figures
-    columns = ["accuracy"] if has_accuracy else [*rows[0].figures]
+    names = [*rows[0].figures]
+    if "accuracy" in names:
+        names = ["accuracy"]
+    columns = {title_of(name): name for name in names}
     paper: list[Row] = []
     for row in rows:
         source = row.labels.get("source", "third party, 500 sampled")
-        figures = {
-            title_of(column): Estimate(row.figures[column])
-            for column in columns
-            if column in row.figures
-        }
+        figures = {heading: _printed(row, name) for heading, name in columns.items()}
         paper.append((paper_labels(row.labels["model"], source), figures))
     runs = records.current(benchmark)
     measured: list[Row] = []
     for cells, group in condition_rows(runs):
-        own = {title_of(column): _figure_beside(records, group, column) for column in columns}
+        own = {heading: _measured(records, group, name) for heading, name in columns.items()}
         measured.append((cells, own))
-    what = "accuracy over all questions" if has_accuracy else "scores"
+    what = "accuracy over all questions" if names == ["accuracy"] else "scores"
     table = make_table(
         f"{benchmark}_{THIRD_PARTY}",
         f"{load(benchmark).title}: {what} in percent, beside figures of a third party",
-        [*map(title_of, columns)],
+        [*columns],
         measured,
         runs,
         published=paper,
@@ -300,15 +298,21 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     return replace(table, notes=[*table.notes, denominator]) if denominator else table
 
 
-def _figure_beside(records: Records, group: pd.DataFrame, column: str) -> Estimate | None:
-    """The figure of some runs beside a published one: accuracy, the score of a task, or a metric."""
-    if column == "accuracy":
+def _printed(row: PublishedRow, name: str) -> Estimate | None:
+    """A published figure; None where the source leaves it empty."""
+    return Estimate(row.figures[name]) if name in row.figures else None
+
+
+def _measured(records: Records, group: pd.DataFrame, name: str) -> Estimate | None:
+    """What stands beside a published figure: accuracy, the score of a task, or a metric."""
+    if name == "accuracy":
         items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
         return percent(score_of(items))
     for number, run in group.iterrows():
         scorer = run["main_metric"].partition("/")[0]
-        metric = "" if run["task"] == column else f"{scorer}/{column}"
-        if figure := records.percent(number, metric):
+        if run["task"] == name:
+            return records.percent(number)
+        if figure := records.percent(number, f"{scorer}/{name}"):
             return figure
     return None
 
