@@ -52,7 +52,7 @@ def read_record(record: Record, modality: str, kind: _Kind, source: Path) -> Med
         [music, record["question"]],
         [options[letter] for letter in letters],
         letters.index(record["label_of_final_correct_option"]),
-        theme=record["specification"],
+        theme=record["subcategory"],
         subtheme=record["skill"],
         piece=record["piece_id"],
         tags=["right: none of the others" if is_none_right else "right: another option"],

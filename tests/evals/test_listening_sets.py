@@ -189,7 +189,6 @@ def musica_record(number: int, piece: str, modality: str, **fields: Any) -> dict
     record = {
         "item_id": f"{number}-{modality}",
         "category": "pitch",
-        "specification": "pitch-absolute",
         "subcategory": "pitch-recognition",
         "skill": "pitch recognition",
         "question": f"What is the pitch name of note {number}?",
@@ -237,7 +236,7 @@ def test_musica_asks_the_same_question_in_three_modalities(tmp_path: Path) -> No
     assert [row["audio"][0]["bytes"] for row in rows["sound"]] == [sound(0), sound(1), sound(0)]
     assert [row["images"][0]["bytes"] for row in rows["pages"]] == [png(0), png(1), png(0)]
     assert read["abc"] == ["X:1\nT:Vulpius\nK:C\nC1DEF|"]
-    assert (heard["theme"], heard["piece"]) == ("pitch-absolute", "Vulpius")
+    assert (heard["theme"], heard["piece"]) == ("pitch-recognition", "Vulpius")
     assert heard["tags"] == ["right: another option"]
 
 
