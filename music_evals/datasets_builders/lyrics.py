@@ -51,9 +51,14 @@ def read_record(record: Record, songs: Mapping[str, Path]) -> MediaQuestion | No
         return None
     # Without the song, the name of its file says what is missing.
     content = _cut(songs[song], *seconds) if song in songs else f"test/{song}/{_MIXTURE}"
-    parts = [Part("audio", content), QUESTION]
     return MediaQuestion(
-        record["id"], parts, [], words[0].strip(), theme=theme, piece=song, answer_kind="text"
+        record["id"],
+        [Part("audio", content), QUESTION],
+        [],
+        words[0].strip(),
+        theme=theme,
+        piece=song,
+        answer_kind="text",
     )
 
 
