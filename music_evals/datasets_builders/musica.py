@@ -7,14 +7,12 @@ path tells them apart.
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
-from music_evals.datasets_builders.dataset_io import Conversion, Provenance
+from music_evals.datasets_builders.dataset_io import Conversion, DatasetSpec, Provenance
 from music_evals.datasets_builders.questions.question_set import (
     MediaQuestion,
     Part,
@@ -23,18 +21,12 @@ from music_evals.datasets_builders.questions.question_set import (
     question_set,
 )
 
-NAME, VERSION = "musica", "1.0.0"
 _MOST_BYTES = 1_000_000  # of a text in ABC
-_Kind = Literal["audio", "abc", "image"]
-MODALITIES: Mapping[str, tuple[str, _Kind]] = {
-    "sound": ("audio", "audio"),
-    "notation": ("symbolic", "abc"),
-    "pages": ("visual", "image"),
-}
-"""Task → the modality as the files call it, and the kind of the part that holds the music."""
+_MODALITIES = {"sound": "audio", "notation": "symbolic", "pages": "visual"}
+"""Task → the modality as the files call it."""
 
 
-def read_record(record: Record, modality: str, kind: _Kind, source: Path) -> MediaQuestion | None:
+def read_record(record: Record, modality: str, source: Path) -> MediaQuestion | None:
     """Read a row of an instance; the rows of other modalities are left out.
 
     The id names kind of question, question and piece, so that it is the same in each modality.
@@ -46,10 +38,9 @@ def read_record(record: Record, modality: str, kind: _Kind, source: Path) -> Med
     path = record["path_to_question_context_file"]
     key = sha256(f"{record['question']}\n{record['piece_id']}".encode()).hexdigest()[:8]
     is_none_right = record["is_nota_correct"].strip() == "1"
-    music = _tune(path, source) if kind == "abc" else Part(kind, path)
     return MediaQuestion(
         f"{record['subcategory']}-{key}",
-        [music, record["question"]],
+        [_music(path, modality, source), record["question"]],
         [options[letter] for letter in letters],
         letters.index(record["label_of_final_correct_option"]),
         theme=record["subcategory"],
@@ -59,27 +50,30 @@ def read_record(record: Record, modality: str, kind: _Kind, source: Path) -> Med
     )
 
 
-def _tune(path: str, source: Path) -> Part:
-    """The text of a file in ABC; without it a part that names the file, so that it is missed."""
+def _music(path: str, modality: str, source: Path) -> Part:
+    """The part with a file's music; if the file is not there, a part of a name that is missed.
+
+    That name has no folders: the only file of some name would be taken for it.
+    """
     within, file = PurePosixPath(path), source / path
-    is_inside = not within.is_absolute() and ".." not in within.parts
-    if not is_inside or not file.is_file() or file.stat().st_size > _MOST_BYTES:
-        return Part("image", path)
-    return Part("abc", file.read_text(encoding="utf-8", errors="replace"))
+    if within.is_absolute() or ".." in within.parts or not file.is_file():
+        return Part("image", path.replace("/", " "))
+    if modality != "symbolic":
+        return Part("audio" if modality == "audio" else "image", path)
+    with file.open(encoding="utf-8", errors="replace") as text:
+        return Part("abc", text.read(_MOST_BYTES))
 
 
-def _records(source: Path) -> dict[str, Records]:
-    return {
-        task: Records(
-            ("*seed_*.tsv",), partial(read_record, modality=modality, kind=kind, source=source)
-        )
-        for task, (modality, kind) in MODALITIES.items()
+def _spec(source: Path) -> DatasetSpec:
+    records = {
+        task: Records(("*seed_*.tsv",), partial(read_record, modality=modality, source=source))
+        for task, modality in _MODALITIES.items()
     }
+    return question_set("musica", "1.0.0", records)
 
 
 def _convert(conversion: Conversion) -> Provenance:
-    convert = question_set(NAME, VERSION, _records(conversion.source)).convert
-    return convert(conversion)  # type: ignore[misc]
+    return _spec(conversion.source).convert(conversion)  # type: ignore[misc]
 
 
-BENCHMARK = replace(question_set(NAME, VERSION, _records(Path())), convert=_convert)
+BENCHMARK = replace(_spec(Path()), convert=_convert)

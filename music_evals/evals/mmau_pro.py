@@ -38,15 +38,13 @@ def read_record(record: Record) -> MediaQuestion | None:
         return None
     entry = choice_record(record)
     paths = record["audio_path"]
-    skills = record.get("perceptual_skills") or record.get("reasoning_skills") or ()
     return MediaQuestion(
         str(record["id"]),
         [*(Part("audio", path) for path in paths), entry["question"]],
         entry["choices"],
         entry["right"],
-        theme=next(iter(skills), None),
-        subtheme=record.get("sub-cat") or None,
-        tags=[f"length: {record.get('length_type')}", f"recordings: {min(len(paths), 2)}"],
+        theme=record.get("sub-cat"),
+        tags=["recordings: one" if len(paths) == 1 else "recordings: several"],
     )
 
 

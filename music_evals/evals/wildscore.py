@@ -36,8 +36,8 @@ def read_record(record: Record) -> MediaQuestion:
         [Part("image", record["image"]), record["question"]],
         [*options.values()],
         [*options].index(record["truth_letter"].strip().upper()),
-        theme=record.get("category") or None,
-        subtheme=record.get("subcategory") or None,
+        theme=record.get("category"),
+        subtheme=record.get("subcategory"),
         piece=picture,
     )
 

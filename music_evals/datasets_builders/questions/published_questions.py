@@ -1,7 +1,7 @@
 """Published files of questions with sound and pictures: a folder, or a repository on the Hub.
 
 - Records are JSON (a list, or an object whose keys become the field ``id``), JSON Lines, CSV, TSV,
-  or Parquet. A ``.csv`` file whose header has tabs is read as TSV.
+  Parquet, or lines of text. A ``.csv`` file whose header has tabs is read as TSV.
 - Sound and pictures are files beside the records, bytes in a Parquet file as `datasets` stores
   them, or in a record of another file (`JoinedSound`).
 - Records and files may be in archives (zip, tar).
@@ -50,7 +50,6 @@ from music_evals.notation.pictures import as_sendable, check_picture
 
 _SUFFIXES = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp", ".gif")
 _LARGEST = 300_000_000  # bytes of a file of sound or a picture; a row holds it
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _MOST_HEADER = 100_000  # characters of a header in which a tab is looked for
 
 
@@ -339,11 +338,14 @@ def read_records(path: Path) -> Iterator[Record]:
         return
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            if path.suffix in _DELIMITERS:
+            if path.suffix in (".csv", ".tsv"):
                 header = lines.readline(_MOST_HEADER)
                 lines.seek(0)
-                delimiter = "\t" if "\t" in header else _DELIMITERS[path.suffix]
+                delimiter = "\t" if "\t" in header else ","
                 yield from csv.DictReader(bounded_lines(lines, path.name), delimiter=delimiter)
+            elif path.suffix == ".txt":
+                for number, line in enumerate(bounded_lines(lines, path.name), start=1):
+                    yield {"id": f"{path.stem}-{number}", "file": str(path), "line": line}
             elif path.suffix == ".jsonl":
                 yield from (
                     json.loads(line) for line in bounded_lines(lines, path.name) if line.strip()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from music_evals.benchmarks import PublishedRow, load, published, published_names
+from music_evals.benchmarks import load, published, published_names
 from music_evals.reports.records import PARTIAL, Records, score_of
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Rows, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
@@ -277,7 +277,10 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     paper: list[Row] = []
     for row in rows:
         source = row.labels.get("source", "third party, 500 sampled")
-        figures = {heading: _printed(row, name) for heading, name in columns.items()}
+        figures = {
+            heading: Estimate(row.figures[name]) if name in row.figures else None
+            for heading, name in columns.items()
+        }
         paper.append((paper_labels(row.labels["model"], source), figures))
     runs = records.current(benchmark)
     measured: list[Row] = []
@@ -298,11 +301,6 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     return replace(table, notes=[*table.notes, denominator]) if denominator else table
 
 
-def _printed(row: PublishedRow, name: str) -> Estimate | None:
-    """A published figure; None where the source leaves it empty."""
-    return Estimate(row.figures[name]) if name in row.figures else None
-
-
 def _measured(records: Records, group: pd.DataFrame, name: str) -> Estimate | None:
     """What stands beside a published figure: accuracy, the score of a task, or a metric."""
     if name == "accuracy":
@@ -310,9 +308,8 @@ def _measured(records: Records, group: pd.DataFrame, name: str) -> Estimate | No
         return percent(score_of(items))
     for number, run in group.iterrows():
         scorer = run["main_metric"].partition("/")[0]
-        if run["task"] == name:
-            return records.percent(number)
-        if figure := records.percent(number, f"{scorer}/{name}"):
+        metric = "" if run["task"] == name else f"{scorer}/{name}"
+        if figure := records.percent(number, metric):
             return figure
     return None
 

@@ -8,8 +8,8 @@ reply up to `MAX_REPLY` characters.
 Sources: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py`` (`last_brackets`);
 github.com/mulab-mir/ muchomusic, ``scoring.py`` (`only_letter`); github.com/Sakshi113/MMAU and
 github.com/ddlBoJack/MMAR, ``evaluation.py`` (`all_words`); github.com/tomsouri/
-MusICA-MetaBench-preprint, ``src/mmmu_eval_utils.py`` (`last_letter`). The authors of SSMR-Bench publish no
-reader: `last_box` takes the form that their prompt asks for.
+MusICA-MetaBench-preprint, ``src/mmmu_eval_utils.py`` (`last_letter`). The authors of SSMR-Bench
+publish no reader: `last_box` takes the form that their prompt asks for.
 """
 
 import re
@@ -111,17 +111,14 @@ def last_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     if end in letters:
         return Reading("answered", end, "the letter at the end")
     text = f" {reply.strip(_MARGIN)} "
-    rules = {
-        "the last (…)": [text.rfind(f"({letter})") for letter in letters],
-        "the last letter between spaces": [text.rfind(f" {letter} ") for letter in letters],
-    }
-    if len(text.split()) > _FEW_WORDS:
-        lowered = text.lower()
-        quotes = [lowered.rfind(option.lower()) for option in options]
-        rules["the last option that is quoted"] = quotes
-    for rule, places in rules.items():
-        if max(places) >= 0:
-            return Reading("answered", letters[places.index(max(places))], rule)
+    quotes = [*map(str.lower, options)] if len(text.split()) > _FEW_WORDS else []
+    lettered = [[f"({letter})" for letter in letters], [f" {letter} " for letter in letters]]
+    for marks in (*lettered, quotes):
+        where = text.lower() if marks is quotes else text
+        places = [where.rfind(mark) for mark in marks]
+        last = max(places, default=-1)
+        if last >= 0:
+            return Reading("answered", letters[places.index(last)], "the last that is named")
     return _unread(reply)
 
 

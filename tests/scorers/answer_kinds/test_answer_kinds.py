@@ -112,7 +112,18 @@ def test_tags_outside_the_vocabulary_lower_precision() -> None:
 
 REFERENCES = {**TYPED, "sequence:midi": "60", "sequence:hz": "60", "set:name": "60"}
 NO_ANSWER = {"REFUSED", "SEVERAL", "NONE"}
-TAGS = ("jazz", "rock", "hip hop", "electronic", "ambient", "folk", "classical", "metal", "up", "down")
+TAGS = (
+    "jazz",
+    "rock",
+    "hip hop",
+    "electronic",
+    "ambient",
+    "folk",
+    "classical",
+    "metal",
+    "up",
+    "down",
+)
 
 
 def plain(text: str) -> object:
@@ -125,7 +136,9 @@ def plain(text: str) -> object:
 
 def test_replies_by_people_who_have_not_seen_the_readers() -> None:
     """460 replies in ten languages; 260 of them were used to mend the readers, then 200 were new."""
-    lines = (Path(__file__).parent / "data" / "replies.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (Path(__file__).parent / "data" / "replies.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     outcomes = {"right": 0, "unread": 0, "misread": 0}
     for line in lines:
         case = json.loads(line)
