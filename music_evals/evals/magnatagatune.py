@@ -9,7 +9,7 @@ inspect eval evals/magnatagatune.py --model google/gemini-2.5-pro -T dataset=/da
 
 from inspect_ai import Task
 
-from music_evals.datasets_builders.tagging import MAGNATAGATUNE
+from music_evals.datasets_builders.tagging import MAGNATAGATUNE as BENCHMARK
 from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
 
@@ -17,4 +17,4 @@ from music_evals.evals.shared.question_sets import QuestionSetParameters, questi
 @task
 def tags(params: QuestionSetParameters) -> Task:
     """Name the tags of a clip, of 50."""
-    return question_set_task(params, "tags", MAGNATAGATUNE)
+    return question_set_task(params, "tags", BENCHMARK)

@@ -11,7 +11,7 @@ inspect eval evals/mtg_jamendo.py@genre --model openai-api/local/qwen3-omni \
 
 from inspect_ai import Task
 
-from music_evals.datasets_builders.tagging import MTG_JAMENDO
+from music_evals.datasets_builders.tagging import MTG_JAMENDO as BENCHMARK
 from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
 
@@ -19,22 +19,22 @@ from music_evals.evals.shared.question_sets import QuestionSetParameters, questi
 @task
 def genre(params: QuestionSetParameters) -> Task:
     """Name the genres of a recording, of 87."""
-    return question_set_task(params, "genre", MTG_JAMENDO)
+    return question_set_task(params, "genre", BENCHMARK)
 
 
 @task
 def mood(params: QuestionSetParameters) -> Task:
     """Name the moods and themes of a recording, of 56."""
-    return question_set_task(params, "mood", MTG_JAMENDO)
+    return question_set_task(params, "mood", BENCHMARK)
 
 
 @task
 def instrument(params: QuestionSetParameters) -> Task:
     """Name the instruments of a recording, of 40."""
-    return question_set_task(params, "instrument", MTG_JAMENDO)
+    return question_set_task(params, "instrument", BENCHMARK)
 
 
 @task
 def top50(params: QuestionSetParameters) -> Task:
     """Name the tags of a recording, of the 50 most frequent tags of all kinds."""
-    return question_set_task(params, "top50", MTG_JAMENDO)
+    return question_set_task(params, "top50", BENCHMARK)

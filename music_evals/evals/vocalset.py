@@ -9,7 +9,7 @@ inspect eval evals/vocalset.py --model google/gemini-2.5-pro -T dataset=publishe
 
 from inspect_ai import Task
 
-from music_evals.datasets_builders.tagging import VOCALSET
+from music_evals.datasets_builders.tagging import VOCALSET as BENCHMARK
 from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
 
@@ -17,4 +17,4 @@ from music_evals.evals.shared.question_sets import QuestionSetParameters, questi
 @task
 def technique(params: QuestionSetParameters) -> Task:
     """Name the technique of a singer, of ten."""
-    return question_set_task(params, "technique", VOCALSET)
+    return question_set_task(params, "technique", BENCHMARK)

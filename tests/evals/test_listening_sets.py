@@ -322,7 +322,7 @@ def magnatagatune_line(clip: str, path: str, *tags: str) -> str:
     return "\t".join(f'"{cell}"' for cell in [clip, *flags, path])
 
 
-def test_magnatagatune_reads_the_test_folders_of_a_file_with_tabs(tmp_path: Path) -> None:
+def magnatagatune_files() -> dict[str, bytes]:
     names = load("magnatagatune").table["labels"]["tags"]["labels"]
     head = "\t".join(f'"{name}"' for name in ["clip_id", *names, "eerie", "mp3_path"])
     lines = [
@@ -333,7 +333,11 @@ def test_magnatagatune_reads_the_test_folders_of_a_file_with_tabs(tmp_path: Path
     ]
     clips = {f"f/bach-cantata-{times}.mp3": sound(1, kind="MP3") for times in ("30-59", "59-88")}
     files = {"annotations_final.csv": "\n".join([head, *lines]).encode()}
-    source = write(tmp_path, {**files, "mp3.zip": archive(clips)})
+    return {**files, "mp3.zip": archive(clips)}
+
+
+def test_magnatagatune_reads_the_test_folders_of_a_file_with_tabs(tmp_path: Path) -> None:
+    source = write(tmp_path, magnatagatune_files())
     first, second = rows_of(source, tagging.MAGNATAGATUNE, "tags")
     assert (first["id"], first["answer"], second["answer"]) == ("2", "opera; no vocals", "opera")
     assert first["piece"] == second["piece"] == "f/bach-cantata"
