@@ -44,6 +44,7 @@ def read_record(record: Record) -> MediaQuestion | None:
         entry["choices"],
         entry["right"],
         theme=record.get("sub-cat"),
+        piece="; ".join(paths),
         tags=["recordings: one" if len(paths) == 1 else "recordings: several"],
     )
 
