@@ -35,7 +35,7 @@ def read_record(record: Record) -> MediaQuestion:
         f"{picture}-{checksum}",
         [Part("image", record["image"]), record["question"]],
         [*options.values()],
-        [*options].index(record["truth_letter"].strip().upper()),
+        [*options].index(record["truth_letter"].strip()),
         theme=record.get("category"),
         subtheme=record.get("subcategory"),
         piece=picture,

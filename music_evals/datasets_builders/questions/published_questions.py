@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TextIO
 
 from music_evals.datasets_builders.dataset_io import (
     PUBLISHED,
@@ -339,10 +339,7 @@ def read_records(path: Path) -> Iterator[Record]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             if path.suffix in (".csv", ".tsv"):
-                header = lines.readline(_MOST_HEADER)
-                lines.seek(0)
-                delimiter = "\t" if "\t" in header else ","
-                yield from csv.DictReader(bounded_lines(lines, path.name), delimiter=delimiter)
+                yield from _delimited_records(lines, path.name)
             elif path.suffix == ".txt":
                 for number, line in enumerate(bounded_lines(lines, path.name), start=1):
                     yield {"id": f"{path.stem}-{number}", "file": str(path), "line": line}
@@ -359,6 +356,13 @@ def read_records(path: Path) -> Iterator[Record]:
         raise
     except (ValueError, csv.Error, RecursionError, TypeError) as error:
         raise DatasetError(f"{path.name} cannot be read: {error}") from error
+
+
+def _delimited_records(lines: TextIO, name: str) -> Iterator[Record]:
+    """The records of a table; a header with a tab says what stands between its cells."""
+    delimiter = "\t" if "\t" in lines.readline(_MOST_HEADER) else ","
+    lines.seek(0)
+    yield from csv.DictReader(bounded_lines(lines, name), delimiter=delimiter)
 
 
 def _parquet_records(path: Path) -> Iterator[Record]:

@@ -287,10 +287,10 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     for cells, group in condition_rows(runs):
         own = {heading: _measured(records, group, name) for heading, name in columns.items()}
         measured.append((cells, own))
-    what = "accuracy over all questions" if names == ["accuracy"] else "scores"
     table = make_table(
         f"{benchmark}_{THIRD_PARTY}",
-        f"{load(benchmark).title}: {what} in percent, beside figures of a third party",
+        f"{load(benchmark).title}: {', '.join(names)} over all questions in percent, beside "
+        "figures of a third party",
         [*columns],
         measured,
         runs,

@@ -5,9 +5,7 @@ Source: arXiv 2607.06015.
 
 from itertools import combinations
 
-import pandas as pd
-
-from music_evals.reports.comparisons import OUTCOMES, PairedRun, paired_cells, paired_row
+from music_evals.reports.comparisons import OUTCOMES, paired_cells, paired_row, paired_run
 from music_evals.reports.records import Records
 from music_evals.reports.table import Table, notes
 from music_evals.reports.tables.common import (
@@ -33,18 +31,14 @@ def sound_against_notation(records: Records) -> Table:
     rows = []
     for cells, group in condition_rows(runs):
         by_task = group.sort_values("task", ascending=False)  # sound, pages, notation
-        paired = [_paired_run(records, number, run) for number, run in by_task.iterrows()]
-        for first, second in combinations(paired, 2):
-            labels = [*cells, *(title_of(run.factors["task"]) for run in (first, second))]
-            rows.append(paired_row(first, second, labels))
+        for (one, first), (other, second) in combinations(by_task.iterrows(), 2):
+            labels = [*cells, title_of(first["task"]), title_of(second["task"])]
+            pair = (
+                paired_run(records, one, first, by="item"),
+                paired_run(records, other, second, by="item"),
+            )
+            rows.append(paired_row(*pair, labels))
     title = "MusICA: sound against notation on the same questions, in percent"
     columns = (*LABELS, "First modality", "Second modality", *OUTCOMES)
     lines = [*notes("musica_modalities"), *notes("tests"), *run_notes(runs)]
     return Table("musica_modalities", title, columns, paired_cells(rows), lines)
-
-
-def _paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
-    items = records.main[number]
-    counted = items[items["counts"] & items["value"].notna()].groupby("item")
-    scores = counted.agg({"value": "mean", "cluster": "first", "stratum": "first"})
-    return PairedRun(number, (), {"model": run["model"], "task": run["task"]}, scores)

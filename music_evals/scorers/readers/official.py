@@ -105,20 +105,17 @@ def last_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     ...     "Harp"]).answer
     ('B', 'A')
     """
-    reply = reply[:MAX_REPLY]
-    letters = ascii_uppercase[: len(options)]
+    reply, letters = reply[:MAX_REPLY], ascii_uppercase[: len(options)]
     end = next((char for char in reversed(reply) if char in _LETTERS), " ")
-    if end in letters:
-        return Reading("answered", end, "the letter at the end")
     text = f" {reply.strip(_MARGIN)} "
-    quotes = [*map(str.lower, options)] if len(text.split()) > _FEW_WORDS else []
-    lettered = [[f"({letter})" for letter in letters], [f" {letter} " for letter in letters]]
-    for marks in (*lettered, quotes):
-        where = text.lower() if marks is quotes else text
-        places = [where.rfind(mark) for mark in marks]
-        last = max(places, default=-1)
-        if last >= 0:
-            return Reading("answered", letters[places.index(last)], "the last that is named")
+    named = [end] if end in letters else re.findall(rf"\(([{letters}])\)", text)
+    named = named or re.findall(rf"(?= ([{letters}]) )", text)
+    if named:
+        return Reading("answered", named[-1], "the last letter")
+    lowered = text.lower()
+    places = [lowered.rfind(option.lower()) for option in options]
+    if len(text.split()) > _FEW_WORDS and max(places) >= 0:
+        return Reading("answered", letters[places.index(max(places))], "the last quoted option")
     return _unread(reply)
 
 
