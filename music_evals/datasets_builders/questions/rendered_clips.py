@@ -6,6 +6,7 @@ answers are drawn evenly; loudness is drawn without regard to them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from random import Random
 
 from music_evals.datasets_builders.questions.media_questions import MediaQuestion, Part
@@ -65,7 +66,7 @@ def note_questions(seed: int, programs: Sequence[int], count: int) -> Iterator[M
         )
 
 
-def key_questions(seed: int, count: int = 40) -> Iterator[MediaQuestion]:
+def key_questions(seed: int, count: int = 48) -> Iterator[MediaQuestion]:
     """Ask for the key of eight chords with a melody."""
     for number, place in enumerate(shuffled(f"{seed}/key", 2 * len(TONICS), count)):
         rng = Random(f"{seed}/key/{number}")
@@ -94,7 +95,13 @@ def tempo_questions(seed: int, count: int = 40) -> Iterator[MediaQuestion]:
     """Ask for the tempo of a drum pattern."""
     for number in range(count):
         clip, _, tempo = _drums(Random(f"{seed}/tempo/{number}"))
-        yield _question("number:4%", number, clip, "What is the tempo?", str(tempo))
+        yield MediaQuestion(
+            f"tempo-{number:02}",
+            [Part("audio", clip), "What is the tempo in beats per minute?"],
+            [],
+            str(tempo),
+            answer_kind="number:4%",
+        )
 
 
 def render(performance: Performance, seconds: float) -> bytes:
@@ -109,17 +116,20 @@ def render_note(pitch: int, program: int, rng: Random) -> bytes:
 
 
 def shuffled(seed: str, kinds: int, count: int) -> list[int]:
-    """Draw numbers below `kinds`, each about as often as the others, in an order of the seed.
+    """Draw numbers below `kinds`, each as often as the others, give or take once.
 
-    >>> sorted(shuffled("1/key", 2, 5))
-    [0, 0, 0, 1, 1]
+    >>> sorted(shuffled("1/key", 2, 4))
+    [0, 0, 1, 1]
     """
-    return Random(seed).sample([number % kinds for number in range(count)], count)
+    rng = Random(seed)
+    rounds = -(-count // kinds)
+    numbers = chain.from_iterable(rng.sample(range(kinds), kinds) for _ in range(rounds))
+    return list(numbers)[:count]
 
 
 def _question(kind: str, number: int, clip: bytes, text: str, answer: str) -> MediaQuestion:
-    name = f"{kind.partition(':')[0]}-{number:02}"
-    return MediaQuestion(name, [Part("audio", clip), text], [], answer, answer_kind=kind)
+    parts = [Part("audio", clip), text]
+    return MediaQuestion(f"{kind}-{number:02}", parts, [], answer, answer_kind=kind)
 
 
 def _chord(at: int, degree: int, mode: str, rng: Random) -> Iterator[Note]:
@@ -144,8 +154,10 @@ def _drums(rng: Random) -> tuple[bytes, list[float], int]:
     for number, time in enumerate(beats):
         onset = round(time * tempo / 60 * TICKS_PER_BEAT)
         drum = _SNARE if number % 2 else _KICK
-        notes.append(Note(onset, drum, 120, rng.randint(80, 120)))
-        for half in (0, TICKS_PER_BEAT // 2):
-            notes.append(Note(onset + half, _HIHAT, 60, rng.randint(40, 70)))
+        notes += (
+            Note(onset, drum, 120, rng.randint(80, 120)),
+            Note(onset, _HIHAT, 60, rng.randint(40, 70)),
+            Note(onset + TICKS_PER_BEAT // 2, _HIHAT, 60, rng.randint(40, 70)),
+        )
     pattern = Performance(tuple(notes), tempo, (4, 4), None, percussion=True)
     return render(pattern, SECONDS), beats, tempo
