@@ -4,7 +4,7 @@
 datasets with their sources and licences; ``prompts.toml`` the wording; ``card.md`` and
 ``card-SOURCE.md`` the dataset's card; ``published/TABLE.csv`` results as printed, each with its
 source in its first line. All other rooms read these facts here. A benchmark is found by its folder;
-nothing lists them.
+nothing lists them. A folder whose facts have a table ``mirdata`` takes what it lacks from `MIRDATA`.
 """
 
 import csv
@@ -19,6 +19,10 @@ from itertools import chain
 from typing import Any
 
 _FOLDER = files(__name__)
+MIRDATA = "mir"
+"""The benchmark of any mirdata dataset: its prompts, card and sources are those of all folders with a
+table ``mirdata``.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,15 @@ class TaskFacts:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Where a part of published data is fetched from: one of `hub`, `archive`, `file` and `doi`."""
+    """Where a part of published data is fetched from: one of `hub`, `archive`, `file`, `doi` and
+    `mirdata`.
+    """
 
     hub: str = ""  # repository on the Hugging Face Hub, ORG/NAME
     archive: str = ""  # address of a tar.gz or zip, in which {commit} is replaced
     file: str = ""  # address of a file, likewise
     doi: str = ""  # of a record on Zenodo
+    mirdata: str = ""  # name of a dataset of mirdata; `commit` is its version, `files` its remotes
     commit: str = ""  # of the repository on the Hub, or of the one in git; empty if none is known
     files: Sequence[str] = ("*",)  # patterns of the paths that are taken
     # Of a file: SHA-256, or MD5 after "md5:". Of an archive of a git commit:
@@ -86,6 +93,8 @@ class Remote:
             return f"hf.co/datasets/{self.hub}"
         if self.doi:
             return f"doi.org/{self.doi}"
+        if self.mirdata:
+            return f"mirdata's {self.mirdata}"
         return "/".join(self.address.split("/")[2:5])
 
     @property
@@ -138,6 +147,7 @@ class Source:
     revision: str = ""  # of the published files: where they are, and the commit
     sha256: str = ""  # of these files, by which a copy is known
     remotes: Sequence[Remote] = ()  # where they are fetched from; the first holds the questions
+    by_hand: str = ""  # why they cannot be fetched, and where a copy is to be had
     is_benchmark: bool = (
         False  # whether they are the benchmark's own questions; scores stand beside published ones
     )
@@ -167,7 +177,7 @@ class DatasetFacts:
 
     def card(self, source: str | None = None) -> str:
         """Return the text of its card, or what the card says of a source."""
-        return _text(_FOLDER / self.benchmark / (f"card-{source}.md" if source else "card.md"))
+        return facts_text(self.benchmark, f"card-{source}.md" if source else "card.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,19 +197,24 @@ class Benchmark:
 
     @property
     def year(self) -> int:
-        """The year of the paper, with which arXiv's numbers begin."""
-        return 2000 + int(self.url.rpartition("/")[2][:2])
+        """The year of the paper, as stated; arXiv's numbers begin with it."""
+        return int(self.table.get("year") or 2000 + int(self.url.rpartition("/")[2][:2]))
+
+    @property
+    def venue(self) -> str:
+        """Where the paper was published."""
+        return str(self.table.get("venue", "arXiv preprint"))
 
     @property
     def citation(self) -> str:
         """The paper as BibTeX."""
-        number = self.url.rpartition("/")[2]
+        number = f" arXiv:{self.url.rpartition('/')[2]}" if "venue" not in self.table else ""
         authors = " and ".join(author.removeprefix("and ") for author in self.authors)
         return f"""\
 @article{{{self.authors[0].split()[-1].lower()}{self.year}{self.name},
   title = {{{{{self.paper}}}}},
   author = {{{authors}}},
-  journal = {{arXiv preprint arXiv:{number}}},
+  journal = {{{self.venue}{number}}},
   year = {{{self.year}}},
 }}"""
 
@@ -254,13 +269,41 @@ def load(name: str) -> Benchmark:
             tables = load(tables).table["tasks"]
         tasks = {task: _task(name, task, facts) for task, facts in tables.items()}
         datasets = {}
-        for dataset, entry in table["datasets"].items():
+        if "mirdata" in table:
+            sources = mirdata_sources(table["title"], table["mirdata"])
+            datasets[name] = DatasetFacts(name, name, sources)
+        for dataset, entry in table.get("datasets", {}).items():
             sources = {source: _source(facts) for source, facts in entry["sources"].items()}
             datasets[dataset] = DatasetFacts(name, dataset, sources)
         about = {key: table[key] for key in ("title", "paper", "authors", "url", "homepage")}
     except (KeyError, TypeError) as error:
         raise ValueError(f"benchmark.toml of {name}: {error}") from error
     return Benchmark(name=name, **about, tasks=tasks, datasets=datasets, table=table)
+
+
+def mirdata_sources(title: str, facts: Mapping[str, Any]) -> dict[str, Source]:
+    """Return the sources of the data that a table ``mirdata`` describes, by name."""
+    shared = tomllib.loads(facts_text(MIRDATA, "sources.toml"))
+    published = {**shared["published"], **facts.get("published", {})}
+    remote = published.pop("remote", {})
+    if "by_hand" not in published:
+        published["remotes"] = [
+            {"mirdata": facts["loader"], "commit": facts["version"], **remote}
+        ]
+    sources = {"published": published}
+    if any("stand_in" in task for task in facts["tasks"].values()):
+        sources["generated"] = shared["generated"]
+    named = {
+        name: {**source, "title": source["title"].replace("$title", title)}
+        for name, source in sources.items()
+    }
+    return {name: _source(source) for name, source in named.items()}
+
+
+def facts_text(benchmark: str, file: str) -> str:
+    """Return the text of a file of a benchmark's folder, or the shared one of `MIRDATA`."""
+    path = _FOLDER / benchmark / file
+    return _text(path if path.is_file() else _FOLDER / MIRDATA / file)
 
 
 def dataset_facts(name: str) -> DatasetFacts:

@@ -134,7 +134,8 @@ def read_published(
         questions = PublishedQuestions(conversion, tasks, folder)
         if not conversion.allow_partial:
             missing = {name for names in questions.missing.values() for name in names}
-            check_complete(sorted(missing), str(conversion.source), "--allow-partial")
+            name = conversion.name or str(conversion.source)
+            check_complete(sorted(missing), name, "--allow-partial")
         yield questions
 
 
