@@ -287,9 +287,7 @@ def mirdata_sources(title: str, facts: Mapping[str, Any]) -> dict[str, Source]:
     published = {**shared["published"], **facts.get("published", {})}
     remote = published.pop("remote", {})
     if "by_hand" not in published:
-        published["remotes"] = [
-            {"mirdata": facts["loader"], "commit": facts["version"], **remote}
-        ]
+        published["remotes"] = [{"mirdata": facts["loader"], "commit": facts["version"], **remote}]
     sources = {"published": published}
     if any("stand_in" in task for task in facts["tasks"].values()):
         sources["generated"] = shared["generated"]

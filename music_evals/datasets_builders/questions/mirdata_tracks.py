@@ -100,7 +100,9 @@ def read_facts(table: Mapping[str, Any]) -> HeardSet:
     tasks = table.get("tasks")
     if not isinstance(tasks, Mapping) or not tasks:
         raise ValueError("[mirdata] has no table [mirdata.tasks.NAME]")
-    own = {name: _checked(HeardTask, entry, f"mirdata.tasks.{name}") for name, entry in tasks.items()}
+    own = {
+        name: _checked(HeardTask, entry, f"mirdata.tasks.{name}") for name, entry in tasks.items()
+    }
     return _checked(HeardSet, {**table, "tasks": own}, "mirdata")
 
 
@@ -140,9 +142,7 @@ def read_record(record: Record) -> MediaQuestion:
     if record["kind"] == "label" and right is not None:
         right = options.index(right)
     groups = {group: record[group] for group in ("theme", "piece")}
-    return MediaQuestion(
-        record["id"], parts, options, right, answer_kind=record["kind"], **groups
-    )
+    return MediaQuestion(record["id"], parts, options, right, answer_kind=record["kind"], **groups)
 
 
 def _stand_in(task: HeardTask) -> Composed:
@@ -212,14 +212,20 @@ def _records(
             if not error.filename:
                 raise
             sound = error.filename
-            entries.append(({"id": track.track_id, "sound": _within(sound, source), **shared}, None))
+            entries.append(
+                ({"id": track.track_id, "sound": _within(sound, source), **shared}, None)
+            )
             continue
         shared["sound"] = _within(sound, source)
         for suffix, answer in _answers(task, value, facts.seconds):
             question = task.question.replace("$label", suffix.replace("_", " "))
             own = {"id": track.track_id, **shared, "question": question}
             if suffix:
-                own |= {"id": f"{track.track_id}-{suffix}", "theme": suffix, "piece": track.track_id}
+                own |= {
+                    "id": f"{track.track_id}-{suffix}",
+                    "theme": suffix,
+                    "piece": track.track_id,
+                }
             entries.append((own, answer))
     options = _options(task, [answer for _, answer in entries])
     for entry, answer in entries:
