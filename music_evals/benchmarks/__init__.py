@@ -4,7 +4,8 @@
 datasets with their sources and licences; ``prompts.toml`` the wording; ``card.md`` and
 ``card-SOURCE.md`` the dataset's card; ``published/TABLE.csv`` results as printed, each with its
 source in its first line. All other rooms read these facts here. A benchmark is found by its folder;
-nothing lists them. A folder whose facts have a table ``mirdata`` takes what it lacks from `MIRDATA`.
+nothing lists them. A folder whose facts have a table ``mirdata`` takes what it lacks from that of
+`MIRDATA`.
 """
 
 import csv
@@ -20,8 +21,8 @@ from typing import Any
 
 _FOLDER = files(__name__)
 MIRDATA = "mir"
-"""The benchmark of any mirdata dataset: its prompts, card and sources are those of all folders with a
-table ``mirdata``.
+"""The benchmark of any mirdata dataset: its prompts, card and sources are those of all folders with
+a table ``mirdata``.
 """
 
 
@@ -47,6 +48,8 @@ class TaskFacts:
     # not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
     by_name: bool = False  # whether it runs only where it is named, and not with its benchmark
+    any_of: str = ""  # column that is equal for answers of which the best counts
+    strata: str = ""  # column of groups over whose means the score is a mean
 
     @property
     def registry_name(self) -> str:

@@ -41,8 +41,8 @@ def open_mirdata(loader: str, version: str, folder: Path, cache: Path) -> Any:
         dataset.index_path = fetch_file(remote, cache)
     else:
         raise DatasetError(
-            f"mirdata has no address for the index of {loader}: copy {index.filename} into {folder} "
-            "from tests/indexes of mirdata's repository"
+            f"mirdata has no address for the index of {loader}: copy {index.filename} from "
+            f"tests/indexes of mirdata's repository into {folder}"
         )
     return dataset
 

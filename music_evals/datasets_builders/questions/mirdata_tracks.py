@@ -1,5 +1,5 @@
-"""Questions on the tracks of a mirdata dataset: facts say which annotation is asked for, and as what
-kind of answer.
+"""Questions on the tracks of a mirdata dataset: facts say which annotation is asked for, and what
+kind of answer that is.
 
 The tracks become records beside links to their sound, which are then read as published files of any
 other benchmark: what is missing or damaged is named. A clip that lasts longer than the facts say is
@@ -136,7 +136,11 @@ def mirdata_set(name: str, facts: HeardSet, version: str = VERSION) -> DatasetSp
 
 
 def read_record(record: Record) -> MediaQuestion:
-    """Read a record that `_write_records` has written."""
+    """Read a record that `_write_records` has written; FileNotFoundError if its annotation was
+    missing.
+    """
+    if "missing" in record:
+        raise FileNotFoundError(record["missing"])
     parts = [Part("audio", record["sound"]), record["question"]]
     options, right = record["options"], record["right"]
     if record["kind"] == "label" and right is not None:
@@ -170,8 +174,8 @@ def _write_records(name: str, facts: HeardSet, source: Path, out: Path) -> None:
         tracks = [*_tracks(name, facts, dataset)]
         for task, entry in facts.tasks.items():
             records = [*_records(facts, entry, tracks, source)]
-            for record in records:
-                _put_sound(source / record["sound"], out / record["sound"], facts.seconds)
+            for sound in {record["sound"] for record in records if "sound" in record}:
+                _put_sound(source / sound, out / sound, facts.seconds)
             text = "".join(f"{json.dumps(record)}\n" for record in records)
             (out / f"{task}.jsonl").write_text(text, encoding="utf-8")
     except (AttributeError, FileNotFoundError, NotImplementedError, KeyError) as error:
@@ -199,27 +203,23 @@ def _records(
 ) -> Iterator[dict[str, Any]]:
     """A task's records; a track without a usable annotation has none.
 
-    A track whose annotation is a file that is missing has a record with that file for its sound.
+    The record of a track whose annotation is a missing file names that file.
     """
     entries: list[tuple[dict[str, Any], Any]] = []
     for track in tracks:
         groups = {key: _text_of(track, getattr(task, key)) for key in ("theme", "piece")}
-        shared = {"kind": task.kind, "question": task.question, **groups}
-        sound, value = getattr(track, facts.audio), None
         try:
             value = getattr(track, task.annotation)
         except FileNotFoundError as error:
             if not error.filename:
                 raise
-            sound = error.filename
-            entries.append(
-                ({"id": track.track_id, "sound": _within(sound, source), **shared}, None)
-            )
+            yield {"id": track.track_id, "missing": _within(error.filename, source)}
             continue
-        shared["sound"] = _within(sound, source)
+        sound = _within(getattr(track, facts.audio), source)
+        shared = {"kind": task.kind, "sound": sound, **groups}
         for suffix, answer in _answers(task, value, facts.seconds):
             question = task.question.replace("$label", suffix.replace("_", " "))
-            own = {"id": track.track_id, **shared, "question": question}
+            own = {**shared, "id": track.track_id, "question": question}
             if suffix:
                 own |= {
                     "id": f"{track.track_id}-{suffix}",
@@ -280,7 +280,9 @@ def _answers(task: HeardTask, value: Any, seconds: float) -> Iterator[tuple[str,
 
 
 def _shown(labels: Sequence[str] | Mapping[str, str], answer: Any) -> Any:
-    """A label, or a list of labels, as they are shown; those that are not asked for are left out."""
+    """A label, or a list of labels, as they are shown; labels that are not asked for are left
+    out.
+    """
     names = labels if isinstance(labels, Mapping) else dict(zip(labels, labels, strict=True))
     if not names:
         return answer

@@ -166,6 +166,8 @@ class PublishedQuestions:
         self.missing: dict[str, list[str]] = defaultdict(list)
         self._anomalies: Counter[str] = Counter()
         self._lacking: set[tuple[str, str]] = set()  # task and id of questions that lack a file
+        # Task → files without which a record is no question.
+        self._unanswered: dict[str, set[str]] = defaultdict(set)
         for task in self.paths:
             self._check(task)
 
@@ -222,6 +224,9 @@ class PublishedQuestions:
             for record in read_records(path):
                 try:
                     question = self._tasks[task].read(record)
+                except FileNotFoundError as error:
+                    self._unanswered[task].add(str(error))
+                    continue
                 except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
                     label = record.get("id", "") if isinstance(record, Mapping) else record
                     raise DatasetError(
@@ -287,6 +292,7 @@ class PublishedQuestions:
             if any(own):
                 lacking += 1
                 self._lacking.add((task, question.id))
+        problems |= dict.fromkeys(sorted(self._unanswered[task]), "missing")
         bad = [f"{ascii(name)[1:-1]} ({why})" for name, why in problems.items() if why]
         if bad:
             self.missing[task] = bad

@@ -1,4 +1,4 @@
-"""The tasks of benchmarks that have facts and no module: a dataset of mirdata as a listening test."""
+"""The tasks of benchmarks that have facts and no module: listening tests on datasets of mirdata."""
 
 from types import ModuleType
 
@@ -12,8 +12,8 @@ from music_evals.evals.shared.question_sets import QuestionSetParameters, questi
 
 
 def mirdata_module(benchmark: str) -> ModuleType:
-    """Make what stands for the module of a benchmark whose facts have a table ``mirdata``: its tasks,
-    registered with Inspect, and its dataset as ``BENCHMARK``.
+    """Make the module of a benchmark whose facts have a table ``mirdata``: its tasks, registered with
+    Inspect, and its dataset as ``BENCHMARK``.
     """
     about = benchmarks.load(benchmark)
     module = ModuleType(f"music_evals.evals.{benchmark}", about.title)

@@ -1,5 +1,5 @@
-"""Tables of the groups in ``benchmarks/groups.toml``: a row per model, a column per task, beside what
-others published.
+"""Tables of the groups in ``benchmarks/groups.toml``: a row per model, a column per task, beside
+figures that others published.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from music_evals.reports.tables.common import NOT_PUBLISHED, THIRD_PARTY
 from music_evals.scorers.metrics.estimates import Estimate
 
 _LEAST = 2  # columns with a run
-_ORDER = ["is_complete", "is_published_test", "n", "created"]
+_ORDER = ["is_complete", "is_published_test", "nearness", "n", "created"]
 """Of a model's runs of a task, the last in this order is shown."""
 _Figures = dict[tuple[str, str], dict[str, Estimate]]
 """Model and source → figures by the title of their column."""
@@ -52,6 +52,7 @@ def _measured(records: Records, group: Group) -> _Figures:
         runs = with_music(
             records.current(column.task.benchmark, task=column.task.name, **column.parameters)
         )
+        runs = runs.assign(nearness=-runs["changes"])
         for number, run in runs.sort_values(_ORDER).iterrows():
             if score := records.percent(number, column.metric):
                 mark = "" if run["is_published_test"] else "†"
