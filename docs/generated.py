@@ -52,7 +52,7 @@ def references() -> str:
             "title": benchmark.paper,
             "notes": benchmark.title,
             "year": benchmark.year,
-            "journal": "arXiv preprint",
+            "journal": benchmark.venue,
             "url": benchmark.url,
             "authors": list(map(_person, benchmark.authors)),
         }

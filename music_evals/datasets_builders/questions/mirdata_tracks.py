@@ -172,6 +172,8 @@ def _write_records(name: str, facts: HeardSet, source: Path, out: Path) -> None:
     dataset = open_mirdata(facts.loader, facts.version, source, cache_folder() / PUBLISHED)
     try:
         tracks = [*_tracks(name, facts, dataset)]
+        if not tracks:
+            raise DatasetError(f"{source} has none of the tracks that are asked about")
         for task, entry in facts.tasks.items():
             records = [*_records(facts, entry, tracks, source)]
             for sound in {record["sound"] for record in records if "sound" in record}:

@@ -12,8 +12,9 @@ from music_evals.evals.shared.question_sets import QuestionSetParameters, questi
 
 
 def mirdata_module(benchmark: str) -> ModuleType:
-    """Make the module of a benchmark whose facts have a table ``mirdata``: its tasks, registered with
-    Inspect, and its dataset as ``BENCHMARK``.
+    """Make the module of a benchmark whose facts have a table ``mirdata``.
+
+    It has the benchmark's tasks, registered with Inspect, and its dataset as ``BENCHMARK``.
     """
     about = benchmarks.load(benchmark)
     module = ModuleType(f"music_evals.evals.{benchmark}", about.title)

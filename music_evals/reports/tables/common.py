@@ -260,8 +260,8 @@ def score_table(records: Records, benchmark: str) -> Table:
 
 
 def third_party_table(records: Records, benchmark: str) -> Table | None:
-    """Make the table of accuracy over all tasks, or of what others published instead, beside figures
-    that others published; None without such figures.
+    """Make the table of accuracy over all tasks, or of another figure that third parties published,
+    beside their figures; None without such figures.
     """
     if THIRD_PARTY not in published_names(benchmark):
         return None
