@@ -465,29 +465,39 @@ def conditions(
         )
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
-    for task, own in chosen:
-        function = functions[task]
-        choices = _choices(task, {**own, **arguments}, axes, grid)
-        choices = {name: choices[name] for name in choices if name in accepted[task]}
-        for values in product(*choices.values()):
-            params = dict(zip(choices, values, strict=True))
-            asked = Asked(task.benchmark, task.name, params)
-            if any(asked == other for other, _ in tasks):
-                continue
-            try:
-                tasks.append((asked, function(**params)))
-            except ValueError as error:
-                # no fault of the condition; the next would fetch again
-                if isinstance(error.__cause__, FetchError):
-                    raise
-                condition = " ".join([task.registry_name, *map(str, values)])
-                left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
+    unfetched: set[str] = set()  # benchmarks whose data cannot be fetched
+    for task, params in _params_of(chosen, accepted, arguments, axes, grid):
+        asked = Asked(task.benchmark, task.name, params)
+        if task.benchmark in unfetched or any(asked == other for other, _ in tasks):
+            continue
+        try:
+            tasks.append((asked, functions[task](**params)))
+        except ValueError as error:
+            if isinstance(error.__cause__, FetchError):
+                unfetched.add(task.benchmark)
+            condition = " ".join([task.registry_name, *map(str, params.values())])
+            left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
     if not tasks:
         raise failed(ValueError("; ".join(left_out)))
     for why, names_of_conditions in left_out.items():
         line = f"Left out: {', '.join(names_of_conditions)}: {why}"
         Console().print(Text(line, style="yellow"), soft_wrap=True)
     return tasks
+
+
+def _params_of(
+    chosen: Sequence[Chosen],
+    accepted: Mapping[TaskFacts, Mapping[str, Any]],
+    arguments: Options,
+    axes: dict[str, list[Any]],
+    grid: bool,
+) -> Iterator[tuple[TaskFacts, Options]]:
+    """The parameters of each task under each condition; what a task does not take is left out."""
+    for task, own in chosen:
+        choices = _choices(task, {**own, **arguments}, axes, grid)
+        choices = {name: choices[name] for name in choices if name in accepted[task]}
+        for values in product(*choices.values()):
+            yield task, dict(zip(choices, values, strict=True))
 
 
 def _choices(

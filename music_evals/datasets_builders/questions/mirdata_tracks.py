@@ -14,7 +14,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from music_evals.benchmarks import facts_text
 from music_evals.datasets_builders.dataset_io import (
@@ -31,6 +31,7 @@ from music_evals.datasets_builders.questions.question_set import Composed, Recor
 from music_evals.notation.audio.clips import lasts_longer, sendable_clip
 from music_evals.notation.cache import cache_folder
 
+T = TypeVar("T")
 VERSION = "1.0.0"
 _KEY = re.compile(r"([A-G][#b]?)[ :\t]*(maj|min)(?:or)?", re.IGNORECASE)
 _MELODY_STEP = 0.1  # seconds between the frames of a melody
@@ -106,7 +107,7 @@ def read_facts(table: Mapping[str, Any]) -> HeardSet:
     return _checked(HeardSet, {**table, "tasks": own}, "mirdata")
 
 
-def _checked(kind: Callable[..., Any], entries: Mapping[str, Any], where: str) -> Any:
+def _checked(kind: Callable[..., T], entries: Mapping[str, Any], where: str) -> T:
     """Make a dataclass of a table; a ValueError names an entry that it does not know or lacks."""
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if unknown := sorted({*entries} - {*names}):
