@@ -54,9 +54,9 @@ def _dataset(path: str) -> DatasetSpec:
         raise ValueError("facts= is missing: a TOML file that says what is asked")
     try:
         text = Path(path).expanduser().read_text(encoding="utf-8")
-        table = tomllib.loads(text)["mirdata"]
+        table = tomllib.loads(text).get("mirdata", {})
         facts = read_facts(table)
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise ValueError(f"facts={path} cannot be read: {error}") from error
     if [*facts.tasks] != [_NAME]:
         raise ValueError(f"facts={path} must have one table of a task, [mirdata.tasks.{_NAME}]")
