@@ -4,9 +4,8 @@ Source: mir_eval.key; C. Raffel and others, "mir_eval: a transparent implementat
 metrics", ISMIR 2014.
 """
 
-from collections.abc import Sequence
-
 from music_evals.scorers.answer_kinds.kind import AnswerKind
+from music_evals.scorers.answer_kinds.runs import without_asides
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.pitches import read_keys
 from music_evals.scorers.readers.words import folded
@@ -15,10 +14,8 @@ _NATURALS = dict(zip("CDEFGAB", (0, 2, 4, 5, 7, 9, 11), strict=True))
 _NAMES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
 
 
-def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``key``, which has no argument."""
-    if argument:
-        raise ValueError(f"{name} takes no argument; {argument!r} is given")
+def make(name: str, *_: object) -> AnswerKind:
+    """Make ``key``."""
     return AnswerKind(name=name, read=read, score=score)
 
 
@@ -28,7 +25,8 @@ def read(statement: str) -> list[str]:
     >>> read("D♭ major"), read("a minor or C major")
     (['C# major'], ['A minor', 'C major'])
     """
-    keys = read_keys(affirmed(folded(statement))).values
+    text = affirmed(folded(statement))
+    keys = read_keys(without_asides(text)).values or read_keys(text).values
     named = [f"{_NAMES[(_NATURALS[letter] + shift) % 12]} {mode}" for letter, shift, mode in keys]
     return [*dict.fromkeys(named)]
 

@@ -1,9 +1,8 @@
 """What a kind of answers is."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 _MOST_COMMON = 5
 
@@ -38,6 +37,7 @@ class AnswerKind:
         weight: what an answer counts in the mean, where the score is a ratio over all answers.
         write: a reference as a model would write it.
         guesses: answers that one may give to all questions, from their references.
+        is_list: whether an answer is a list; without a label a single value is none.
         is_long: whether an answer may have many lines, and is all that follows its label.
     """
 
@@ -47,5 +47,5 @@ class AnswerKind:
     weight: Callable[[str, str], float] = unit
     write: Callable[[str], str] = same
     guesses: Callable[[Sequence[str]], list[str]] = commonest
+    is_list: bool = False
     is_long: bool = False
-    facts: Mapping[str, Any] = field(default_factory=dict)

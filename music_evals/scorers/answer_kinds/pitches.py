@@ -11,19 +11,17 @@ Source: arXiv 2605.26176, section 3.
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
-from music_evals.scorers.answer_kinds.runs import single_run
+from music_evals.scorers.answer_kinds.runs import single_run, with_points
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.pitches import read_pitches
 from music_evals.scorers.readers.words import folded
 
 _NATURALS = dict(zip("CDEFGAB", (0, 2, 4, 5, 7, 9, 11), strict=True))
 _NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
-_MIDI = re.compile(r"(?<![\w.#-])\d{1,3}(?![\w#]|\.\d)")
-_HZ = re.compile(r"(?i)(?<![\w.#])\d{1,5}(?:\.\d{1,6})?(?! ?khz)(?![\d.]*\d)")
-_WITH_UNIT = re.compile(r"(?i)(?<![\w.#])(\d{1,5}(?:\.\d{1,6})?) ?(?:hz|hertz)")
+_MIDI = re.compile(r"(?:(?<=\d-)|(?<![A-Za-z0-9.#-]))\d{1,3}(?![A-Za-z0-9#]|\.\d)")
+_HZ = re.compile(r"(?i)(?<![A-Za-z0-9.#])(\d{1,5}(?:\.\d{1,6})?)(?![\d.]*\d)( ?k?hz)?")
 _LABELLED = re.compile(
     r"(?i)midi(?: note)?(?: number| no\.?)?\W{0,3}(?:is |of )?(\d{1,3})(?![\d.]*\d)"
 )
@@ -35,15 +33,17 @@ Span = tuple[int, int, float]
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``pitch``, ``sequence`` or ``set`` in a spelling; ValueError if there is none such."""
-    if argument not in _SPANS:
-        raise ValueError(f"{name}:{argument} is not valid; valid are {', '.join(_SPANS)}")
+    """Make ``pitch``, ``sequence`` or ``set`` in a spelling."""
     read: Callable[[str], list[str]] = partial(_read_list, argument, name == "set")
     if name == "pitch":
         read = partial(_read_pitch, argument)
     score = partial(_SCORES[name], argument)
     return AnswerKind(
-        name=f"{name}:{argument}", read=read, score=score, write=partial(_write, argument)
+        name=f"{name}:{argument}",
+        read=read,
+        score=score,
+        write=partial(_write, argument),
+        is_list=name != "pitch",
     )
 
 
@@ -70,18 +70,15 @@ def _spelled(spelling: str, midi: int) -> str:
 
 
 def _read_pitch(spelling: str, statement: str) -> list[str]:
-    text = affirmed(folded(statement))
+    text, spans = _placed(spelling, affirmed(folded(statement)))
     if spelling == "midi" and (labelled := _LABELLED.findall(text)):
         return [*dict.fromkeys(labelled)]
-    if spelling == "hz" and (with_unit := _WITH_UNIT.findall(text)):
-        return [*dict.fromkeys(with_unit)]
-    values = [value for *_, value in _SPANS[spelling](text)]
-    return [f"{value:g}" for value in dict.fromkeys(values)]
+    with_unit = [span for span in spans if "hz" in text[span[0] : span[1]].lower()]
+    return [f"{value:g}" for value in dict.fromkeys(value for *_, value in with_unit or spans)]
 
 
 def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
-    text = affirmed(folded(statement))
-    values = single_run(*_placed(spelling, text))
+    values = single_run(*_placed(spelling, affirmed(folded(statement))))
     if not values or len(values) > _MOST:
         return []
     if is_set:
@@ -90,39 +87,26 @@ def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
 
 
 def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
-    """A text with the places of its pitches; names are spelled out first."""
+    """A text in plain form, with the places of its pitches."""
     if spelling == "name":
         pitches = read_pitches(text)
-        return pitches.text, _name_spans(pitches.spans)
-    return text, _SPANS[spelling](text)
+        places = [(start, end, _midi_of(*pitch)) for start, end, pitch in pitches.spans]
+        return pitches.text, [place for place in places if place[2] >= 0]
+    if spelling == "midi":
+        spans = [(*match.span(), float(match[0])) for match in _MIDI.finditer(text)]
+        return text, [span for span in spans if span[2] <= 127]
+    text = with_points(text)
+    return text, [(*match.span(), _hertz(match)) for match in _HZ.finditer(text)]
 
 
-def _midi_spans(text: str) -> list[Span]:
-    spans = [(*match.span(), float(match[0])) for match in _MIDI.finditer(text)]
-    return [span for span in spans if span[2] <= 127]
+def _midi_of(letter: str, shift: int, octave: int | None) -> float:
+    """The MIDI number of a name; negative without an octave."""
+    return -1.0 if octave is None else float(12 * (octave + 1) + _NATURALS[letter] + shift)
 
 
-def _hz_spans(text: str) -> list[Span]:
-    return [(*match.span(), float(match[0])) for match in _HZ.finditer(text)]
-
-
-def _name_spans(spans: Sequence[tuple[int, int, Any]]) -> list[Span]:
-    return [
-        (start, end, float(12 * (octave + 1) + _NATURALS[letter] + shift))
-        for start, end, (letter, shift, octave) in spans
-        if octave is not None
-    ]
-
-
-def _spans_of_names(text: str) -> list[Span]:
-    return _name_spans(read_pitches(text).spans)
-
-
-_SPANS: dict[str, Callable[[str], list[Span]]] = {
-    "midi": _midi_spans,
-    "name": _spans_of_names,
-    "hz": _hz_spans,
-}
+def _hertz(match: re.Match[str]) -> float:
+    is_kilo = "k" in (match[2] or "").lower()
+    return float(match[1]) * (1000 if is_kilo else 1)
 
 
 # --- scoring ---

@@ -23,6 +23,18 @@ def unaccented(text: str) -> str:
     return unicodedata.normalize("NFKC", plain).translate(_APOSTROPHES)
 
 
+def refuses(text: str) -> bool:
+    """Return whether any clause of a reply says that it gives no answer.
+
+    Example:
+        >>> refuses("I cannot hear it. A typical song has 120 BPM.")
+        True
+    """
+    plain = " ".join(unaccented(text[-END:]).split())
+    clauses = pattern("refusals", "turns").split(plain)
+    return any(pattern("refusals", "refuses").search(clause or "") for clause in clauses)
+
+
 def is_refusal(text: str) -> bool:
     """Return whether a reply says that it gives no answer, and no clause of it gives one.
 
