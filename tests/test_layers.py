@@ -20,7 +20,13 @@ MAY_IMPORT = {
     "datasets_builders": {"benchmarks", "notation", "encoders"},
     "solvers": {"notation", "scorers.readers.cleaning"},  # whoever takes a reply cleans it
     "scorers": {"notation", "encoders"},
-    "rewards": {"benchmarks", "notation", "scorers.readers", "scorers.metrics"},
+    "rewards": {
+        "benchmarks",
+        "notation",
+        "scorers.readers",
+        "scorers.metrics",
+        "scorers.answer_kinds",
+    },
     "baselines": {"notation", "solvers.symbolic"},
     "evals": {
         "benchmarks",
@@ -55,6 +61,7 @@ PURE = (
     "encoders",
     "solvers/symbolic",
     "scorers/metrics",
+    "scorers/answer_kinds",
     "scorers/readers",
     "rewards",
 )

@@ -43,6 +43,8 @@ class TaskFacts:
     # not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
     by_name: bool = False  # whether it runs only where it is named, and not with its benchmark
+    any_of: str = ""  # column that is equal for answers of which the best counts
+    strata: str = ""  # column of groups over whose means the score is a mean
 
     @property
     def registry_name(self) -> str:

@@ -43,7 +43,7 @@ def read_record(record: Record) -> MediaQuestion | None:
 
 
 RECORDS = Records(("MMAR-meta.jsonl", "MMAR-meta.json", "*.parquet"), read_record)
-BENCHMARK = question_set("mmar", "1.3.0", {"music": RECORDS}, listening_questions)
+BENCHMARK = question_set("mmar", "1.4.0", {"music": RECORDS}, listening_questions)
 
 
 @task

@@ -50,7 +50,7 @@ def music_question(entry: Record) -> MediaQuestion:
 
 
 RECORDS = Records(("mmau-test-mini.json", "*.parquet"), read_record)
-BENCHMARK = question_set("mmau", "1.3.0", {"music": RECORDS}, listening_questions)
+BENCHMARK = question_set("mmau", "1.4.0", {"music": RECORDS}, listening_questions)
 
 
 @task

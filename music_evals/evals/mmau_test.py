@@ -34,7 +34,7 @@ def read_record(record: Record) -> MediaQuestion:
 
 
 RECORDS = Records(("mmau-test.json", "*.parquet"), read_record)
-BENCHMARK = question_set("mmau_test", "1.0.0", {"questions": RECORDS})
+BENCHMARK = question_set("mmau_test", "1.1.0", {"questions": RECORDS})
 
 
 @task

@@ -64,7 +64,7 @@ def _tags(record: Record) -> Iterator[str]:
 
 
 RECORDS = Records(("muchomusic.csv", "*.parquet"), read_record, HUB_SOUND)
-BENCHMARK = question_set("muchomusic", "1.3.0", {"listening": RECORDS}, listening_questions)
+BENCHMARK = question_set("muchomusic", "1.4.0", {"listening": RECORDS}, listening_questions)
 
 
 @task

@@ -41,7 +41,7 @@ def read_record(record: Record) -> MediaQuestion:
 
 
 RECORDS = Records(("RUL-MuchoMusic.json",), read_record, HUB_SOUND)
-BENCHMARK = question_set("rul_muchomusic", "1.3.0", {"muchomusic": RECORDS}, listening_questions)
+BENCHMARK = question_set("rul_muchomusic", "1.4.0", {"muchomusic": RECORDS}, listening_questions)
 
 
 @task

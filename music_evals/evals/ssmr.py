@@ -55,7 +55,7 @@ RECORDS = {
     "textual": Records(("[!v]*.jsonl", "*textual*"), partial(read_record, kind="abc")),
     "visual": Records(("vqa_*.jsonl", "*visual*"), partial(read_record, kind="image")),
 }
-BENCHMARK = question_set("ssmr", "1.2.0", RECORDS)
+BENCHMARK = question_set("ssmr", "1.3.0", RECORDS)
 
 
 @task

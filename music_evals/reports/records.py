@@ -42,7 +42,7 @@ from music_evals.reports.run_metadata import (
     signature,
 )
 from music_evals.reports.sanitize import plain, reason
-from music_evals.scorers.items import TAGS, items_of
+from music_evals.scorers.items import TAGS, best_of_key, items_of, places_of_best
 from music_evals.scorers.metrics.estimates import Estimate, Estimates, estimate
 from music_evals.scorers.metrics.written import ORIGINAL, original
 from music_evals.scorers.readers import Status
@@ -216,7 +216,10 @@ def score_of(items: pd.DataFrame) -> Estimate | None:
     without a value.
     """
     counted = items[items["counts"] & items["value"].notna()]
-    score = estimate(*(counted[name].tolist() for name in ("value", "item", "cluster", "stratum")))
+    columns = ["value", "item", "cluster", "stratum"]
+    if "weight" in counted and counted["weight"].notna().all():  # another run may have the column
+        columns.append("weight")
+    score = estimate(*(counted[name].tolist() for name in columns))
     if score is None or "is_unread" not in counted:
         return score
     flags = counted["is_unread"].dropna()
@@ -442,6 +445,7 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
             if score := (sample.scores or {}).get(scorer):
                 facts = {**response, "scorer": scorer, "is_main": scorer == main_scorer}
                 rows += _item_rows(sample, score, facts)
+    _count_best(rows)
     main = [row for row in rows if row["is_main"]]
     if metric == ORIGINAL:
         for row, is_original in zip(main, original([row["details"] for row in main]), strict=True):
@@ -451,6 +455,16 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
     if all(isnan(row["value"]) for row in main):
         raise ValueError("none of its samples was scored")
     return rows
+
+
+def _count_best(rows: Sequence[_Row]) -> None:
+    """Make one item of answers of which the best counts; in place."""
+    keys = [(row["scorer"], best_of_key(row)) for row in rows]
+    best = places_of_best(keys, [row["value"] for row in rows])
+    for place, (row, (_, key)) in enumerate(zip(rows, keys, strict=True)):
+        if key is not None:
+            row["item"], row["pair"] = key[0], _digest(key[0])
+            row["counts"] = row["counts"] and place in best
 
 
 def _response(sample: _Sample, model: str) -> _Row:

@@ -78,7 +78,8 @@ def score(
         task: its name, as `music-evals list` shows it, such as ``muse_syncopation``.
         row: a row of the task's dataset, or these columns of it: ``options`` and ``target`` (MUSE
             and The MUSE Benchmark), ``options`` and ``answer`` (other questions), ``answer``
-            (`lilybench`), ``question``, ``answer`` and ``answer_type`` (a row of the config
+            (`lilybench`), ``options``, ``answer`` and ``answer_kind`` (answers that are no option),
+            ``question``, ``answer`` and ``answer_type`` (a row of the config
             ``questions`` of `msu`). Written music needs no column.
         reply: what a model wrote.
         reasoned: (`lilybench`) whether the model was to reason first and end in a line ``Answer:
@@ -162,6 +163,20 @@ def _option(row: Row, reply: str) -> Reward:
         else judge_short(reply, right)
     )
     return _reward(verdict, _ends_in_form(reply, options, right))
+
+
+def _typed(row: Row, reply: str) -> Reward:
+    from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
+
+    name = row["answer_kind"]
+    if name == LABEL:
+        return _option(row, reply)
+    try:
+        kind = kind_of(name, row["options"])
+    except ValueError as error:
+        raise _RowError(str(error)) from None
+    verdict = judge_typed(reply, row["answer"], kind)
+    return _reward(verdict, _ends_in_form(reply, (), row["answer"]))
 
 
 def _lettered(row: Row, reply: str) -> Reward:
@@ -254,6 +269,7 @@ _KINDS: Mapping[str, Kind] = {
 _JUDGES: Mapping[str, Callable[[Row, str], Reward]] = {
     "final_answer": _choice,
     "strict_choice": _option,
+    "typed_answer": _typed,
     "lettered_choice": _lettered,
     "judged": _open,
 }

@@ -2,12 +2,13 @@
 cluster.
 
 A scorer records in a score's metadata: ``counts`` (False for a value outside the main metric),
-``stratum`` (if the main metric is a mean over strata) and, for a sample with several questions,
-``questions`` with a ``verdict`` each. The metrics in logs and all figures of reports are computed
-from items.
+``stratum`` (if the main metric is a mean over strata), ``weight`` (if it is a ratio, such as
+micro F1), ``any_of`` with ``epoch`` (if the best of several answers counts) and, for a sample with
+several questions, ``questions`` with a ``verdict`` each. The metrics in logs and all figures of
+reports are computed from items.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from math import isnan, nan
 from typing import Any, NamedTuple
 
@@ -43,6 +44,11 @@ class Item(NamedTuple):
     cluster: str
     stratum: str
     details: Metadata  # metadata of the score, or of the question in it
+
+    @property
+    def weight(self) -> float:
+        """What it counts in the main metric."""
+        return float(self.details.get("weight", 1))
 
 
 def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> list[Item]:
@@ -82,7 +88,8 @@ def headline(items: Sequence[Item]) -> Estimate | None:
     """
     counted = [item for item in items if item.counts and item.value is not None]
     values = [float(item.value or 0) for item in counted]
-    columns = zip(*((item.id, item.cluster, item.stratum) for item in counted), strict=True)
+    facts = ((item.id, item.cluster, item.stratum, item.weight) for item in counted)
+    columns = zip(*facts, strict=True)
     return estimate(values, *columns) if counted else None
 
 
@@ -91,4 +98,30 @@ def all_items(scores: Sequence[SampleScore]) -> list[Item]:
     items: list[Item] = []
     for score in scores:
         items += items_of(score.score, score.sample_id, score.sample_metadata or {})
+    keys = [best_of_key(item.details) for item in items]
+    best = places_of_best(keys, [item.value for item in items])
+    for place, (item, key) in enumerate(zip(items, keys, strict=True)):
+        if key is not None:
+            items[place] = item._replace(id=key[0], counts=item.counts and place in best)
     return items
+
+
+def best_of_key(details: Metadata) -> tuple[str, int] | None:
+    """What is equal for answers of which the best counts: their item and epoch; None for others."""
+    if not isinstance(details.get("any_of"), str):
+        return None
+    return details["any_of"], int(details.get("epoch", 1))
+
+
+def places_of_best(keys: Sequence[Hashable], values: Sequence[float | None]) -> set[int]:
+    """Return the place of the best value of each key, the first of equal ones.
+
+    >>> sorted(places_of_best(["a", "a", "b"], [0.0, 1.0, 0.5]))
+    [1, 2]
+    """
+    best: dict[Hashable, int] = {}
+    for place, key in enumerate(keys):
+        first = best.setdefault(key, place)
+        if (values[place] or 0.0) > (values[first] or 0.0):
+            best[key] = place
+    return set(best.values())

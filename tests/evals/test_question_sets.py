@@ -27,6 +27,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import ContentAudio, ContentImage, get_model
 from typer.testing import CliRunner
 
+from music_evals import benchmarks
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.commands import build
 from music_evals.datasets_builders.dataset_io import (
@@ -719,7 +720,8 @@ def test_prompts_have_the_form_and_order_of_others(style: str, name: str, text: 
         MediaQuestion("1", [Part("audio", b"x"), "Which?"], ["lute", "harp"], 1), lambda _: ABSENT
     )
     shown = ShownOptions(row["options"], row["answer"])
-    sample = question_to_sample(name, "music", row, shown, load_prompts(name)[style], 30, "A")
+    (facts,) = benchmarks.load(name).tasks.values()
+    sample = question_to_sample(facts, row, shown, load_prompts(name)[style], 30, "A")
     audio, asked = sample.input[0].content  # type: ignore[union-attr]
     assert (audio.type, asked.text) == ("audio", text)
 

@@ -73,6 +73,8 @@ def compute_floors(
                 start = len(items)
                 items += items_of(dataset, config, _read(folder / data_file(config, split)))
                 places[split] = range(start, len(items))
+            if not items:  # kinds of answers without options have their floors in their tasks
+                continue
             floors = _floors(items)
             if option_floors and all(item.options for item in items):
                 floors |= _option_floors(items, floors["chance"])

@@ -14,6 +14,7 @@ _LANGUAGE = re.compile(r"-(zh|en)$")  # the end of the id of a question in two l
 _KINDS = ("language", "level", "subtheme_en", "kind")
 _COMMON = 5  # from so many questions of a kind on, their answers count as all answers to the kind
 _OTHERS = (
+    "answer_kind",
     "answer_type",
     "id",
     "question",
@@ -68,6 +69,8 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
     >>> item.form, item.options, item.answer
     ('keys all', ('C', 'D'), 'D')
     """
+    if row.get("answer_kind") not in (None, "label"):
+        return None
     options, answer = tuple(row.get("options") or ()), str(row.get("target") or row["answer"])
     if options:
         option = _option_of(answer, options)

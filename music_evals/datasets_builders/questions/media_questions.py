@@ -46,6 +46,12 @@ class MediaQuestionRow(TypedDict):
     subtheme: str | None
     piece: str | None  # what several questions are about
     tags: list[str]  # further groups of the question, as ``KIND: NAME``; a kind may have several
+    answer_kind: str | None  # how an answer is scored; None: an option by letter, or a short text
+
+
+OF_TAGS = ("labels", "list")
+"""Kinds of answers whose options are a vocabulary, and whose answer is tags of it."""
+_MOST_TAGS = 1_000
 
 
 def _problem(
@@ -55,11 +61,16 @@ def _problem(
     audio: list[Any],
     images: list[Any],
     abc: list[str],
+    answer_kind: str | None,
 ) -> str | None:
     """Say what is wrong with a row."""
-    if options and not 2 <= len(options) <= len(ascii_uppercase):
+    if answer_kind in OF_TAGS:
+        unknown = [tag for tag in answer.split("; ") if tag not in options]
+        if unknown or len(options) > _MOST_TAGS:
+            return f"its tags {unknown!r:.80} are none of its {len(options)} options"
+    elif options and not 2 <= len(options) <= len(ascii_uppercase):
         return f"it has {len(options)} options; accepted are none, and 2 to {len(ascii_uppercase)}"
-    if options and answer not in [*ascii_uppercase[: len(options)], NO_ANSWER]:
+    elif options and answer not in [*ascii_uppercase[: len(options)], NO_ANSWER]:
         return (
             f"its answer is {answer!r:.40}; accepted is the letter of one of its {len(options)} "
             "options"
@@ -94,8 +105,9 @@ class Part:
 class MediaQuestion:
     """A question of a source.
 
-    `right` is the place of the right option; without options the text of the answer; None if it is
-    not public.
+    `right` is the place of the right option; without options, or with tags (`OF_TAGS`), the text of
+    the answer; None if it is not public. `answer_kind` is ``label`` for options that are shown and
+    named by their texts, or a kind of `music_evals.scorers.answer_kinds`.
     """
 
     id: str
@@ -106,6 +118,7 @@ class MediaQuestion:
     subtheme: str | None = None
     piece: str | None = None
     tags: Sequence[str] = ()
+    answer_kind: str | None = None
 
     @classmethod
     def mixed(
@@ -191,6 +204,7 @@ def row_of(question: MediaQuestion, load: Callable[[Part], bytes]) -> MediaQuest
         subtheme=question.subtheme,
         piece=question.piece,
         tags=[*question.tags],
+        answer_kind=question.answer_kind,
     )
 
 

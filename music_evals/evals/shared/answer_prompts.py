@@ -88,12 +88,14 @@ def ask_for_object(sample: Sample, wording: Mapping[str, Any], *, reasons: bool)
     metadata = sample.metadata or {}
     answers = facts.get("answers", ())
     types = ["choice" if answers else facts.get("answer_type", "text")]
+    answers = answers or metadata.get("vocabulary", ())
     kind = "reasoned" if reasons else "single"
     if "questions" in metadata:
         types = [question["answer_type"] for question in metadata["questions"]]
     if len(types) > 1:
         kind = "batch"
-    value = Template(wording["values"].get(types[0], wording["values"]["text"]))
+    base = types[0].partition(":")[0]
+    value = Template(wording["values"].get(base, wording["values"]["text"]))
     listed = ", ".join(f'"{answer}"' for answer in answers)
     text = Template(wording[kind]).substitute(
         value=value.substitute(answers=listed), count=len(types)

@@ -8,6 +8,7 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import GenerateConfig
 
+from music_evals import benchmarks
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -100,7 +101,8 @@ def record_to_sample(
         "form": "Final Answer: $answer",
     }
     shown = ShownOptions(row["options"], row["answer"])
-    sample = question_to_sample(benchmark, name, media_row, shown, style, 0, majority)
+    facts = benchmarks.load(benchmark).tasks[name]
+    sample = question_to_sample(facts, media_row, shown, style, 0, majority)
     sample.metadata = {"options": row["options"], "kind": row["kind"]}
     return sample
 

@@ -4,11 +4,12 @@ to choose from.
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from random import Random
 from string import Template, ascii_lowercase, ascii_uppercase
+from types import MappingProxyType
 from typing import Any, Literal
 
 from inspect_ai import Task
@@ -23,6 +24,7 @@ from inspect_ai.model import (
 )
 
 from music_evals import benchmarks
+from music_evals.benchmarks import TaskFacts
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -41,9 +43,19 @@ from music_evals.datasets_builders.questions.media_questions import (
 from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.parameters import check_positive
+from music_evals.evals.shared.typed_answers import (
+    answer_form,
+    guess_key,
+    guesses_of,
+    is_typed,
+    row_kind,
+    scoring_facts,
+    typed_floors,
+)
 from music_evals.notation.audio.clips import Clip, sendable_clip
 from music_evals.scorers.items import TAGS
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
+from music_evals.scorers.typed_answer import typed_answer
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import data_uri
 from music_evals.solvers.option_order import LINES, LIST, options_block, with_shuffled_options
@@ -130,7 +142,9 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
                 "leave_one_out"
             )
         solver = with_shuffled_options(solver, params.seed, last_stays=params.nota)
-    scorers = [strict_choice()]
+    facts = benchmark.tasks[name]
+    has_types = any(map(is_typed, rows))
+    scorers = [typed_answer()] if has_types else [strict_choice()]
     if reading := benchmark.table.get("official_reading"):
         scorers.append(official_choice(reading))
     elif params.protocol == "paper":
@@ -138,15 +152,19 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
             f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is "
             "strict"
         )
-    majority = commonest(("", row["answer"]) for row in rows)[""]
+    majority = commonest(("", row["answer"]) for row in rows if not row_kind(row))
+    guesses = guesses_of(rows) if has_types else {}
     samples = []
     for row in rows:
         for shown in option_sets(row, params):
             sample = question_to_sample(
-                benchmark.name, name, row, shown, style, params.seconds, majority
+                facts, row, shown, style, params.seconds, majority.get("", "A"), guesses
             )
             samples.append(sample)
     has_all_options = not params.nota and params.options != "leave_one_out"
+    floors = {"": floors_of(origin, name, {"test": rows})} if has_all_options else {}
+    if has_types:
+        floors = {"": typed_floors(rows, facts) | floors.get("", {})}
     return declared_task(
         params,
         benchmark.name,
@@ -156,9 +174,9 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         solver=solver,
         scorer=scorers,
         config=GenerateConfig(temperature=0.0),
-        floors={"": floors_of(origin, name, {"test": rows})} if has_all_options else {},
+        floors=floors,
         is_like=origin.provenance.source == GENERATED,
-        metric=MAIN[params.protocol],
+        metric=None if has_types else MAIN[params.protocol],
         own_noise=True,
         reasons=style["form"] != "$answer",
     )
@@ -208,7 +226,7 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
     [['harp', 'bell'], ['lute', 'harp']]
     """
     options, right = row["options"], ascii_uppercase.find(row["answer"])
-    if not options or right < 0:  # a short answer, or one that is not public
+    if not options or right < 0 or row_kind(row):  # a short answer, or one that is not public
         return [ShownOptions(options, row["answer"])]
     wrong = [place for place in range(len(options)) if place != right]
     if params.nota:
@@ -229,45 +247,47 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
 
 
 def question_to_sample(
-    benchmark: str,
-    name: str,
+    facts: TaskFacts,
     row: MediaQuestionRow,
     shown: ShownOptions,
     style: Mapping[str, str],
     seconds: int,
     majority: str,
+    guesses: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Sample:
     """Map a row to a sample: the wording of a style, with the files where the question and its
     options have marks.
+
+    Args:
+        facts: of the task.
+        row: the question.
+        shown: its options.
+        style: a table of the benchmark's prompts.
+        seconds: of sound that are sent.
+        majority: letter of the commonest answer.
+        guesses: of kinds of answers without options, as `guesses_of` returns them.
     """
     options = shown.options
     form = (style["option"], _BETWEEN.get(style["layout"], " "))
+    listed = options_block(options, form)
+    if row_kind(row):
+        listed = ", ".join(options)
     media, question = split_media(row["question"])
-    text = media + Template(style["prompt"]).substitute(
+    text = media + Template(style["prompt"]).safe_substitute(
         dict(zip(ascii_lowercase, options, strict=False)),
         question=question,
-        options=options_block(options, form),
+        options=listed,
+        answer_form=answer_form(row),
     )
     content, spans = _content(text, row, seconds)
-    answers = [*ascii_uppercase[: len(options)]]
-    if options and majority not in answers:
-        majority = "A"
-    if style.get("answer") == "text":
-        texts = dict(zip(answers, options, strict=True))
-        majority, answers = texts.get(majority, majority), options
-    has_own_form = bool(options) and form != LINES
     music: dict[str, Any] = {"notation": "abc", "music": spans} if spans else {}
     metadata = question_metadata(
-        benchmark,
-        name,
-        answer_type="choice" if options else "text",
-        answers=answers or None,
+        facts.benchmark,
+        facts.name,
         form=style["form"],
         question=MARK.sub("", row["question"]).strip(),
-        options=options or None,
-        option_form=list(form) if has_own_form else None,
         kind=row["theme"],
-        majority=majority,
+        **_answer_facts(row, options, form, style, majority, guesses),
         **music,
     )
     groups: dict[str, Any] = {
@@ -278,13 +298,44 @@ def question_to_sample(
         groups["tags"] = TAGS.join(row["tags"])
     if shown.suffix:
         groups["question"] = row["id"]
+    if is_typed(row):
+        groups |= scoring_facts(row, facts)
+    has_options = bool(options) and row_kind(row) is None
     return Sample(
         id=row["id"] + shown.suffix,
         input=[ChatMessageUser(content=content, metadata=metadata)],
-        choices=options or None,
+        choices=options if has_options else None,
         target=shown.answer,
-        metadata={"options": options, **groups},
+        metadata={"options": options if has_options else [], **groups},
     )
+
+
+def _answer_facts(
+    row: MediaQuestionRow,
+    options: Sequence[str],
+    form: tuple[str, str],
+    style: Mapping[str, str],
+    majority: str,
+    guesses: Mapping[str, Sequence[str]],
+) -> dict[str, Any]:
+    """What the metadata of a message say of the answer."""
+    if row_kind(row):
+        best, *drawn = guesses[guess_key(row)]
+        return {"answer_type": row["answer_kind"], "majority": best, "guess": drawn}
+    answers = [*ascii_uppercase[: len(options)]]
+    if options and majority not in answers:
+        majority = "A"
+    if style.get("answer") == "text":
+        texts = dict(zip(answers, options, strict=True))
+        majority, answers = texts.get(majority, majority), [*options]
+    has_own_form = bool(options) and form != LINES
+    return {
+        "answer_type": "choice" if options else "text",
+        "answers": answers or None,
+        "options": [*options] or None,
+        "option_form": list(form) if has_own_form else None,
+        "majority": majority,
+    }
 
 
 def _checksums(row: MediaQuestionRow) -> dict[str, str]:

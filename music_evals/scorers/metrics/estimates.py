@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from math import hypot, isnan, sqrt
 from statistics import fmean
 
+import numpy as np
+
 from music_evals.scorers.metrics.clustered import crossed_interval, macro_mean, mean_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
-from music_evals.scorers.metrics.resampling import Names
+from music_evals.scorers.metrics.resampling import Floats, Names, bootstrap_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ def estimate(
     items: Names | None = None,
     clusters: Names | None = None,
     strata: Names | None = None,
+    weights: Sequence[float] | None = None,
 ) -> Estimate | None:
     """Estimate a mean score from the values of responses.
 
@@ -67,11 +70,13 @@ def estimate(
             cluster are not independent; see `mean_interval`. Where all responses to an item are in
             different clusters, such as chats, see `crossed_interval`.
         strata: the stratum of each item. With several strata the score is the mean of their means.
+        weights: the weight of each response, if the score is a ratio, such as micro F1; strata do
+            not count then.
 
     Returns:
         The estimate from 0 to 1. Its interval is Wilson's for independent items that are right or
-        wrong, else that of `mean_interval`; items of a single cluster have none. None without
-        values.
+        wrong, else that of `mean_interval`; items of a single cluster have none. A ratio has that
+        of `bootstrap_interval`, over clusters. None without values.
 
     Example:
         >>> found = estimate([1, 0, 1, 1], items=["a", "a", "b", "c"])
@@ -81,6 +86,8 @@ def estimate(
     if not len(values):
         return None
     names = range(len(values)) if items is None else items
+    if weights is not None and len({*weights}) > 1:
+        return _ratio(values, weights, names if clusters is None else clusters, len({*names}))
     runs: dict[Hashable, list[float]] = {}
     for name, value in zip(names, values, strict=True):
         runs.setdefault(name, []).append(value)
@@ -95,6 +102,20 @@ def estimate(
         kinds = None
     low, high = mean_interval(means, groups, kinds)
     return _with_ends(macro_mean(means, kinds) if kinds else fmean(means), low, high, len(means))
+
+
+def _ratio(values: Sequence[float], weights: Sequence[float], groups: Names, n: int) -> Estimate:
+    """The weighted mean of responses."""
+    parts, wholes = np.multiply(values, weights), np.asarray(weights, dtype=float)
+
+    def ratio(counts: Floats) -> Floats:
+        ratios: Floats = (counts @ parts) / np.maximum(counts @ wholes, 1e-12)
+        return ratios
+
+    value = float(parts.sum() / max(wholes.sum(), 1e-12))
+    if len({*groups}) < 2:
+        return Estimate(value, n=n)
+    return Estimate(value, *bootstrap_interval(ratio, groups), n)
 
 
 def _of_items(names: Names, labels: Names | None) -> list[Hashable] | None:

@@ -1,6 +1,6 @@
 """Arrays of numbers, and the ends of intervals by resampling."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -15,3 +15,28 @@ def middle95(values: Floats) -> Interval:
     """The 2.5% and 97.5% quantiles."""
     low, high = np.quantile(values, (0.025, 0.975))
     return float(low), float(high)
+
+
+def bootstrap_interval(
+    statistic: Callable[[Floats], Floats], groups: Sequence[Hashable], draws: int = 1_000
+) -> Interval:
+    """A 95% percentile interval by resampling groups of items, such as clips.
+
+    Args:
+        statistic: returns a value per row of counts, of the shape (draws, items): how often each
+            item was drawn.
+        groups: the group of each item; all items of a group are drawn together.
+        draws: the number of resamples; the seed is fixed.
+
+    Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), section 13.3.
+
+    Example:
+        >>> values = np.array([0.0, 1.0, 1.0, 0.0])
+        >>> bootstrap_interval(lambda counts: counts @ values / counts.sum(axis=1), range(4))
+        (0.0, 1.0)
+    """
+    number = {name: place for place, name in enumerate(dict.fromkeys(groups))}
+    places = np.array([number[name] for name in groups])
+    rng = np.random.default_rng(0)
+    drawn = rng.multinomial(len(number), np.full(len(number), 1 / len(number)), size=draws)
+    return middle95(statistic(drawn[:, places].astype(float)))

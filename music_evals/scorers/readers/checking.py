@@ -126,24 +126,30 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
         return Checked("empty", False)
     numbers = answer_type in _IN_WORDS
     expected = folded(reference, numbers=numbers)
-    for statement in _statements(text):
+    for statement in statements(text):
         checked = _check_statement(folded(statement, numbers=numbers), expected, answer_type)
         if checked.is_right is not None:
             return checked
     return _UNREADABLE
 
 
-def _statements(text: str) -> Iterator[str]:
-    """Where an answer may be, the surest place first.
+def statements(text: str, *, marked_only: bool = False) -> Iterator[str]:
+    """Yield where an answer may be, the surest place first.
 
     These are, the last first, what corrects another answer, a box, a value in JSON and the text
     after a label; then a conclusion, the whole reply, its last line.
+
+    Args:
+        text: a reply.
+        marked_only: leave out the last three.
     """
     end = text[-END:]
     corrections = _last("correction", end)
-    marked = _last("enclosed", end) + _last("label", end) or _last("label", text[-MAX_REPLY:])
-    for _, statement in sorted(marked + corrections):
+    labelled = _last("label", end) or _last("label", text[-MAX_REPLY:])
+    for _, statement in sorted(_last("enclosed", end) + labelled + corrections):
         yield statement
+    if marked_only:
+        return
     lines = [line for line in text[-MAX_REPLY:].splitlines() if line.strip()]
     if conclusion := _pattern("conclusion").match(lines[-1][-SHORT:]):
         yield conclusion["rest"]
@@ -151,6 +157,15 @@ def _statements(text: str) -> Iterator[str]:
         yield re.sub(r"^[\s\[({]+|[\s\])}]+$", "", text) or text
     if len(lines) > 1:
         yield lines[-1]
+
+
+def after_label(text: str) -> str:
+    """Return all that follows the last label of an answer; nothing without a label.
+
+    >>> after_label("I listened.\\nFinal Answer: let it\\nbe")
+    'let it\\nbe'
+    """
+    return next((statement for _, statement in _last("label", text)), "")
 
 
 def _last(name: str, text: str) -> list[tuple[int, str]]:
@@ -180,7 +195,7 @@ def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
     reference = read(expected)
     if is_absent:
         return _RIGHT if reference.values == (Fraction(0),) else _WRONG
-    return _compare(read(_affirmed(answer)), reference, answer_type)
+    return _compare(read(affirmed(answer)), reference, answer_type)
 
 
 def _nothing(text: str) -> Extraction:
@@ -196,7 +211,7 @@ def _text_reader(expected: str) -> Callable[[str], Extraction]:
     return _nothing
 
 
-def _affirmed(answer: str) -> str:
+def affirmed(answer: str) -> str:
     """The text without denials: "not G minor but B♭ major", "trill, not mordent"."""
     return _pattern("denial").sub(" ", answer).strip()
 
@@ -258,7 +273,7 @@ def _check_term(answer: str, expected: str) -> Checked:
     table.
     """
     # A term may contain a denial: "no inversion" is root position.
-    text = answer if term_tables(answer) else _affirmed(answer)
+    text = answer if term_tables(answer) else affirmed(answer)
     for table in term_tables(expected):
         terms = find_terms(text, table)
         named = set(terms.values)

@@ -32,6 +32,17 @@ _TYPES: Mapping[str, Schema] = {
     "measures": _MEASURES,
     "pitches": {"type": "array", "items": {"type": "string"}},
 }
+_DECIMALS = {"type": "array", "items": {"type": "number"}}
+_TYPES_OF_KINDS: Mapping[str, Schema] = {
+    "number": {"type": "number"},
+    "times": _DECIMALS,
+    "all_times": _DECIMALS,
+    "beats": _DECIMALS,
+    "sequence": {"type": "array", "items": {"type": "string"}},
+    "set": {"type": "array", "items": {"type": "string"}},
+}
+"""Kinds of `scorers.answer_kinds` that are no text."""
+_OF_TAGS = ("labels", "list")  # kinds whose answers are tags of a vocabulary
 _YES_NO = ("Yes", "No")
 _WORD_STARTS = str.maketrans("Ġ▁", "  ")  # how tokenizers write the space ahead of a word
 
@@ -40,14 +51,18 @@ def answer_field(answer_type: str, answers: Sequence[str] = ()) -> Schema:
     """Return the JSON schema of an answer.
 
     Args:
-        answer_type: ``choice``, one of `readers.checking.AnswerType`, or a `readers.written.Kind`.
-        answers: the options of a choice, as the prompt names them.
+        answer_type: ``choice``, one of `readers.checking.AnswerType`, a `readers.written.Kind`, or
+            a kind of `scorers.answer_kinds`.
+        answers: the options of a choice, as the prompt names them, or the tags that may be named.
 
     Example:
         >>> answer_field("choice", ["A", "B"])
         {'type': 'string', 'enum': ['A', 'B', 'cannot tell']}
     """
-    if typed := _TYPES.get(answer_type):
+    typed = _TYPES.get(answer_type) or _TYPES_OF_KINDS.get(answer_type.partition(":")[0])
+    if answer_type in _OF_TAGS:
+        typed = {"type": "array", "items": {"type": "string", "enum": [*answers]}}
+    if typed:
         return {"anyOf": [typed, {"type": "string", "enum": [CANNOT_TELL]}]}
     if answer_type == "yes_no":
         answers = _YES_NO

@@ -1,0 +1,117 @@
+"""Kinds of answers that are no option: tags, numbers, pitches, keys, times, notes, words.
+
+A kind reads an answer from a statement and scores it against a reference by the field's metric,
+from a library if one has it. Kinds are plain Python. A name may have an argument behind a colon:
+
+- ``labels``, ``list``: tags of a vocabulary; F1, or the whole list in order;
+- ``number``, ``number:4%``, ``number:0.5``: a number, with a tolerance;
+- ``pitch:midi``, ``pitch:name``, ``pitch:hz``: a pitch; ``sequence:…`` and ``set:…`` several;
+- ``key``: a key, weighted as by MIREX;
+- ``times:0.25``, ``all_times:0.25``, ``beats``: times in seconds, with a tolerance;
+- ``notes``, ``melody``: a transcription;
+- ``text``, ``text:cer``: words, by the errors in words or characters.
+
+Readers rather give no answer than a wrong one: in a statement with two pitches, none is read.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from importlib import import_module
+
+from music_evals.scorers.answer_kinds.kind import AnswerKind
+from music_evals.scorers.readers import Reading, Status
+from music_evals.scorers.readers.checking import MAX_REPLY, after_label, statements
+from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.refusals import is_refusal
+from music_evals.scorers.readers.verdicts import Verdict
+
+__all__ = ["KINDS", "LABEL", "AnswerKind", "judge_typed", "kind_of"]
+
+LABEL = "label"
+"""The kind of an option that is shown and named by its text; `judge_option` reads it."""
+KINDS = {
+    "labels": "labels",
+    "list": "labels",
+    "number": "numbers",
+    "pitch": "pitches",
+    "sequence": "pitches",
+    "set": "pitches",
+    "key": "keys",
+    "times": "times",
+    "all_times": "times",
+    "beats": "times",
+    "notes": "transcriptions",
+    "melody": "transcriptions",
+    "text": "words",
+}
+"""Name of a kind → the module here that makes it."""
+
+
+def kind_of(name: str, vocabulary: Sequence[str] = ()) -> AnswerKind:
+    """Return a kind of answers by its name.
+
+    Args:
+        name: of the kind, with its argument.
+        vocabulary: of ``labels`` and ``list``, the tags that may be named.
+
+    Raises:
+        ValueError: there is no such kind, or its argument is not valid.
+
+    Example:
+        >>> kind_of("pitch:name").read("It is C sharp 4.")
+        ['61']
+        >>> kind_of("key").score("A minor", "C major")
+        0.3
+    """
+    return _kind(name, tuple(vocabulary))
+
+
+@lru_cache(maxsize=64)
+def _kind(name: str, vocabulary: tuple[str, ...]) -> AnswerKind:
+    base, _, argument = name.partition(":")
+    if base not in KINDS:
+        raise ValueError(f"answer_kind={name!r} is not valid; valid are {', '.join(KINDS)}")
+    # Each is loaded where it is used: metrics of music load SciPy.
+    module = import_module(f"{__name__}.{KINDS[base]}")
+    make: Callable[[str, str, Sequence[str]], AnswerKind] = module.make
+    return make(base, argument, vocabulary)
+
+
+def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = False) -> Verdict:
+    """Judge an answer of a kind against the reference.
+
+    Args:
+        reply: what a model wrote.
+        right: the reference, as rows have it.
+        kind: of the answer.
+        is_cut: whether the reply was cut at the limit of tokens, so that only a label shows an
+            answer.
+
+    Example:
+        >>> judge_typed("Final Answer: 60, 64", "60 64", kind_of("set:midi")).value
+        1.0
+    """
+    text = clean_reply(reply)[-MAX_REPLY:]
+    if not text.strip():
+        return Verdict(Reading("empty"), right, kind.score("", right))
+    status: Status = "unreadable"
+    for statement in _answers_in(text, kind, is_cut):
+        if is_refusal(statement):
+            return Verdict(Reading("refused"), right, kind.score("", right))
+        answers = kind.read(statement)
+        if len(answers) == 1:
+            reading = Reading("answered", answers[0], f"{kind.name} in a statement")
+            return Verdict(reading, right, kind.score(answers[0], right))
+        if answers:
+            status = "several"
+    return Verdict(Reading(status), right, kind.score("", right))
+
+
+def _answers_in(text: str, kind: AnswerKind, is_cut: bool) -> Iterator[str]:
+    """Where an answer may be, the surest place first; a long one is all that follows its label."""
+    if kind.is_long:
+        yield after_label(text) or ("" if is_cut else text)
+        return
+    for statement in statements(text, marked_only=True):
+        yield statement.strip().partition("\n")[0]
+    yield from statements(text, marked_only=is_cut)

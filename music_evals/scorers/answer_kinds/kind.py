@@ -1,0 +1,51 @@
+"""What a kind of answers is."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+_MOST_COMMON = 5
+
+
+def unit(answer: str, reference: str) -> float:
+    """The weight of an answer whose score is a mean over answers."""
+    return 1.0
+
+
+def same(text: str) -> str:
+    """A reference as it is."""
+    return text
+
+
+def commonest(references: Sequence[str]) -> list[str]:
+    """The commonest references, as guesses.
+
+    >>> commonest(["60", "62", "60"])
+    ['60', '62']
+    """
+    return [reference for reference, _ in Counter(references).most_common(_MOST_COMMON)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerKind:
+    """A kind of answers.
+
+    Args:
+        name: as rows have it.
+        read: returns the different answers that a statement gives, in the form of references.
+        score: what an answer is worth against a reference, from 0 to 1; an empty one is no answer.
+        weight: what an answer counts in the mean, where the score is a ratio over all answers.
+        write: a reference as a model would write it.
+        guesses: answers that one may give to all questions, from their references.
+        is_long: whether an answer may have many lines, and is all that follows its label.
+    """
+
+    name: str
+    read: Callable[[str], list[str]]
+    score: Callable[[str, str], float]
+    weight: Callable[[str, str], float] = unit
+    write: Callable[[str], str] = same
+    guesses: Callable[[Sequence[str]], list[str]] = commonest
+    is_long: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,37 @@
+"""A number, within a tolerance: ``4%`` of the reference, or an absolute one."""
+
+import re
+from collections.abc import Sequence
+
+from music_evals.scorers.answer_kinds.kind import AnswerKind
+from music_evals.scorers.readers.checking import affirmed
+from music_evals.scorers.readers.times import read_numbers
+from music_evals.scorers.readers.words import folded
+
+_TOLERANCE = re.compile(r"(\d{1,4}(?:\.\d{1,4})?)(%?)")
+_DECIMAL = re.compile(r"(?<![\w.])-?\d{1,7}(?:\.\d{1,6})?(?![\d/])")
+_EXACT = 1e-9
+
+
+def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
+    """Make ``number`` with a tolerance; ValueError if it is none."""
+    match = _TOLERANCE.fullmatch(argument or "0")
+    if match is None:
+        raise ValueError(f"{name}:{argument} is not valid; a tolerance is as in 4% or 0.5")
+    tolerance, is_share = float(match[1]), bool(match[2])
+
+    def score(answer: str, reference: str) -> float:
+        if not answer:
+            return 0.0
+        expected = float(reference)
+        allowed = tolerance / 100 * abs(expected) if is_share else tolerance
+        return float(abs(float(answer) - expected) <= allowed + _EXACT)
+
+    return AnswerKind(name=f"{name}:{argument}" if argument else name, read=_read, score=score)
+
+
+def _read(statement: str) -> list[str]:
+    text = affirmed(folded(statement, numbers=True))
+    decimals = [float(number) for number in _DECIMAL.findall(text)]
+    values = decimals or [float(value) for value in read_numbers(text).values]
+    return [f"{value:g}" for value in dict.fromkeys(values)]

@@ -1,0 +1,176 @@
+"""Pitches as MIDI numbers, names with octaves (C4 is 60), or frequencies in Hz.
+
+Conventions: a reference is MIDI numbers with spaces between. ``pitch`` is right if the number is
+the same, and in Hz within 1%. ``set`` is right if all of it is. ``sequence`` is worth the F1 of its
+longest common subsequence with the reference, 2·LCS / (n + m), where frequencies agree within 1 Hz.
+Spelling does not count: C♯4 is D♭4.
+
+Source: arXiv 2605.26176, section 3.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from music_evals.scorers.answer_kinds.kind import AnswerKind
+from music_evals.scorers.answer_kinds.runs import single_run
+from music_evals.scorers.readers.checking import affirmed
+from music_evals.scorers.readers.pitches import read_pitches
+from music_evals.scorers.readers.words import folded
+
+_NATURALS = dict(zip("CDEFGAB", (0, 2, 4, 5, 7, 9, 11), strict=True))
+_NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
+_MIDI = re.compile(r"(?<![\w.#-])\d{1,3}(?![\w#]|\.\d)")
+_HZ = re.compile(r"(?i)(?<![\w.#])\d{1,5}(?:\.\d{1,6})?(?! ?khz)(?![\d.]*\d)")
+_WITH_UNIT = re.compile(r"(?i)(?<![\w.#])(\d{1,5}(?:\.\d{1,6})?) ?(?:hz|hertz)")
+_LABELLED = re.compile(
+    r"(?i)midi(?: note)?(?: number| no\.?)?\W{0,3}(?:is |of )?(\d{1,3})(?![\d.]*\d)"
+)
+_MOST = 500  # pitches of an answer
+_SHARE_OF_HZ = 0.01
+_HZ_APART = 1.0
+
+Span = tuple[int, int, float]
+
+
+def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
+    """Make ``pitch``, ``sequence`` or ``set`` in a spelling; ValueError if there is none such."""
+    if argument not in _SPANS:
+        raise ValueError(f"{name}:{argument} is not valid; valid are {', '.join(_SPANS)}")
+    read: Callable[[str], list[str]] = partial(_read_list, argument, name == "set")
+    if name == "pitch":
+        read = partial(_read_pitch, argument)
+    score = partial(_SCORES[name], argument)
+    return AnswerKind(
+        name=f"{name}:{argument}", read=read, score=score, write=partial(_write, argument)
+    )
+
+
+def frequency(midi: float) -> float:
+    """Return the frequency of a MIDI number in Hz, in equal temperament at A4 = 440 Hz.
+
+    >>> frequency(69)
+    440.0
+    """
+    return float(440 * 2 ** ((midi - 69) / 12))
+
+
+def _write(spelling: str, reference: str) -> str:
+    return ", ".join(_spelled(spelling, int(number)) for number in reference.split())
+
+
+def _spelled(spelling: str, midi: int) -> str:
+    if spelling == "name":
+        return f"{_NAMES[midi % 12]}{midi // 12 - 1}"
+    return f"{frequency(midi):.2f}" if spelling == "hz" else str(midi)
+
+
+# --- reading ---
+
+
+def _read_pitch(spelling: str, statement: str) -> list[str]:
+    text = affirmed(folded(statement))
+    if spelling == "midi" and (labelled := _LABELLED.findall(text)):
+        return [*dict.fromkeys(labelled)]
+    if spelling == "hz" and (with_unit := _WITH_UNIT.findall(text)):
+        return [*dict.fromkeys(with_unit)]
+    values = [value for *_, value in _SPANS[spelling](text)]
+    return [f"{value:g}" for value in dict.fromkeys(values)]
+
+
+def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
+    text = affirmed(folded(statement))
+    values = single_run(*_placed(spelling, text))
+    if not values or len(values) > _MOST:
+        return []
+    if is_set:
+        values = sorted(set(values))
+    return [" ".join(f"{value:g}" for value in values)]
+
+
+def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
+    """A text with the places of its pitches; names are spelled out first."""
+    if spelling == "name":
+        pitches = read_pitches(text)
+        return pitches.text, _name_spans(pitches.spans)
+    return text, _SPANS[spelling](text)
+
+
+def _midi_spans(text: str) -> list[Span]:
+    spans = [(*match.span(), float(match[0])) for match in _MIDI.finditer(text)]
+    return [span for span in spans if span[2] <= 127]
+
+
+def _hz_spans(text: str) -> list[Span]:
+    return [(*match.span(), float(match[0])) for match in _HZ.finditer(text)]
+
+
+def _name_spans(spans: Sequence[tuple[int, int, Any]]) -> list[Span]:
+    return [
+        (start, end, float(12 * (octave + 1) + _NATURALS[letter] + shift))
+        for start, end, (letter, shift, octave) in spans
+        if octave is not None
+    ]
+
+
+def _spans_of_names(text: str) -> list[Span]:
+    return _name_spans(read_pitches(text).spans)
+
+
+_SPANS: dict[str, Callable[[str], list[Span]]] = {
+    "midi": _midi_spans,
+    "name": _spans_of_names,
+    "hz": _hz_spans,
+}
+
+
+# --- scoring ---
+
+
+def _score_pitch(spelling: str, answer: str, reference: str) -> float:
+    if not answer:
+        return 0.0
+    given, expected = float(answer), float(reference)
+    if spelling == "hz":
+        return float(abs(given / frequency(expected) - 1) <= _SHARE_OF_HZ)
+    return float(given == expected)
+
+
+def _score_set(spelling: str, answer: str, reference: str) -> float:
+    given = [float(number) for number in answer.split()]
+    expected = sorted({float(number) for number in reference.split()})
+    if len(given) != len(expected):
+        return 0.0
+    pairs = zip(sorted(given), expected, strict=True)
+    return float(all(_score_pitch(spelling, str(one), str(other)) for one, other in pairs))
+
+
+def _score_sequence(spelling: str, answer: str, reference: str) -> float:
+    given = [float(number) for number in answer.split()]
+    expected = [float(number) for number in reference.split()]
+    tolerance = 0.0
+    if spelling == "hz":
+        expected = [frequency(number) for number in expected]
+        tolerance = _HZ_APART
+    common = _common_length(given, expected, tolerance)
+    return 2 * common / max(len(given) + len(expected), 1)
+
+
+def _common_length(first: Sequence[float], second: Sequence[float], tolerance: float) -> int:
+    """The length of the longest common subsequence."""
+    row = [0] * (len(second) + 1)
+    for value in first:
+        previous = row
+        row = [0]
+        for place, other in enumerate(second):
+            is_equal = abs(value - other) <= tolerance
+            row.append(previous[place] + 1 if is_equal else max(previous[place + 1], row[-1]))
+    return row[-1]
+
+
+_SCORES: dict[str, Callable[[str, str, str], float]] = {
+    "pitch": _score_pitch,
+    "set": _score_set,
+    "sequence": _score_sequence,
+}

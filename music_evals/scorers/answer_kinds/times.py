@@ -1,0 +1,83 @@
+"""Times in seconds: ``times`` and ``beats`` by their F-measure, ``all_times`` right or wrong.
+
+Conventions: a time is ``3.25`` or ``MM:SS.cc``. The argument is the tolerance in seconds. ``beats``
+are ±70 ms, and no time at the beginning is left out. ``all_times`` asks for as many times as the
+reference has, each within the tolerance.
+
+Source: mir_eval.onset, mir_eval.beat.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
+from music_evals.scorers.answer_kinds.runs import single_run
+from music_evals.scorers.readers.words import folded
+
+_WINDOWS = {"beats": "0.07"}
+_TIME = re.compile(r"(?<![\w.:])(?:(\d{1,3}):)?(\d{1,5}(?:\.\d{1,6})?)(?![\d:])")
+_MOST = 2_000  # times of an answer
+_GRIDS = (0.4, 0.5, 0.6)  # seconds between the beats of a guess
+
+
+def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
+    """Make a kind of times; ValueError without a tolerance."""
+    window = argument or _WINDOWS.get(name, "")
+    if not re.fullmatch(r"\d{1,2}(?:\.\d{1,3})?", window) or not float(window):
+        raise ValueError(f"{name}:{argument} is not valid; seconds are needed, as in {name}:0.25")
+    tolerance = float(window)
+
+    def score(answer: str, reference: str) -> float:
+        given, expected = _seconds(answer), _seconds(reference)
+        if name == "all_times":
+            is_complete = len(given) == len(expected) > 0
+            return float(is_complete and np.all(np.abs(given - expected) <= tolerance + 1e-9))
+        return _f_measure(name, given, expected, tolerance)
+
+    guesses = _with_grids if name == "beats" else commonest
+    full_name = f"{name}:{argument}" if argument else name
+    return AnswerKind(name=full_name, read=read, score=score, guesses=guesses)
+
+
+def read(statement: str) -> list[str]:
+    """Return the times of a statement as one list; nothing if they are not all in one.
+
+    >>> read("at 00:01.50 and 00:03.25"), read("5 notes, one at 1.5")
+    (['1.5 3.25'], [])
+    """
+    text = folded(statement)
+    clock = [match for match in _TIME.finditer(text) if match[1]]
+    matches = clock or [*_TIME.finditer(text)]
+    spans = [(*match.span(), int(match[1] or 0) * 60 + float(match[2])) for match in matches]
+    times = single_run(text, spans[: _MOST + 1])
+    if not times or len(times) > _MOST:
+        return []
+    return [" ".join(f"{time:g}" for time in sorted(times))]
+
+
+def _seconds(text: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    return np.array([float(time) for time in text.split()])
+
+
+def _f_measure(
+    name: str,
+    given: "np.ndarray[tuple[int], np.dtype[np.float64]]",
+    expected: "np.ndarray[tuple[int], np.dtype[np.float64]]",
+    tolerance: float,
+) -> float:
+    from mir_eval import beat, onset
+
+    if not len(given) or not len(expected):
+        return 0.0
+    if name == "beats":
+        return float(beat.f_measure(expected, given, tolerance))
+    return float(onset.f_measure(expected, given, tolerance)[0])
+
+
+def _with_grids(references: Sequence[str]) -> list[str]:
+    """The commonest references, and steady beats up to the longest one."""
+    end = max(_seconds(reference)[-1] for reference in references)
+    grids = [np.arange(step, end + step, step) for step in _GRIDS]
+    return [" ".join(f"{time:.2f}" for time in grid) for grid in grids] + commonest(references)

@@ -1,0 +1,77 @@
+"""Transcriptions: notes by onset and pitch, and the melody as a curve of frequencies.
+
+Conventions: an answer is numbers in rows. ``notes`` have onset, offset (seconds) and MIDI number;
+F1 of notes whose onsets are within 50 ms and pitches within 50 cents, whatever their offsets.
+``melody`` has time (seconds) and frequency (Hz, 0 where there is no melody); overall accuracy.
+
+Source: mir_eval.transcription, mir_eval.melody.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from music_evals.scorers.answer_kinds.kind import AnswerKind
+from music_evals.scorers.answer_kinds.pitches import frequency
+
+_WIDTHS = {"notes": 3, "melody": 2}  # numbers in a row
+_NUMBER = re.compile(r"\d{1,5}(?:\.\d{1,6})?")
+_ROWS = 5_000  # of an answer
+_LATEST = 10_000.0  # seconds
+_HIGHEST = {"notes": 127.0, "melody": 20_000.0}
+
+Table = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
+    """Make ``notes`` or ``melody``, which have no argument."""
+    if argument:
+        raise ValueError(f"{name} takes no argument; {argument!r} is given")
+    score = _score_notes if name == "notes" else _score_melody
+
+    def read(statement: str) -> list[str]:
+        numbers = [float(number) for number in _NUMBER.findall(statement)]
+        width = _WIDTHS[name]
+        if not numbers or len(numbers) % width or len(numbers) > _ROWS * width:
+            return []
+        rows = np.array(numbers).reshape(-1, width)
+        is_valid = rows[:, 0].max() <= _LATEST and rows[:, -1].max() <= _HIGHEST[name]
+        return [_text(rows[np.argsort(rows[:, 0], kind="stable")])] if is_valid else []
+
+    return AnswerKind(name=name, read=read, score=score, is_long=True)
+
+
+def _text(rows: Table) -> str:
+    return "; ".join(" ".join(f"{number:g}" for number in row) for row in rows)
+
+
+def _table(text: str, width: int) -> Table:
+    return np.array([float(number) for number in text.replace(";", " ").split()]).reshape(-1, width)
+
+
+def _score_notes(answer: str, reference: str) -> float:
+    from mir_eval.transcription import precision_recall_f1_overlap
+
+    sides = []
+    for text in (reference, answer):
+        rows = _table(text, 3)
+        # A note has to sound: mir_eval refuses notes that end where they begin.
+        rows = rows[rows[:, 1] > rows[:, 0]]
+        sides += [rows[:, :2], np.array([frequency(midi) for midi in rows[:, 2]])]
+    if not len(sides[0]) or not len(sides[2]):
+        return 0.0
+    return float(precision_recall_f1_overlap(*sides, offset_ratio=None)[2])
+
+
+def _score_melody(answer: str, reference: str) -> float:
+    from mir_eval.melody import evaluate
+
+    given, expected = _table(answer, 2), _table(reference, 2)
+    if len(given) < 2 or len(expected) < 2:
+        return 0.0
+    # Of rows with the same time the first counts.
+    given = given[np.unique(given[:, 0], return_index=True)[1]]
+    figures = evaluate(expected[:, 0], expected[:, 1], given[:, 0], given[:, 1])
+    return float(figures["Overall Accuracy"])

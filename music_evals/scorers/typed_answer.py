@@ -1,0 +1,214 @@
+"""Scorer of answers that are no option by letter: labels, tags, numbers, pitches, keys, times,
+sequences, notes, words.
+
+The sample's metadata name the ``answer_kind``; `music_evals.scorers.answer_kinds` reads and scores
+it.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from string import ascii_uppercase
+from typing import Any
+
+import numpy as np
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.solver import TaskState
+
+from music_evals.scorers.answer_kinds import LABEL, AnswerKind, judge_typed, kind_of
+from music_evals.scorers.answer_kinds.labels import split_tags
+from music_evals.scorers.answer_kinds.words import count_errors
+from music_evals.scorers.chosen_option import choice_details, score_choice
+from music_evals.scorers.explanations import explained
+from music_evals.scorers.items import items_of
+from music_evals.scorers.metrics.estimates import Estimate, Estimates, flatten
+from music_evals.scorers.metrics.resampling import Floats, bootstrap_interval
+from music_evals.scorers.readers.fields import FORM, judge_field
+from music_evals.scorers.readers.verdicts import Verdict, judge_option, plain_text
+from music_evals.scorers.scores import (
+    Figures,
+    SampleScores,
+    main_metric,
+    make_score,
+    read_reply,
+    readings,
+    required_metadata,
+    sample_metric,
+    scorer,
+    was_cut,
+)
+
+_KIND = "answer_kind"
+_FACTS = (_KIND, "any_of", "stratum")
+
+
+@sample_metric
+def kind_figures(scores: SampleScores) -> Figures:
+    """Figures that are no mean of scores, by the kind of answer; intervals by resampling clips.
+
+    ``macro_f1`` of ``label`` and ``labels``: the mean of F1 over the labels that occur. ``wer`` and
+    ``cer`` of ``text``: errors by the length of all references. ``exact`` of ``key``: the share of
+    right keys.
+    """
+    figures: Estimates = {}
+    groups: dict[str, list[SampleScore]] = {}
+    for score in scores:
+        details = score.score.metadata or {}
+        groups.setdefault(str(details.get(_KIND, "")).partition(":")[0], []).append(score)
+    for name, compute in _FIGURES.items():
+        if name in groups:
+            figures |= compute(groups[name])
+    return flatten(figures)
+
+
+def _label_figures(scores: SampleScores) -> Estimates:
+    return {"macro_f1": macro_f1(*_sides(scores), _clips(scores))}
+
+
+def _text_figures(scores: SampleScores) -> Estimates:
+    is_cer = all(_details(score)[_KIND] == "text:cer" for score in scores)
+    pairs = zip(*_sides(scores), strict=True)
+    counts = np.array([count_errors(answer, right, is_cer=is_cer) for answer, right in pairs])
+
+    def rate(drawn: Floats) -> Floats:
+        totals: Floats = drawn @ counts
+        rates: Floats = totals[:, 0] / totals[:, 1]
+        return rates
+
+    value = float(counts[:, 0].sum() / counts[:, 1].sum())
+    return {"cer" if is_cer else "wer": _estimate(value, rate, _clips(scores))}
+
+
+def _key_figures(scores: SampleScores) -> Estimates:
+    exact = np.array([float(score.score.value == 1.0) for score in scores])
+
+    def share(drawn: Floats) -> Floats:
+        shares: Floats = (drawn @ exact) / drawn.sum(axis=1)
+        return shares
+
+    return {"exact": _estimate(float(exact.mean()), share, _clips(scores))}
+
+
+_FIGURES: dict[str, Callable[[SampleScores], Estimates]] = {
+    LABEL: _label_figures,
+    "labels": _label_figures,
+    "text": _text_figures,
+    "key": _key_figures,
+}
+
+
+def macro_f1(answers: Sequence[str], rights: Sequence[str], clips: Sequence[str]) -> Estimate:
+    """Return the mean of the F1 of all labels that are right somewhere.
+
+    Args:
+        answers: the labels of each reply, with "; " between; empty without an answer.
+        rights: the right ones, likewise.
+        clips: what the replies are about; replies about the same clip are drawn together.
+
+    Example:
+        >>> macro_f1(["rock", "jazz"], ["rock", "rock"], ["1", "2"]).value
+        0.6666666666666666
+    """
+    names = sorted({label for right in rights for label in split_tags(right)})
+    place = {name: number for number, name in enumerate(names)}
+    given, expected = (np.zeros((len(rights), len(names))) for _ in range(2))
+    for table, texts in ((given, answers), (expected, rights)):
+        for row, text in enumerate(texts):
+            columns = [place[label] for label in split_tags(text) if label in place]
+            table[row, columns] = 1
+
+    def mean_f1(drawn: Floats) -> Floats:
+        hits, sizes = drawn @ (given * expected), drawn @ (given + expected)
+        occurs = drawn @ expected > 0
+        f1 = np.divide(2 * hits, sizes, out=np.zeros_like(hits), where=sizes > 0)
+        means: Floats = (f1 * occurs).sum(axis=1) / np.maximum(occurs.sum(axis=1), 1)
+        return means
+
+    value = float(mean_f1(np.ones((1, len(rights))))[0])
+    return _estimate(value, mean_f1, clips)
+
+
+def _estimate(
+    value: float, statistic: Callable[[Floats], Floats], clips: Sequence[str]
+) -> Estimate:
+    if len({*clips}) < 2:
+        return Estimate(value)
+    return Estimate(value, *bootstrap_interval(statistic, clips), len(clips))
+
+
+def _details(score: SampleScore) -> dict[str, Any]:
+    return score.score.metadata or {}
+
+
+def _sides(scores: SampleScores) -> tuple[list[str], list[str]]:
+    """The answers, and the right ones."""
+    answers = [score.score.answer or "" for score in scores]
+    return answers, [str(_details(score)["right_answer"]) for score in scores]
+
+
+def _clips(scores: SampleScores) -> list[str]:
+    clips = []
+    for score in scores:
+        item, *_ = items_of(score.score, score.sample_id, score.sample_metadata or {})
+        clips.append(item.cluster)
+    return clips
+
+
+@scorer(metrics=[main_metric("score"), kind_figures(), readings(), choice_details()])
+def typed_answer() -> Scorer:
+    """Score an answer by its kind, from 0 to 1: a label is right or wrong, as are numbers and
+    pitches; other kinds may be right in part.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        right = target.text
+        facts = {name: state.metadata[name] for name in _FACTS if name in state.metadata}
+        if "any_of" in facts:
+            facts["epoch"] = state.epoch
+        if required_metadata(state, _KIND) == LABEL:
+            return await _score_label(state, right, facts)
+        kind = kind_of(facts[_KIND], state.metadata.get("vocabulary", ()))
+        by_rules = partial(
+            judge_typed, right=right, kind=kind, is_cut=was_cut(state.output.stop_reason)
+        )
+        if state.metadata.get(FORM) == "schema":
+            verdict = judge_field(state.output.completion, right, by_rules)
+        else:
+            verdict = await read_reply(by_rules, state.output.completion)
+        return _typed_score(state, kind, verdict, facts)
+
+    return score
+
+
+async def _score_label(state: TaskState, right: str, facts: dict[str, Any]) -> Score:
+    options: list[str] = required_metadata(state, "options")
+    judge = partial(
+        judge_option,
+        options=options,
+        right=right,
+        order=state.metadata.get("option_order"),
+        plain=plain_text,
+        is_cut=was_cut(state.output.stop_reason),
+    )
+    score = await score_choice(state, right, options, judge, **facts)
+    expected = options[ascii_uppercase.index(right)]
+    score.metadata = {**(score.metadata or {}), "right_answer": expected}
+    if score.answer is not None:
+        score.answer = options[ascii_uppercase.index(score.answer)]
+    return score
+
+
+def _typed_score(
+    state: TaskState, kind: AnswerKind, verdict: Verdict, facts: dict[str, Any]
+) -> Score:
+    reading, right, *_ = verdict
+    weight = kind.weight(reading.answer or "", right)
+    worth = f"{verdict.value:.2f} ({kind.name})."
+    return make_score(
+        reading,
+        right,
+        explained(state, (), kind.write(right), reading, worth),
+        verdict.value,
+        right_answer=right,
+        weight=weight,
+        **facts,
+    )
