@@ -1,0 +1,51 @@
+r"""NSynth: family, source and pitch of single notes, 4,096 of the test split.
+
+"Neural Audio Synthesis of Musical Notes with WaveNet Autoencoders"
+Jesse Engel, Cinjon Resnick, Adam Roberts, Sander Dieleman, Douglas Eck, Karen Simonyan, Mohammad
+Norouzi
+https://arxiv.org/abs/1704.01279
+
+inspect eval evals/nsynth.py --model google/gemini-2.5-pro
+inspect eval evals/nsynth.py@pitch --model openai-api/local/af3 -T dataset=published
+"""
+
+from inspect_ai import Task
+
+from music_evals.datasets_builders.questions import nsynth_records
+from music_evals.datasets_builders.questions.question_set import Records, question_set
+from music_evals.evals.shared.parameters import task
+from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
+
+_FILES = ("examples.json",)
+BENCHMARK = question_set(
+    "nsynth",
+    "1.0.0",
+    {
+        "instrument": Records(_FILES, nsynth_records.read_instrument),
+        "source": Records(_FILES, nsynth_records.read_source),
+        "pitch": Records(_FILES, nsynth_records.read_pitch),
+    },
+    {
+        "instrument": nsynth_records.compose_instruments,
+        "source": nsynth_records.compose_sources,
+        "pitch": nsynth_records.compose_pitches,
+    },
+)
+
+
+@task
+def instrument(params: QuestionSetParameters) -> Task:
+    """Name the family of the instrument that plays a note, one of eleven."""
+    return question_set_task(params, "instrument", BENCHMARK)
+
+
+@task
+def source(params: QuestionSetParameters) -> Task:
+    """Say whether a note is acoustic, electronic or synthetic."""
+    return question_set_task(params, "source", BENCHMARK)
+
+
+@task
+def pitch(params: QuestionSetParameters) -> Task:
+    """Name the pitch of a note as a MIDI number."""
+    return question_set_task(params, "pitch", BENCHMARK)
