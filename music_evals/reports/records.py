@@ -216,10 +216,10 @@ def score_of(items: pd.DataFrame) -> Estimate | None:
     without a value.
     """
     counted = items[items["counts"] & items["value"].notna()]
-    columns = ["value", "item", "cluster", "stratum"]
-    if "weight" in counted and counted["weight"].notna().all():  # another run may have the column
-        columns.append("weight")
-    score = estimate(*(counted[name].tolist() for name in columns))
+    columns = [counted[name].tolist() for name in ("value", "item", "cluster", "stratum")]
+    if "weight" in counted:
+        columns.append(counted["weight"].fillna(1).tolist())
+    score = estimate(*columns)
     if score is None or "is_unread" not in counted:
         return score
     flags = counted["is_unread"].dropna()

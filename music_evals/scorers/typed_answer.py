@@ -7,6 +7,7 @@ it.
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from statistics import fmean
 from string import ascii_uppercase
 from typing import Any
 
@@ -20,7 +21,13 @@ from music_evals.scorers.answer_kinds.words import count_errors
 from music_evals.scorers.chosen_option import choice_details, score_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.items import items_of
-from music_evals.scorers.metrics.estimates import Estimate, Estimates, flatten
+from music_evals.scorers.metrics.estimates import (
+    Estimate,
+    Estimates,
+    flatten,
+    ratio_estimate,
+    share,
+)
 from music_evals.scorers.metrics.resampling import Floats, bootstrap_interval
 from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.verdicts import Verdict, judge_option, plain_text
@@ -67,25 +74,14 @@ def _label_figures(scores: SampleScores) -> Estimates:
 def _text_figures(scores: SampleScores) -> Estimates:
     is_cer = all(_details(score)[_KIND] == "text:cer" for score in scores)
     pairs = zip(*_sides(scores), strict=True)
-    counts = np.array([count_errors(answer, right, is_cer=is_cer) for answer, right in pairs])
-
-    def rate(drawn: Floats) -> Floats:
-        totals: Floats = drawn @ counts
-        rates: Floats = totals[:, 0] / totals[:, 1]
-        return rates
-
-    value = float(counts[:, 0].sum() / counts[:, 1].sum())
-    return {"cer" if is_cer else "wer": _estimate(value, rate, _clips(scores))}
+    counts = [count_errors(answer, right, is_cer=is_cer) for answer, right in pairs]
+    errors, lengths = zip(*counts, strict=True)
+    return {"cer" if is_cer else "wer": ratio_estimate(errors, lengths, _clips(scores))}
 
 
 def _key_figures(scores: SampleScores) -> Estimates:
-    exact = np.array([float(score.score.value == 1.0) for score in scores])
-
-    def share(drawn: Floats) -> Floats:
-        shares: Floats = (drawn @ exact) / drawn.sum(axis=1)
-        return shares
-
-    return {"exact": _estimate(float(exact.mean()), share, _clips(scores))}
+    exact = [float(score.score.value == 1.0) for score in scores]
+    return {"exact": share(fmean(exact), len({*_clips(scores)}))}
 
 
 _FIGURES: dict[str, Callable[[SampleScores], Estimates]] = {

@@ -27,6 +27,7 @@ from music_evals.scorers.score_tasks import (
     option_index,
     wrong_measures,
 )
+from music_evals.scorers.typed_answer import typed_answer
 from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.symbolic.music import CHORD_QUALITY
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, FormulationError
@@ -124,7 +125,21 @@ music_scorer(
 BATCH = {"score_id": "s", "questions": [question(kind, n) for n, kind in enumerate(REFERENCES)]}
 LETTERED = {"options": OPTIONS}
 SAME = {"options": SENTENCES, "target": SENTENCES[0]}
+TYPED = {
+    "label": "B", "labels": "rock; jazz", "list": "up; down", "number:4%": "120", "pitch:midi": "61",
+    "pitch:name": "61", "pitch:hz": "61", "sequence:name": "60 62", "set:midi": "60 64",
+    "key": "C minor", "times:0.25": "1.5 3", "all_times:0.25": "1.5", "beats": "0.5 1",
+    "notes": "0 1 60", "melody": "0 440; 1 440", "text": "let it be", "text:cer": "你好",
+}  # fmt: skip
 CASES: dict[str, Case] = {
+    **{
+        f"typed_answer of {kind}": Case(
+            typed_answer,
+            right,
+            {"answer_kind": kind, "vocabulary": ["rock", "jazz", "up", "down"], **LETTERED},
+        )
+        for kind, right in TYPED.items()
+    },
     "final_answer": Case(final_answer, "B", LETTERED),
     "final_answer of a sentence": Case(final_answer, SENTENCES[0], {"options": SENTENCES}),
     "chat_answers": Case(

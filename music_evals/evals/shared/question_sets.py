@@ -125,6 +125,7 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     The benchmark's ``prompts.toml`` has a table per prompt style: ``prompt`` with the question and
     its options, ``option`` for one of them, ``layout`` (lines, one line, or list), and ``form``,
     the form of the answer; ``answer`` is ``text`` if that is the option's text and no letter.
+    ``$answer_form`` says what an answer of the question's kind looks like.
     """
     benchmark = benchmarks.load(dataset.name)
     styles = load_prompts(benchmark.name, params.prompts)
@@ -134,6 +135,11 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         )
     style = styles[params.prompt]
     origin, rows = _load_complete(params, name, dataset)
+    if any(map(row_kind, rows)) and (params.options != "given" or params.nota):
+        raise ValueError(
+            "options and nota are not valid where answers are no options; valid are options=given, "
+            "nota=false"
+        )
     solver = reply()
     if params.options == "shuffled":
         if any(MARK.search("".join(row["options"])) for row in rows):
@@ -270,7 +276,8 @@ def question_to_sample(
     options = shown.options
     form = (style["option"], _BETWEEN.get(style["layout"], " "))
     listed = options_block(options, form)
-    if row_kind(row):
+    if is_typed(row):  # labels and tags, which may be more than there are letters
+        form = ("$text", ", ")
         listed = ", ".join(options)
     media, question = split_media(row["question"])
     text = media + Template(style["prompt"]).safe_substitute(

@@ -4,9 +4,11 @@ of guesses, as floors.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
 from random import Random
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from music_evals.benchmarks import TaskFacts
 from music_evals.benchmarks.prompts import load_answer_wording
@@ -16,6 +18,7 @@ from music_evals.scorers.answer_kinds import LABEL, AnswerKind, kind_of
 from music_evals.scorers.metrics.proportion import wilson_interval
 
 _TRIED = 400  # questions of a kind that guesses are scored on
+_PAIRED = 40  # questions of a kind whose answers are tried on each other
 _GUESSES = 20  # answers by chance that a question has
 
 Rows = Sequence[MediaQuestionRow]
@@ -81,26 +84,42 @@ def typed_floors(rows: Rows, facts: TaskFacts) -> Floors:
     """Return the scores of guessing: ``chance``, an answer to another question of the kind, and
     ``majority``, the best constant answer.
 
-    Of the answers of which the best counts, the kind with the highest floor counts.
+    Where the best of several answers counts, guesses by chance are drawn for each, and constants
+    are the same.
     """
-    by_stratum: dict[str, list[tuple[float, float, int]]] = defaultdict(list)
+    by_stratum: dict[str, list[_Guessed]] = defaultdict(list)
     for group in _groups(rows).values():
         stratum = str(group[0].get("theme")) if facts.strata else ""
-        by_stratum[stratum].append((*_guessing(group), len(group)))
-    floors: Floors = {}
-    for place, name in enumerate(("chance", "majority")):
-        values: list[float] = []
-        for entries in by_stratum.values():
-            if facts.any_of:
-                values.append(max(entry[place] for entry in entries))
-                continue
-            total = sum(entry[2] for entry in entries)
-            values.append(sum(entry[place] * entry[2] for entry in entries) / total)
-        value = round(fmean(values), 4)
-        floors[name] = {"value": value}
-    low, high = wilson_interval(floors["majority"]["value"], len(rows))
-    floors["majority"] |= {"low": low, "high": high}
-    return floors
+        by_stratum[stratum].append(_guessing(group))
+    combine = _best_of if facts.any_of else _mean_of
+    means = [combine(entries) for entries in by_stratum.values()]
+    majority = round(fmean(mean.majority for mean in means), 4)
+    low, high = wilson_interval(majority, len(rows))
+    return {
+        "chance": {"value": round(fmean(mean.chance for mean in means), 4)},
+        "majority": {"value": majority, "low": low, "high": high},
+    }
+
+
+class _Guessed(NamedTuple):
+    """What questions earn by guessing."""
+
+    chance: float
+    majority: float
+    questions: int
+
+
+def _mean_of(entries: Sequence[_Guessed]) -> _Guessed:
+    total = sum(entry.questions for entry in entries)
+    chance = sum(entry.chance * entry.questions for entry in entries) / total
+    majority = sum(entry.majority * entry.questions for entry in entries) / total
+    return _Guessed(chance, majority, total)
+
+
+def _best_of(entries: Sequence[_Guessed]) -> _Guessed:
+    all_wrong = prod(1 - entry.chance for entry in entries)
+    majority = max(entry.majority for entry in entries)
+    return _Guessed(1 - all_wrong, majority, entries[0].questions)
 
 
 def _groups(rows: Rows) -> dict[str, list[MediaQuestionRow]]:
@@ -110,17 +129,18 @@ def _groups(rows: Rows) -> dict[str, list[MediaQuestionRow]]:
     return groups
 
 
-def _guessing(group: Rows) -> tuple[float, float]:
+def _guessing(group: Rows) -> _Guessed:
     """What an answer to another question, and the best constant, earn."""
     kind = row_kind(group[0])
     references = [row["answer"] for row in group]
     if kind is None:
         commonest = max(map(references.count, {*references})) / len(references)
-        return fmean(1 / len(row["options"]) for row in group), commonest
-    tried = Random(0).sample(references, min(len(references), _TRIED))
-    others = Random(1).sample(references, len(references))
-    pairs = [*zip(others, tried, strict=False)]
-    return _mean_score(kind, pairs), _best_constant(kind, references)[1]
+        chance = fmean(1 / len(row["options"]) for row in group)
+        return _Guessed(chance, commonest, len(group))
+    tried = Random(0).sample(references, min(len(references), _PAIRED))
+    pairs = [*product(tried, tried)]
+    _, majority = _best_constant(kind, references)
+    return _Guessed(_mean_score(kind, pairs), majority, len(group))
 
 
 def _best_constant(kind: AnswerKind, references: Sequence[str]) -> tuple[str, float]:
@@ -136,7 +156,8 @@ def _best_constant(kind: AnswerKind, references: Sequence[str]) -> tuple[str, fl
 
 def _mean_score(kind: AnswerKind, pairs: Sequence[tuple[str, str]]) -> float:
     """The score of answers in the form of a kind against references."""
-    answers = [(_as_read(kind, guess), reference) for guess, reference in pairs]
+    read = {guess: _as_read(kind, guess) for guess, _ in pairs}
+    answers = [(read[guess], reference) for guess, reference in pairs]
     weights = [kind.weight(*pair) for pair in answers]
     worth = sum(weight * kind.score(*pair) for weight, pair in zip(weights, answers, strict=True))
     return worth / max(sum(weights), 1e-12)

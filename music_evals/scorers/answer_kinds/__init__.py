@@ -17,6 +17,7 @@ Readers rather give no answer than a wrong one: in a statement with two pitches,
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib import import_module
+from re import fullmatch
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.readers import Reading, Status
@@ -29,22 +30,24 @@ __all__ = ["KINDS", "LABEL", "AnswerKind", "judge_typed", "kind_of"]
 
 LABEL = "label"
 """The kind of an option that is shown and named by its text; `judge_option` reads it."""
+_SECONDS = r"[0-9]{1,2}(?:\.[0-9]{1,3})?"
+_SPELLING = "midi|name|hz"
 KINDS = {
-    "labels": "labels",
-    "list": "labels",
-    "number": "numbers",
-    "pitch": "pitches",
-    "sequence": "pitches",
-    "set": "pitches",
-    "key": "keys",
-    "times": "times",
-    "all_times": "times",
-    "beats": "times",
-    "notes": "transcriptions",
-    "melody": "transcriptions",
-    "text": "words",
+    "labels": ("labels", ""),
+    "list": ("labels", ""),
+    "number": ("numbers", r"|[0-9]{1,4}(?:\.[0-9]{1,4})?%?"),
+    "pitch": ("pitches", _SPELLING),
+    "sequence": ("pitches", _SPELLING),
+    "set": ("pitches", _SPELLING),
+    "key": ("keys", ""),
+    "times": ("times", _SECONDS),
+    "all_times": ("times", _SECONDS),
+    "beats": ("times", ""),
+    "notes": ("transcriptions", ""),
+    "melody": ("transcriptions", ""),
+    "text": ("words", "|cer"),
 }
-"""Name of a kind → the module here that makes it."""
+"""Name of a kind → the module here that makes it, and the pattern of its argument."""
 
 
 def kind_of(name: str, vocabulary: Sequence[str] = ()) -> AnswerKind:
@@ -69,10 +72,13 @@ def kind_of(name: str, vocabulary: Sequence[str] = ()) -> AnswerKind:
 @lru_cache(maxsize=64)
 def _kind(name: str, vocabulary: tuple[str, ...]) -> AnswerKind:
     base, _, argument = name.partition(":")
-    if base not in KINDS:
-        raise ValueError(f"answer_kind={name!r} is not valid; valid are {', '.join(KINDS)}")
+    if base not in KINDS or not fullmatch(KINDS[base][1], argument):
+        raise ValueError(
+            f"answer_kind={name!r} is not valid; valid are {', '.join(KINDS)}, some with an "
+            "argument, as in pitch:midi, times:0.25, number:4%"
+        )
     # Each is loaded where it is used: metrics of music load SciPy.
-    module = import_module(f"{__name__}.{KINDS[base]}")
+    module = import_module(f"{__name__}.{KINDS[base][0]}")
     make: Callable[[str, str, Sequence[str]], AnswerKind] = module.make
     return make(base, argument, vocabulary)
 

@@ -4,8 +4,6 @@ Source: mir_eval.key; C. Raffel and others, "mir_eval: a transparent implementat
 metrics", ISMIR 2014.
 """
 
-from collections.abc import Sequence
-
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.pitches import read_keys
@@ -15,10 +13,8 @@ _NATURALS = dict(zip("CDEFGAB", (0, 2, 4, 5, 7, 9, 11), strict=True))
 _NAMES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
 
 
-def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``key``, which has no argument."""
-    if argument:
-        raise ValueError(f"{name} takes no argument; {argument!r} is given")
+def make(name: str, *_: object) -> AnswerKind:
+    """Make ``key``."""
     return AnswerKind(name=name, read=read, score=score)
 
 

@@ -1,9 +1,8 @@
 """What a kind of answers is."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 _MOST_COMMON = 5
 
@@ -48,4 +47,3 @@ class AnswerKind:
     write: Callable[[str], str] = same
     guesses: Callable[[Sequence[str]], list[str]] = commonest
     is_long: bool = False
-    facts: Mapping[str, Any] = field(default_factory=dict)

@@ -18,10 +18,8 @@ _MOST_TAGS = 300
 _SIZES = (1, 2, 3, 5, 8, 13)  # of sets of the commonest tags, as guesses
 
 
-def make(name: str, argument: str, vocabulary: Sequence[str]) -> AnswerKind:
-    """Make ``labels`` or ``list``, which have no argument."""
-    if argument:
-        raise ValueError(f"{name} takes no argument; {argument!r} is given")
+def make(name: str, _: str, vocabulary: Sequence[str]) -> AnswerKind:
+    """Make ``labels`` or ``list``."""
     tags = {_plain(tag): tag for tag in vocabulary}
 
     def read(statement: str) -> list[str]:

@@ -35,9 +35,7 @@ Span = tuple[int, int, float]
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``pitch``, ``sequence`` or ``set`` in a spelling; ValueError if there is none such."""
-    if argument not in _SPANS:
-        raise ValueError(f"{name}:{argument} is not valid; valid are {', '.join(_SPANS)}")
+    """Make ``pitch``, ``sequence`` or ``set`` in a spelling."""
     read: Callable[[str], list[str]] = partial(_read_list, argument, name == "set")
     if name == "pitch":
         read = partial(_read_pitch, argument)

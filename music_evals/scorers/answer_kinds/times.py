@@ -16,18 +16,15 @@ from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
 from music_evals.scorers.answer_kinds.runs import single_run
 from music_evals.scorers.readers.words import folded
 
-_WINDOWS = {"beats": "0.07"}
+_BEAT_WINDOW = 0.07  # seconds
 _TIME = re.compile(r"(?<![\w.:])(?:(\d{1,3}):)?(\d{1,5}(?:\.\d{1,6})?)(?![\d:])")
 _MOST = 2_000  # times of an answer
 _GRIDS = (0.4, 0.5, 0.6)  # seconds between the beats of a guess
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make a kind of times; ValueError without a tolerance."""
-    window = argument or _WINDOWS.get(name, "")
-    if not re.fullmatch(r"\d{1,2}(?:\.\d{1,3})?", window) or not float(window):
-        raise ValueError(f"{name}:{argument} is not valid; seconds are needed, as in {name}:0.25")
-    tolerance = float(window)
+    """Make a kind of times with a tolerance in seconds."""
+    tolerance = float(argument or _BEAT_WINDOW)
 
     def score(answer: str, reference: str) -> float:
         given, expected = _seconds(answer), _seconds(reference)

@@ -8,7 +8,6 @@ Source: mir_eval.transcription, mir_eval.melody.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,8 @@ _HIGHEST = {"notes": 127.0, "melody": 20_000.0}
 Table = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``notes`` or ``melody``, which have no argument."""
-    if argument:
-        raise ValueError(f"{name} takes no argument; {argument!r} is given")
+def make(name: str, *_: object) -> AnswerKind:
+    """Make ``notes`` or ``melody``."""
     score = _score_notes if name == "notes" else _score_melody
 
     def read(statement: str) -> list[str]:

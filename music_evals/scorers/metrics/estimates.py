@@ -16,6 +16,8 @@ from music_evals.scorers.metrics.clustered import crossed_interval, macro_mean, 
 from music_evals.scorers.metrics.proportion import wilson_interval
 from music_evals.scorers.metrics.resampling import Floats, Names, bootstrap_interval
 
+_LEAST = 1e-12  # denominator of a ratio
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -87,7 +89,9 @@ def estimate(
         return None
     names = range(len(values)) if items is None else items
     if weights is not None and len({*weights}) > 1:
-        return _ratio(values, weights, names if clusters is None else clusters, len({*names}))
+        parts = [value * weight for value, weight in zip(values, weights, strict=True)]
+        ratio = ratio_estimate(parts, weights, names if clusters is None else clusters)
+        return replace(ratio, n=len({*names}))
     runs: dict[Hashable, list[float]] = {}
     for name, value in zip(names, values, strict=True):
         runs.setdefault(name, []).append(value)
@@ -104,18 +108,28 @@ def estimate(
     return _with_ends(macro_mean(means, kinds) if kinds else fmean(means), low, high, len(means))
 
 
-def _ratio(values: Sequence[float], weights: Sequence[float], groups: Names, n: int) -> Estimate:
-    """The weighted mean of responses."""
-    parts, wholes = np.multiply(values, weights), np.asarray(weights, dtype=float)
+def ratio_estimate(parts: Sequence[float], wholes: Sequence[float], groups: Names) -> Estimate:
+    """Return the ratio of two sums over responses, such as wrong words to words.
+
+    Args:
+        parts: the numerators.
+        wholes: the denominators, one of which is above 0.
+        groups: the clip of each response; `bootstrap_interval` draws whole clips.
+
+    Example:
+        >>> ratio_estimate([1, 2], [4, 2], ["a", "b"]).value
+        0.5
+    """
+    above, below = np.asarray(parts, dtype=float), np.asarray(wholes, dtype=float)
 
     def ratio(counts: Floats) -> Floats:
-        ratios: Floats = (counts @ parts) / np.maximum(counts @ wholes, 1e-12)
+        ratios: Floats = (counts @ above) / np.maximum(counts @ below, _LEAST)
         return ratios
 
-    value = float(parts.sum() / max(wholes.sum(), 1e-12))
-    if len({*groups}) < 2:
-        return Estimate(value, n=n)
-    return Estimate(value, *bootstrap_interval(ratio, groups), n)
+    value, clips = float(above.sum() / max(below.sum(), _LEAST)), len({*groups})
+    if clips < 2:
+        return Estimate(value)
+    return Estimate(value, *bootstrap_interval(ratio, groups), clips)
 
 
 def _of_items(names: Names, labels: Names | None) -> list[Hashable] | None:

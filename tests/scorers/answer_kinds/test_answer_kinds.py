@@ -1,0 +1,100 @@
+"""Kinds of answers: replies with known readings and scores, and the metrics against other programs."""
+
+import csv
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+from music_evals.scorers.answer_kinds import judge_typed, kind_of
+from music_evals.scorers.metrics.estimates import estimate
+from music_evals.scorers.typed_answer import macro_f1
+from tests.scorers.every_scorer import TYPED
+
+VOCABULARY = ("jazz", "rock", "hip hop", "electronic", "up", "down")
+ROWS = [*csv.DictReader((Path(__file__).parent / "data" / "answers.csv").open(encoding="utf-8"))]
+KINDS = [name for name in TYPED if name != "label"]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['answer_kind']} {row['reply'][:30]}")
+def test_known_replies_have_their_reading_and_score(row: dict[str, str]) -> None:
+    kind = kind_of(row["answer_kind"], VOCABULARY)
+    verdict = judge_typed(row["reply"], row["reference"], kind)
+    assert (verdict.reading.status, round(verdict.value, 4)) == (row["status"], float(row["score"]))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_reference_as_a_model_would_write_it_is_right(name: str) -> None:
+    kind, right = kind_of(name, VOCABULARY), TYPED[name]
+    for reply in (f"Final Answer: {kind.write(right)}", f"I listened.\n\n**Answer:** {kind.write(right)}"):
+        assert judge_typed(reply, right, kind).value == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_reply_that_was_cut_has_an_answer_only_by_a_label(name: str) -> None:
+    kind, right = kind_of(name, VOCABULARY), TYPED[name]
+    assert judge_typed(kind.write(right), right, kind, is_cut=True).value == 0
+    assert judge_typed(f"Final Answer: {kind.write(right)}", right, kind, is_cut=True).value == 1
+
+
+@given(st.text(max_size=300), st.sampled_from(KINDS))
+def test_any_reply_is_read_and_scored_from_0_to_1(reply: str, name: str) -> None:
+    verdict = judge_typed(reply, TYPED[name], kind_of(name, VOCABULARY))
+    assert 0 <= verdict.value <= 1
+    assert verdict.value == 0 or verdict.reading.status == "answered"
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("piece", ["1, ", "C4, ", "rock, ", "( ", "1:1:", "and and ", "9" * 50 + " "])
+def test_long_replies_are_bounded(name: str, piece: str) -> None:
+    verdict = judge_typed(piece * 20_000, TYPED[name], kind_of(name, VOCABULARY))
+    assert 0 <= verdict.value < 1
+
+
+@pytest.mark.parametrize(
+    "name", ["tempo", "pitch", "pitch:solfege", "times", "number:x", "key:major", "text:wer"]
+)
+def test_an_unknown_kind_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"not valid|no argument"):
+        kind_of(name)
+
+
+def test_micro_and_macro_f1_are_those_of_scikit_learn() -> None:
+    random, names = Random(1), [f"tag {number}" for number in range(12)]
+    kind = kind_of("labels", names)
+    sides = [["; ".join(random.sample(names, random.randint(1, 5))) for _ in range(60)] for _ in "ab"]
+    answers, rights = sides
+    tables = [np.array([[name in text.split("; ") for name in names] for text in side]) for side in sides]
+    values = [kind.score(*pair) for pair in zip(answers, rights, strict=True)]
+    weights = [kind.weight(*pair) for pair in zip(answers, rights, strict=True)]
+    score = estimate(values, [*range(60)], weights=weights)
+    assert score is not None
+    assert score.value == pytest.approx(f1_score(tables[1], tables[0], average="micro"))
+    macro = macro_f1(answers, rights, [*map(str, range(60))])
+    assert macro.value == pytest.approx(f1_score(tables[1], tables[0], average="macro"))
+    for figure in (score, macro):
+        assert figure.low is not None
+        assert figure.high is not None
+        assert figure.low < figure.value < figure.high
+
+
+def test_the_word_error_rate_is_that_of_all_words() -> None:
+    # By hand: 1 of 4 and 2 of 2 words are wrong, so 3 of 6.
+    kind = kind_of("text")
+    pairs = [("let it bee now", "let it be now"), ("no no", "hey jude")]
+    score = estimate(
+        [kind.score(*pair) for pair in pairs], weights=[kind.weight(*pair) for pair in pairs]
+    )
+    assert score is not None
+    assert score.value == pytest.approx(1 - 3 / 6)
+
+
+def test_tags_outside_the_vocabulary_lower_precision() -> None:
+    kind = kind_of("labels", VOCABULARY)
+    assert judge_typed("jazz, polka", "jazz", kind).value < judge_typed("jazz", "jazz", kind).value
+    everything = ", ".join(VOCABULARY)
+    assert judge_typed(everything, "jazz", kind).value == pytest.approx(2 / 7)
