@@ -9,9 +9,16 @@ inspect eval evals/nsynth.py --model google/gemini-2.5-pro
 inspect eval evals/nsynth.py@pitch --model openai-api/local/af3 -T dataset=published
 """
 
+from functools import partial
+
 from inspect_ai import Task
 
-from music_evals.datasets_builders.questions import nsynth_records
+from music_evals.datasets_builders.questions.nsynth_records import (
+    compose_labels,
+    compose_pitches,
+    read_label,
+    read_pitch,
+)
 from music_evals.datasets_builders.questions.question_set import Records, question_set
 from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
@@ -21,14 +28,14 @@ BENCHMARK = question_set(
     "nsynth",
     "1.0.0",
     {
-        "instrument": Records(_FILES, nsynth_records.read_instrument),
-        "source": Records(_FILES, nsynth_records.read_source),
-        "pitch": Records(_FILES, nsynth_records.read_pitch),
+        "instrument": Records(_FILES, partial(read_label, name="family")),
+        "source": Records(_FILES, partial(read_label, name="source")),
+        "pitch": Records(_FILES, read_pitch),
     },
     {
-        "instrument": nsynth_records.compose_instruments,
-        "source": nsynth_records.compose_sources,
-        "pitch": nsynth_records.compose_pitches,
+        "instrument": partial(compose_labels, name="family"),
+        "source": partial(compose_labels, name="source"),
+        "pitch": compose_pitches,
     },
 )
 
