@@ -14,22 +14,23 @@ from a library if one has it. Kinds are plain Python. A name may have an argumen
 Readers rather give no answer than a wrong one: in a statement with two pitches, none is read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib import import_module
 from re import fullmatch
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
-from music_evals.scorers.readers import Reading, Status
+from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.checking import MAX_REPLY, after_label, statements
 from music_evals.scorers.readers.cleaning import clean_reply
-from music_evals.scorers.readers.refusals import is_refusal
+from music_evals.scorers.readers.refusals import is_refusal, refuses
 from music_evals.scorers.readers.verdicts import Verdict
 
 __all__ = ["KINDS", "LABEL", "AnswerKind", "judge_typed", "kind_of"]
 
 LABEL = "label"
 """The kind of an option that is shown and named by its text; `judge_option` reads it."""
+_SHORT = 60  # characters of a reply whose only value may be a list
 _SECONDS = r"[0-9]{1,2}(?:\.[0-9]{1,3})?"
 _SPELLING = "midi|name|hz"
 KINDS = {
@@ -100,24 +101,41 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
     text = clean_reply(reply)[-MAX_REPLY:]
     if not text.strip():
         return Verdict(Reading("empty"), right, kind.score("", right))
-    status: Status = "unreadable"
-    for statement in _answers_in(text, kind, is_cut):
-        if is_refusal(statement):
-            return Verdict(Reading("refused"), right, kind.score("", right))
-        answers = kind.read(statement)
-        if len(answers) == 1:
-            reading = Reading("answered", answers[0], f"{kind.name} in a statement")
-            return Verdict(reading, right, kind.score(answers[0], right))
-        if answers:
-            status = "several"
-    return Verdict(Reading(status), right, kind.score("", right))
+    reading = _read_marked(text, kind)
+    if reading is None:
+        reading = Reading("unreadable") if is_cut else _read_unmarked(text, kind)
+    return Verdict(reading, right, kind.score(reading.answer or "", right))
 
 
-def _answers_in(text: str, kind: AnswerKind, is_cut: bool) -> Iterator[str]:
-    """Where an answer may be, the surest place first; a long one is all that follows its label."""
+def _read_marked(text: str, kind: AnswerKind) -> Reading | None:
+    """Read what is marked as the answer; a long answer is all that follows the last label."""
+    marked = [*statements(text, marked_only=True)]
     if kind.is_long:
-        yield after_label(text) or ("" if is_cut else text)
-        return
-    for statement in statements(text, marked_only=True):
-        yield statement.strip().partition("\n")[0]
-    yield from statements(text, marked_only=is_cut)
+        marked = [after_label(text)]
+    first_lines = [statement.strip().partition("\n")[0] for statement in marked]
+    for statement in marked if kind.is_long else first_lines + marked:
+        if reading := _read(statement, kind, "behind a label"):
+            return reading
+    return None
+
+
+def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
+    """Read a reply without a label; one that refuses gives no answer in passing."""
+    if refuses(text):
+        return Reading("refused")
+    for statement in [text] if kind.is_long else statements(text):
+        reading = _read(statement, kind, "in the reply")
+        is_sure = not kind.is_list or (statement == text.strip() and len(statement) <= _SHORT)
+        if reading and (is_sure or " " in (reading.answer or "")):
+            return reading
+    return Reading("unreadable")
+
+
+def _read(statement: str, kind: AnswerKind, where: str) -> Reading | None:
+    """Read a statement; None if it has no answer."""
+    answers = kind.read(statement)
+    if len(answers) == 1:
+        return Reading("answered", answers[0], f"{kind.name} {where}")
+    if answers:
+        return Reading("several", rule=f"{kind.name} {where}")
+    return Reading("refused") if is_refusal(statement) else None

@@ -5,6 +5,7 @@ metrics", ISMIR 2014.
 """
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
+from music_evals.scorers.answer_kinds.runs import without_asides
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.pitches import read_keys
 from music_evals.scorers.readers.words import folded
@@ -24,7 +25,8 @@ def read(statement: str) -> list[str]:
     >>> read("D♭ major"), read("a minor or C major")
     (['C# major'], ['A minor', 'C major'])
     """
-    keys = read_keys(affirmed(folded(statement))).values
+    text = affirmed(folded(statement))
+    keys = read_keys(without_asides(text)).values or read_keys(text).values
     named = [f"{_NAMES[(_NATURALS[letter] + shift) % 12]} {mode}" for letter, shift, mode in keys]
     return [*dict.fromkeys(named)]
 

@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
+from music_evals.scorers.readers.words import folded
 
 BETWEEN = "; "
-_SEPARATORS = re.compile(r"[,;|/\n•·]+|\s(?:and|&|then)\s|->|→|\d+[.)]\s")
+_SEPARATORS = re.compile(r"[,;/\n•·]+|\s(?:and|&|then)\s|->|→|(?<![\w.])\d+[.)]\s")
+_NO_TAG = re.compile(r"[\"|:{}=]")  # signs of a table, of JSON, of a sentence
 _MOST_WORDS = 4  # of a tag outside the vocabulary
 _MOST_TAGS = 300
 _SIZES = (1, 2, 3, 5, 8, 13)  # of sets of the commonest tags, as guesses
@@ -23,13 +25,13 @@ def make(name: str, _: str, vocabulary: Sequence[str]) -> AnswerKind:
     tags = {_plain(tag): tag for tag in vocabulary}
 
     def read(statement: str) -> list[str]:
-        named = _tags_in(statement, tags)
+        named = _tags_in(folded(statement), tags)
         if name == "labels":
             named = [*dict.fromkeys(named)]
         return [BETWEEN.join(named)] if named else []
 
     if name == "list":
-        return AnswerKind(name=name, read=read, score=_is_equal)
+        return AnswerKind(name=name, read=read, score=_is_equal, is_list=True)
     return AnswerKind(name=name, read=read, score=f1, weight=_weight, guesses=_commonest_tags)
 
 
@@ -74,7 +76,7 @@ def _tags_in(statement: str, tags: dict[str, str]) -> list[str]:
     pieces = [_plain(piece) for piece in _SEPARATORS.split(statement)]
     pieces = [piece for piece in pieces if piece][: _MOST_TAGS + 1]
     unknown = [piece for piece in pieces if piece not in tags]
-    is_prose = any(len(piece.split()) > _MOST_WORDS for piece in unknown)
+    is_prose = any(len(piece.split()) > _MOST_WORDS or _NO_TAG.search(piece) for piece in unknown)
     if is_prose or len(unknown) == len(pieces) or len(pieces) > _MOST_TAGS:
         return []
     return [tags.get(piece, piece) for piece in pieces]

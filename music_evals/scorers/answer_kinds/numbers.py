@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
+from music_evals.scorers.answer_kinds.runs import with_points, without_asides
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.times import read_numbers
 from music_evals.scorers.readers.words import folded
 
-_DECIMAL = re.compile(r"(?<![\w.])-?\d{1,7}(?:\.\d{1,6})?(?![\d/])")
+_DECIMAL = re.compile(r"(?<![A-Za-z0-9.])-?\d{1,7}(?:\.\d{1,6})?(?![\d/])")
 _EXACT = 1e-9
 
 
@@ -27,7 +28,9 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
 
 
 def _read(statement: str) -> list[str]:
-    text = affirmed(folded(statement, numbers=True))
-    decimals = [float(number) for number in _DECIMAL.findall(text)]
-    values = decimals or [float(value) for value in read_numbers(text).values]
-    return [f"{value:g}" for value in dict.fromkeys(values)]
+    text = with_points(affirmed(folded(statement, numbers=True)))
+    for part in (without_asides(text), text):
+        decimals = [float(number) for number in _DECIMAL.findall(part)]
+        if values := decimals or [float(value) for value in read_numbers(part).values]:
+            return [f"{value:g}" for value in dict.fromkeys(values)]
+    return []

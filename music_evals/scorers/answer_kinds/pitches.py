@@ -14,16 +14,15 @@ from functools import partial
 from typing import Any
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
-from music_evals.scorers.answer_kinds.runs import single_run
+from music_evals.scorers.answer_kinds.runs import single_run, with_points
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.pitches import read_pitches
 from music_evals.scorers.readers.words import folded
 
 _NATURALS = dict(zip("CDEFGAB", (0, 2, 4, 5, 7, 9, 11), strict=True))
 _NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
-_MIDI = re.compile(r"(?<![\w.#-])\d{1,3}(?![\w#]|\.\d)")
-_HZ = re.compile(r"(?i)(?<![\w.#])\d{1,5}(?:\.\d{1,6})?(?! ?khz)(?![\d.]*\d)")
-_WITH_UNIT = re.compile(r"(?i)(?<![\w.#])(\d{1,5}(?:\.\d{1,6})?) ?(?:hz|hertz)")
+_MIDI = re.compile(r"(?:(?<=\d-)|(?<![A-Za-z0-9.#-]))\d{1,3}(?![A-Za-z0-9#]|\.\d)")
+_HZ = re.compile(r"(?i)(?<![A-Za-z0-9.#])(\d{1,5}(?:\.\d{1,6})?)(?![\d.]*\d)( ?k?hz)?")
 _LABELLED = re.compile(
     r"(?i)midi(?: note)?(?: number| no\.?)?\W{0,3}(?:is |of )?(\d{1,3})(?![\d.]*\d)"
 )
@@ -41,7 +40,11 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         read = partial(_read_pitch, argument)
     score = partial(_SCORES[name], argument)
     return AnswerKind(
-        name=f"{name}:{argument}", read=read, score=score, write=partial(_write, argument)
+        name=f"{name}:{argument}",
+        read=read,
+        score=score,
+        write=partial(_write, argument),
+        is_list=name != "pitch",
     )
 
 
@@ -68,17 +71,19 @@ def _spelled(spelling: str, midi: int) -> str:
 
 
 def _read_pitch(spelling: str, statement: str) -> list[str]:
-    text = affirmed(folded(statement))
+    text = with_points(affirmed(folded(statement)))
     if spelling == "midi" and (labelled := _LABELLED.findall(text)):
         return [*dict.fromkeys(labelled)]
-    if spelling == "hz" and (with_unit := _WITH_UNIT.findall(text)):
-        return [*dict.fromkeys(with_unit)]
+    if spelling == "hz" and (with_unit := _hz_spans(text, unit=True)):
+        return [f"{value:g}" for value in dict.fromkeys(value for *_, value in with_unit)]
     values = [value for *_, value in _SPANS[spelling](text)]
     return [f"{value:g}" for value in dict.fromkeys(values)]
 
 
 def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
     text = affirmed(folded(statement))
+    if spelling == "hz":
+        text = with_points(text)
     values = single_run(*_placed(spelling, text))
     if not values or len(values) > _MOST:
         return []
@@ -100,8 +105,13 @@ def _midi_spans(text: str) -> list[Span]:
     return [span for span in spans if span[2] <= 127]
 
 
-def _hz_spans(text: str) -> list[Span]:
-    return [(*match.span(), float(match[0])) for match in _HZ.finditer(text)]
+def _hz_spans(text: str, *, unit: bool = False) -> list[Span]:
+    """The frequencies; with `unit` those alone that have one."""
+    return [
+        (*match.span(), float(match[1]) * (1000 if "k" in (match[2] or "").lower() else 1))
+        for match in _HZ.finditer(text)
+        if match[2] or not unit
+    ]
 
 
 def _name_spans(spans: Sequence[tuple[int, int, Any]]) -> list[Span]:

@@ -1,12 +1,29 @@
-"""Values of a statement that stand in one list."""
+"""Numbers as people write them, and values that stand in one list."""
 
 import re
 from collections.abc import Sequence
 from typing import Any
 
-_BETWEEN = re.compile(
-    r"(?i)(?:[\s,;|/()\[\]\"'→>–-]|\([^()]{0,20}\)|(?:hz|s|sec|seconds|and|then|to|und|et|y)\b\.?){0,20}"
-)
+_SIGNS = r"""[\s,;/()\[\]"'→>、。。秒第和と–-]"""
+_WORDS = r"(?:hz|s|sec|seconds|and|then|to|und|et|y|e|и)\b\.?"
+_BETWEEN = re.compile(rf"(?i)(?:{_SIGNS}|\([^()]{{0,20}}\)|{_WORDS}){{0,20}}")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_LARGEST = 20_000  # of numbers that are written with commas: more is a list
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d.,])")
+
+
+def with_points(text: str) -> str:
+    """Return a text with its numbers as in 1046.5: no commas for thousands, points for decimals.
+
+    >>> with_points("1,046.5 Hz"), with_points("1,5; 3,2"), with_points("440,493,523")
+    ('1046.5 Hz', '1.5; 3.2', '440,493,523')
+    """
+
+    def joined(match: re.Match[str]) -> str:
+        number = match[0].replace(",", "")
+        return number if int(number) <= _LARGEST else match[0]
+
+    return _DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS.sub(joined, text))
 
 
 def single_run(text: str, spans: Sequence[tuple[int, int, Any]]) -> list[Any]:
@@ -29,3 +46,12 @@ def single_run(text: str, spans: Sequence[tuple[int, int, Any]]) -> list[Any]:
     longer = [run for run in runs if len(run) > 1]
     candidates = longer or runs
     return candidates[0] if len(candidates) == 1 else []
+
+
+def without_asides(text: str) -> str:
+    """Return a text without what is in round brackets.
+
+    >>> without_asides("85 BPM (or 170)")
+    '85 BPM '
+    """
+    return re.sub(r"\([^()]{0,200}\)", "", text)

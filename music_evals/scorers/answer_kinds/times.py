@@ -13,11 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
-from music_evals.scorers.answer_kinds.runs import single_run
+from music_evals.scorers.answer_kinds.runs import single_run, with_points
 from music_evals.scorers.readers.words import folded
 
 _BEAT_WINDOW = 0.07  # seconds
-_TIME = re.compile(r"(?<![\w.:])(?:(\d{1,3}):)?(\d{1,5}(?:\.\d{1,6})?)(?![\d:])")
+_TIME = re.compile(
+    r"(?<![A-Za-z0-9.])(?<!\d:)((?:\d{1,3}:){0,2})(\d{1,5}(?:\.\d{1,6})?)(?![\d:])( ?ms\b)?"
+)
 _MOST = 2_000  # times of an answer
 _GRIDS = (0.4, 0.5, 0.6)  # seconds between the beats of a guess
 
@@ -35,7 +37,7 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
 
     guesses = _with_grids if name == "beats" else commonest
     full_name = f"{name}:{argument}" if argument else name
-    return AnswerKind(name=full_name, read=read, score=score, guesses=guesses)
+    return AnswerKind(name=full_name, read=read, score=score, guesses=guesses, is_list=True)
 
 
 def read(statement: str) -> list[str]:
@@ -44,14 +46,21 @@ def read(statement: str) -> list[str]:
     >>> read("at 00:01.50 and 00:03.25"), read("5 notes, one at 1.5")
     (['1.5 3.25'], [])
     """
-    text = folded(statement)
+    text = with_points(folded(statement))
     clock = [match for match in _TIME.finditer(text) if match[1]]
     matches = clock or [*_TIME.finditer(text)]
-    spans = [(*match.span(), int(match[1] or 0) * 60 + float(match[2])) for match in matches]
+    spans = [(*match.span(), _time(match)) for match in matches]
     times = single_run(text, spans[: _MOST + 1])
     if not times or len(times) > _MOST:
         return []
     return [" ".join(f"{time:g}" for time in sorted(times))]
+
+
+def _time(match: re.Match[str]) -> float:
+    seconds = float(match[2])
+    for place, number in enumerate(reversed(match[1].split(":")[:-1]), start=1):
+        seconds += int(number) * 60**place
+    return seconds / 1000 if match[3] else seconds
 
 
 def _seconds(text: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":

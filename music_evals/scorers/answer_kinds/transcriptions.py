@@ -16,7 +16,12 @@ from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.pitches import frequency
 
 _WIDTHS = {"notes": 3, "melody": 2}  # numbers in a row
-_NUMBER = re.compile(r"\d{1,5}(?:\.\d{1,6})?")
+_ROW = r"\W{{0,3}}(?:\d{{1,4}}[.)]\s+)?({0})(?:{1}({0}))(?:{1}({0}))?\W{{0,3}}"
+_ROWS_BY_SIGN = (
+    re.compile(_ROW.format(r"\d{1,5}(?:\.\d{1,6})?", r"[\s,|–-]+")),
+    re.compile(_ROW.format(r"\d{1,5}(?:,\d{1,6})?", r"[\s|–-]+")),
+)
+"""A row with decimal points, and with decimal commas."""
 _ROWS = 5_000  # of an answer
 _LATEST = 10_000.0  # seconds
 _HIGHEST = {"notes": 127.0, "melody": 20_000.0}
@@ -29,15 +34,24 @@ def make(name: str, *_: object) -> AnswerKind:
     score = _score_notes if name == "notes" else _score_melody
 
     def read(statement: str) -> list[str]:
-        numbers = [float(number) for number in _NUMBER.findall(statement)]
         width = _WIDTHS[name]
-        if not numbers or len(numbers) % width or len(numbers) > _ROWS * width:
+        numbers = [row for line in re.split(r"[\n;]", statement) if (row := _row(line, width))]
+        if not numbers or len(numbers) > _ROWS:
             return []
-        rows = np.array(numbers).reshape(-1, width)
+        rows = np.array(numbers)
         is_valid = rows[:, 0].max() <= _LATEST and rows[:, -1].max() <= _HIGHEST[name]
         return [_text(rows[np.argsort(rows[:, 0], kind="stable")])] if is_valid else []
 
     return AnswerKind(name=name, read=read, score=score, is_long=True)
+
+
+def _row(line: str, width: int) -> list[float]:
+    """The numbers of a line that holds a row and nothing else."""
+    for pattern in _ROWS_BY_SIGN:
+        if match := pattern.fullmatch(line.strip()):
+            numbers = [number.replace(",", ".") for number in match.groups() if number]
+            return [float(number) for number in numbers] if len(numbers) == width else []
+    return []
 
 
 def _text(rows: Table) -> str:

@@ -14,6 +14,11 @@ from collections.abc import Sequence
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
 
 _MOST = 20_000  # characters of an answer
+# Marks of sections and times, and lines in brackets.
+_NOT_SUNG = re.compile(r"\[[^\]\n]{0,40}\]|(?m:^\([^()\n]{0,200}\)$)")
+_LEAD = re.compile(
+    r"(?i)\A[^\n:：]{0,120}(?:lyrics|words|transcri|sings?\b|singer|text|歌词)[^\n:：]{0,80}[:：]"
+)
 _NO_WORD = re.compile(r"[^\w\s']+")
 
 
@@ -68,7 +73,8 @@ def count_errors(answer: str, reference: str, *, is_cer: bool) -> tuple[int, int
 
 
 def _read(statement: str) -> list[str]:
-    words = statement.strip().strip('*`"').strip()
+    text = _NOT_SUNG.sub("", statement).strip()
+    words = _LEAD.sub("", text, count=1).strip('*`"“”„> \n')
     return [words] if words else []
 
 

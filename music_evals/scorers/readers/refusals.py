@@ -23,6 +23,17 @@ def unaccented(text: str) -> str:
     return unicodedata.normalize("NFKC", plain).translate(_APOSTROPHES)
 
 
+def refuses(text: str) -> bool:
+    """Return whether any clause of a reply says that it gives no answer.
+
+    Example:
+        >>> refuses("I cannot hear it. A typical song has 120 BPM.")
+        True
+    """
+    plain = " ".join(unaccented(text[-END:]).split())
+    return pattern("refusals", "refuses").search(plain) is not None
+
+
 def is_refusal(text: str) -> bool:
     """Return whether a reply says that it gives no answer, and no clause of it gives one.
 
