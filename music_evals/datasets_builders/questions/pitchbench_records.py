@@ -27,9 +27,10 @@ def read_record(record: Record) -> Sequence[MediaQuestion]:
     # Rows that differ in one column may have one sound, as the moments of B2 have.
     columns = {**record, "audio": record["audio"]["path"]}
     digest = sha256(repr(sorted(columns.items())).encode()).hexdigest()[:10]
-    prompts = {"": record["prompt"]}
     if kind.endswith(":"):
         prompts = {form: record[name] for form, name in _FORMATS.items() if record.get(name)}
+    else:
+        prompts = {"": record["prompt"]}
     return [
         MediaQuestion(
             f"{task}-{digest}-{form}".rstrip("-"),
