@@ -44,9 +44,10 @@ from music_evals.evals.shared.declared_tasks import commonest, declared_task, qu
 from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.parameters import check_positive
 from music_evals.evals.shared.typed_answers import (
+    Guessing,
     answer_form,
     guess_key,
-    guesses_of,
+    guessing_of,
     is_typed,
     row_kind,
     scoring_facts,
@@ -159,18 +160,18 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
             "strict"
         )
     majority = commonest(("", row["answer"]) for row in rows if not row_kind(row))
-    guesses = guesses_of(rows) if has_types else {}
+    guessing = guessing_of(rows, facts) if any(map(row_kind, rows)) else {}
     samples = []
     for row in rows:
         for shown in option_sets(row, params):
             sample = question_to_sample(
-                facts, row, shown, style, params.seconds, majority.get("", "A"), guesses
+                facts, row, shown, style, params.seconds, majority.get("", "A"), guessing
             )
             samples.append(sample)
     has_all_options = not params.nota and params.options != "leave_one_out"
     floors = {"": floors_of(origin, name, {"test": rows})} if has_all_options else {}
-    if has_types:
-        floors = {"": typed_floors(rows, facts) | floors.get("", {})}
+    if guessing:
+        floors = {"": typed_floors(guessing, facts)}
     return declared_task(
         params,
         benchmark.name,
@@ -259,7 +260,7 @@ def question_to_sample(
     style: Mapping[str, str],
     seconds: int,
     majority: str,
-    guesses: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    guessing: Mapping[str, Guessing] = MappingProxyType({}),
 ) -> Sample:
     """Map a row to a sample: the wording of a style, with the files where the question and its
     options have marks.
@@ -271,7 +272,7 @@ def question_to_sample(
         style: a table of the benchmark's prompts.
         seconds: of sound that are sent.
         majority: letter of the commonest answer.
-        guesses: of kinds of answers without options, as `guesses_of` returns them.
+        guessing: of kinds of answers without options, as `guessing_of` returns it.
     """
     options = shown.options
     form = (style["option"], _BETWEEN.get(style["layout"], " "))
@@ -294,7 +295,7 @@ def question_to_sample(
         form=style["form"],
         question=MARK.sub("", row["question"]).strip(),
         kind=row["theme"],
-        **_answer_facts(row, options, form, style, majority, guesses),
+        **_answer_facts(row, options, form, style, majority, guessing),
         **music,
     )
     groups: dict[str, Any] = {
@@ -323,11 +324,11 @@ def _answer_facts(
     form: tuple[str, str],
     style: Mapping[str, str],
     majority: str,
-    guesses: Mapping[str, Sequence[str]],
+    guessing: Mapping[str, Guessing],
 ) -> dict[str, Any]:
     """What the metadata of a message say of the answer."""
     if row_kind(row):
-        best, *drawn = guesses[guess_key(row)]
+        best, *drawn = guessing[guess_key(row)].replies
         return {"answer_type": row["answer_kind"], "majority": best, "guess": drawn}
     answers = [*ascii_uppercase[: len(options)]]
     if options and majority not in answers:

@@ -4,7 +4,6 @@ of guesses, as floors.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import product
 from math import prod
 from random import Random
 from statistics import fmean
@@ -57,22 +56,22 @@ def scoring_facts(row: MediaQuestionRow, facts: TaskFacts) -> dict[str, Any]:
     return entries
 
 
-def guesses_of(rows: Rows) -> dict[str, list[str]]:
-    """Return the guesses for each kind of question in the form of a reply: the best constant first,
-    then answers to other questions.
+class Guessing(NamedTuple):
+    """What questions with the same theme and kind of answer earn by guessing.
 
-    The keys are those of `guess_key`.
+    Args:
+        replies: guesses in the form of a reply: the best constant, then answers to other questions.
+        chance: what an answer to another question earns.
+        majority: what the best constant earns.
+        questions: how many there are.
+        stratum: what they belong to if the score is a mean of means.
     """
-    guesses: dict[str, list[str]] = {}
-    for key, group in _groups(rows).items():
-        kind = row_kind(group[0])
-        if kind is None:
-            continue
-        references = [row["answer"] for row in group]
-        drawn = Random(key).sample(references, min(len(references), _GUESSES))
-        best, _ = _best_constant(kind, references)
-        guesses[key] = [kind.write(answer) for answer in (best, *drawn)]
-    return guesses
+
+    replies: list[str]
+    chance: float
+    majority: float
+    questions: int
+    stratum: str
 
 
 def guess_key(row: Mapping[str, Any]) -> str:
@@ -80,90 +79,71 @@ def guess_key(row: Mapping[str, Any]) -> str:
     return f"{row.get('theme')} {row.get('answer_kind')}"
 
 
-def typed_floors(rows: Rows, facts: TaskFacts) -> Floors:
-    """Return the scores of guessing: ``chance``, an answer to another question of the kind, and
-    ``majority``, the best constant answer.
+def guessing_of(rows: Rows, facts: TaskFacts) -> dict[str, Guessing]:
+    """Return what questions earn by guessing, under their `guess_key`."""
+    groups: dict[str, list[MediaQuestionRow]] = defaultdict(list)
+    for row in rows:
+        groups[guess_key(row)].append(row)
+    guessing = {}
+    for key, group in groups.items():
+        stratum = str(group[0].get("theme")) if facts.strata else ""
+        guessing[key] = _guessing(group)._replace(stratum=stratum)
+    return guessing
+
+
+def typed_floors(guessing: Mapping[str, Guessing], facts: TaskFacts) -> Floors:
+    """Return the floors ``chance``, an answer to another question of the kind, and ``majority``,
+    the best constant answer.
 
     Where the best of several answers counts, guesses by chance are drawn for each, and constants
     are the same.
     """
-    by_stratum: dict[str, list[_Guessed]] = defaultdict(list)
-    for group in _groups(rows).values():
-        stratum = str(group[0].get("theme")) if facts.strata else ""
-        by_stratum[stratum].append(_guessing(group))
-    combine = _best_of if facts.any_of else _mean_of
-    means = [combine(entries) for entries in by_stratum.values()]
-    majority = round(fmean(mean.majority for mean in means), 4)
-    low, high = wilson_interval(majority, len(rows))
+    strata: dict[str, list[Guessing]] = defaultdict(list)
+    for entry in guessing.values():
+        strata[entry.stratum].append(entry)
+    chances, majorities = [], []
+    for entries in strata.values():
+        if facts.any_of:
+            chances.append(1 - prod(1 - entry.chance for entry in entries))
+            majorities.append(max(entry.majority for entry in entries))
+            continue
+        sizes = [entry.questions for entry in entries]
+        chances.append(fmean([entry.chance for entry in entries], sizes))
+        majorities.append(fmean([entry.majority for entry in entries], sizes))
+    chance, majority = fmean(chances), fmean(majorities)
+    questions = sum(entry.questions for entry in guessing.values())
+    low, high = wilson_interval(majority, questions)
     return {
-        "chance": {"value": round(fmean(mean.chance for mean in means), 4)},
-        "majority": {"value": majority, "low": low, "high": high},
+        "chance": {"value": round(chance, 4)},
+        "majority": {"value": round(majority, 4), "low": low, "high": high},
     }
 
 
-class _Guessed(NamedTuple):
-    """What questions earn by guessing."""
-
-    chance: float
-    majority: float
-    questions: int
-
-
-def _mean_of(entries: Sequence[_Guessed]) -> _Guessed:
-    total = sum(entry.questions for entry in entries)
-    chance = sum(entry.chance * entry.questions for entry in entries) / total
-    majority = sum(entry.majority * entry.questions for entry in entries) / total
-    return _Guessed(chance, majority, total)
-
-
-def _best_of(entries: Sequence[_Guessed]) -> _Guessed:
-    all_wrong = prod(1 - entry.chance for entry in entries)
-    majority = max(entry.majority for entry in entries)
-    return _Guessed(1 - all_wrong, majority, entries[0].questions)
-
-
-def _groups(rows: Rows) -> dict[str, list[MediaQuestionRow]]:
-    groups: dict[str, list[MediaQuestionRow]] = defaultdict(list)
-    for row in rows:
-        groups[guess_key(row)].append(row)
-    return groups
-
-
-def _guessing(group: Rows) -> _Guessed:
-    """What an answer to another question, and the best constant, earn."""
+def _guessing(group: Rows) -> Guessing:
     kind = row_kind(group[0])
     references = [row["answer"] for row in group]
     if kind is None:
         commonest = max(map(references.count, {*references})) / len(references)
         chance = fmean(1 / len(row["options"]) for row in group)
-        return _Guessed(chance, commonest, len(group))
-    tried = Random(0).sample(references, min(len(references), _PAIRED))
-    pairs = [*product(tried, tried)]
-    _, majority = _best_constant(kind, references)
-    return _Guessed(_mean_score(kind, pairs), majority, len(group))
-
-
-def _best_constant(kind: AnswerKind, references: Sequence[str]) -> tuple[str, float]:
-    """The constant answer that earns most, and what it earns."""
+        return Guessing([], chance, commonest, len(group), "")
     tried = Random(0).sample(references, min(len(references), _TRIED))
     scores = {
-        guess: _mean_score(kind, [(guess, reference) for reference in tried])
-        for guess in kind.guesses(references)
+        guess: _mean_score(kind, [guess], tried)
+        for guess in dict.fromkeys(kind.guesses(references))
     }
     best = max(scores, key=lambda guess: scores[guess])
-    return best, scores[best]
+    chance = _mean_score(kind, tried[:_PAIRED], tried[:_PAIRED])
+    replies = [kind.write(answer) for answer in (best, *tried[:_GUESSES])]
+    return Guessing(replies, chance, scores[best], len(group), "")
 
 
-def _mean_score(kind: AnswerKind, pairs: Sequence[tuple[str, str]]) -> float:
-    """The score of answers in the form of a kind against references."""
-    read = {guess: _as_read(kind, guess) for guess, _ in pairs}
-    answers = [(read[guess], reference) for guess, reference in pairs]
-    weights = [kind.weight(*pair) for pair in answers]
-    worth = sum(weight * kind.score(*pair) for weight, pair in zip(weights, answers, strict=True))
-    return worth / max(sum(weights), 1e-12)
-
-
-def _as_read(kind: AnswerKind, guess: str) -> str:
-    """A guess as its reader returns it: a pitch in Hz is a frequency there."""
-    answers = kind.read(kind.write(guess))
-    return answers[0] if len(answers) == 1 else ""
+def _mean_score(kind: AnswerKind, guesses: Sequence[str], references: Sequence[str]) -> float:
+    """The score of each guess as an answer to each question, as its reader returns it."""
+    worth = total = 0.0
+    for guess in guesses:
+        (answer,) = kind.read(kind.write(guess)) or [""]
+        for reference in references:
+            weight = kind.weight(answer, reference)
+            worth += weight * kind.score(answer, reference)
+            total += weight
+    return worth / max(total, 1e-12)

@@ -13,7 +13,8 @@ from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
 from music_evals.scorers.readers.words import folded
 
 BETWEEN = "; "
-_SEPARATORS = re.compile(r"[,;/\n•·]+|\s(?:and|&|then)\s|->|→|(?<![\w.])\d+[.)]\s")
+_SEPARATORS = re.compile(r"[,;\n•·]+|\s(?:and|&|then)\s|->|→|(?<![\w.])\d+[.)]\s")
+_HEADING = re.compile(r"^[^:]{0,40}:\s*$")
 _NO_TAG = re.compile(r"[\"|:{}=]")  # signs of a table, of JSON, of a sentence
 _MOST_WORDS = 4  # of a tag outside the vocabulary
 _MOST_TAGS = 300
@@ -73,7 +74,7 @@ def _tags_in(statement: str, tags: dict[str, str]) -> list[str]:
     words = _plain(statement).split()
     if words and all(word in tags for word in words):
         return [tags[word] for word in words]
-    pieces = [_plain(piece) for piece in _SEPARATORS.split(statement)]
+    pieces = [_plain(_HEADING.sub("", piece)) for piece in _SEPARATORS.split(statement)]
     pieces = [piece for piece in pieces if piece][: _MOST_TAGS + 1]
     unknown = [piece for piece in pieces if piece not in tags]
     is_prose = any(len(piece.split()) > _MOST_WORDS or _NO_TAG.search(piece) for piece in unknown)

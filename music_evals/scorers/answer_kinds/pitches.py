@@ -11,7 +11,6 @@ Source: arXiv 2605.26176, section 3.
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.runs import single_run, with_points
@@ -71,20 +70,15 @@ def _spelled(spelling: str, midi: int) -> str:
 
 
 def _read_pitch(spelling: str, statement: str) -> list[str]:
-    text = with_points(affirmed(folded(statement)))
+    text, spans = _placed(spelling, affirmed(folded(statement)))
     if spelling == "midi" and (labelled := _LABELLED.findall(text)):
         return [*dict.fromkeys(labelled)]
-    if spelling == "hz" and (with_unit := _hz_spans(text, unit=True)):
-        return [f"{value:g}" for value in dict.fromkeys(value for *_, value in with_unit)]
-    values = [value for *_, value in _SPANS[spelling](text)]
-    return [f"{value:g}" for value in dict.fromkeys(values)]
+    with_unit = [span for span in spans if "hz" in text[span[0] : span[1]].lower()]
+    return [f"{value:g}" for value in dict.fromkeys(value for *_, value in with_unit or spans)]
 
 
 def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
-    text = affirmed(folded(statement))
-    if spelling == "hz":
-        text = with_points(text)
-    values = single_run(*_placed(spelling, text))
+    values = single_run(*_placed(spelling, affirmed(folded(statement))))
     if not values or len(values) > _MOST:
         return []
     if is_set:
@@ -93,44 +87,26 @@ def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
 
 
 def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
-    """A text with the places of its pitches; names are spelled out first."""
+    """A text in plain form, with the places of its pitches."""
     if spelling == "name":
         pitches = read_pitches(text)
-        return pitches.text, _name_spans(pitches.spans)
-    return text, _SPANS[spelling](text)
+        places = [(start, end, _midi_of(*pitch)) for start, end, pitch in pitches.spans]
+        return pitches.text, [place for place in places if place[2] >= 0]
+    if spelling == "midi":
+        spans = [(*match.span(), float(match[0])) for match in _MIDI.finditer(text)]
+        return text, [span for span in spans if span[2] <= 127]
+    text = with_points(text)
+    return text, [(*match.span(), _hertz(match)) for match in _HZ.finditer(text)]
 
 
-def _midi_spans(text: str) -> list[Span]:
-    spans = [(*match.span(), float(match[0])) for match in _MIDI.finditer(text)]
-    return [span for span in spans if span[2] <= 127]
+def _midi_of(letter: str, shift: int, octave: int | None) -> float:
+    """The MIDI number of a name; negative without an octave."""
+    return -1.0 if octave is None else float(12 * (octave + 1) + _NATURALS[letter] + shift)
 
 
-def _hz_spans(text: str, *, unit: bool = False) -> list[Span]:
-    """The frequencies; with `unit` those alone that have one."""
-    return [
-        (*match.span(), float(match[1]) * (1000 if "k" in (match[2] or "").lower() else 1))
-        for match in _HZ.finditer(text)
-        if match[2] or not unit
-    ]
-
-
-def _name_spans(spans: Sequence[tuple[int, int, Any]]) -> list[Span]:
-    return [
-        (start, end, float(12 * (octave + 1) + _NATURALS[letter] + shift))
-        for start, end, (letter, shift, octave) in spans
-        if octave is not None
-    ]
-
-
-def _spans_of_names(text: str) -> list[Span]:
-    return _name_spans(read_pitches(text).spans)
-
-
-_SPANS: dict[str, Callable[[str], list[Span]]] = {
-    "midi": _midi_spans,
-    "name": _spans_of_names,
-    "hz": _hz_spans,
-}
+def _hertz(match: re.Match[str]) -> float:
+    is_kilo = "k" in (match[2] or "").lower()
+    return float(match[1]) * (1000 if is_kilo else 1)
 
 
 # --- scoring ---

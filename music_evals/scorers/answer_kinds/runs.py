@@ -9,7 +9,7 @@ _WORDS = r"(?:hz|s|sec|seconds|and|then|to|und|et|y|e|и)\b\.?"
 _BETWEEN = re.compile(rf"(?i)(?:{_SIGNS}|\([^()]{{0,20}}\)|{_WORDS}){{0,20}}")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _LARGEST = 20_000  # of numbers that are written with commas: more is a list
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d.,])")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![.,]?\d)")
 
 
 def with_points(text: str) -> str:

@@ -31,7 +31,8 @@ def refuses(text: str) -> bool:
         True
     """
     plain = " ".join(unaccented(text[-END:]).split())
-    return pattern("refusals", "refuses").search(plain) is not None
+    clauses = pattern("refusals", "turns").split(plain)
+    return any(pattern("refusals", "refuses").search(clause or "") for clause in clauses)
 
 
 def is_refusal(text: str) -> bool:
