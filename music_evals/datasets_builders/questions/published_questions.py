@@ -223,7 +223,7 @@ class PublishedQuestions:
         for path in self.paths[task]:
             for record in read_records(path):
                 try:
-                    question = self._tasks[task].read(record)
+                    questions = self._tasks[task].read({"folder": path.parent.name, **record})
                 except FileNotFoundError as error:
                     self._unanswered[task].add(str(error))
                     continue
@@ -232,8 +232,10 @@ class PublishedQuestions:
                     raise DatasetError(
                         f"{path.name}: record {label!r:.60} is not as expected: {error!r:.200}"
                     ) from error
-                if question:
-                    yield question
+                if isinstance(questions, MediaQuestion):
+                    yield questions
+                elif questions:
+                    yield from questions
 
     # --- media ---
 

@@ -1,8 +1,8 @@
 """Questions with short answers on clips that are rendered here: stand-ins for published recordings.
 
-A function per task composes its questions from a seed: which instrument plays, the key, the beats
-and the tempo. The same seed gives the same bytes. All clips of a task have the same length, and
-answers are drawn evenly; loudness is drawn without regard to them.
+A function per task composes its questions from a seed. The same seed gives the same bytes. All
+clips of a task have the same length, answers are drawn evenly, and loudness does not depend on
+them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,15 +14,17 @@ from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.midi.files import write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
-SECONDS = 8.0
-NOTE_SECONDS = 3.0
-LOWEST, HIGHEST = 45, 81  # pitches of single notes
-TONICS = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
-SCALES = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 11)}
-DEGREES = ((0, 5, 1, 4), (0, 3, 4, 0), (0, 5, 3, 4), (0, 3, 1, 4))
-"""Progressions of triads by the degree of their root; each ends on the tonic."""
-PIANO, ORGAN = 0, 19
-_KICK, _SNARE, _HIHAT = 36, 38, 42
+LOWEST, HIGHEST = 45, 81
+"""Pitches of single notes."""
+SUSTAINED = (19, 40, 56, 68, 71, 73)
+"""General MIDI: organ, violin, trumpet, oboe, clarinet, flute."""
+_SECONDS = 8.0
+_TONICS = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
+_CADENCES = {
+    "major": ("0+4+7 5+9+12 7+11+14 0+4+7", "0+4+7 9+12+16 2+5+9 7+11+14 0+4+7"),
+    "minor": ("0+3+7 5+8+12 7+11+14 0+3+7", "0+3+7 8+12+15 5+8+12 7+11+14 0+3+7"),
+}
+_KICK, _SNARE = 36, 38
 _SLOWEST, _FASTEST = 66, 168
 
 
@@ -41,46 +43,22 @@ def instrument_questions(
         question: what is asked of the labels.
     """
     labels = [*programs]
-    for number, place in enumerate(shuffled(f"{seed}/instrument/{question}", len(labels), count)):
-        rng = Random(f"{seed}/instrument/{question}/{number}")
-        program = rng.choice(programs[labels[place]])
-        clip = render_note(rng.randint(LOWEST, HIGHEST), program, rng)
-        yield MediaQuestion(
-            f"note-{number:02}", [Part("audio", clip), question], labels, place, answer_kind="label"
-        )
-
-
-def note_questions(seed: int, programs: Sequence[int], count: int) -> Iterator[MediaQuestion]:
-    """Ask for the MIDI number of a note."""
-    pitches = shuffled(f"{seed}/note", HIGHEST - LOWEST + 1, count)
-    for number, place in enumerate(pitches):
-        rng = Random(f"{seed}/note/{number}")
-        pitch = LOWEST + place
-        clip = render_note(pitch, rng.choice(programs), rng)
-        yield MediaQuestion(
-            f"pitch-{number:02}",
-            [Part("audio", clip), "Which pitch sounds?"],
-            [],
-            str(pitch),
-            answer_kind="pitch:midi",
-        )
+    for number, place in enumerate(shuffled(f"{seed}/{question}", len(labels), count)):
+        rng = Random(f"{seed}/{question}/{number}")
+        clip = play([[rng.randint(LOWEST, HIGHEST)]], rng, 2.0, programs[labels[place]])
+        parts = [Part("audio", clip), question]
+        yield MediaQuestion(f"note-{number:02}", parts, labels, place, answer_kind="label")
 
 
 def key_questions(seed: int, count: int = 48) -> Iterator[MediaQuestion]:
-    """Ask for the key of eight chords with a melody."""
-    for number, place in enumerate(shuffled(f"{seed}/key", 2 * len(TONICS), count)):
+    """Ask for the key of a cadence."""
+    for number, place in enumerate(shuffled(f"{seed}/key", 2 * len(_TONICS), count)):
         rng = Random(f"{seed}/key/{number}")
-        mode = [*SCALES][place // len(TONICS)]
-        tonic = place % len(TONICS)
-        chords = [*rng.choice(DEGREES), *rng.choice(DEGREES), 0]
-        notes = [note for at, degree in enumerate(chords) for note in _chord(at, degree, mode, rng)]
-        moved = [
-            Note(note.onset, note.pitch + (tonic + 5) % 12 - 5, note.duration, note.velocity)
-            for note in notes
-        ]
-        program = rng.choice((PIANO, ORGAN))
-        clip = render(Performance(tuple(moved), 70, (4, 4), None, program=program), SECONDS)
-        yield _question("key", number, clip, "In which key is this?", f"{TONICS[tonic]} {mode}")
+        mode = [*_CADENCES][place // len(_TONICS)]
+        tonic = place % len(_TONICS)
+        chords = chords_of(rng.choice(_CADENCES[mode]), 55 + (tonic + 5) % len(_TONICS))
+        clip = play(chords, rng, 5.0, (0, 19, 48))
+        yield _question("key", number, clip, "In which key is this?", f"{_TONICS[tonic]} {mode}")
 
 
 def beat_questions(seed: int, count: int = 40) -> Iterator[MediaQuestion]:
@@ -93,26 +71,37 @@ def beat_questions(seed: int, count: int = 40) -> Iterator[MediaQuestion]:
 
 def tempo_questions(seed: int, count: int = 40) -> Iterator[MediaQuestion]:
     """Ask for the tempo of a drum pattern."""
+    text = "What is the tempo in beats per minute?"
     for number in range(count):
         clip, _, tempo = _drums(Random(f"{seed}/tempo/{number}"))
-        yield MediaQuestion(
-            f"tempo-{number:02}",
-            [Part("audio", clip), "What is the tempo in beats per minute?"],
-            [],
-            str(tempo),
-            answer_kind="number:4%",
-        )
+        yield _question("number:4%", number, clip, text, str(tempo))
 
 
-def render(performance: Performance, seconds: float) -> bytes:
-    """Render a performance as a WAV file of this length."""
-    return render_wav(write_midi(performance), seconds=seconds)
+def chords_of(figure: str, root: int) -> list[list[int]]:
+    """Return the pitches of a figure: chords in turn, of semitones above a root.
+
+    >>> chords_of("0+4+7 12", 60)
+    [[60, 64, 67], [72]]
+    """
+    return [[root + int(step) for step in chord.split("+")] for chord in figure.split()]
 
 
-def render_note(pitch: int, program: int, rng: Random) -> bytes:
-    """Render a single note that sounds for two thirds of `NOTE_SECONDS`."""
-    note = Note(0, pitch, 2 * TICKS_PER_BEAT, rng.randint(70, 110))
-    return render(Performance((note,), 60, (4, 4), None, program=program), NOTE_SECONDS)
+def play(
+    chords: Sequence[Sequence[int]],
+    rng: Random,
+    seconds: float,
+    programs: Sequence[int],
+    onsets: Sequence[float] = (),
+    duration: float = 0.75,
+) -> bytes:
+    """Render chords on one of some instruments, at onsets in seconds or else a second each."""
+    notes: list[Note] = []
+    ticks = round(duration * TICKS_PER_BEAT)
+    for onset, chord in zip(onsets or range(len(chords)), chords, strict=True):
+        start = round(onset * TICKS_PER_BEAT)
+        notes += [Note(start, pitch, ticks, rng.randint(80, 105)) for pitch in chord]
+    program = rng.choice(programs)
+    return _render(Performance(tuple(notes), 60, (4, 4), None, program=program), seconds)
 
 
 def shuffled(seed: str, kinds: int, count: int) -> list[int]:
@@ -128,36 +117,22 @@ def shuffled(seed: str, kinds: int, count: int) -> list[int]:
 
 
 def _question(kind: str, number: int, clip: bytes, text: str, answer: str) -> MediaQuestion:
-    parts = [Part("audio", clip), text]
-    return MediaQuestion(f"{kind}-{number:02}", parts, [], answer, answer_kind=kind)
-
-
-def _chord(at: int, degree: int, mode: str, rng: Random) -> Iterator[Note]:
-    """A triad over its root, and two notes of the triad above it."""
-    scale = SCALES[mode]
-    triad = [scale[(degree + step) % 7] for step in (0, 2, 4)]
-    start = at * TICKS_PER_BEAT
-    yield Note(start, 48 + triad[0] - 12 * (triad[0] > 6), TICKS_PER_BEAT, rng.randint(70, 90))
-    for pitch in triad:
-        yield Note(start, 60 + pitch, TICKS_PER_BEAT, rng.randint(60, 80))
-    half = TICKS_PER_BEAT // 2
-    for onset in (start, start + half):
-        yield Note(onset, 84 + rng.choice(triad), half, rng.randint(80, 100))
+    name = f"{kind.partition(':')[0]}-{number:02}"
+    return MediaQuestion(name, [Part("audio", clip), text], [], answer, answer_kind=kind)
 
 
 def _drums(rng: Random) -> tuple[bytes, list[float], int]:
-    """A drum pattern of four beats with its beats in seconds, and its tempo."""
+    """Kick and snare in turn: the clip, its beats in seconds, and its tempo."""
     tempo = round(_SLOWEST * (_FASTEST / _SLOWEST) ** rng.random())
-    start = rng.uniform(0.1, 1.0)
-    beats = [start + beat * 60 / tempo for beat in range(int((SECONDS - start) * tempo / 60))]
-    notes = []
-    for number, time in enumerate(beats):
-        onset = round(time * tempo / 60 * TICKS_PER_BEAT)
+    start, notes, beats = rng.uniform(0.1, 1.0), [], []
+    for number in range(int((_SECONDS - start) * tempo / 60)):
+        onset = round((start * tempo / 60 + number) * TICKS_PER_BEAT)
         drum = _SNARE if number % 2 else _KICK
-        notes += (
-            Note(onset, drum, 120, rng.randint(80, 120)),
-            Note(onset, _HIHAT, 60, rng.randint(40, 70)),
-            Note(onset + TICKS_PER_BEAT // 2, _HIHAT, 60, rng.randint(40, 70)),
-        )
+        notes.append(Note(onset, drum, 120, rng.randint(80, 120)))
+        beats.append(start + number * 60 / tempo)
     pattern = Performance(tuple(notes), tempo, (4, 4), None, percussion=True)
-    return render(pattern, SECONDS), beats, tempo
+    return _render(pattern, _SECONDS), beats, tempo
+
+
+def _render(performance: Performance, seconds: float) -> bytes:
+    return render_wav(write_midi(performance), seconds=seconds)
