@@ -21,8 +21,8 @@ from typing import Any
 
 _FOLDER = files(__name__)
 MIRDATA = "mir"
-"""The benchmark of any mirdata dataset: its prompts, card and sources are those of all folders with
-a table ``mirdata``.
+"""The benchmark of any mirdata dataset: its prompts and cards are those of all folders with a table
+``mirdata``.
 """
 
 
@@ -272,33 +272,13 @@ def load(name: str) -> Benchmark:
             tables = load(tables).table["tasks"]
         tasks = {task: _task(name, task, facts) for task, facts in tables.items()}
         datasets = {}
-        if "mirdata" in table:
-            sources = mirdata_sources(table["title"], table["mirdata"])
-            datasets[name] = DatasetFacts(name, name, sources)
-        for dataset, entry in table.get("datasets", {}).items():
+        for dataset, entry in table["datasets"].items():
             sources = {source: _source(facts) for source, facts in entry["sources"].items()}
             datasets[dataset] = DatasetFacts(name, dataset, sources)
         about = {key: table[key] for key in ("title", "paper", "authors", "url", "homepage")}
     except (KeyError, TypeError) as error:
         raise ValueError(f"benchmark.toml of {name}: {error}") from error
     return Benchmark(name=name, **about, tasks=tasks, datasets=datasets, table=table)
-
-
-def mirdata_sources(title: str, facts: Mapping[str, Any]) -> dict[str, Source]:
-    """Return the sources of the data that a table ``mirdata`` describes, by name."""
-    shared = tomllib.loads(facts_text(MIRDATA, "sources.toml"))
-    published = {**shared["published"], **facts.get("published", {})}
-    remote = published.pop("remote", {})
-    if "by_hand" not in published:
-        published["remotes"] = [{"mirdata": facts["loader"], "commit": facts["version"], **remote}]
-    sources = {"published": published}
-    if any("stand_in" in task for task in facts["tasks"].values()):
-        sources["generated"] = shared["generated"]
-    named = {
-        name: {**source, "title": source["title"].replace("$title", title)}
-        for name, source in sources.items()
-    }
-    return {name: _source(source) for name, source in named.items()}
 
 
 def facts_text(benchmark: str, file: str) -> str:

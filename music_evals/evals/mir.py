@@ -17,7 +17,7 @@ from inspect_ai import Task
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import PUBLISHED, DatasetSpec
 from music_evals.datasets_builders.questions.media_questions import FEATURES
-from music_evals.datasets_builders.questions.mirdata_tracks import (
+from music_evals.datasets_builders.questions.mirdata_facts import (
     VERSION,
     mirdata_set,
     read_facts,
@@ -54,12 +54,12 @@ def _dataset(path: str) -> DatasetSpec:
         raise ValueError("facts= is missing: a TOML file that says what is asked")
     try:
         text = Path(path).expanduser().read_text(encoding="utf-8")
-        table = tomllib.loads(text).get("mirdata", {})
-        facts = read_facts(table)
+        facts = read_facts(tomllib.loads(text).get("mirdata", {}))
     except (OSError, ValueError) as error:
         raise ValueError(f"facts={path} cannot be read: {error}") from error
     if [*facts.tasks] != [_NAME]:
         raise ValueError(f"facts={path} must have one table of a task, [mirdata.tasks.{_NAME}]")
     version = f"{VERSION}+{sha256(text.encode()).hexdigest()[:8]}"
-    source = benchmarks.mirdata_sources(facts.loader, table)["published"]
+    remote = benchmarks.Remote(mirdata=facts.loader, commit=facts.version)
+    source = benchmarks.Source(f"{facts.loader} of mirdata", remotes=[remote])
     return replace(mirdata_set(benchmarks.MIRDATA, facts, version), source=source)

@@ -62,9 +62,9 @@ def test_a_file_of_facts_is_a_listening_test(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[mirdata]\nloader = 'x'", r"has no table \[mirdata.tasks.NAME\]"),
+        ("[mirdata]\nloader = 'x'", r"cannot be read: \[mirdata\]: 'tasks'"),
         ("loader =", "Invalid value"),
-        ("loader = 'x'", r"\[mirdata\] has no table"),
+        ("loader = 'x'", r"cannot be read: \[mirdata\]: 'tasks'"),
         (
             FACTS.replace("tasks.listening", "tasks.words"),
             r"must have one table of a task, \[mirdata.tasks.listening\]",
@@ -88,5 +88,9 @@ def test_folders_of_facts_have_what_all_benchmarks_have() -> None:
         about = benchmarks.load(name)
         if "mirdata" in about.table:
             assert {*about.table["mirdata"]["tasks"]} == {*about.tasks}
-            assert about.datasets[name].published[1].questions.keys() <= about.tasks.keys()
+            source = about.datasets[name].published[1]
+            assert source.questions.keys() <= about.tasks.keys()
+            facts = about.table["mirdata"]["loader"], about.table["mirdata"]["version"]
+            assert {(remote.mirdata, remote.commit) for remote in source.remotes} <= {facts}
+            assert bool(source.remotes) != bool(source.by_hand)
             assert "mirdata" in about.datasets[name].card("published")

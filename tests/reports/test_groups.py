@@ -21,13 +21,13 @@ def test_a_group_has_a_table_once_two_of_its_tasks_were_run(tmp_path: Path) -> N
     write(tmp_path, "gtzan_genre", "genre", "CI")
     (table,) = group_tables(read_records(tmp_path))
     # Columns in the order of the group; published rows first.
-    assert (table.name, table.columns[2:]) == ("group_sound", ("MMAU-music", "GTZAN"))
-    rows = {(row[0], row[1]): row[2:] for row in table.rows}
+    assert (table.name, table.columns[4:]) == ("group_sound", ("MMAU-music", "GTZAN"))
+    rows = {(row[0], row[1]): row[4:] for row in table.rows}
     measured = rows[MODEL, "measured"]
     assert [cell.value for cell in measured if isinstance(cell, Estimate)] == [75.0, 50.0]
     assert rows["MOSS-Music-8B-Instruct", "MOSS-Music README"] == [Estimate(80.78), Estimate(93.59)]
     assert rows["Gemini 2.5 Pro", "Qwen3-Omni README"] == [None, Estimate(81.0)]
-    assert table.rows[-1][0] == MODEL
+    assert table.rows[-1][:4] == [MODEL, "measured", "default", "generated-seed1"]
     assert any(
         note.startswith("GTZAN: github.com/OpenMOSS/MOSS-Music, README.md at commit")
         for note in table.notes
@@ -44,7 +44,7 @@ def test_a_column_shows_runs_with_its_parameters_and_the_nearest_to_the_defaults
     write(tmp_path, "musictheorybench", "knowledge", "CC", params={"shots": "few"}, day=2)
     tables = {table.name: table for table in group_tables(read_records(tmp_path))}
     table = tables["group_text"]
-    assert table.columns[2:] == ("MusicTheoryBench knowledge", "MUSE syncopation")
+    assert table.columns[4:] == ("MusicTheoryBench knowledge", "MUSE syncopation")
     (row,) = table.rows
     assert [cell.value for cell in row if isinstance(cell, Estimate)] == [50.0, 100.0]
     assert all(cell.mark == "†" for cell in row if isinstance(cell, Estimate))

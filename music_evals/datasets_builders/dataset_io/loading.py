@@ -78,7 +78,6 @@ class Conversion:
     revision: str | None = None  # places and commits of the files, if they are known
     allow_partial: bool = False  # whether rows are left out whose files are missing or damaged
     on_piece: OnPiece = lambda *_: None
-    name: str = ""  # what messages call the source, if it is no folder of the user's
 
 
 Convert = Callable[[Conversion], Provenance]

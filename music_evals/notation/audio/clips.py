@@ -5,7 +5,6 @@ sample rate.
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 MAX_RATE = 48_000  # Hz; above it a clip is resampled
@@ -67,17 +66,6 @@ def sendable_clip(data: bytes, seconds: float) -> Clip:
     buffer = io.BytesIO()
     soundfile.write(buffer, np.clip(samples, -1, 1), rate, format="WAV", subtype="PCM_16")
     return Clip(buffer.getvalue(), "wav")
-
-
-def lasts_longer(path: Path, seconds: float) -> bool:
-    """Whether a file of sound lasts longer; not if it cannot be decoded."""
-    import soundfile
-
-    try:
-        info = soundfile.info(str(path))
-    except RuntimeError:
-        return False
-    return bool(info.frames > seconds * info.samplerate)
 
 
 @contextmanager

@@ -9,15 +9,13 @@ from music_evals.benchmarks import published
 from music_evals.benchmarks.groups import Column, Group, load_groups
 from music_evals.reports.records import Records
 from music_evals.reports.summary import with_music
-from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Rows, Table, notes
-from music_evals.reports.tables.common import NOT_PUBLISHED, THIRD_PARTY
+from music_evals.reports.table import Cell, Table
+from music_evals.reports.tables.common import THIRD_PARTY, Row, make_table, paper_labels
 from music_evals.scorers.metrics.estimates import Estimate
 
 _LEAST = 2  # columns with a run
 _ORDER = ["is_complete", "is_published_test", "nearness", "n", "created"]
 """Of a model's runs of a task, the last in this order is shown."""
-_Figures = dict[tuple[str, str], dict[str, Estimate]]
-"""Model and source → figures by the title of their column."""
 
 
 def group_tables(records: Records) -> list[Table]:
@@ -27,66 +25,59 @@ def group_tables(records: Records) -> list[Table]:
 
 
 def _table(records: Records, group: Group) -> Table:
-    measured = _measured(records, group)
-    scored = {title for figures in measured.values() for title in figures}
-    columns = [column for column in group.columns if column.title in scored]
-    if len(columns) < _LEAST:
-        return Table(group.name, group.title, ("Model", "Source"), [])
-    rows: Rows = []
-    kinds: list[str] = []
-    for kind, by_model in ((PUBLISHED, _published(columns)), (MEASURED, measured)):
-        for label, figures in by_model.items():
-            cells: list[Cell] = [figures.get(column.title) for column in columns]
-            rows.append([*label, *cells])
-            kinds.append(kind)
-    headings = ("Model", "Source", *(column.title for column in columns))
-    title = f"{group.title}, in percent"
-    lines = [*_notes(columns, measured)]
-    return Table(f"group_{group.name}", title, headings, rows, lines, kinds)
-
-
-def _measured(records: Records, group: Group) -> _Figures:
-    """The figures of each model that ran a task of a group."""
-    figures: _Figures = {}
+    by_model: dict[str, dict[str, int]] = {}  # model → title of a column → run
     for column in group.columns:
-        runs = with_music(
-            records.current(column.task.benchmark, task=column.task.name, **column.parameters)
-        )
-        runs = runs.assign(nearness=-runs["changes"])
-        for number, run in runs.sort_values(_ORDER).iterrows():
-            if score := records.percent(number, column.metric):
-                mark = "" if run["is_published_test"] else "†"
-                row = figures.setdefault((run["model"], MEASURED), {})
-                row[column.title] = replace(score, mark=mark + score.mark)
-    return figures
+        task = column.task
+        runs = with_music(records.current(task.benchmark, task=task.name, **column.parameters))
+        runs = runs.assign(nearness=-runs["changes"]).sort_values(_ORDER)
+        for number, model in runs["model"].items():
+            by_model.setdefault(model, {})[column.title] = number
+    numbers = [number for shown in by_model.values() for number in shown.values()]
+    run_titles = {title for shown in by_model.values() for title in shown}
+    columns = [column for column in group.columns if column.title in run_titles]
+    is_shown = len(columns) >= _LEAST
+    measured = [_row(records, model, columns, by_model[model]) for model in by_model if is_shown]
+    table = make_table(
+        f"group_{group.name}",
+        f"{group.title}, in percent",
+        [column.title for column in columns],
+        measured,
+        records.runs.loc[numbers],
+        published=_published(columns),
+        note="third_party_reports",
+    )
+    return replace(table, notes=[*table.notes, *_notes(columns)])
 
 
-def _published(columns: Sequence[Column]) -> _Figures:
-    """The figures that others published, of columns that have any."""
-    figures: _Figures = {}
+def _row(records: Records, model: str, columns: Sequence[Column], numbers: dict[str, int]) -> Row:
+    runs = records.runs.loc[[*numbers.values()]]
+    figures: dict[str, Cell] = {}
+    for column in columns:
+        number = numbers.get(column.title)
+        score = None if number is None else records.percent(number, column.metric)
+        if score and not runs.at[number, "is_published_test"]:
+            score = replace(score, mark="†")
+        figures[column.title] = score
+    conditions, data = ("; ".join(dict.fromkeys(runs[name])) for name in ("condition", "data"))
+    return [model, "measured", conditions, data], figures
+
+
+def _published(columns: Sequence[Column]) -> Iterator[Row]:
+    """The figures that others published, by model and source."""
+    figures: dict[tuple[str, str], dict[str, Cell]] = {}
     for column in columns:
         for row in published(column.task.benchmark, THIRD_PARTY).rows if column.published else ():
-            if column.published in row.figures:
-                label = row.labels["model"], row.labels.get("source", "third party")
-                value = row.figures[column.published]
-                figures.setdefault(label, {})[column.title] = Estimate(value)
-    return figures
+            label = row.labels["model"], row.labels["source"]
+            value = row.figures[column.published]
+            figures.setdefault(label, {})[column.title] = Estimate(value)
+    for label, values in figures.items():
+        yield paper_labels(*label), values
 
 
-def _notes(columns: Sequence[Column], measured: _Figures) -> Iterator[str]:
-    yield "Measured figures are followed by their 95% interval and the number of items."
-    marks = [figure.mark for figures in measured.values() for figure in figures.values()]
-    if any("†" in mark for mark in marks):
-        yield NOT_PUBLISHED
-    lower = [column.title for column in columns if column.lower_is_better]
-    if lower:
-        yield f"Lower is better: {', '.join(lower)}."
-    sources: dict[str, list[str]] = {}
+def _notes(columns: Sequence[Column]) -> Iterator[str]:
+    """Where published figures are from, and which measured ones are better if they are low."""
     for column in columns:
         if column.published:
-            source = published(column.task.benchmark, THIRD_PARTY).source
-            sources.setdefault(source, []).append(column.title)
-    if sources:
-        yield from notes("third_party_reports")
-    for source, titles in sources.items():
-        yield f"{', '.join(titles)}: {source}."
+            yield f"{column.title}: {published(column.task.benchmark, THIRD_PARTY).source}."
+        if column.lower_is_better:
+            yield f"{column.title}: lower is better."

@@ -122,10 +122,8 @@ def test_mirdata_is_not_loaded_with_the_tasks_and_sets_up_no_logging() -> None:
 
 
 def test_each_dataset_is_one_of_mirdata_with_its_version_and_remotes() -> None:
-    for name in benchmarks.names():
-        facts = benchmarks.load(name).table.get("mirdata")
-        if facts is None:
-            continue
-        dataset = mirdata.initialize(facts["loader"], version=facts["version"])
-        files = facts["published"].get("remote", {}).get("files", ())
-        assert {*files} <= {*(dataset.remotes or {})}, name
+    for name in benchmarks.dataset_names():
+        for remote in benchmarks.dataset_facts(name).published[1].remotes:
+            if remote.mirdata:
+                dataset = mirdata.initialize(remote.mirdata, version=remote.commit)
+                assert remote.files == ("*",) or {*remote.files} <= {*dataset.remotes}, name
