@@ -31,7 +31,10 @@ def test_known_replies_have_their_reading_and_score(row: dict[str, str]) -> None
 @pytest.mark.parametrize("name", KINDS)
 def test_a_reference_as_a_model_would_write_it_is_right(name: str) -> None:
     kind, right = kind_of(name, VOCABULARY), TYPED[name]
-    for reply in (f"Final Answer: {kind.write(right)}", f"I listened.\n\n**Answer:** {kind.write(right)}"):
+    for reply in (
+        f"Final Answer: {kind.write(right)}",
+        f"I listened.\n\n**Answer:** {kind.write(right)}",
+    ):
         assert judge_typed(reply, right, kind).value == pytest.approx(1)
 
 
@@ -50,7 +53,9 @@ def test_any_reply_is_read_and_scored_from_0_to_1(reply: str, name: str) -> None
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("piece", ["1, ", "C4, ", "rock, ", "( ", "1:1:", "and and ", "9" * 50 + " "])
+@pytest.mark.parametrize(
+    "piece", ["1, ", "C4, ", "rock, ", "( ", "1:1:", "and and ", "9" * 50 + " "]
+)
 def test_long_replies_are_bounded(name: str, piece: str) -> None:
     verdict = judge_typed(piece * 20_000, TYPED[name], kind_of(name, VOCABULARY))
     assert 0 <= verdict.value < 1
@@ -67,9 +72,13 @@ def test_an_unknown_kind_is_refused(name: str) -> None:
 def test_micro_and_macro_f1_are_those_of_scikit_learn() -> None:
     random, names = Random(1), [f"tag {number}" for number in range(12)]
     kind = kind_of("labels", names)
-    sides = [["; ".join(random.sample(names, random.randint(1, 5))) for _ in range(60)] for _ in "ab"]
+    sides = [
+        ["; ".join(random.sample(names, random.randint(1, 5))) for _ in range(60)] for _ in "ab"
+    ]
     answers, rights = sides
-    tables = [np.array([[name in text.split("; ") for name in names] for text in side]) for side in sides]
+    tables = [
+        np.array([[name in text.split("; ") for name in names] for text in side]) for side in sides
+    ]
     values = [kind.score(*pair) for pair in zip(answers, rights, strict=True)]
     weights = [kind.weight(*pair) for pair in zip(answers, rights, strict=True)]
     score = estimate(values, [*range(60)], weights=weights)
@@ -103,7 +112,18 @@ def test_tags_outside_the_vocabulary_lower_precision() -> None:
 
 REFERENCES = {**TYPED, "sequence:midi": "60", "sequence:hz": "60", "set:name": "60"}
 NO_ANSWER = {"REFUSED", "SEVERAL", "NONE"}
-TAGS = ("jazz", "rock", "hip hop", "electronic", "ambient", "folk", "classical", "metal", "up", "down")
+TAGS = (
+    "jazz",
+    "rock",
+    "hip hop",
+    "electronic",
+    "ambient",
+    "folk",
+    "classical",
+    "metal",
+    "up",
+    "down",
+)
 
 
 def plain(text: str) -> object:
@@ -116,7 +136,9 @@ def plain(text: str) -> object:
 
 def test_replies_by_people_who_have_not_seen_the_readers() -> None:
     """460 replies in ten languages; 260 of them were used to mend the readers, then 200 were new."""
-    lines = (Path(__file__).parent / "data" / "replies.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (Path(__file__).parent / "data" / "replies.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     outcomes = {"right": 0, "unread": 0, "misread": 0}
     for line in lines:
         case = json.loads(line)
