@@ -11,7 +11,7 @@ from music_evals.reports.run_metadata import metadata_tables
 from music_evals.reports.sanitize import reason
 from music_evals.reports.summary import summary_table
 from music_evals.reports.table import Table
-from music_evals.reports.tables import abc_eval, lilybench, msu, muse, muse_ten, ziqi
+from music_evals.reports.tables import abc_eval, lilybench, msu, muse, muse_ten, pitchbench, ziqi
 from music_evals.reports.tables.common import (
     cost_table,
     floors_table,
@@ -31,6 +31,7 @@ _TABLES = {
     "lilybench": lilybench.tables,
     "abc_eval": abc_eval.tables,
     "lilybench_generation": lilybench.generation_tables,
+    "pitchbench": pitchbench.tables,
 }
 """Benchmark → its own tables; the others have the table of scores."""
 _SHARED = (protocols_table, tags_table, third_party_table, floors_table, replies_table)

@@ -100,6 +100,8 @@ def play(
     for onset, chord in zip(onsets or range(len(chords)), chords, strict=True):
         start = round(onset * TICKS_PER_BEAT)
         notes += [Note(start, pitch, ticks, rng.randint(80, 105)) for pitch in chord]
+    if onsets:  # Loudness is set until the last note: an inaudible one makes that a fixed time.
+        notes.append(Note(round((seconds - 0.1) * TICKS_PER_BEAT), 60, 1, 1))
     program = rng.choice(programs)
     return _render(Performance(tuple(notes), 60, (4, 4), None, program=program), seconds)
 
