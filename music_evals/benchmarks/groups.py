@@ -20,7 +20,7 @@ class Column:
         parameters: that differ from their defaults.
         metric: that is shown, ``SCORER/METRIC``; by default the task's main one.
         lower_is_better: whether a low value is a good one.
-        published: column of ``published/third_party.csv`` with its figures, if there are any.
+        published: column of published tables with its figures; by default the name of the task.
     """
 
     title: str
@@ -29,6 +29,11 @@ class Column:
     metric: str = ""
     lower_is_better: bool = False
     published: str = ""
+
+    @property
+    def figure(self) -> str:
+        """The column of published tables with its figures."""
+        return self.published or self.task.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,6 @@ def _dataset(path: str) -> DatasetSpec:
         facts = read_facts(tomllib.loads(text).get("mirdata", {}))
     except (OSError, ValueError) as error:
         raise ValueError(f"facts={path} cannot be read: {error}") from error
-    if [*facts.tasks] != [_NAME]:
-        raise ValueError(f"facts={path} must have one table of a task, [mirdata.tasks.{_NAME}]")
     version = f"{VERSION}+{sha256(text.encode()).hexdigest()[:8]}"
     remote = benchmarks.Remote(mirdata=facts.loader, commit=facts.version)
     source = benchmarks.Source(f"{facts.loader} of mirdata", remotes=[remote])

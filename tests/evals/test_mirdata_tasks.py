@@ -65,10 +65,6 @@ def test_a_file_of_facts_is_a_listening_test(tmp_path: Path) -> None:
         ("[mirdata]\nloader = 'x'", r"cannot be read: \[mirdata\]: 'tasks'"),
         ("loader =", "Invalid value"),
         ("loader = 'x'", r"cannot be read: \[mirdata\]: 'tasks'"),
-        (
-            FACTS.replace("tasks.listening", "tasks.words"),
-            r"must have one table of a task, \[mirdata.tasks.listening\]",
-        ),
     ],
 )
 def test_a_file_that_is_wrong_is_one_error(text: str, message: str, tmp_path: Path) -> None:

@@ -275,30 +275,28 @@ def _published_by_task(benchmark: str, tasks: Sequence[str]) -> Rows:
 
 
 def third_party_table(records: Records, benchmark: str) -> Table | None:
-    """Make the table of accuracy over all tasks, or of another figure that third parties published,
-    beside their figures; None without such figures.
+    """Make the table of accuracy over all tasks beside figures that others published; None without
+    such figures.
     """
     if THIRD_PARTY not in published_names(benchmark):
         return None
     rows = published(benchmark, THIRD_PARTY).rows
     note = f"{THIRD_PARTY}_reports" if "source" in rows[0].labels else THIRD_PARTY
-    figure = next(iter(rows[0].figures))
-    heading = title_of(figure)
     paper: list[Row] = []
     for row in rows:
         source = row.labels.get("source", "third party, 500 sampled")
-        figures = {heading: Estimate(row.figures[figure])}
+        figures = {"Accuracy": Estimate(row.figures["accuracy"])}
         paper.append((paper_labels(row.labels["model"], source), figures))
     runs = records.current(benchmark)
     measured: list[Row] = []
     for cells, group in condition_rows(runs):
         items = pd.concat([records.main[number].assign(stratum="") for number in group.index])
-        measured.append((cells, {heading: percent(score_of(items))}))
+        measured.append((cells, {"Accuracy": percent(score_of(items))}))
     table = make_table(
         f"{benchmark}_{THIRD_PARTY}",
-        f"{load(benchmark).title}: {figure} over all questions in percent, beside figures of a "
+        f"{load(benchmark).title}: accuracy over all questions in percent, beside figures of a "
         "third party",
-        [heading],
+        ["Accuracy"],
         measured,
         runs,
         published=paper,

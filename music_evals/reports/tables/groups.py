@@ -4,13 +4,16 @@ figures that others published.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
-from music_evals.benchmarks import published
+import pandas as pd
+
+from music_evals.benchmarks import Published, published, published_names
 from music_evals.benchmarks.groups import Column, Group, load_groups
 from music_evals.reports.records import Records
 from music_evals.reports.summary import with_music
 from music_evals.reports.table import Cell, Table
-from music_evals.reports.tables.common import THIRD_PARTY, Row, make_table, paper_labels
+from music_evals.reports.tables.common import BY_TASK, THIRD_PARTY, Row, make_table, paper_labels
 from music_evals.scorers.metrics.estimates import Estimate
 
 _LEAST = 2  # columns with a run
@@ -25,59 +28,64 @@ def group_tables(records: Records) -> list[Table]:
 
 
 def _table(records: Records, group: Group) -> Table:
-    by_model: dict[str, dict[str, int]] = {}  # model → title of a column → run
+    shown = []
     for column in group.columns:
         task = column.task
         runs = with_music(records.current(task.benchmark, task=task.name, **column.parameters))
-        runs = runs.assign(nearness=-runs["changes"]).sort_values(_ORDER)
-        for number, model in runs["model"].items():
-            by_model.setdefault(model, {})[column.title] = number
-    numbers = [number for shown in by_model.values() for number in shown.values()]
-    run_titles = {title for shown in by_model.values() for title in shown}
-    columns = [column for column in group.columns if column.title in run_titles]
-    is_shown = len(columns) >= _LEAST
-    measured = [_row(records, model, columns, by_model[model]) for model in by_model if is_shown]
+        runs = runs.assign(title=column.title, metric=column.metric, nearness=-runs["changes"])
+        shown.append(runs.sort_values(_ORDER).drop_duplicates("model", keep="last"))
+    runs = pd.concat(shown)
+    titles = {*runs["title"]}
+    columns = [column for column in group.columns if column.title in titles]
+    by_model = runs.groupby("model") if len(columns) >= _LEAST else ()
     table = make_table(
         f"group_{group.name}",
         f"{group.title}, in percent",
         [column.title for column in columns],
-        measured,
-        records.runs.loc[numbers],
+        [_row(records, model, own) for model, own in by_model],
+        runs,
         published=_published(columns),
         note="third_party_reports",
     )
     return replace(table, notes=[*table.notes, *_notes(columns)])
 
 
-def _row(records: Records, model: str, columns: Sequence[Column], numbers: dict[str, int]) -> Row:
-    runs = records.runs.loc[[*numbers.values()]]
+def _row(records: Records, model: str, runs: pd.DataFrame) -> Row:
+    """The row of a model, from the runs that are shown."""
     figures: dict[str, Cell] = {}
-    for column in columns:
-        number = numbers.get(column.title)
-        score = None if number is None else records.percent(number, column.metric)
-        if score and not runs.at[number, "is_published_test"]:
-            score = replace(score, mark="†")
-        figures[column.title] = score
+    for number, run in runs.iterrows():
+        score = records.percent(number, run["metric"])
+        mark = "" if run["is_published_test"] else "†"
+        figures[run["title"]] = score and replace(score, mark=mark)
     conditions, data = ("; ".join(dict.fromkeys(runs[name])) for name in ("condition", "data"))
     return [model, "measured", conditions, data], figures
 
 
 def _published(columns: Sequence[Column]) -> Iterator[Row]:
     """The figures that others published, by model and source."""
-    figures: dict[tuple[str, str], dict[str, Cell]] = {}
+    figures: dict[tuple[str, ...], dict[str, Cell]] = {}
     for column in columns:
-        for row in published(column.task.benchmark, THIRD_PARTY).rows if column.published else ():
-            label = row.labels["model"], row.labels["source"]
-            value = row.figures[column.published]
-            figures.setdefault(label, {})[column.title] = Estimate(value)
+        for row in chain.from_iterable(table.rows for table in _tables_of(column)):
+            model, source, *_ = row.labels.values()
+            if column.figure in row.figures:
+                value = Estimate(row.figures[column.figure])
+                figures.setdefault((model, source), {})[column.title] = value
     for label, values in figures.items():
         yield paper_labels(*label), values
+
+
+def _tables_of(column: Column) -> list[Published]:
+    """The published tables that have a column's figure."""
+    benchmark = column.task.benchmark
+    names = {BY_TASK, THIRD_PARTY}.intersection(published_names(benchmark))
+    tables = [published(benchmark, name) for name in sorted(names)]
+    return [table for table in tables if column.figure in table.rows[0].figures]
 
 
 def _notes(columns: Sequence[Column]) -> Iterator[str]:
     """Where published figures are from, and which measured ones are better if they are low."""
     for column in columns:
-        if column.published:
-            yield f"{column.title}: {published(column.task.benchmark, THIRD_PARTY).source}."
+        for table in _tables_of(column):
+            yield f"{column.title}: {table.source}."
         if column.lower_is_better:
             yield f"{column.title}: lower is better."
