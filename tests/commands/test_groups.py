@@ -34,7 +34,7 @@ def test_groups_are_listed_in_order_with_their_parameters() -> None:
         "MUSE syncopation: muse_syncopation -T modality=midi",
         "MUSE chords: muse_chord_quality -T modality=midi",
         "MusicTheoryBench knowledge: musictheorybench_knowledge",
-        "ABC-Eval measures: abc_eval_bar_count",
+        "ZIQI-Eval comprehension: ziqi_comprehension",
     ]
 
 
