@@ -64,6 +64,8 @@ def _list_published() -> None:
         console.print(
             f"{name}  [dim]{benchmarks.load(name).title}[/dim]", style="bold", highlight=False
         )
+        if source.by_hand:
+            say(f"  {source.by_hand}")
         for remote in source.remotes:
             revision = remote.revision if remote.doi else remote.revision[:10]
             say(
