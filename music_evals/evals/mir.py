@@ -17,11 +17,8 @@ from inspect_ai import Task
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import PUBLISHED, DatasetSpec
 from music_evals.datasets_builders.questions.media_questions import FEATURES
-from music_evals.datasets_builders.questions.mirdata_facts import (
-    VERSION,
-    mirdata_set,
-    read_facts,
-)
+from music_evals.datasets_builders.questions.mirdata.dataset import VERSION, mirdata_set
+from music_evals.datasets_builders.questions.mirdata.facts import read_facts
 from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
 

@@ -10,7 +10,8 @@ import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError, build_dataset
 from music_evals.datasets_builders.dataset_io.loading import load_split
-from music_evals.datasets_builders.questions.mirdata_facts import mirdata_set, read_facts
+from music_evals.datasets_builders.questions.mirdata.dataset import mirdata_set
+from music_evals.datasets_builders.questions.mirdata.facts import read_facts
 from music_evals.evals.registry import dataset_module
 from music_evals.notation.audio.clips import check_clip
 from tests import mirdata_sets

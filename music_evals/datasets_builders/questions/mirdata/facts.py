@@ -1,23 +1,8 @@
 """What is asked about a dataset of mirdata: facts of a benchmark's folder, or of a user's file."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
-
-from music_evals.datasets_builders.dataset_io import Conversion, DatasetSpec
-from music_evals.datasets_builders.questions import rendered_clips
-from music_evals.datasets_builders.questions.question_set import (
-    Composed,
-    MediaQuestion,
-    Records,
-    question_set,
-)
-
-if TYPE_CHECKING:
-    from music_evals.datasets_builders.questions.mirdata_tracks import TrackQuestions
-
-VERSION = "1.0.0"
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,26 +75,3 @@ def read_facts(table: Mapping[str, Any]) -> HeardSet:
         return HeardSet(**{**table, "tasks": tasks})
     except (KeyError, TypeError) as error:
         raise ValueError(f"[mirdata]: {error}") from error
-
-
-def mirdata_set(name: str, facts: HeardSet, version: str = VERSION) -> DatasetSpec:
-    """Describe the dataset of a benchmark on a dataset of mirdata."""
-
-    def read(conversion: Conversion, *_: object) -> "TrackQuestions":
-        from music_evals.datasets_builders.questions.mirdata_tracks import TrackQuestions
-
-        return TrackQuestions(name, facts, conversion)
-
-    stand_ins = {task: _stand_in(entry) for task, entry in facts.tasks.items() if entry.stand_in}
-    tasks = dict.fromkeys(facts.tasks, Records((), lambda _: None))
-    return question_set(name, version, tasks, stand_ins, read)
-
-
-def _stand_in(task: HeardTask) -> Composed:
-    composed: Callable[..., Iterable[MediaQuestion]] = getattr(
-        rendered_clips, f"{task.stand_in}_questions"
-    )
-    if not task.programs:
-        return composed
-    count = 5 * len(task.programs)
-    return partial(composed, programs=task.programs, count=count, question=task.question)

@@ -14,7 +14,7 @@ from music_evals.benchmarks import facts_text
 from music_evals.datasets_builders.dataset_io import PUBLISHED, Conversion, DatasetError
 from music_evals.datasets_builders.dataset_io.mirdata_sets import open_mirdata
 from music_evals.datasets_builders.questions.media_questions import MediaQuestion, Part, Records
-from music_evals.datasets_builders.questions.mirdata_facts import HeardSet, HeardTask
+from music_evals.datasets_builders.questions.mirdata.facts import HeardSet, HeardTask
 from music_evals.datasets_builders.questions.published_questions import (
     PublishedQuestions,
     read_media,
