@@ -16,8 +16,8 @@ from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performa
 
 LOWEST, HIGHEST = 45, 81
 """Pitches of single notes."""
-SUSTAINED = (19, 40, 56, 68, 71, 73)
-"""General MIDI: organ, violin, trumpet, oboe, clarinet, flute."""
+SUSTAINED = (40, 42, 56, 57, 66, 71, 73)
+"""General MIDI: violin, cello, trumpet, trombone, saxophone, clarinet, flute."""
 _SECONDS = 8.0
 _TONICS = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
 _CADENCES = {
@@ -99,7 +99,8 @@ def play(
     ticks = round(duration * TICKS_PER_BEAT)
     for onset, chord in zip(onsets or range(len(chords)), chords, strict=True):
         start = round(onset * TICKS_PER_BEAT)
-        notes += [Note(start, pitch, ticks, rng.randint(80, 105)) for pitch in chord]
+        level = rng.randint(45, 105)
+        notes += [Note(start, pitch, ticks, level + rng.randint(0, 10)) for pitch in chord]
     if onsets:  # Loudness is set until the last note: an inaudible one makes that a fixed time.
         notes.append(Note(round((seconds - 0.1) * TICKS_PER_BEAT), 60, 1, 1))
     program = rng.choice(programs)
