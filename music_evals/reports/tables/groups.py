@@ -4,7 +4,6 @@ figures that others published.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 
 import pandas as pd
 
@@ -47,7 +46,9 @@ def _table(records: Records, group: Group) -> Table:
         published=_published(columns),
         note="third_party_reports",
     )
-    return replace(table, notes=[*table.notes, *_notes(columns)])
+    sources = [f"{column.title}: {paper.source}." for column, paper in _tables_of(columns)]
+    lower = [f"{column.title}: lower is better." for column in columns if column.lower_is_better]
+    return replace(table, notes=[*table.notes, *sources, *lower])
 
 
 def _row(records: Records, model: str, runs: pd.DataFrame) -> Row:
@@ -63,9 +64,9 @@ def _row(records: Records, model: str, runs: pd.DataFrame) -> Row:
 
 def _published(columns: Sequence[Column]) -> Iterator[Row]:
     """The figures that others published, by model and source."""
-    figures: dict[tuple[str, ...], dict[str, Cell]] = {}
-    for column in columns:
-        for row in chain.from_iterable(table.rows for table in _tables_of(column)):
+    figures: dict[tuple[str, str], dict[str, Cell]] = {}
+    for column, table in _tables_of(columns):
+        for row in table.rows:
             model, source, *_ = row.labels.values()
             if column.figure in row.figures:
                 value = Estimate(row.figures[column.figure])
@@ -74,18 +75,11 @@ def _published(columns: Sequence[Column]) -> Iterator[Row]:
         yield paper_labels(*label), values
 
 
-def _tables_of(column: Column) -> list[Published]:
-    """The published tables that have a column's figure."""
-    benchmark = column.task.benchmark
-    names = {BY_TASK, THIRD_PARTY}.intersection(published_names(benchmark))
-    tables = [published(benchmark, name) for name in sorted(names)]
-    return [table for table in tables if column.figure in table.rows[0].figures]
-
-
-def _notes(columns: Sequence[Column]) -> Iterator[str]:
-    """Where published figures are from, and which measured ones are better if they are low."""
+def _tables_of(columns: Sequence[Column]) -> Iterator[tuple[Column, Published]]:
+    """Each column with the published tables that have its figure."""
     for column in columns:
-        for table in _tables_of(column):
-            yield f"{column.title}: {table.source}."
-        if column.lower_is_better:
-            yield f"{column.title}: lower is better."
+        names = {BY_TASK, THIRD_PARTY}.intersection(published_names(column.task.benchmark))
+        for name in sorted(names):
+            table = published(column.task.benchmark, name)
+            if any(column.figure in row.figures for row in table.rows):
+                yield column, table
