@@ -31,6 +31,8 @@ _BESIDE = {
 """Columns of the table of replies, and the metrics of a main scorer that only some runs have."""
 THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
+BY_TASK = "tasks"
+"""The published table of figures by task, with the column ``origin``."""
 LABELS = ("Model", "Source", "Condition", "Data")
 """Headings of the columns that name a run, or a row of a paper."""
 NOT_PUBLISHED = (
@@ -256,8 +258,21 @@ def score_table(records: Records, benchmark: str) -> Table:
     ]
     lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
     title = f"{load(benchmark).title}: main metrics in percent"
+    paper = _published_by_task(benchmark, tasks)
+    kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(rows) if paper else []
     columns = (*LABELS, *map(title_of, tasks))
-    return Table(f"{benchmark}_scores", title, columns, rows, lines)
+    return Table(f"{benchmark}_scores", title, columns, [*paper, *rows], lines, kinds)
+
+
+def _published_by_task(benchmark: str, tasks: Sequence[str]) -> Rows:
+    if BY_TASK not in published_names(benchmark):
+        return []
+    rows: Rows = []
+    for row in published(benchmark, BY_TASK).rows:
+        values = {task: Estimate(value, decimals=2) for task, value in row.figures.items()}
+        labels = paper_labels(row.labels["model"], row.labels["origin"])
+        rows.append([*labels, *map(values.get, tasks)])
+    return rows
 
 
 def third_party_table(records: Records, benchmark: str) -> Table | None:
