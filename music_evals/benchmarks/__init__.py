@@ -189,19 +189,24 @@ class Benchmark:
 
     @property
     def year(self) -> int:
-        """The year of the paper, with which arXiv's numbers begin."""
-        return 2000 + int(self.url.rpartition("/")[2][:2])
+        """The year of the paper, as stated; arXiv's numbers begin with it."""
+        return int(self.table.get("year") or 2000 + int(self.url.rpartition("/")[2][:2]))
+
+    @property
+    def venue(self) -> str:
+        """Where the paper was published."""
+        return str(self.table.get("venue", "arXiv preprint"))
 
     @property
     def citation(self) -> str:
         """The paper as BibTeX."""
-        number = self.url.rpartition("/")[2]
+        number = f" arXiv:{self.url.rpartition('/')[2]}" if "venue" not in self.table else ""
         authors = " and ".join(author.removeprefix("and ") for author in self.authors)
         return f"""\
 @article{{{self.authors[0].split()[-1].lower()}{self.year}{self.name},
   title = {{{{{self.paper}}}}},
   author = {{{authors}}},
-  journal = {{arXiv preprint arXiv:{number}}},
+  journal = {{{self.venue}{number}}},
   year = {{{self.year}}},
 }}"""
 

@@ -93,7 +93,7 @@ class PairedRow(NamedTuple):
 def paired_runs(records: Records) -> list[PairedRun]:
     """Return all current runs as comparisons take them."""
     runs = records.runs[records.runs["is_current"]]
-    return [_paired_run(records, number, run) for number, run in runs.iterrows()]
+    return [paired_run(records, number, run) for number, run in runs.iterrows()]
 
 
 def own_music(runs: Iterable[PairedRun]) -> list[PairedRun]:
@@ -101,9 +101,10 @@ def own_music(runs: Iterable[PairedRun]) -> list[PairedRun]:
     return [run for run in runs if all(run.factors[name] == ARMS[name] for name in ARMS)]
 
 
-def _paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
+def paired_run(records: Records, number: int, run: pd.Series, by: str = "pair") -> PairedRun:
+    """Return a run as comparisons take it; items with an equal value in a column are a pair."""
     items, params = records.main[number], run["params"]
-    counted = items[items["counts"] & items["value"].notna()].groupby("pair")
+    counted = items[items["counts"] & items["value"].notna()].groupby(by)
     scores = counted.agg({"value": "mean", "cluster": "first", "stratum": "first"})
     factors = {name: params[name] for name in params if name not in _NOT_FACTORS}
     factors |= {name: params.get(name, value) for name, value in {**ARMS, **_LATER}.items()}

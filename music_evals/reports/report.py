@@ -11,7 +11,16 @@ from music_evals.reports.run_metadata import metadata_tables
 from music_evals.reports.sanitize import reason
 from music_evals.reports.summary import summary_table
 from music_evals.reports.table import Table
-from music_evals.reports.tables import abc_eval, lilybench, msu, muse, muse_ten, pitchbench, ziqi
+from music_evals.reports.tables import (
+    abc_eval,
+    lilybench,
+    msu,
+    muse,
+    muse_ten,
+    musica,
+    pitchbench,
+    ziqi,
+)
 from music_evals.reports.tables.common import (
     cost_table,
     floors_table,
@@ -29,6 +38,7 @@ _TABLES = {
     "msu": msu.tables,
     "lilybench": lilybench.tables,
     "abc_eval": abc_eval.tables,
+    "musica": musica.tables,
     "lilybench_generation": lilybench.generation_tables,
     "pitchbench": pitchbench.tables,
 }

@@ -24,6 +24,7 @@ from music_evals.evals.registry import dataset_module
 from tests.abc_eval_dataset import write_files
 from tests.datasets_builders.msu.test_dataset import write_snapshot
 from tests.datasets_builders.test_musictheorybench import published as write_theory
+from tests.evals import test_listening_sets as listening
 from tests.evals.test_question_sets import rul_record, sound
 from tests.published_servers import Servers, folder_files, rerouted, serve, tar
 from tests.ziqi_source import write_source
@@ -254,6 +255,55 @@ def put_ssmr(servers: Servers, _: Path) -> None:
     put_repository(servers, "ssmr", files)
 
 
+def put_file(servers: Servers, name: str, end: str, content: bytes) -> None:
+    """Serve a file at the address with this end."""
+    (address,) = [address for address in remotes(name) if address.endswith(end)]
+    servers.files[address.removeprefix("https://")] = content
+
+
+def put_mmau_pro(servers: Servers, _: Path) -> None:
+    records = [listening.mmau_pro_record(number) for number in range(3)]
+    put_repository(servers, "mmau_pro", listening.mmau_pro_files(records))
+
+
+def put_wildscore(servers: Servers, _: Path) -> None:
+    records = listening.table([listening.wildscore_record("one")])
+    files = {"data.csv": records, "images/one.jpg": listening.gif(3), "README.md": b"#"}
+    put_repository(servers, "wildscore", files)
+
+
+def put_musica(servers: Servers, _: Path) -> None:
+    put_file(servers, "musica", "seed_52.tsv", listening.musica_files(4)["seed_52.tsv"])
+
+
+def put_mtg_jamendo(servers: Servers, _: Path) -> None:
+    text = next(iter(listening.mtg_files().values()))
+    for split in ("genre", "moodtheme", "instrument", "top50tags"):
+        tag = {"genre": b"rock", "moodtheme": b"sad", "instrument": b"harp"}.get(split, b"rock")
+        own = text.splitlines()[0] + b"\ntrack_1\tartist\talbum\t14/214.mp3\t9\tx---" + tag
+        content = text if split == "genre" else own
+        put_file(servers, "mtg_jamendo", f"autotagging_{split}-test.tsv", content)
+
+
+def put_magnatagatune(servers: Servers, _: Path) -> None:
+    files = listening.magnatagatune_files()
+    put_file(servers, "magnatagatune", "annotations_final.csv", files["annotations_final.csv"])
+
+
+def put_vocalset(servers: Servers, _: Path) -> None:
+    record = listening.vocalset_record("f2_scales_vocal_fry_a_00", "vocal_fry")
+    put_file(servers, "vocalset", "CMI_VocalSet_tech.jsonl", json.dumps(record).encode())
+    (path,) = record["audio_path"]
+    clip = {path.removeprefix("data/"): sound()}
+    put_repository(servers, "vocalset", {"test_Data.zip": zipped(clip)})
+
+
+def put_lyrics(servers: Servers, _: Path) -> None:
+    (doi,) = remotes("lyrics")
+    texts = {"lyrics_transcripts/test/A - B.txt": listening.LYRICS.encode(), "README.txt": b"Read."}
+    servers.record(doi, {"musdb18_lyrics.zip": zipped(texts)})
+
+
 def zipped(files: dict[str, bytes]) -> bytes:
     import zipfile
 
@@ -274,16 +324,23 @@ ROWS = {
     "abc_eval": ("bar_count", 8),
     "lilybench": ("bar_count", 4),
     "lilybench_generation": ("prompts", 1000),
+    "lyrics": ("musdb18", 2),
+    "magnatagatune": ("tags", 2),
     "mmar": ("music", 3),
     "mmau": ("music", 3),
+    "mmau_pro": ("music", 3),
     "mmau_test": ("questions", 1),
     "msu": ("questions", 12),
+    "mtg_jamendo": ("genre", 2),
     "muchomusic": ("listening", 4),
     "muse": ("chord_quality", 44),
     "muse_ten": ("meter", 19),
+    "musica": ("pages", 4),
     "musictheorybench": ("knowledge", 8),
     "rul_muchomusic": ("muchomusic", 5),
     "ssmr": ("textual", 1),
+    "vocalset": ("technique", 1),
+    "wildscore": ("scores", 1),
     "ziqi": ("generation", 4),
 }
 """Benchmark → a config, and its rows."""
@@ -327,7 +384,8 @@ def test_it_is_fetched_once_and_the_same_as_from_a_folder(
         assert f"licence: {remote.licence}" in shown
         assert ("no commit is known for" in shown) or remote.commit or not remote.hub
     main = source.remotes[0]
-    assert first.revision == (main.commit or main.doi or COMMIT)
+    unpinned = "unknown" if main.file else COMMIT
+    assert first.revision == (main.commit or main.doi or unpinned)
     assert all(
         f"{remote.place}@" in (first.provenance.source_revision or "") for remote in source.remotes
     )

@@ -660,6 +660,8 @@ def test_wrong_parameters_are_named() -> None:
         ("all_words", "harp, not lute", None),
         ("last_box", r"\boxed{A} or \boxed{ C }", "C"),
         ("last_box", "C", None),
+        ("last_letter", "(A) or (B).", "B"),
+        ("last_letter", "Answer: C.", "C"),
     ],
 )
 def test_replies_are_read_as_the_authors_do(reader: str, reply: str, answer: str | None) -> None:

@@ -7,7 +7,7 @@ from zlib import crc32
 import pytest
 from PIL import Image
 
-from music_evals.notation.pictures import check_picture
+from music_evals.notation.pictures import as_sendable, check_picture
 
 
 def picture(form: str) -> bytes:
@@ -54,3 +54,17 @@ def test_pictures_that_models_take(form: str) -> None:
 )
 def test_other_files_are_refused(data: bytes, problem: str) -> None:
     assert problem in problem_with(data)
+
+
+def test_a_gif_becomes_png_and_other_pictures_stay_as_they_are() -> None:
+    with Image.open(io.BytesIO(as_sendable(picture("GIF")))) as sent:
+        assert (sent.format, sent.size) == ("PNG", (30, 20))
+    assert as_sendable(picture("JPEG")) == picture("JPEG")
+
+
+def test_a_gif_that_is_damaged_or_too_large_is_refused() -> None:
+    with pytest.raises(ValueError, match="it is no PNG, JPEG or WebP"):
+        as_sendable(picture("GIF")[:20])
+    huge = b"GIF89a" + struct.pack("<HH", 65_000, 65_000) + picture("GIF")[10:]
+    with pytest.raises(ValueError, match="pixels"):
+        as_sendable(huge)

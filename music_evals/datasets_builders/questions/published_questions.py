@@ -1,7 +1,7 @@
 """Published files of questions with sound and pictures: a folder, or a repository on the Hub.
 
 - Records are JSON (a list, or an object whose keys become the field ``id``), JSON Lines, CSV, TSV,
-  or Parquet.
+  Parquet, or lines of text. A ``.csv`` file whose header has tabs is read as TSV.
 - Sound and pictures are files beside the records, bytes in a Parquet file as `datasets` stores
   them, or in a record of another file (`JoinedSound`).
 - Records and files may be in archives (zip, tar).
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TextIO
 
 from music_evals.datasets_builders.dataset_io import (
     PUBLISHED,
@@ -46,11 +46,11 @@ from music_evals.datasets_builders.questions.media_questions import (
 )
 from music_evals.notation.audio.clips import check_clip
 from music_evals.notation.cache import cache_folder
-from music_evals.notation.pictures import check_picture
+from music_evals.notation.pictures import as_sendable, check_picture
 
-_SUFFIXES = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp")
+_SUFFIXES = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp", ".gif")
 _LARGEST = 300_000_000  # bytes of a file of sound or a picture; a row holds it
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_MOST_HEADER = 100_000  # characters of a header in which a tab is looked for
 
 
 class MediaFiles:
@@ -340,10 +340,11 @@ def read_records(path: Path) -> Iterator[Record]:
         return
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            if path.suffix in _DELIMITERS:
-                yield from csv.DictReader(
-                    bounded_lines(lines, path.name), delimiter=_DELIMITERS[path.suffix]
-                )
+            if path.suffix in (".csv", ".tsv"):
+                yield from _delimited_records(lines, path.name)
+            elif path.suffix == ".txt":
+                for number, line in enumerate(bounded_lines(lines, path.name), start=1):
+                    yield {"id": f"{path.stem}-{number}", "file": str(path), "line": line}
             elif path.suffix == ".jsonl":
                 yield from (
                     json.loads(line) for line in bounded_lines(lines, path.name) if line.strip()
@@ -359,6 +360,13 @@ def read_records(path: Path) -> Iterator[Record]:
         raise DatasetError(f"{path.name} cannot be read: {error}") from error
 
 
+def _delimited_records(lines: TextIO, name: str) -> Iterator[Record]:
+    """The records of a table; a header with a tab says what stands between its cells."""
+    delimiter = "\t" if "\t" in lines.readline(_MOST_HEADER) else ","
+    lines.seek(0)
+    yield from csv.DictReader(bounded_lines(lines, name), delimiter=delimiter)
+
+
 def _parquet_records(path: Path) -> Iterator[Record]:
     import pyarrow as pa
 
@@ -372,7 +380,7 @@ def _parquet_records(path: Path) -> Iterator[Record]:
 def _read_media(path: Path) -> bytes:
     if path.stat().st_size > _LARGEST:
         raise ValueError(f"it has over {_LARGEST:,} bytes, which is the most")
-    return path.read_bytes()
+    return as_sendable(path.read_bytes())
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:

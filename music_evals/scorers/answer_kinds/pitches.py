@@ -11,9 +11,11 @@ Source: arXiv 2605.26176, section 3.
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import log2
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.runs import single_run, with_points
+from music_evals.scorers.metrics.transcription import note_f1
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.pitches import read_pitches
 from music_evals.scorers.readers.words import folded
@@ -132,25 +134,14 @@ def _score_set(spelling: str, answer: str, reference: str) -> float:
 
 def _score_sequence(spelling: str, answer: str, reference: str) -> float:
     given = [float(number) for number in answer.split()]
-    expected = [float(number) for number in reference.split()]
-    tolerance = 0.0
-    if spelling == "hz":
-        expected = [frequency(number) for number in expected]
-        tolerance = _HZ_APART
-    common = _common_length(given, expected, tolerance)
-    return 2 * common / max(len(given) + len(expected), 1)
+    notes = [_nearest_note(hertz) for hertz in given] if spelling == "hz" else [*map(int, given)]
+    return note_f1(notes, [int(number) for number in reference.split()], in_order=True)
 
 
-def _common_length(first: Sequence[float], second: Sequence[float], tolerance: float) -> int:
-    """The length of the longest common subsequence."""
-    row = [0] * (len(second) + 1)
-    for value in first:
-        previous = row
-        row = [0]
-        for place, other in enumerate(second):
-            is_equal = abs(value - other) <= tolerance
-            row.append(previous[place] + 1 if is_equal else max(previous[place + 1], row[-1]))
-    return row[-1]
+def _nearest_note(hertz: float) -> int:
+    """The MIDI number of a frequency; -1 if no note is within 1 Hz."""
+    midi = round(69 + 12 * log2(hertz / 440)) if hertz > 0 else -1
+    return midi if abs(frequency(midi) - hertz) <= _HZ_APART else -1
 
 
 _SCORES: dict[str, Callable[[str, str, str], float]] = {

@@ -7,13 +7,14 @@ reply up to `MAX_REPLY` characters.
 
 Sources: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py`` (`last_brackets`);
 github.com/mulab-mir/ muchomusic, ``scoring.py`` (`only_letter`); github.com/Sakshi113/MMAU and
-github.com/ddlBoJack/MMAR, ``evaluation.py`` (`all_words`). The authors of SSMR-Bench publish no
-reader: `last_box` takes the form that their prompt asks for.
+github.com/ddlBoJack/MMAR, ``evaluation.py`` (`all_words`); github.com/tomsouri/
+MusICA-MetaBench-preprint, ``src/mmmu_eval_utils.py`` (`last_letter`). The authors of SSMR-Bench
+publish no reader: `last_box` takes the form that their prompt asks for.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from string import ascii_uppercase
+from string import ascii_letters, ascii_uppercase
 
 from music_evals.scorers.readers import Reading
 
@@ -21,6 +22,8 @@ MAX_REPLY = 1_000_000
 _FIVE = (
     "ABCDE"  # the letters that RUL-MuChoMusic's authors look for, however many options are shown
 )
+_LETTERS = f"{ascii_letters}()"
+_MARGIN, _FEW_WORDS = ",.!?:;'\n ", 5  # of `last_letter`
 _CHOSEN = re.compile(r"(?i)(?:answer is|chose|choose|select|guess is|I guess) ([A-E])\b")
 
 
@@ -94,6 +97,28 @@ def last_box(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     return Reading("answered", found[-1], r"the last \boxed{}") if found else _unread(reply)
 
 
+def last_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
+    """Read the letter of an option at the end; else the last ``(B)``; else the last B between
+    spaces; else, in a reply of over five words, the last option that is quoted.
+
+    >>> last_letter("Answer: B.", ["Lute", "Harp"]).answer, last_letter("(A) it is", ["Lute",
+    ...     "Harp"]).answer
+    ('B', 'A')
+    """
+    reply, letters = reply[:MAX_REPLY], ascii_uppercase[: len(options)]
+    end = next((char for char in reversed(reply) if char in _LETTERS), " ")
+    text = f" {reply.strip(_MARGIN)} "
+    named = [end] if end in letters else re.findall(rf"\(([{letters}])\)", text)
+    named = named or re.findall(rf"(?= ([{letters}]) )", text)
+    if named:
+        return Reading("answered", named[-1], "the last letter")
+    lowered = text.lower()
+    places = [lowered.rfind(option.lower()) for option in options]
+    if len(text.split()) > _FEW_WORDS and max(places) >= 0:
+        return Reading("answered", letters[places.index(max(places))], "the last quoted option")
+    return _unread(reply)
+
+
 def _words(text: str) -> set[str]:
     return {*re.findall(r"\b\w+\b", text.lower())}
 
@@ -112,6 +137,7 @@ def _unread(reply: str) -> Reading:
 
 
 READERS: Mapping[str, Callable[[str, Sequence[str], int], Reading]] = {
-    reader.__name__: reader for reader in (last_brackets, only_letter, all_words, last_box)
+    reader.__name__: reader
+    for reader in (last_brackets, only_letter, all_words, last_box, last_letter)
 }
 """Readers by the name that ``benchmark.toml`` gives as ``official_reading``."""

@@ -1,0 +1,485 @@
+"""Question sets and tagging sets that are published only: made files in their layouts become the
+rows that they should, malformed records are refused, and known replies get their scores.
+"""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import soundfile
+from PIL import Image
+
+from music_evals.benchmarks import load
+from music_evals.datasets_builders import lyrics as lyrics_builder
+from music_evals.datasets_builders import musica as musica_builder
+from music_evals.datasets_builders import tagging
+from music_evals.datasets_builders.dataset_io import DatasetError, DatasetSpec, load_split
+from music_evals.evals import (
+    lyrics,
+    mmau_pro,
+    mtg_jamendo,
+    musica,
+    vocalset,
+    wildscore,
+)
+from music_evals.evals.shared.parameters import ParameterError
+from music_evals.reports.records import read_records
+from music_evals.reports.report import section_tables
+from tests.harness import metrics, run, run_scripted
+from tests.msu_dataset import png
+
+Rows = list[dict[str, Any]]
+
+
+def sound(seed: int = 0, seconds: float = 0.5, kind: str = "WAV") -> bytes:
+    samples = np.random.default_rng(seed).normal(0, 0.05, round(8000 * seconds))
+    buffer = io.BytesIO()
+    soundfile.write(buffer, samples.clip(-1, 1), 8000, format=kind)
+    return buffer.getvalue()
+
+
+def gif(shade: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("L", (8, 6), shade).save(buffer, format="GIF")
+    return buffer.getvalue()
+
+
+def archive(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as target:
+        for name, content in files.items():
+            target.writestr(name, content)
+    return buffer.getvalue()
+
+
+def table(records: Sequence[Mapping[str, Any]], delimiter: str = ",") -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue().encode()
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> Path:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def rows_of(folder: Path, spec: DatasetSpec, task: str) -> Rows:
+    return load_split(str(folder), task, "test", benchmark=spec).to_list()
+
+
+# --- MMAU-Pro ---
+
+
+def mmau_pro_record(number: int, **fields: Any) -> dict[str, Any]:
+    record = {
+        "id": f"q{number}",
+        "audio_path": [f"data/{number}.wav"],
+        "question": f"Which mode is piece {number} in?",
+        "answer": "Dorian",
+        "choices": ["Lydian", "Dorian", "Phrygian"],
+        "length_type": "short",
+        "perceptual_skills": ["Harmony Perception"],
+        "reasoning_skills": [],
+        "category": "music",
+        "sub-cat": "Western",
+    }
+    return {**record, **fields}
+
+
+def mmau_pro_files(records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([dict(record) for record in records]), buffer)
+    clips = {f"data/{number}.wav": sound(number) for number in range(4)}
+    return {"test.parquet": buffer.getvalue(), "data.zip": archive(clips)}
+
+
+def test_mmau_pro_asks_closed_questions_on_music_with_all_their_recordings(tmp_path: Path) -> None:
+    records = [
+        mmau_pro_record(0),
+        mmau_pro_record(1, audio_path=["data/2.wav", "data/1.wav"]),
+        mmau_pro_record(2, category="sound_music"),
+        mmau_pro_record(3, category="open", choices=[], answer="A fugue."),
+        mmau_pro_record(4, choices=[], answer="A fugue."),
+    ]
+    source = write(tmp_path, mmau_pro_files(records))
+    rows = rows_of(source, mmau_pro.BENCHMARK, "music")
+    assert [row["id"] for row in rows] == ["q0", "q1"]
+    assert (rows[0]["options"], rows[0]["answer"]) == (["Lydian", "Dorian", "Phrygian"], "B")
+    assert rows[0]["theme"] == "Western"
+    assert rows[1]["question"] == "<audio 1>\n\n<audio 2>\n\nWhich mode is piece 1 in?"
+    assert [cell["bytes"] for cell in rows[1]["audio"]] == [sound(2), sound(1)]
+    assert [row["tags"] for row in rows] == [["recordings: one"], ["recordings: several"]]
+
+
+def test_mmau_pro_sends_ten_minutes_and_refuses_an_answer_that_is_no_choice(
+    tmp_path: Path,
+) -> None:
+    assert mmau_pro.MmauProParameters().seconds == 600
+    source = write(tmp_path, mmau_pro_files([mmau_pro_record(0, answer="Locrian")]))
+    with pytest.raises(
+        DatasetError, match=r"record 'q0' is not as expected: .*none of its choices"
+    ):
+        rows_of(source, mmau_pro.BENCHMARK, "music")
+
+
+# --- WildScore ---
+
+
+def wildscore_record(name: str, **fields: Any) -> dict[str, Any]:
+    options = {"A": "a trill", "B": "a mordent", "C": "a turn"}
+    record = {"image": f"images/{name}.jpg", "question": f"What is the sign in {name}?"}
+    return {**record, "final_options": json.dumps(options), "truth_letter": "C", **fields}
+
+
+def test_wildscore_asks_with_the_picture_or_without(tmp_path: Path) -> None:
+    two = json.dumps({"B": "yes", "A": "no", "C": None})
+    records = [
+        wildscore_record("one"),
+        wildscore_record("two", final_options=two, truth_letter="B"),
+    ]
+    files = {"data.csv": table(records), "images/one.jpg": gif(7), "images/two.jpg": png(1)}
+    source = write(tmp_path, files)
+    first, second = rows_of(source, wildscore.BENCHMARK, "scores")
+    assert (first["options"], first["answer"]) == (["a trill", "a mordent", "a turn"], "C")
+    assert (second["options"], second["answer"]) == (["no", "yes"], "B")
+    assert (first["piece"], second["images"][0]["bytes"]) == ("one", png(1))
+    with Image.open(io.BytesIO(first["images"][0]["bytes"])) as picture:
+        assert (picture.format, picture.size, picture.getpixel((0, 0))) == (
+            "PNG",
+            (8, 6),
+            (7, 7, 7, 255),
+        )
+    sample, _ = wildscore.scores(dataset=str(source), stimulus="none").dataset
+    assert isinstance(sample.input[0].content, str)
+
+
+def test_wildscore_refuses_a_right_letter_without_an_option(tmp_path: Path) -> None:
+    files = {"data.csv": table([wildscore_record("one", truth_letter="D")])}
+    source = write(tmp_path, {**files, "images/one.jpg": png(1)})
+    with pytest.raises(DatasetError, match="is not as expected: ValueError"):
+        rows_of(source, wildscore.BENCHMARK, "scores")
+
+
+# --- MusICA ---
+
+NONE = "none of the other options is correct"
+SUBMODALITIES = {
+    "audio": "audio.mastermix.wav",
+    "symbolic": "symbolic.abc.txt",
+    "visual": "visual.short.png",
+}
+
+
+def musica_record(number: int, piece: str, modality: str, **fields: Any) -> dict[str, Any]:
+    """A row of an instance; by ear the first option is right, else the last."""
+    texts = ["F", "D", "B", NONE, "E"]
+    options = dict(zip("ABCDE", texts if modality == "audio" else texts[::-1], strict=True))
+    path = f"data/chorale-bricks/{piece}/{SUBMODALITIES[modality]}"
+    record = {
+        "item_id": f"{number}-{modality}",
+        "category": "pitch",
+        "subcategory": "pitch-recognition",
+        "skill": "pitch recognition",
+        "question": f"What is the pitch name of note {number}?",
+        "piece_id": piece,
+        "modality": modality,
+        "path_to_question_context_file": path,
+        "is_nota_correct": "0",
+        "index2ans": json.dumps(options),
+        "label_of_final_correct_option": "A" if modality == "audio" else "E",
+    }
+    return {**record, **fields}
+
+
+def musica_files(questions: int) -> dict[str, bytes]:
+    pieces = ["Gesius", "Vulpius"]
+    records = [
+        musica_record(number, pieces[number % 2], modality)
+        for number in range(questions)
+        for modality in SUBMODALITIES
+    ]
+    files = {"seed_52.tsv": table(records, "\t")}
+    for number, piece in enumerate(pieces):
+        folder = f"data/chorale-bricks/{piece}"
+        files |= {
+            f"{folder}/audio.mastermix.wav": sound(number),
+            f"{folder}/symbolic.abc.txt": f"X:1\nT:{piece}\nK:C\nC{number}DEF|".encode(),
+            f"{folder}/visual.short.png": png(number),
+        }
+    return files
+
+
+def test_musica_asks_the_same_question_in_three_modalities(tmp_path: Path) -> None:
+    source = write(tmp_path, musica_files(3))
+    rows = {
+        task: rows_of(source, musica_builder.BENCHMARK, task)
+        for task in ("sound", "notation", "pages")
+    }
+    ids = [[row["id"] for row in group] for group in rows.values()]
+    assert ids[0] == ids[1] == ids[2]
+    assert len({*ids[0]}) == 3
+    heard, read, seen = (group[1] for group in rows.values())
+    assert (heard["answer"], read["answer"], seen["answer"]) == ("A", "E", "E")
+    assert {row["options"][ord(row["answer"]) - 65] for row in (heard, read, seen)} == {"F"}
+    # All recordings have one name: the path tells them apart.
+    assert [row["audio"][0]["bytes"] for row in rows["sound"]] == [sound(0), sound(1), sound(0)]
+    assert [row["images"][0]["bytes"] for row in rows["pages"]] == [png(0), png(1), png(0)]
+    assert read["abc"] == ["X:1\nT:Vulpius\nK:C\nC1DEF|"]
+    assert (heard["theme"], heard["piece"]) == ("pitch-recognition", "Vulpius")
+    assert heard["tags"] == ["right: another option"]
+
+
+def test_musica_takes_no_other_piece_for_one_that_is_missing(tmp_path: Path) -> None:
+    files = {name: data for name, data in musica_files(2).items() if "Vulpius/" not in name}
+    source = write(tmp_path, files)
+    rows = rows_of(source, musica_builder.BENCHMARK, "sound")
+    sounds = [cell["bytes"] for row in rows for cell in [*row["audio"], *row["images"]]]
+    assert sounds == [sound(0), b"-"]
+    (sample,) = musica.sound(dataset=str(source), allow_partial=True).dataset
+    assert sample.metadata["piece"] == "Gesius"
+    with pytest.raises(ParameterError, match=r"1 files of .* Vulpius audio\.mastermix\.wav"):
+        musica.sound(dataset=str(source))
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "data/chorale-bricks/Gesius/none.abc.txt"])
+def test_musica_reads_no_text_outside_its_folder(path: str, tmp_path: Path) -> None:
+    write(tmp_path, {"secret.txt": b"X:1\nK:C\nCDEF|"})
+    record = musica_record(0, "Gesius", "symbolic", path_to_question_context_file=path)
+    sounding = musica_record(0, "Gesius", "audio")
+    files = musica_files(1) | {"seed_52.tsv": table([record, sounding], "\t")}
+    source = write(tmp_path / "source", files)
+    (row,) = rows_of(source, musica_builder.BENCHMARK, "notation")
+    assert (row["abc"], [cell["bytes"] for cell in row["images"]]) == ([], [b"-"])
+
+
+# --- MTG-Jamendo and MagnaTagATune ---
+
+
+def mtg_files(suffix: str = ".low.mp3") -> dict[str, bytes]:
+    head = "TRACK_ID\tARTIST_ID\tALBUM_ID\tPATH\tDURATION\tTAGS"
+    lines = [
+        "track_1\tartist_1\talbum_1\t14/214.mp3\t124.6\tgenre---rock",
+        "track_2\tartist_1\talbum_1\t15/215.mp3\t151.4\tgenre---jazz\tgenre---rock\tgenre---pop",
+    ]
+    clips = {
+        f"14/214{suffix}": sound(1, kind="MP3"),
+        f"15/215{suffix}": sound(2, kind="MP3"),
+    }
+    text = "\n".join([head, *lines]) + "\n"
+    return {"splits/split-0/autotagging_genre-test.tsv": text.encode(), **clips}
+
+
+@pytest.mark.parametrize("suffix", [".mp3", ".low.mp3"])
+def test_mtg_jamendo_has_the_tags_of_a_line_and_the_vocabulary_of_the_split(
+    suffix: str, tmp_path: Path
+) -> None:
+    first, second = rows_of(write(tmp_path, mtg_files(suffix)), tagging.MTG_JAMENDO, "genre")
+    assert (first["answer"], second["answer"]) == ("rock", "jazz; rock; pop")
+    assert (first["answer_kind"], first["piece"]) == ("labels", "album_1")
+    assert [len(first["options"]), first["options"][0]] == [87, "60s"]
+    assert second["audio"][0]["bytes"] == sound(2, kind="MP3")
+
+
+def test_each_vocabulary_has_the_size_that_its_authors_state() -> None:
+    sizes = {"genre": 87, "mood": 56, "instrument": 40, "top50": 50}
+    labels = load("mtg_jamendo").table["labels"]
+    assert {name: len({*labels[name]["labels"]}) for name in labels} == sizes
+    assert len({*load("magnatagatune").table["labels"]["tags"]["labels"]}) == 50
+
+
+def test_mtg_jamendo_refuses_a_tag_that_the_split_does_not_have(tmp_path: Path) -> None:
+    files = mtg_files()
+    name = "splits/split-0/autotagging_genre-test.tsv"
+    files[name] = files[name].replace(b"genre---jazz", b"genre---yodel")
+    with pytest.raises(DatasetError, match=r"its tags \['yodel'\] are none of its 87 options"):
+        rows_of(write(tmp_path, files), tagging.MTG_JAMENDO, "genre")
+
+
+def test_mtg_jamendo_scores_micro_f1(tmp_path: Path) -> None:
+    source = write(tmp_path, mtg_files())
+    task = mtg_jamendo.genre(dataset=str(source))
+    assert "triphop" in task.dataset[0].input[0].text
+    log = run_scripted(task, tmp_path / "logs", lambda *_: "Final Answer: Rock, metal", limit=2)
+    # 2 right tags of 4 named and 4 in the references: 2 * 2 / (4 + 4).
+    assert metrics(log)["typed_answer"]["score"] == pytest.approx(0.5)
+
+
+def magnatagatune_line(clip: str, path: str, *tags: str) -> str:
+    names = load("magnatagatune").table["labels"]["tags"]["labels"]
+    flags = ["1" if name in tags else "0" for name in [*names, "eerie"]]
+    return "\t".join(f'"{cell}"' for cell in [clip, *flags, path])
+
+
+def magnatagatune_files() -> dict[str, bytes]:
+    names = load("magnatagatune").table["labels"]["tags"]["labels"]
+    head = "\t".join(f'"{name}"' for name in ["clip_id", *names, "eerie", "mp3_path"])
+    lines = [
+        magnatagatune_line("2", "f/bach-cantata-30-59.mp3", "opera", "no vocals"),
+        magnatagatune_line("6", "f/bach-cantata-59-88.mp3", "opera"),
+        magnatagatune_line("7", "e/nares-lesson-0-29.mp3", "eerie"),
+        magnatagatune_line("8", "0/rest-0-29.mp3", "opera"),
+    ]
+    clips = {f"f/bach-cantata-{times}.mp3": sound(1, kind="MP3") for times in ("30-59", "59-88")}
+    files = {"annotations_final.csv": "\n".join([head, *lines]).encode()}
+    return {**files, "mp3.zip": archive(clips)}
+
+
+def test_magnatagatune_reads_the_test_folders_of_a_file_with_tabs(tmp_path: Path) -> None:
+    source = write(tmp_path, magnatagatune_files())
+    first, second = rows_of(source, tagging.MAGNATAGATUNE, "tags")
+    assert (first["id"], first["answer"], second["answer"]) == ("2", "opera; no vocals", "opera")
+    assert first["piece"] == second["piece"] == "f/bach-cantata"
+    assert first["answer_kind"] == "labels"
+
+
+# --- VocalSet ---
+
+
+def vocalset_record(chunk: str, technique: str, split: str = "test") -> dict[str, Any]:
+    path = f"data/VocalSet/audio/{technique}/{chunk}.wav"
+    return {"output": technique, "split": [split], "audio_path": [path], "audio_end": -1}
+
+
+def test_vocalset_asks_the_technique_of_a_chunk(tmp_path: Path) -> None:
+    records = [
+        vocalset_record("f2_scales_vocal_fry_a_00", "vocal_fry"),
+        vocalset_record("f2_scales_vocal_fry_a_01", "vocal_fry"),
+        vocalset_record("m1_scales_belt_a_00", "belt", "train"),
+    ]
+    files = {"CMI_VocalSet_tech.jsonl": "\n".join(map(json.dumps, records)).encode()}
+    files |= {record["audio_path"][0].removeprefix("data/"): sound(1) for record in records}
+    source = write(tmp_path, files)
+    first, second = rows_of(source, tagging.VOCALSET, "technique")
+    assert (first["options"][9], first["answer"]) == ("vocal fry", "J")
+    assert (first["theme"], first["piece"]) == ("f2", "f2_scales_vocal_fry_a")
+    assert (second["id"], second["answer_kind"]) == ("f2_scales_vocal_fry_a_01", "label")
+    log = run_scripted(
+        vocalset.technique(dataset=str(source)), tmp_path / "logs", lambda *_: "Vocal fry.", limit=2
+    )
+    assert metrics(log)["typed_answer"]["score"] == 1
+
+
+def test_vocalset_refuses_a_technique_that_is_no_label(tmp_path: Path) -> None:
+    record = vocalset_record("f2_scales_yodel_a_00", "yodel")
+    source = write(tmp_path, {"CMI_VocalSet_tech.jsonl": json.dumps(record).encode()})
+    with pytest.raises(DatasetError, match="is not as expected: ValueError"):
+        rows_of(source, tagging.VOCALSET, "technique")
+
+
+# --- lyrics ---
+
+LYRICS = """\
+00:00 00:01 a Walking home
+00:01 00:03 b we're walking home tonight
+*00:03 00:04 a mumbled words
+00:03 00:04 c walking ah home
+00:04 00:05 d
+"""
+
+
+def test_a_line_of_lyrics_comes_with_its_seconds_of_the_song(tmp_path: Path) -> None:
+    song = np.linspace(-0.5, 0.5, 5 * 8000)
+    buffer = io.BytesIO()
+    soundfile.write(buffer, song, 8000, format="WAV", subtype="PCM_16")
+    files = {
+        "lyrics_transcripts/test/Some Artist - A [Song].txt": LYRICS.encode(),
+        "lyrics_transcripts/train/Other - Song.txt": b"00:00 00:01 a left out",
+        "lyrics_transcripts/test/Absent - Song.txt": b"00:00 00:01 a no recording",
+        "musdb18hq/test/Some Artist - A [Song]/mixture.wav": buffer.getvalue(),
+        "musdb18hq/test/Some Artist - A [Song]/vocals.wav": sound(),
+    }
+    rows = rows_of(write(tmp_path, files), lyrics_builder.BENCHMARK, "musdb18")
+    assert [row["answer"] for row in rows] == [
+        "no recording",
+        "Walking home",
+        "we're walking home tonight",
+    ]
+    assert [row["id"] for row in rows[1:]] == [
+        "Some Artist - A [Song]-1",
+        "Some Artist - A [Song]-2",
+    ]
+    assert rows[0]["audio"][0]["bytes"] == b"-"
+    samples, rate = soundfile.read(io.BytesIO(rows[2]["audio"][0]["bytes"]))
+    assert rate == 8000
+    assert np.abs(samples - song[8000 : 3 * 8000]).max() < 1e-4
+    assert (rows[2]["theme"], rows[2]["answer_kind"]) == ("several voices, the same words", "text")
+
+
+def test_lyrics_score_the_words(tmp_path: Path) -> None:
+    files = {"test/A - B.txt": b"00:00 00:01 a walking home again tonight"}
+    source = write(tmp_path, {**files, "test/A - B/mixture.wav": sound(seconds=2)})
+    task = lyrics.musdb18(dataset=str(source))
+    log = run_scripted(task, tmp_path / "logs", lambda *_: "Final Answer: Walking home, tonight!")
+    assert metrics(log)["typed_answer"]["wer"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("line", ["half past one", "00:01 a words", "00:01 00:02 e words"])
+def test_lyrics_without_times_are_refused(line: str, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="record 'A - B-1' is not as expected"):
+        rows_of(
+            write(tmp_path, {"test/A - B.txt": line.encode()}), lyrics_builder.BENCHMARK, "musdb18"
+        )
+
+
+# --- reports ---
+
+
+def letters_of(right: Callable[[str], bool]) -> Callable[..., str]:
+    """A model that is right on some questions: it sees the text of the question and its options."""
+
+    def reply(messages: Any, _: Any) -> str:
+        text = messages[-1].text
+        letter = next(line[0] for line in text.splitlines() if line.endswith(". F"))
+        return f"Final Answer: {letter if right(text) else 'D' if letter != 'D' else 'B'}"
+
+    return reply
+
+
+def test_the_report_compares_sound_and_notation_on_the_same_questions(tmp_path: Path) -> None:
+    source = str(write(tmp_path / "source", musica_files(10)))
+    logs = tmp_path / "logs"
+    heard = letters_of(lambda text: any(f"note {number}?" in text for number in range(4)))
+    run_scripted(musica.sound(dataset=source), logs, heard, limit=10)
+    run_scripted(musica.notation(dataset=source), logs, letters_of(lambda _: True), limit=10)
+    tables = {table.name: table for table in section_tables(read_records(logs), "musica")}
+    compared = tables["musica_modalities"]
+    (row,) = compared.rows
+    cells = dict(zip(compared.columns, row, strict=True))
+    assert (cells["First modality"], cells["Second modality"]) == ("Sound", "Notation")
+    values = [cells[name].value for name in ("First", "Second", "Difference")]
+    assert values == pytest.approx([40, 100, 60])
+    assert cells["Left out"].value == 0
+    first, *_, own = tables["musica_third_party"].rows
+    assert (first[0], first[4].value) == ("Gemini 3.1 Pro", 59.0)
+    assert own[4].value == pytest.approx(70)
+
+
+def test_the_report_shows_figures_of_others_by_task_and_by_metric(tmp_path: Path) -> None:
+    source = write(tmp_path / "mtg", mtg_files())
+    logs = tmp_path / "logs"
+    run(mtg_jamendo.genre(dataset=str(source)), logs, "baseline/majority")
+    files = {"test/A - B.txt": b"00:00 00:01 a walking home again tonight"}
+    songs = write(tmp_path / "songs", {**files, "test/A - B/mixture.wav": sound(seconds=2)})
+    run_scripted(lyrics.musdb18(dataset=str(songs)), logs, lambda *_: "Final Answer: Walking home")
+    records = read_records(logs)
+    tagging = {table.name: table for table in section_tables(records, "mtg_jamendo")}
+    table = tagging["mtg_jamendo_third_party"]
+    assert table.columns[4:] == ("Genre", "Mood", "Instrument", "Top50")
+    assert [cell.value for cell in table.rows[-2][4:]] == [39.5, 21.7, 40.7, 36.9]
+    assert [cell is None for cell in table.rows[-1][4:]] == [False, True, True, True]
+    words = {table.name: table for table in section_tables(records, "lyrics")}
+    table = words["lyrics_third_party"]
+    assert (table.columns[4:], table.rows[0][4].value) == (("WER",), 29.19)
+    assert table.rows[-1][4].value == pytest.approx(50)
