@@ -228,9 +228,15 @@ def test_the_archive_of_nsynth_becomes_three_tasks(tmp_path: Path) -> None:
         limit=None,
     )
     assert metrics(log)["typed_answer"]["score"] == pytest.approx(1 / 3)
-    (table, *_) = section_tables(read_records([log.location]), "nsynth")
-    assert table.rows[0][0] == "MOSS-Music-8B-Instruct"
-    assert table.rows[0][-1].value == 86.55
+    tables = {table.name: table for table in section_tables(read_records([log.location]), "nsynth")}
+    table = tables["nsynth_third_party"]
+    first = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (first["Model"], first["Source"]) == ("MOSS-Music-8B-Instruct", "MOSS-Music README")
+    names = ("Instrument", "Sound source", "Pitch")
+    assert [first[name].value for name in names] == [86.55, 61.07, 86.94]
+    assert dict(zip(table.columns, table.rows[-1], strict=True))[
+        "Instrument"
+    ].value == pytest.approx(100 / 3)
 
 
 def test_an_unknown_family_is_refused(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ An entry of ``examples.json`` is a note: its key is the name of its sound, and
 ``[programs]``, have the labels.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from music_evals.benchmarks import load
 from music_evals.datasets_builders.questions.media_questions import MediaQuestion, Part, Record
@@ -23,16 +23,12 @@ def read_label(record: Record, name: str) -> MediaQuestion:
     """Ask for the ``family`` of a note's instrument, or for its ``source``."""
     labels = [*load("nsynth").table["programs"][name]]
     place = labels.index(record[f"instrument_{name}_str"])
-    parts = [Part("audio", record["id"]), _QUESTIONS[name]]
-    piece = record["instrument_str"]
-    return MediaQuestion(record["id"], parts, labels, place, piece=piece, answer_kind="label")
+    return _question(record, _QUESTIONS[name], labels, place, "label")
 
 
 def read_pitch(record: Record) -> MediaQuestion:
     """Ask for the pitch of a note."""
-    parts = [Part("audio", record["id"]), "Which pitch sounds?"]
-    right, piece = str(int(record["pitch"])), record["instrument_str"]
-    return MediaQuestion(record["id"], parts, [], right, piece=piece, answer_kind="pitch:midi")
+    return _question(record, "Which pitch sounds?", [], str(int(record["pitch"])), "pitch:midi")
 
 
 def compose_labels(seed: int, name: str) -> Iterator[MediaQuestion]:
@@ -44,3 +40,12 @@ def compose_labels(seed: int, name: str) -> Iterator[MediaQuestion]:
 def compose_pitches(seed: int) -> Iterator[MediaQuestion]:
     """Ask for the pitch of rendered notes."""
     return pitch_questions(seed, ["A1"], 30, ["midi"])
+
+
+def _question(
+    record: Record, text: str, labels: Sequence[str], right: int | str, kind: str
+) -> MediaQuestion:
+    name, piece = record["id"], record["instrument_str"]
+    return MediaQuestion(
+        name, [Part("audio", name), text], labels, right, piece=piece, answer_kind=kind
+    )

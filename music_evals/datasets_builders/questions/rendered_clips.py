@@ -46,8 +46,9 @@ def instrument_questions(
     for number, place in enumerate(shuffled(f"{seed}/{question}", len(labels), count)):
         rng = Random(f"{seed}/{question}/{number}")
         clip = play([[rng.randint(LOWEST, HIGHEST)]], rng, 2.0, programs[labels[place]])
-        parts = [Part("audio", clip), question]
-        yield MediaQuestion(f"note-{number:02}", parts, labels, place, answer_kind="label")
+        yield MediaQuestion(
+            f"note-{number:02}", [Part("audio", clip), question], labels, place, answer_kind="label"
+        )
 
 
 def key_questions(seed: int, count: int = 48) -> Iterator[MediaQuestion]:

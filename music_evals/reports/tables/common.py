@@ -31,8 +31,6 @@ _BESIDE = {
 """Columns of the table of replies, and the metrics of a main scorer that only some runs have."""
 THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
-BY_TASK = "tasks"
-"""The published table of figures by task, with the column ``origin``."""
 LABELS = ("Model", "Source", "Condition", "Data")
 """Headings of the columns that name a run, or a row of a paper."""
 NOT_PUBLISHED = (
@@ -47,6 +45,7 @@ _TITLES = {
     "midi": "MIDI",
     "metadata_qa": "Metadata QA",
     "wer": "WER",
+    "source": "Sound source",
     "abc": "ABC",
 }
 
@@ -258,21 +257,8 @@ def score_table(records: Records, benchmark: str) -> Table:
     ]
     lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
     title = f"{load(benchmark).title}: main metrics in percent"
-    paper = _published_by_task(benchmark, tasks)
-    kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(rows) if paper else []
     columns = (*LABELS, *map(title_of, tasks))
-    return Table(f"{benchmark}_scores", title, columns, [*paper, *rows], lines, kinds)
-
-
-def _published_by_task(benchmark: str, tasks: Sequence[str]) -> Rows:
-    if BY_TASK not in published_names(benchmark):
-        return []
-    rows: Rows = []
-    for row in published(benchmark, BY_TASK).rows:
-        values = {task: Estimate(value, decimals=2) for task, value in row.figures.items()}
-        labels = paper_labels(row.labels["model"], row.labels["origin"])
-        rows.append([*labels, *map(values.get, tasks)])
-    return rows
+    return Table(f"{benchmark}_scores", title, columns, rows, lines)
 
 
 def third_party_table(records: Records, benchmark: str) -> Table | None:
@@ -284,14 +270,15 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     if THIRD_PARTY not in published_names(benchmark):
         return None
     rows = published(benchmark, THIRD_PARTY).rows
-    note = f"{THIRD_PARTY}_reports" if "source" in rows[0].labels else THIRD_PARTY
+    origin = next((label for label in rows[0].labels if label != "model"), "")
+    note = f"{THIRD_PARTY}_reports" if origin else THIRD_PARTY
     names = [*rows[0].figures]
     if "accuracy" in names:
         names = ["accuracy"]
     columns = {title_of(name): name for name in names}
     paper: list[Row] = []
     for row in rows:
-        source = row.labels.get("source", "third party, 500 sampled")
+        source = row.labels.get(origin, "third party, 500 sampled")
         figures = {
             heading: Estimate(row.figures[name]) if name in row.figures else None
             for heading, name in columns.items()

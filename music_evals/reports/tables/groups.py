@@ -12,7 +12,7 @@ from music_evals.benchmarks.groups import Column, Group, load_groups
 from music_evals.reports.records import Records
 from music_evals.reports.summary import with_music
 from music_evals.reports.table import Cell, Table
-from music_evals.reports.tables.common import BY_TASK, THIRD_PARTY, Row, make_table, paper_labels
+from music_evals.reports.tables.common import Row, make_table, paper_labels
 from music_evals.scorers.metrics.estimates import Estimate
 
 _LEAST = 2  # columns with a run
@@ -67,7 +67,7 @@ def _published(columns: Sequence[Column]) -> Iterator[Row]:
     figures: dict[tuple[str, str], dict[str, Cell]] = {}
     for column, table in _tables_of(columns):
         for row in table.rows:
-            model, source, *_ = row.labels.values()
+            model, source, *_ = (*row.labels.values(), "paper")
             if column.figure in row.figures:
                 value = Estimate(row.figures[column.figure])
                 figures.setdefault((model, source), {})[column.title] = value
@@ -78,8 +78,7 @@ def _published(columns: Sequence[Column]) -> Iterator[Row]:
 def _tables_of(columns: Sequence[Column]) -> Iterator[tuple[Column, Published]]:
     """Each column with the published tables that have its figure."""
     for column in columns:
-        names = {BY_TASK, THIRD_PARTY}.intersection(published_names(column.task.benchmark))
-        for name in sorted(names):
+        for name in published_names(column.task.benchmark):
             table = published(column.task.benchmark, name)
             if any(column.figure in row.figures for row in table.rows):
                 yield column, table
