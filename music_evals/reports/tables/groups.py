@@ -69,7 +69,7 @@ def _published(columns: Sequence[Column]) -> Iterator[Row]:
         for row in table.rows:
             model, source, *_ = (*row.labels.values(), "paper")
             if column.figure in row.figures:
-                value = Estimate(row.figures[column.figure])
+                value = Estimate(row.figures[column.figure], decimals=2)
                 figures.setdefault((model, source), {})[column.title] = value
     for label, values in figures.items():
         yield paper_labels(*label), values
