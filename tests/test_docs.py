@@ -253,10 +253,10 @@ def test_the_tables_that_the_code_decides_are_up_to_date(monkeypatch: pytest.Mon
             sum(int(row[column].replace(",", "")) for row in rows) for column in (0, 1)
         )
         media: Counter[str] = Counter()
-        for count, unit in re.findall(r", (\d+) (\w+)", "".join(row[2] for row in rows)):
-            media[unit] += int(count)
-        listed = "".join(f", {count} {unit}" for unit, count in media.items())
-        run = f"{requests} requests, {round(tokens, -3):,} tokens{listed}"
+        for row in rows:
+            media.update({kind: int(number) for number, kind in re.findall(r"(\d+) (\w+)", row[2])})
+        shown = "".join(f", {number} {kind}" for kind, number in media.items())
+        run = f"{requests} requests, {round(tokens, -3):,} tokens{shown}"
         assert not rows or f"| {run} |" in readme
 
 

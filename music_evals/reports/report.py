@@ -30,6 +30,7 @@ from music_evals.reports.tables.common import (
     tags_table,
     third_party_table,
 )
+from music_evals.reports.tables.groups import group_tables
 
 _TABLES = {
     "muse": muse.tables,
@@ -73,7 +74,10 @@ def make_report(records: Records) -> tuple[list[Section], _Faults]:
         left_out.extend((where, f"it is left out of {what}: {why}") for where, why in faults)
         return Section(title.casefold().replace(": ", "-").replace(" ", "-"), title, tables)
 
-    sections = [add("Summary", lambda rest: [summary_table(rest)], "the summary")]
+    sections = [
+        add("Summary", lambda rest: [summary_table(rest)], "the summary"),
+        add("Groups", group_tables, "the groups"),
+    ]
     for benchmark in dict.fromkeys(records.runs["benchmark"]):
         title = load(benchmark).title
         sections.append(add(title, partial(section_tables, benchmark=benchmark), title))

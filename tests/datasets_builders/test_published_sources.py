@@ -351,7 +351,10 @@ def published(name: str) -> Origin:
 
 
 def test_every_benchmark_is_tried() -> None:
-    assert [*ROWS] == benchmarks.names() == sorted(PUT)
+    # What mirdata fetches is tried in dataset_io/test_mirdata_sets.py.
+    by_mirdata = [name for name in benchmarks.names() if "mirdata" in benchmarks.load(name).table]
+    own = sorted({*benchmarks.names()} - {*by_mirdata, benchmarks.MIRDATA})
+    assert [*ROWS] == own == sorted(PUT)
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -8,7 +8,7 @@ files.
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -30,6 +30,9 @@ from music_evals.datasets_builders.questions.media_questions import (
     row_of,
 )
 
+if TYPE_CHECKING:
+    from music_evals.datasets_builders.questions.published_questions import Reader
+
 __all__ = ["MediaQuestion", "Part", "Record", "Records", "question_set"]
 
 SEED = 1
@@ -43,6 +46,7 @@ def question_set(
     version: str,
     tasks: Mapping[str, Records],
     stand_in: Composed | Mapping[str, Composed] | None = None,
+    reader: "Reader | None" = None,
 ) -> DatasetSpec:
     """Describe the dataset of a benchmark: the published records of each task, and questions
     composed in their place.
@@ -53,6 +57,7 @@ def question_set(
         tasks: task → its published records.
         stand_in: composes questions from a seed for the default dataset: the same for all tasks, or
             by task; without it there is none.
+        reader: of published files that have no records.
     """
     features = dict.fromkeys(tasks, FEATURES)
 
@@ -79,7 +84,7 @@ def question_set(
         # Here, because reading published files needs libraries that asking does not.
         from music_evals.datasets_builders.questions.published_questions import read_published
 
-        with read_published(conversion, tasks) as questions:
+        with read_published(conversion, tasks, reader) as questions:
             rows = {task: questions.rows(task) for task in questions.paths}
             return write(conversion.out, rows, PUBLISHED, **questions.facts)
 
