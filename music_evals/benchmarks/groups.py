@@ -47,7 +47,7 @@ class Group:
 
 @cache
 def load_groups() -> Mapping[str, Group]:
-    """Return all groups by name; a column whose task does not exist is left out.
+    """Return all groups by name.
 
     >>> [column.title for column in load_groups()["quick"].columns][:2]
     ['MUSE syncopation', 'MUSE chords']
@@ -56,7 +56,6 @@ def load_groups() -> Mapping[str, Group]:
     text = files(__package__).joinpath("groups.toml").read_text(encoding="utf-8")
     groups = {}
     for name, table in tomllib.loads(text).items():
-        entries = [entry for entry in table["columns"] if entry["task"] in tasks]
-        columns = [Column(**{**entry, "task": tasks[entry["task"]]}) for entry in entries]
+        columns = [Column(**{**entry, "task": tasks[entry["task"]]}) for entry in table["columns"]]
         groups[name] = Group(name, table["title"], columns)
     return groups
