@@ -20,7 +20,8 @@ class Column:
         parameters: that differ from their defaults.
         metric: that is shown, ``SCORER/METRIC``; by default the task's main one.
         lower_is_better: whether a low value is a good one.
-        published: column of published tables with its figures; by default the name of the task.
+        published: column of the published table with its figures; by default the name of the task.
+        table: the published table.
     """
 
     title: str
@@ -29,6 +30,7 @@ class Column:
     metric: str = ""
     lower_is_better: bool = False
     published: str = ""
+    table: str = "third_party"
 
     @property
     def figure(self) -> str:

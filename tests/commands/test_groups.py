@@ -21,7 +21,7 @@ def test_a_group_has_titles_of_its_own_and_figures_that_were_published(name: str
     assert len({column.title for column in columns}) == len(columns) > 1
     for column in columns:
         if column.published:
-            table = benchmarks.published(column.task.benchmark, "third_party")
+            table = benchmarks.published(column.task.benchmark, column.table)
             assert column.published in table.rows[0].figures, column.title
 
 

@@ -25,8 +25,11 @@ def test_a_group_has_a_table_once_two_of_its_tasks_were_run(tmp_path: Path) -> N
     rows = {(row[0], row[1]): row[4:] for row in table.rows}
     measured = rows[MODEL, "measured"]
     assert [cell.value for cell in measured if isinstance(cell, Estimate)] == [75.0, 50.0]
-    assert rows["MOSS-Music-8B-Instruct", "MOSS-Music README"] == [Estimate(80.78), Estimate(93.59)]
-    assert rows["Gemini 2.5 Pro", "Qwen3-Omni README"] == [None, Estimate(81.0)]
+    assert rows["MOSS-Music-8B-Instruct", "MOSS-Music README"] == [
+        Estimate(80.78, decimals=2),
+        Estimate(93.59, decimals=2),
+    ]
+    assert rows["Gemini 2.5 Pro", "Qwen3-Omni README"] == [None, Estimate(81.0, decimals=2)]
     assert table.rows[-1][:4] == [MODEL, "measured", "default", "generated-seed1"]
     assert any(
         note.startswith("GTZAN: github.com/OpenMOSS/MOSS-Music, README.md at commit")

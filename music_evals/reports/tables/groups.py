@@ -78,7 +78,7 @@ def _published(columns: Sequence[Column]) -> Iterator[Row]:
 def _tables_of(columns: Sequence[Column]) -> Iterator[tuple[Column, Published]]:
     """Each column with the published tables that have its figure."""
     for column in columns:
-        for name in published_names(column.task.benchmark):
-            table = published(column.task.benchmark, name)
+        if column.table in published_names(column.task.benchmark):
+            table = published(column.task.benchmark, column.table)
             if any(column.figure in row.figures for row in table.rows):
                 yield column, table
