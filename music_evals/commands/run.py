@@ -5,7 +5,7 @@ resumed.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
@@ -22,6 +22,7 @@ from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
+from music_evals.benchmarks.groups import load_groups
 from music_evals.commands.log_folder import claimed
 from music_evals.commands.output import (
     Address,
@@ -47,12 +48,17 @@ if TYPE_CHECKING:
 
 Options = dict[str, Any]
 Tasks = list[tuple["Asked", "Task"]]
+Chosen = tuple[TaskFacts, Mapping[str, Any]]
+"""A task, and parameters of it that a group sets."""
 _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
 
 
 def run(
     context: typer.Context,
-    names: Annotated[list[str], Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")],
+    names: Annotated[
+        list[str],
+        Argument(help="Benchmarks (muse), tasks (muse_syncopation) or groups (sound)."),
+    ],
     model: Annotated[
         str,
         Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct."),
@@ -129,7 +135,7 @@ def run(
         Option(help="With --dry-run: of a million tokens in and out, such as 0.15/0.60."),
     ] = None,
 ) -> None:
-    """Run benchmarks or tasks on a model, resumably, and show their scores.
+    """Run benchmarks, tasks or groups on a model, resumably, and show their scores.
 
     The options of `inspect eval-set` work as well: --temperature, --max-tokens, --max-connections,
     --epochs, --seed, --reasoning-effort, --model-role, --batch, --retry-on-error and so on.
@@ -148,7 +154,7 @@ def run(
         arguments.setdefault("dataset", "published")
     provider = parse_arguments(model_arg, "-M")
     axes = {"stimulus": _arms(arms)} if arms else {}
-    facts = [*chain.from_iterable(map(_tasks, names))]
+    chosen = [*chain.from_iterable(map(_tasks, names))]
     logs = log_dir or "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
     addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]
     prices = _prices(price)
@@ -163,7 +169,7 @@ def run(
         _check_place(model, base_url or "".join(addresses[:1]), logs)
     with _errors_in_a_line(logs):
         if asks_nothing:
-            tasks = conditions(facts, arguments, axes, grid=is_grid)
+            tasks = conditions(chosen, arguments, axes, grid=is_grid)
             if show:
                 _show_prompts(tasks, show)
             else:
@@ -171,7 +177,7 @@ def run(
             return
         subject = get_model(model, **{**provider, "base_url": base_url})
         with made_for(subject):
-            tasks = conditions(facts, arguments, axes, grid=is_grid)
+            tasks = conditions(chosen, arguments, axes, grid=is_grid)
         if limit is not None:
             warning = f"Limited by --limit {limit}: only the beginning of each task's samples is"
             Console().print(Text(f"{warning} asked.", "yellow"))
@@ -411,15 +417,20 @@ def _name_of(asked: "Asked") -> str:
     return " ".join([name, *(f"{key}={value}" for key, value in asked.arguments.items())])
 
 
-def _tasks(name: str) -> list[TaskFacts]:
+def _tasks(name: str) -> list[Chosen]:
+    """The tasks of a benchmark or group, or the task of a name, with their parameters."""
     if tasks := benchmarks.tasks_named(name):
-        return tasks
+        return [(task, {}) for task in tasks]
+    groups = load_groups()
+    if name in groups:
+        return [(column.task, column.parameters) for column in groups[name].columns]
     names = [task.registry_name for task in benchmarks.all_tasks()]
-    near = get_close_matches(name, [*benchmarks.names(), *names], 1)
+    near = get_close_matches(name, [*benchmarks.names(), *names, *groups], 1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     raise BadParameter(
         f"{name} is neither a benchmark nor a task{hint}; benchmarks: "
-        f"{', '.join(benchmarks.names())}; tasks: see `music-evals list`"
+        f"{', '.join(benchmarks.names())}; groups: {', '.join(groups)}; tasks: see "
+        "`music-evals list`"
     )
 
 
@@ -433,7 +444,7 @@ def _arms(names: str) -> list[str]:
 
 
 def conditions(
-    facts: list[TaskFacts], arguments: Options, axes: dict[str, list[Any]], *, grid: bool
+    chosen: Sequence[Chosen], arguments: Options, axes: dict[str, list[Any]], *, grid: bool
 ) -> Tasks:
     """Make the tasks under each condition; a condition that a task refuses is left out, with the
     reason.
@@ -444,7 +455,7 @@ def conditions(
     from music_evals.evals.registry import MODULES
     from music_evals.shards.running import Asked
 
-    functions = {task: getattr(MODULES[task.benchmark], task.name) for task in facts}
+    functions = {task: getattr(MODULES[task.benchmark], task.name) for task, _ in chosen}
     accepted = {task: signature(function).parameters for task, function in functions.items()}
     names = {name for parameters in accepted.values() for name in parameters}
     if unknown := sorted(set(arguments) - names):
@@ -454,25 +465,39 @@ def conditions(
         )
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
-    for task, function in functions.items():
-        choices = _choices(task, arguments, axes, grid)
-        choices = {name: choices[name] for name in choices if name in accepted[task]}
-        for values in product(*choices.values()):
-            params = dict(zip(choices, values, strict=True))
-            try:
-                tasks.append((Asked(task.benchmark, task.name, params), function(**params)))
-            except ValueError as error:
-                # no fault of the condition; the next would fetch again
-                if isinstance(error.__cause__, FetchError):
-                    raise
-                condition = " ".join([task.registry_name, *map(str, values)])
-                left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
+    unfetched: set[str] = set()  # benchmarks whose data cannot be fetched
+    for task, params in _params_of(chosen, accepted, arguments, axes, grid):
+        asked = Asked(task.benchmark, task.name, params)
+        if task.benchmark in unfetched or any(asked == other for other, _ in tasks):
+            continue
+        try:
+            tasks.append((asked, functions[task](**params)))
+        except ValueError as error:
+            if isinstance(error.__cause__, FetchError):
+                unfetched.add(task.benchmark)
+            condition = " ".join([task.registry_name, *map(str, params.values())])
+            left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
     if not tasks:
         raise failed(ValueError("; ".join(left_out)))
     for why, names_of_conditions in left_out.items():
         line = f"Left out: {', '.join(names_of_conditions)}: {why}"
         Console().print(Text(line, style="yellow"), soft_wrap=True)
     return tasks
+
+
+def _params_of(
+    chosen: Sequence[Chosen],
+    accepted: Mapping[TaskFacts, Mapping[str, Any]],
+    arguments: Options,
+    axes: dict[str, list[Any]],
+    grid: bool,
+) -> Iterator[tuple[TaskFacts, Options]]:
+    """The parameters of each task under each condition; what a task does not take is left out."""
+    for task, own in chosen:
+        choices = _choices(task, {**own, **arguments}, axes, grid)
+        choices = {name: choices[name] for name in choices if name in accepted[task]}
+        for values in product(*choices.values()):
+            yield task, dict(zip(choices, values, strict=True))
 
 
 def _choices(

@@ -85,7 +85,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         ),
         (
             ["run", "nothing", "--model", "baseline/chance"],
-            "nor a task; benchmarks: abc_eval, lilybench, lilybench_generation",
+            "nor a task; benchmarks: abc_eval, ballroom, beatport_key",
         ),
         (
             ["run", "muse_syncopaton", "--model", "baseline/chance"],
