@@ -1,5 +1,6 @@
 """`music-evals run` and `grid` as a user runs them, with a kill on the way."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -56,13 +57,9 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     assert code == 0, output
     assert all(path.read_bytes() == content for path, content in done.items())
     assert [log.status for log in headers(logs)] == ["success"] * 6, "nothing of the killed run"
-    # Under each condition there is a line for each of the two tasks.
-    assert output.count("accuracy      1.00 (0.34–1.00; n 2)") == 6
-    assert output.count("imited by --limit 2:") == 2
-    assert (
-        output.count("MUSE, baseline/reader, strategy=cot, shots=few, in part, generated-seed1")
-        == 1
-    )
+    # Under each condition there is a row for each of the two tasks.
+    assert len(re.findall(r"│ +34–100; n 2 │", output)) == 6
+    assert output.count("imited by --limit 2") == 2
 
 
 @pytest.mark.parametrize(
@@ -189,11 +186,11 @@ def test_the_share_of_unread_replies_and_the_score_by_rules_are_shown(tmp_path: 
         with redirect_stdout(StringIO()) as out:
             show_scores(str(tmp_path / name), None)
         shown[name] = out.getvalue()
-    assert "10% unread" in shown["text"]
+    assert "│ 10% " in shown["text"]
     assert "--max-tokens" in shown["text"]
     assert "shots" in shown["form"]
     assert "--max-tokens" not in shown["form"]
-    assert "0% unread" in shown["good"]
+    assert "│ 0% " in shown["good"]
     assert "In some runs" not in shown["good"]
 
 
