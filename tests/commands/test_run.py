@@ -130,7 +130,8 @@ def test_a_benchmark_and_a_task_run_by_name_from_any_folder(
     ]
     code, output = run("run", *asked, "--max-tokens", "99", "--display", "none", columns=80)
     assert code == 0, output
-    assert max(len(line) for line in output.splitlines() if line.startswith("  ")) <= 80, output
+    rows = [line for line in output.splitlines() if line[:1] in "┏┃┡│└"]
+    assert max(map(len, rows)) <= 80, output
     logs = headers(tmp_path / "logs" / "muse_chord_quality+ziqi-baseline-majority")
     # Inspect names the package only where it finds it installed, which an `egg-info` in the
     # checkout may hide.
