@@ -10,10 +10,11 @@ import io
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from itertools import cycle
+from math import isfinite
 from typing import Any
 
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.table import PUBLISHED, Cell, Table
+from music_evals.reports.table import PUBLISHED, Cell, Table, number
 from music_evals.scorers.metrics.estimates import Estimate
 
 # Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind
@@ -23,6 +24,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4
 MARKS = "os^Dv"
 GREY = "#8c8c8c"
 _BAND = "#ececec"
+_MARGIN = 4  # percentage points beside a panel's ends
 _UNNAMED = ("Source", "Data")  # columns of text that do not name a row
 
 # Text stays text, so that it can be searched and read aloud; the salt makes the names within the
@@ -87,17 +89,45 @@ def table_figure(
         for axes, column in zip(grid, panels, strict=True):
             heading = table.columns[column]
             axes.set_title(heading.replace(": ", ":\n"), loc="left", fontsize=9)
-            axes.set(xlim=(-4, 104), ylim=(len(names) - 0.4, -0.6), xticks=(0, 50, 100))
+            left, right = _ends([row[column] for row in ordered.rows])
+            axes.set(xlim=(left, right), ylim=(len(names) - 0.4, -0.6), xticks=(0, 50, 100))
             axes.set_yticks(range(len(names)), names)
             axes.tick_params(length=0)
             if heading in floors:
-                axes.axvspan(-4, floors[heading], color=_BAND, linewidth=0, zorder=0)
+                axes.axvspan(left, floors[heading], color=_BAND, linewidth=0, zorder=0)
             for place, (row, look) in enumerate(zip(ordered.rows, looks, strict=True)):
                 _draw_cell(axes, row[column], place, *look)
             scores = published.get(heading, ())
             places = [len(names) - 1] * len(scores)
             axes.plot(scores, places, color=GREY, marker="|", markersize=8, linestyle="")
         return _svg(table.title, drawing)
+
+
+def describe_figure(table: Table) -> str:
+    """Say what the figure of a table shows: the lowest and the highest point of each panel."""
+    ordered = table.measured_first()
+    names = _row_names(ordered)
+    sentences = [f"{table.title}: a row of points for each of {len(names)} models or conditions."]
+    for place, heading in enumerate(ordered.columns):
+        named = zip((row[place] for row in ordered.rows), names, strict=True)
+        points = [
+            (cell.value, f"{number(cell)} ({name})")
+            for cell, name in named
+            if isinstance(cell, Estimate)
+        ]
+        if points:
+            sentences.append(f"{heading}: from {min(points)[1]} to {max(points)[1]}.")
+    return " ".join(sentences)
+
+
+def _ends(cells: Sequence[Cell]) -> tuple[float, float]:
+    """The ends of a panel: from 0 to 100, and as far as any point or interval goes."""
+    values = [0.0, 100.0]
+    for cell in cells:
+        if isinstance(cell, Estimate):
+            ends = (cell.value, cell.low, cell.high)
+            values += [end for end in ends if end is not None and isfinite(end)]
+    return min(values) - _MARGIN, max(values) + _MARGIN
 
 
 def _row_names(table: Table) -> list[str]:
