@@ -2,6 +2,7 @@
 numbers.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -67,6 +68,15 @@ def report(
         bool,
         Option("--latex", help="Write the tables as LaTeX, too, by booktabs: --out's latex/."),
     ] = False,
+    columns: Annotated[
+        str | None,
+        Option(
+            help=(
+                "With --latex: headings of the columns to write, separated by commas without a "
+                "space; tables without all of them are written as by default."
+            )
+        ),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a
@@ -83,6 +93,8 @@ def report(
         _check_folders({option: path for option, path in folders.items() if path}, overwrite)
         if latex and out is None:
             raise ReportError("--latex is for files; give --out FOLDER as well")
+        if columns and not latex:
+            raise ReportError("--columns is for --latex; give --latex as well")
         with local_logs(*logs) as paths:
             records = _read(paths)
             if not len(records.runs):
@@ -95,7 +107,10 @@ def report(
             _list_faults(passed_over, records.passed_over, full)
             _list_faults("Not in all of the report:", left_out, full)
             if out is not None:
-                _write_report(out, records, sections, latex, overwrite)
+                files = _files(records, sections)
+                if latex:
+                    files |= _latex_files(records, sections, columns)
+                _write_report(out, files, overwrite)
             if site is not None:
                 _write_site(site, records, sections, overwrite)
             if not full:
@@ -127,12 +142,9 @@ def _list_faults(heading: str, entries: Sequence[tuple[str, str]], full: bool) -
         say(f"  … and {len(entries) - most} more")
 
 
-def _write_report(
-    out: Path, records: "Records", sections: "Sequence[Section]", latex: bool, overwrite: bool
-) -> None:
+def _write_report(out: Path, files: Mapping[str, str], overwrite: bool) -> None:
     from music_evals.datasets_builders.dataset_io import replace_folder
 
-    files = _files(records, sections, latex)
     with replace_folder(out, _folder_kinds()["--out"], overwrite=overwrite) as target:
         for name, text in files.items():
             (target / name).parent.mkdir(exist_ok=True)
@@ -237,7 +249,7 @@ def _about(records: "Records") -> list[str]:
     ]
 
 
-def _files(records: "Records", sections: "Sequence[Section]", latex: bool) -> dict[str, str]:
+def _files(records: "Records", sections: "Sequence[Section]") -> dict[str, str]:
     """Return the files of a report, by name."""
     from music_evals.reports.overview import make_overview
     from music_evals.reports.page import draw_figures, html, markdown
@@ -254,9 +266,35 @@ def _files(records: "Records", sections: "Sequence[Section]", latex: bool) -> di
     for section in sections:
         for table in section.tables:
             files[f"{table.name}.csv"] = table.to_csv()
-            if latex:
-                files[f"latex/{table.name}.tex"] = table.to_latex()
     for name, svg in {"overview": overview.figure, **figures}.items():
         if svg:
             files[f"{name}.svg"] = svg
+    return files
+
+
+def _latex_files(
+    records: "Records", sections: "Sequence[Section]", columns: str | None
+) -> dict[str, str]:
+    """Return all tables as LaTeX, and the one of models and benchmarks, by name; those that have
+    the columns with these alone.
+    """
+    from music_evals.reports.latex import COLUMN_WIDTH, FEW, TEXT_WIDTH, choose_columns, latex
+    from music_evals.reports.overview import make_overview
+
+    headings = re.split(r",(?! )", columns) if columns else []
+    width = COLUMN_WIDTH if 0 < len(headings) <= FEW else TEXT_WIDTH
+    tables = [make_overview(records).table]
+    for section in sections:
+        tables += section.tables
+    chosen = {table.name: choose_columns(table, headings) for table in tables}
+    if not any(chosen.values()):
+        raise ReportError(
+            f"--columns {columns}: no table has all of these; the summary has "
+            f"{', '.join(sections[0].tables[0].columns)}"
+        )
+    files = {}
+    for table in tables:
+        own = chosen[table.name] if headings else None
+        text = latex(own, width) if own else latex(table)
+        files[f"latex/{table.name}.tex"] = text
     return files

@@ -17,7 +17,15 @@ import pandas as pd
 
 from music_evals.benchmarks import load
 from music_evals.reports.records import Records
-from music_evals.reports.table import P_DECIMALS, Cell, Rows, Table, count, notes
+from music_evals.reports.table import (
+    P_DECIMALS,
+    Cell,
+    Rows,
+    Table,
+    count,
+    notes,
+    shown_decimals,
+)
 from music_evals.reports.tables.common import labels, part_of_title, run_notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
@@ -41,6 +49,7 @@ OUTCOMES = (
     "Left out",
     "Verdict",
 )
+_OPTIONAL = ("Test", "Left out", "Detectable", "p", "Data", "Condition", "Else")
 BASELINE = "baseline/"
 """How names of models begin that are programs."""
 _NEAR = 0.03  # the largest difference of scores that count as equal
@@ -55,12 +64,14 @@ class PairedRun:
         questions: what is equal for runs that ask the same questions.
         factors: what it may differ in from others, as words.
         scores: index: pair; ``value``, the mean over epochs, ``cluster`` and ``stratum``.
+        decimals: with which the score of the run, in percent, is shown.
     """
 
     number: int
     questions: tuple[str, ...]
     factors: Mapping[str, str]
     scores: pd.DataFrame
+    decimals: int = 1
 
     def rest(self, factor: str) -> tuple[Any, ...]:
         """Return what must be equal where only one factor may differ."""
@@ -112,7 +123,9 @@ def paired_run(records: Records, number: int, run: pd.Series, by: str = "pair") 
     questions = [run["benchmark"], run["data"], run["task"]]
     if same := _facts(run["benchmark"]).get("same_questions"):
         factors[same] = questions.pop()
-    return PairedRun(number, tuple(questions), factors, scores)
+    score = records.percent(number)
+    decimals = 1 if score is None else shown_decimals(score)
+    return PairedRun(number, tuple(questions), factors, scores, decimals)
 
 
 def _facts(benchmark: str) -> Mapping[str, Any]:
@@ -164,7 +177,7 @@ def compared(records: Records, first: str, second: str) -> Table:
         )
     title = f"{first} and {second} on the same questions, in percent"
     columns = (*names, first, second, *OUTCOMES[2:])
-    return Table("compared", title, columns, outcomes, notes("tests"))
+    return Table("compared", title, columns, outcomes, notes("tests"), optional=_OPTIONAL)
 
 
 def _runs_called(runs: Sequence[PairedRun], name: str) -> list[PairedRun]:
@@ -211,7 +224,7 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
     columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *OUTCOMES[2:])
     name, cause = _ARM_TITLES[factor]
     title = f"What {cause} contributes, in percent"
-    return Table(name, title, columns, [*rows, *probes], notes(name))
+    return Table(name, title, columns, [*rows, *probes], notes(name), optional=_OPTIONAL)
 
 
 def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:
@@ -289,7 +302,12 @@ def paired_row(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> P
     """Return labels, both means, and how two runs differ; None where they have no question in
     common.
     """
-    return _row(_joined(first, second), labels, first.is_baseline or second.is_baseline)
+    row = _row(_joined(first, second), labels, first.is_baseline or second.is_baseline)
+    if row is None:
+        return None
+    *cells, one, other = row.labels
+    means = (replace(one, decimals=first.decimals), replace(other, decimals=second.decimals))  # type: ignore[type-var]
+    return row._replace(labels=[*cells, *means])
 
 
 def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
@@ -374,6 +392,7 @@ def _tests(
         columns,
         paired_cells(rows),
         [*notes("effects" if is_effects else "tests"), *run_notes(records.current(benchmark))],
+        optional=_OPTIONAL,
     )
 
 

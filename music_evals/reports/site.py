@@ -124,7 +124,7 @@ def _pairs_table(records: Records, means: Sequence[Aggregate]) -> Table:
             cells = dict(zip(table.columns, row, strict=True))
             task = f"{cells['Task']}, {cells['Condition']}".removesuffix(f", {DEFAULT}")
             rows.append([benchmark, task, *map(cells.get, _PAIR)])
-    rows.sort(key=lambda row: sorted(map(models.index, row[2:4])))
+    rows.sort(key=lambda row: sorted(models.index(str(model)) for model in row[2:4]))
     title = "Two models on the same questions, in percent"
     return Table("pairs", title, ("Benchmark", "Task", *_PAIR), rows, notes("tests"))
 

@@ -74,6 +74,13 @@ def interval(cell: Estimate) -> str:
     return "; ".join(parts)
 
 
+def shown_decimals(cell: Estimate) -> int:
+    """Return the number of decimals that a number is shown with, by the width of its interval."""
+    if cell.low is None or cell.high is None or not cell.high > cell.low:
+        return cell.decimals
+    return min(cell.decimals, max(0, ceil(1 - log10(cell.high - cell.low))))
+
+
 def share(value: float) -> str:
     """Return a share in whole percent.
 
@@ -256,10 +263,7 @@ def _stacked(cell: Cell) -> str:
 
 def _digits(cell: Estimate, value: float) -> str:
     """A number of a cell, with no decimals that its interval makes void."""
-    decimals = cell.decimals
-    if cell.low is not None and cell.high is not None and cell.high > cell.low:
-        decimals = min(decimals, max(0, ceil(1 - log10(cell.high - cell.low))))
-    return rounded(value, decimals)
+    return rounded(value, shown_decimals(cell))
 
 
 def _line(cells: Iterable[str]) -> str:

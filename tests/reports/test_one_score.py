@@ -92,7 +92,7 @@ def test_summary_page_leaderboard_and_results_agree(golden: Records) -> None:
     sections, left_out = make_report(golden)
     assert left_out == []
     chance = means["baseline/chance", "MUSE"]
-    shown_interval = f"{chance.low:.0f}–{chance.high:.0f}; n 84"
+    shown_interval = f"<span>{chance.low:.0f}–{chance.high:.0f};</span> <span>n 84</span>"
     assert shown_interval in html("T", [], sections[:1], {}, overview)
 
 

@@ -33,6 +33,7 @@ THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
 LABELS = ("Model", "Source", "Condition", "Data")
 """Headings of the columns that name a run, or a row of a paper."""
+_OPTIONAL = ("Data", "Condition")
 NOT_PUBLISHED = (
     "† Not the paper's test, and not to be compared with its figures: other data, another protocol "
     "or condition, or a part of the items, as the row says."
@@ -79,7 +80,7 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     """Return the notes that a table of these runs needs."""
     if not len(runs):
         return []
-    lines = ["Measured figures are followed by their 95% interval and the number of items."]
+    lines = ["Measured figures are followed by their 95% interval; n is the number of items."]
     if not runs["is_published_test"].all():
         lines.append(NOT_PUBLISHED)
     explained, reader = notes("unread")
@@ -151,8 +152,9 @@ def make_table(
     rows = [[*cells, *map(figures.get, columns)] for cells, figures in [*paper, *measured]]
     kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
     lines = [*notes(note or name), *run_notes(runs)]
+    headings = (*groups, *LABELS, *columns)
     return Table(
-        name, title, (*groups, *LABELS, *columns), rows, lines, kinds, is_drawn, most_shown
+        name, title, headings, rows, lines, kinds, is_drawn, most_shown, optional=_OPTIONAL
     )
 
 
@@ -257,7 +259,7 @@ def score_table(records: Records, benchmark: str) -> Table:
     lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
     title = f"{load(benchmark).title}: main metrics in percent"
     columns = (*LABELS, *map(title_of, tasks))
-    return Table(f"{benchmark}_scores", title, columns, rows, lines)
+    return Table(f"{benchmark}_scores", title, columns, rows, lines, optional=_OPTIONAL)
 
 
 def third_party_table(records: Records, benchmark: str) -> Table | None:
@@ -428,7 +430,9 @@ def cost_table(records: Records) -> Table:
         rows.append([*first, count(len(responses)), *quantiles])
     headings = [heading for heading, *_ in _AMOUNTS]
     columns = ("Benchmark", "Task", *LABELS, "Score (%)", "Responses", *headings)
-    return Table("costs", "Output tokens and time", columns, rows, notes("costs"))
+    return Table(
+        "costs", "Output tokens and time", columns, rows, notes("costs"), optional=_OPTIONAL
+    )
 
 
 def _quantile(responses: pd.DataFrame, column: str, share: float) -> Estimate | None:
