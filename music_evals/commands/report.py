@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
-from itertools import permutations
+from itertools import chain, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,7 +73,7 @@ def report(
         Option(
             help=(
                 "With --latex: headings of the columns to write, separated by commas without a "
-                "space; tables without all of them are written as by default."
+                "space; only of tables that have all of them."
             )
         ),
     ] = None,
@@ -107,10 +107,7 @@ def report(
             _list_faults(passed_over, records.passed_over, full)
             _list_faults("Not in all of the report:", left_out, full)
             if out is not None:
-                files = _files(records, sections)
-                if latex:
-                    files |= _latex_files(records, sections, columns)
-                _write_report(out, files, overwrite)
+                _write_report(out, _files(records, sections, latex, columns), overwrite)
             if site is not None:
                 _write_site(site, records, sections, overwrite)
             if not full:
@@ -249,7 +246,9 @@ def _about(records: "Records") -> list[str]:
     ]
 
 
-def _files(records: "Records", sections: "Sequence[Section]") -> dict[str, str]:
+def _files(
+    records: "Records", sections: "Sequence[Section]", latex: bool, columns: str | None
+) -> dict[str, str]:
     """Return the files of a report, by name."""
     from music_evals.reports.overview import make_overview
     from music_evals.reports.page import draw_figures, html, markdown
@@ -263,38 +262,25 @@ def _files(records: "Records", sections: "Sequence[Section]") -> dict[str, str]:
         "report.html": html(_TITLE, about, sections, figures, overview),
         "report.md": markdown(_TITLE, about, sections, figures),
     }
-    for section in sections:
-        for table in section.tables:
-            files[f"{table.name}.csv"] = table.to_csv()
+    tables = [*chain.from_iterable(section.tables for section in sections)]
+    files |= {f"{table.name}.csv": table.to_csv() for table in tables}
+    if latex:
+        files |= _latex_files([overview.table, *tables], columns)
     for name, svg in {"overview": overview.figure, **figures}.items():
         if svg:
             files[f"{name}.svg"] = svg
     return files
 
 
-def _latex_files(
-    records: "Records", sections: "Sequence[Section]", columns: str | None
-) -> dict[str, str]:
-    """Return all tables as LaTeX, and the one of models and benchmarks, by name; those that have
-    the columns with these alone.
-    """
+def _latex_files(tables: "Sequence[Table]", columns: str | None) -> dict[str, str]:
+    """Return tables as LaTeX, by name; with columns only the tables that have all of them."""
     from music_evals.reports.latex import COLUMN_WIDTH, FEW, TEXT_WIDTH, choose_columns, latex
-    from music_evals.reports.overview import make_overview
 
-    headings = re.split(r",(?! )", columns) if columns else []
-    width = COLUMN_WIDTH if 0 < len(headings) <= FEW else TEXT_WIDTH
-    tables = [make_overview(records).table]
-    for section in sections:
-        tables += section.tables
-    chosen = {table.name: choose_columns(table, headings) for table in tables}
-    if not any(chosen.values()):
-        raise ReportError(
-            f"--columns {columns}: no table has all of these; the summary has "
-            f"{', '.join(sections[0].tables[0].columns)}"
-        )
-    files = {}
-    for table in tables:
-        own = chosen[table.name] if headings else None
-        text = latex(own, width) if own else latex(table)
-        files[f"latex/{table.name}.tex"] = text
-    return files
+    width = TEXT_WIDTH
+    if columns:
+        headings = re.split(r",(?! )", columns)
+        tables = [*filter(None, (choose_columns(table, headings) for table in tables))]
+        width = COLUMN_WIDTH if len(headings) <= FEW else TEXT_WIDTH
+    if not tables:
+        raise ReportError(f"--columns {columns}: no table has all of these columns")
+    return {f"latex/{table.name}.tex": latex(table, width) for table in tables}

@@ -231,7 +231,8 @@ def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -
     """Models under the same condition, on the same questions."""
     rows = []
     for group in _grouped(runs, lambda run: run.rest("model")):
-        for first, second in combinations(sorted(group, key=lambda run: run.factors["model"]), 2):
+        for pair in combinations(group, 2):
+            first, second = sorted(pair, key=lambda run: run.factors["model"])
             cells = map(run_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
             rows.append(paired_row(first, second, [*cells, second.factors["model"]]))
     columns = ("Task", "Condition", "Data", "First model", "Second model", *OUTCOMES)
@@ -302,12 +303,9 @@ def paired_row(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> P
     """Return labels, both means, and how two runs differ; None where they have no question in
     common.
     """
-    row = _row(_joined(first, second), labels, first.is_baseline or second.is_baseline)
-    if row is None:
-        return None
-    *cells, one, other = row.labels
-    means = (replace(one, decimals=first.decimals), replace(other, decimals=second.decimals))  # type: ignore[type-var]
-    return row._replace(labels=[*cells, *means])
+    has_baseline = first.is_baseline or second.is_baseline
+    digits = first.decimals, second.decimals
+    return _row(_joined(first, second), labels, has_baseline, digits)
 
 
 def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
@@ -319,7 +317,12 @@ def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
     return pd.DataFrame({**columns, "cluster": coarser["cluster"], "stratum": coarser["stratum"]})
 
 
-def _row(scores: pd.DataFrame, labels: Sequence[Cell], has_baseline: bool) -> PairedRow | None:
+def _row(
+    scores: pd.DataFrame,
+    labels: Sequence[Cell],
+    has_baseline: bool,
+    digits: tuple[int, int] = (1, 1),
+) -> PairedRow | None:
     from music_evals.scorers.metrics.clustered import macro_mean
 
     pairs = scores.dropna(subset=["value", "later"])
@@ -327,7 +330,10 @@ def _row(scores: pd.DataFrame, labels: Sequence[Cell], has_baseline: bool) -> Pa
         return None
     strata = pairs["stratum"].tolist()
     values, later = pairs["value"].tolist(), pairs["later"].tolist()
-    means = [Estimate(macro_mean(side, strata), n=len(pairs)).percent() for side in (values, later)]
+    means = [
+        Estimate(100 * macro_mean(side, strata), n=len(pairs), decimals=decimals)
+        for side, decimals in zip((values, later), digits, strict=True)
+    ]
     comparison = compare(values, later, pairs["cluster"].tolist(), strata)
     return PairedRow([*labels, *means], comparison, len(scores) - len(pairs), has_baseline)
 

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from music_evals.reports.overview import Overview
-from music_evals.reports.plots import describe_figure, table_figure
+from music_evals.reports.plots import table_figure
 from music_evals.reports.report import Section
 from music_evals.reports.table import Table, interval, number
 from music_evals.scorers.metrics.estimates import Estimate
@@ -50,7 +50,6 @@ def environment() -> Environment:
         "data": _data,
         "address": _ADDRESS.fullmatch,
         "laid_out": _laid_out,
-        "described": describe_figure,
         "number": number,
         "interval": interval,
     }
@@ -118,9 +117,6 @@ def _laid_out(table: Table) -> dict[str, Any]:
     for place, (name, numeric) in enumerate(zip(names, table.is_numeric(), strict=True)):
         if name not in inner and any(row[place] is not None for row in ordered.rows):
             heads.append((name, "number" if numeric else "text"))
-    # A rank is before the name of its row.
-    first = int(heads[0][0] == "Rank")
-    heads[first] = (heads[first][0], f"{heads[first][1]} head")
     rows = []
     for kind, row in zip(ordered.kinds, ordered.rows, strict=True):
         cells = dict(zip(names, row, strict=True))

@@ -10,11 +10,10 @@ import io
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from itertools import cycle
-from math import isfinite
 from typing import Any
 
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.table import PUBLISHED, Cell, Table, number
+from music_evals.reports.table import PUBLISHED, Cell, Table
 from music_evals.scorers.metrics.estimates import Estimate
 
 # Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind
@@ -89,45 +88,20 @@ def table_figure(
         for axes, column in zip(grid, panels, strict=True):
             heading = table.columns[column]
             axes.set_title(heading.replace(": ", ":\n"), loc="left", fontsize=9)
-            left, right = _ends([row[column] for row in ordered.rows])
-            axes.set(xlim=(left, right), ylim=(len(names) - 0.4, -0.6), xticks=(0, 50, 100))
+            axes.set(ylim=(len(names) - 0.4, -0.6), xticks=(0, 50, 100))
             axes.set_yticks(range(len(names)), names)
             axes.tick_params(length=0)
-            if heading in floors:
-                axes.axvspan(left, floors[heading], color=_BAND, linewidth=0, zorder=0)
             for place, (row, look) in enumerate(zip(ordered.rows, looks, strict=True)):
                 _draw_cell(axes, row[column], place, *look)
             scores = published.get(heading, ())
             places = [len(names) - 1] * len(scores)
             axes.plot(scores, places, color=GREY, marker="|", markersize=8, linestyle="")
+            left, right = axes.get_xlim()  # beyond what was drawn
+            left = min(left, -_MARGIN)
+            axes.set_xlim(left, max(right, 100 + _MARGIN))
+            if heading in floors:
+                axes.axvspan(left, floors[heading], color=_BAND, linewidth=0, zorder=0)
         return _svg(table.title, drawing)
-
-
-def describe_figure(table: Table) -> str:
-    """Say what the figure of a table shows: the lowest and the highest point of each panel."""
-    ordered = table.measured_first()
-    names = _row_names(ordered)
-    sentences = [f"{table.title}: a row of points for each of {len(names)} models or conditions."]
-    for place, heading in enumerate(ordered.columns):
-        named = zip((row[place] for row in ordered.rows), names, strict=True)
-        points = [
-            (cell.value, f"{number(cell)} ({name})")
-            for cell, name in named
-            if isinstance(cell, Estimate)
-        ]
-        if points:
-            sentences.append(f"{heading}: from {min(points)[1]} to {max(points)[1]}.")
-    return " ".join(sentences)
-
-
-def _ends(cells: Sequence[Cell]) -> tuple[float, float]:
-    """The ends of a panel: from 0 to 100, and as far as any point or interval goes."""
-    values = [0.0, 100.0]
-    for cell in cells:
-        if isinstance(cell, Estimate):
-            ends = (cell.value, cell.low, cell.high)
-            values += [end for end in ends if end is not None and isfinite(end)]
-    return min(values) - _MARGIN, max(values) + _MARGIN
 
 
 def _row_names(table: Table) -> list[str]:

@@ -1,9 +1,7 @@
 """The whole report of logs: summary, sections, comparisons, and what the numbers rest on."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import count
 from typing import NamedTuple
 
 from music_evals.benchmarks import load
@@ -12,7 +10,7 @@ from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import metadata_tables
 from music_evals.reports.sanitize import reason
 from music_evals.reports.summary import summary_table
-from music_evals.reports.table import Cell, Table
+from music_evals.reports.table import Table
 from music_evals.reports.tables import abc_eval, lilybench, msu, muse, muse_ten, musica, ziqi
 from music_evals.reports.tables.common import (
     cost_table,
@@ -37,7 +35,6 @@ _TABLES = {
 """Benchmark → its own tables; the others have the table of scores."""
 _SHARED = (protocols_table, tags_table, third_party_table, floors_table, replies_table)
 """Tables that every benchmark has if its logs hold what they show."""
-_MODELS = ("Model", "First model", "Second model")  # headings of columns that name models
 _Faults = list[tuple[str, str]]  # location of a log, and why a table cannot show it
 
 
@@ -60,18 +57,16 @@ def make_report(records: Records) -> tuple[list[Section], _Faults]:
     the reason.
     """
     left_out: _Faults = []
-    models: dict[str, int] = {}
 
     def add(title: str, make: Callable[[Records], list[Table]], what: str) -> Section:
         tables, faults = _without_faulty(make, records)
         left_out.extend((where, f"it is left out of {what}: {why}") for where, why in faults)
-        tables = [_by_rank(table, models) for table in tables]
         return Section(title.casefold().replace(": ", "-").replace(" ", "-"), title, tables)
 
     sections = [add("Summary", lambda rest: [summary_table(rest)], "the summary")]
-    ranked = dict.fromkeys(row[0] for table in sections[0].tables for row in table.rows)
-    models.update(zip(map(str, ranked), count(), strict=False))
-    for benchmark in dict.fromkeys(records.runs["benchmark"]):
+    benchmarks = dict.fromkeys(records.runs["benchmark"])
+    records = _ranked(records, sections[0].tables)
+    for benchmark in benchmarks:
         title = load(benchmark).title
         sections.append(add(title, partial(section_tables, benchmark=benchmark), title))
     compared = add(
@@ -83,25 +78,12 @@ def make_report(records: Records) -> tuple[list[Section], _Faults]:
     return [section for section in sections if section.tables], left_out
 
 
-def _by_rank(table: Table, ranks: Mapping[str, int]) -> Table:
-    """Order the rows of runs by the ranks of their models, within what the columns before say.
-
-    Other rows, such as published ones, keep their places.
-    """
-    columns = [place for place, name in enumerate(table.columns) if name in _MODELS]
-    if not columns:
-        return table
-    groups: dict[tuple[Cell, ...], int] = {}
-    keys = {}
-    for place, row in enumerate(table.rows):
-        names = [str(row[column]) for column in columns]
-        group = groups.setdefault(tuple(row[: columns[0]]), len(groups))
-        if names[0] in ranks:
-            keys[place] = group, sorted(ranks.get(name, len(ranks)) for name in names)
-    order = dict(zip(keys, sorted(keys, key=lambda place: keys[place]), strict=True))
-    places = [order.get(place, place) for place in range(len(table.rows))]
-    kinds = [table.kinds[place] for place in places] if table.kinds else ()
-    return replace(table, rows=[table.rows[place] for place in places], kinds=kinds)
+def _ranked(records: Records, summary: Sequence[Table]) -> Records:
+    """Records whose runs are in the order of the models in the summary."""
+    models = dict.fromkeys(row[0] for table in summary for row in table.rows)
+    places = {model: place for place, model in enumerate(models)}
+    runs = records.runs.assign(rank=records.runs["model"].map(places))
+    return records._replace(runs=runs.sort_values("rank", kind="stable"))
 
 
 def section_tables(records: Records, benchmark: str) -> list[Table]:

@@ -22,14 +22,14 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pandas as pd
 from inspect_ai.log import bundle_log_dir
 
-from music_evals.reports.comparisons import BASELINE, comparison_tables
+from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.overview import ranking_table
 from music_evals.reports.page import environment
 from music_evals.reports.records import Records
 from music_evals.reports.results import as_json
 from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.summary import SUITE, Aggregate, aggregates
-from music_evals.reports.table import FLOOR, Rows, Table, notes
+from music_evals.reports.table import Rows, Table, notes
 
 PAGE, REPORT, CARD, RESULTS, LOGS = "index.html", "report.html", "README.md", "results.json", "logs"
 MEDIA_BYTES = 24_000_000
@@ -107,9 +107,8 @@ def board_table(means: Sequence[Aggregate], links: Mapping[int, str]) -> Table:
         "Normalised",
         "Tasks",
     )
-    kinds = [FLOOR if str(row[0]).startswith(BASELINE) else "" for row in rows]
     title = "Floors, gains, data and logs, in percent"
-    return Table("board", title, columns, rows, notes("site"), kinds)
+    return Table("board", title, columns, rows, notes("site"))
 
 
 def _pairs_table(records: Records, means: Sequence[Aggregate]) -> Table:

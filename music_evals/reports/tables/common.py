@@ -182,8 +182,7 @@ def run_table(
     groups = groups or {}
     measured: list[Row] = []
     if len(runs):
-        order = [*groups.values(), "model", "condition", "data"]
-        for number, run in runs.sort_values(order).iterrows():
+        for number, run in in_order(runs, *groups.values()).iterrows():
             first = [title_of(str(run[column])) for column in groups.values()]
             values = {heading: figure(number) for heading, figure in figures.items()}
             measured.append(([*first, *labels(run, without)], values))
@@ -199,7 +198,7 @@ def condition_rows(
     if not len(runs):
         return []
     by_labels: dict[tuple[Cell, ...], list[int]] = {}
-    for number, run in runs.sort_values(["model", "condition", "data"]).iterrows():
+    for number, run in in_order(runs).iterrows():
         model, _, condition, data = labels(run, (*without, PARTIAL))
         by_labels.setdefault((model, condition, data), []).append(number)
     rows: list[tuple[list[Cell], pd.DataFrame]] = []
@@ -209,6 +208,12 @@ def condition_rows(
         suffix = "" if group["is_complete"].all() else f", {PARTIAL}"
         rows.append(([model, source, f"{condition}{suffix}", data], group))
     return rows
+
+
+def in_order(runs: pd.DataFrame, *groups: str) -> pd.DataFrame:
+    """Return runs in the order of tables: by groups, then by model, the best first in a report."""
+    columns = [*groups, "rank", "model", "condition", "data"]
+    return runs.sort_values([name for name in columns if name in runs])
 
 
 def items_with(records: Records, run: int, column: str) -> pd.DataFrame:
