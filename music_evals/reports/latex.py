@@ -19,9 +19,9 @@ from music_evals.reports.page import environment
 from music_evals.reports.table import Cell, Table, interval, notes, number, text
 from music_evals.scorers.metrics.estimates import Estimate
 
-TEXT_WIDTH = 469.0
+TEXT_WIDTH = 468.0
 """Points between the margins of a page."""
-COLUMN_WIDTH = 345.0
+COLUMN_WIDTH = 344.0
 """Points that a table of up to `FEW` columns takes at most."""
 FEW = 4
 _FIRST = 3  # columns that stay, however wide
