@@ -112,7 +112,7 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
 
 def ranked_models(means: Sequence[Aggregate]) -> list[str]:
     """Return the models, the best first: by the suite, then those without it by the mean of their
-    normalised scores; baselines last.
+    normalised scores; then baselines, by that mean.
     """
     values: dict[str, list[float]] = {mean.model: [] for mean in means}
     suites: dict[str, float] = {}
@@ -123,8 +123,10 @@ def ranked_models(means: Sequence[Aggregate]) -> list[str]:
             values[mean.model].append(mean.normalised.value)
 
     def place(model: str) -> tuple[bool, bool, float, str]:
-        value = suites.get(model, fmean(values[model] or [0.0]))
-        return model.startswith(BASELINE), model not in suites, -value, model
+        mean = fmean(values[model] or [0.0])
+        if model.startswith(BASELINE):
+            return True, False, -mean, model
+        return False, model not in suites, -suites.get(model, mean), model
 
     return sorted(values, key=place)
 
