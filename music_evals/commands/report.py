@@ -2,12 +2,13 @@
 numbers.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
-from itertools import permutations
+from itertools import chain, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,6 +67,15 @@ def report(
         bool,
         Option("--latex", help="Write the tables as LaTeX, too, by booktabs: --out's latex/."),
     ] = False,
+    columns: Annotated[
+        str | None,
+        Option(
+            help=(
+                "With --latex: headings of the columns to write, separated by commas without a "
+                "space; only of tables that have all of them."
+            )
+        ),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a
@@ -82,6 +92,8 @@ def report(
         _check_folders({option: path for option, path in folders.items() if path}, overwrite)
         if latex and out is None:
             raise ReportError("--latex is for files; give --out FOLDER as well")
+        if columns and not latex:
+            raise ReportError("--columns is for --latex; give --latex as well")
         with local_logs(*logs) as paths:
             records = _read(paths)
             if not len(records.runs):
@@ -94,7 +106,7 @@ def report(
             _list_faults(passed_over, records.passed_over, full)
             _list_faults("Not in all of the report:", left_out, full)
             if out is not None:
-                _write_report(out, records, sections, latex, overwrite)
+                _write_report(out, _files(records, sections, latex, columns), overwrite)
             if site is not None:
                 _write_site(site, records, sections, overwrite)
             if not full:
@@ -126,12 +138,9 @@ def _list_faults(heading: str, entries: Sequence[tuple[str, str]], full: bool) -
         say(f"  … and {len(entries) - most} more")
 
 
-def _write_report(
-    out: Path, records: "Records", sections: "Sequence[Section]", latex: bool, overwrite: bool
-) -> None:
+def _write_report(out: Path, files: Mapping[str, str], overwrite: bool) -> None:
     from music_evals.datasets_builders.dataset_io import replace_folder
 
-    files = _files(records, sections, latex)
     with replace_folder(out, _folder_kinds()["--out"], overwrite=overwrite) as target:
         for name, text in files.items():
             (target / name).parent.mkdir(exist_ok=True)
@@ -238,7 +247,9 @@ def _about(records: "Records") -> list[str]:
     ]
 
 
-def _files(records: "Records", sections: "Sequence[Section]", latex: bool) -> dict[str, str]:
+def _files(
+    records: "Records", sections: "Sequence[Section]", latex: bool, columns: str | None
+) -> dict[str, str]:
     """Return the files of a report, by name."""
     from music_evals.reports.overview import make_overview
     from music_evals.reports.page import draw_figures, html, markdown
@@ -252,12 +263,25 @@ def _files(records: "Records", sections: "Sequence[Section]", latex: bool) -> di
         "report.html": html(_TITLE, about, sections, figures, overview),
         "report.md": markdown(_TITLE, about, sections, figures),
     }
-    for section in sections:
-        for table in section.tables:
-            files[f"{table.name}.csv"] = table.to_csv()
-            if latex:
-                files[f"latex/{table.name}.tex"] = table.to_latex()
+    tables = [*chain.from_iterable(section.tables for section in sections)]
+    files |= {f"{table.name}.csv": table.to_csv() for table in tables}
+    if latex:
+        files |= _latex_files([overview.table, *tables], columns)
     for name, svg in {"overview": overview.figure, **figures}.items():
         if svg:
             files[f"{name}.svg"] = svg
     return files
+
+
+def _latex_files(tables: "Sequence[Table]", columns: str | None) -> dict[str, str]:
+    """Return tables as LaTeX, by name; with columns only the tables that have all of them."""
+    from music_evals.reports.latex import COLUMN_WIDTH, FEW, TEXT_WIDTH, choose_columns, latex
+
+    width = TEXT_WIDTH
+    if columns:
+        headings = re.split(r",(?! )", columns)
+        tables = [*filter(None, (choose_columns(table, headings) for table in tables))]
+        width = COLUMN_WIDTH if len(headings) <= FEW else TEXT_WIDTH
+    if not tables:
+        raise ReportError(f"--columns {columns}: no table has all of these columns")
+    return {f"latex/{table.name}.tex": latex(table, width) for table in tables}

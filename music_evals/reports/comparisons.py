@@ -17,7 +17,15 @@ import pandas as pd
 
 from music_evals.benchmarks import load
 from music_evals.reports.records import Records
-from music_evals.reports.table import P_DECIMALS, Cell, Rows, Table, count, notes
+from music_evals.reports.table import (
+    P_DECIMALS,
+    Cell,
+    Rows,
+    Table,
+    count,
+    notes,
+    shown_decimals,
+)
 from music_evals.reports.tables.common import labels, part_of_title, run_notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
@@ -41,6 +49,7 @@ OUTCOMES = (
     "Left out",
     "Verdict",
 )
+_OPTIONAL = ("Test", "Left out", "Detectable", "p", "Data", "Condition", "Else")
 BASELINE = "baseline/"
 """How names of models begin that are programs."""
 _NEAR = 0.03  # the largest difference of scores that count as equal
@@ -55,12 +64,14 @@ class PairedRun:
         questions: what is equal for runs that ask the same questions.
         factors: what it may differ in from others, as words.
         scores: index: pair; ``value``, the mean over epochs, ``cluster`` and ``stratum``.
+        decimals: with which the score of the run, in percent, is shown.
     """
 
     number: int
     questions: tuple[str, ...]
     factors: Mapping[str, str]
     scores: pd.DataFrame
+    decimals: int = 1
 
     def rest(self, factor: str) -> tuple[Any, ...]:
         """Return what must be equal where only one factor may differ."""
@@ -112,7 +123,9 @@ def paired_run(records: Records, number: int, run: pd.Series, by: str = "pair") 
     questions = [run["benchmark"], run["data"], run["task"]]
     if same := _facts(run["benchmark"]).get("same_questions"):
         factors[same] = questions.pop()
-    return PairedRun(number, tuple(questions), factors, scores)
+    score = records.percent(number)
+    decimals = 1 if score is None else shown_decimals(score)
+    return PairedRun(number, tuple(questions), factors, scores, decimals)
 
 
 def _facts(benchmark: str) -> Mapping[str, Any]:
@@ -164,7 +177,7 @@ def compared(records: Records, first: str, second: str) -> Table:
         )
     title = f"{first} and {second} on the same questions, in percent"
     columns = (*names, first, second, *OUTCOMES[2:])
-    return Table("compared", title, columns, outcomes, notes("tests"))
+    return Table("compared", title, columns, outcomes, notes("tests"), optional=_OPTIONAL)
 
 
 def _runs_called(runs: Sequence[PairedRun], name: str) -> list[PairedRun]:
@@ -211,14 +224,15 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
     columns = (*_LABELS, "Compared with", ARMS[factor].capitalize(), "Other", *OUTCOMES[2:])
     name, cause = _ARM_TITLES[factor]
     title = f"What {cause} contributes, in percent"
-    return Table(name, title, columns, [*rows, *probes], notes(name))
+    return Table(name, title, columns, [*rows, *probes], notes(name), optional=_OPTIONAL)
 
 
 def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:
     """Models under the same condition, on the same questions."""
     rows = []
     for group in _grouped(runs, lambda run: run.rest("model")):
-        for first, second in combinations(sorted(group, key=lambda run: run.factors["model"]), 2):
+        for pair in combinations(group, 2):
+            first, second = sorted(pair, key=lambda run: run.factors["model"])
             cells = map(run_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
             rows.append(paired_row(first, second, [*cells, second.factors["model"]]))
     columns = ("Task", "Condition", "Data", "First model", "Second model", *OUTCOMES)
@@ -289,7 +303,9 @@ def paired_row(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> P
     """Return labels, both means, and how two runs differ; None where they have no question in
     common.
     """
-    return _row(_joined(first, second), labels, first.is_baseline or second.is_baseline)
+    has_baseline = first.is_baseline or second.is_baseline
+    digits = first.decimals, second.decimals
+    return _row(_joined(first, second), labels, has_baseline, digits)
 
 
 def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
@@ -301,7 +317,12 @@ def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
     return pd.DataFrame({**columns, "cluster": coarser["cluster"], "stratum": coarser["stratum"]})
 
 
-def _row(scores: pd.DataFrame, labels: Sequence[Cell], has_baseline: bool) -> PairedRow | None:
+def _row(
+    scores: pd.DataFrame,
+    labels: Sequence[Cell],
+    has_baseline: bool,
+    digits: tuple[int, int] = (1, 1),
+) -> PairedRow | None:
     from music_evals.scorers.metrics.clustered import macro_mean
 
     pairs = scores.dropna(subset=["value", "later"])
@@ -309,7 +330,10 @@ def _row(scores: pd.DataFrame, labels: Sequence[Cell], has_baseline: bool) -> Pa
         return None
     strata = pairs["stratum"].tolist()
     values, later = pairs["value"].tolist(), pairs["later"].tolist()
-    means = [Estimate(macro_mean(side, strata), n=len(pairs)).percent() for side in (values, later)]
+    means = [
+        Estimate(100 * macro_mean(side, strata), n=len(pairs), decimals=decimals)
+        for side, decimals in zip((values, later), digits, strict=True)
+    ]
     comparison = compare(values, later, pairs["cluster"].tolist(), strata)
     return PairedRow([*labels, *means], comparison, len(scores) - len(pairs), has_baseline)
 
@@ -374,6 +398,7 @@ def _tests(
         columns,
         paired_cells(rows),
         [*notes("effects" if is_effects else "tests"), *run_notes(records.current(benchmark))],
+        optional=_OPTIONAL,
     )
 
 

@@ -4,7 +4,7 @@ benchmark.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import count
 from typing import NamedTuple
 
 import pandas as pd
@@ -20,21 +20,21 @@ from music_evals.reports.summary import (
     aggregate,
     aggregates,
     chosen,
-    ranked_models,
     with_music,
 )
-from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes, text
+from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes, number, text
 from music_evals.scorers.metrics.estimates import Estimate
 
 MOST_SECTIONS = 6
 """Sections that the table has columns for, beside the model and the suite."""
+_NORMALISED = f"{SUITE}, normalised"
 
 
 class Overview(NamedTuple):
     """The beginning of a report.
 
     Args:
-        table: a row per model, a column per section.
+        table: a row per model, a column for the suite and per section.
         figure: the same as SVG, with floors and published models.
         sentences: title of each section → what its runs show, in a sentence.
     """
@@ -46,40 +46,49 @@ class Overview(NamedTuple):
 
 def make_overview(records: Records) -> Overview:
     """Make the overview of all current runs."""
+    means = aggregates(records)[0]
     by_section: dict[str, list[Aggregate]] = {}
-    for mean in aggregates(records)[0]:
-        by_section.setdefault(mean.section, []).append(mean)
-    suite = {mean.model: mean.normalised for mean in by_section.pop(SUITE, [])}
+    for mean in means:
+        if mean.section != SUITE:
+            by_section.setdefault(mean.section, []).append(mean)
     sections = [name for name in dict.fromkeys(records.runs["section"]) if name in by_section]
-    table = _table({name: by_section[name] for name in sections[:MOST_SECTIONS]}, suite)
-    floors, printed, sentences = {}, {}, {}
+    table = ranking_table(means, sections[:MOST_SECTIONS]).without("Rank")
+    floors, printed, sentences = {_NORMALISED: 0.0}, {}, {}
     for section in sections:
-        means = by_section[section]
-        if known := [mean.floor.value for mean in means if mean.floor]:
+        own = by_section[section]
+        if known := [mean.floor.value for mean in own if mean.floor]:
             floors[section] = max(known)
-        printed[section] = _published_scores(records, means[0].runs["benchmark"].iloc[0])
-        sentences[section] = _sentence(records, means)
+        printed[section] = _published_scores(records, own[0].runs["benchmark"].iloc[0])
+        sentences[section] = _sentence(records, own)
     return Overview(table, table_figure(table, floors, printed), sentences)
 
 
-def _table(
-    by_section: Mapping[str, Sequence[Aggregate]], suite: Mapping[str, Estimate | None]
-) -> Table:
+def ranking_table(means: Sequence[Aggregate], sections: Sequence[str]) -> Table:
+    """Make the table of models in the order of the aggregates: rank, suite, and a score per
+    section.
+
+    Baselines, people and models without a suite score have no rank, unless no model has one.
+    """
     scores: dict[tuple[str, str], Cell] = {}
-    means = [*chain.from_iterable(by_section.values())]
+    suites: dict[str, Cell] = {}
     for mean in means:
-        if score := mean.shown_score:
+        if mean.section == SUITE:
+            suites[mean.model] = mean.normalised
+        elif score := mean.shown_score:
             dagger = "" if mean.is_published_test else "†"
             scores[mean.model, mean.section] = replace(score, mark=dagger + score.mark)
-    models = ranked_models(means)
     rows: Rows = []
-    for model in models:
-        own = [scores.get((model, section)) for section in by_section]
-        rows.append([model, *own, suite.get(model)])
-    kinds = [FLOOR if model.startswith(BASELINE) else MEASURED for model in models]
-    columns = ("Model", *by_section, f"{SUITE}, normalised")
-    lines = ["Suite: 0 is the floor, 100 all right."] if suite else []
+    kinds = []
+    ranks = count(1)
+    for model in dict.fromkeys(mean.model for mean in means):
+        is_ranked = not model.startswith((BASELINE, PERSON)) and (model in suites or not suites)
+        rank = str(next(ranks)) if is_ranked else None
+        own = [scores.get((model, section)) for section in sections]
+        rows.append([rank, model, suites.get(model), *own])
+        kinds.append(FLOOR if model.startswith(BASELINE) else MEASURED)
+    lines = [*notes("suite")] if suites else []
     lines += notes("site")[-2:]
+    columns = ("Rank", "Model", _NORMALISED, *sections)
     return Table("overview", "Scores by benchmark, in percent", columns, rows, lines, kinds)
 
 
@@ -116,7 +125,7 @@ def _sentence(records: Records, means: Sequence[Aggregate]) -> str:
     beginning = f"{short(best.model)} has the highest score, {shown}"
     if best.floor is None or best.gain is None:
         return f"{beginning}. There is no floor to compare it with."
-    floor = f"the floor of {best.floor.value:.0f}"
+    floor = f"the floor of {number(best.floor)}"
     if best.gain.low is None:
         return f"{beginning}; {floor}."
     return f"{beginning}, {_relation(best.gain)} {floor}."
@@ -154,7 +163,7 @@ def _listening(records: Records, models: Sequence[Aggregate]) -> str:
     verb = _VERBS[reads, hears]
     if reads and not hears and (_score(audio).high or 100) >= (_score(midi).low or 0):
         verb = "reads MIDI and may hear"  # what it gets from sound is told apart from neither
-    floor = f", floor {midi.floor.value:.0f}" if midi.floor else ""
+    floor = f", floor {number(midi.floor)}" if midi.floor else ""
     return (
         f"{short(midi.model)} {verb}: {text(_score(midi))} from MIDI, {text(_score(audio))} from "
         f"sound{floor}."

@@ -16,13 +16,14 @@ from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import PUBLISHED, Cell, Table
 from music_evals.scorers.metrics.estimates import Estimate
 
-# Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind
-# readers too. Their number and that of the marks have no common divisor, so that 35 rows look
-# different.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
+# Okabe and Ito's colours without the yellow, which is lost on white; three are darker, so that each
+# has a contrast of 3:1 with white and with dark pages. Colour-blind readers can tell them apart.
+# Their number and that of the marks have no common divisor, so that 35 rows look different.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C0679A", "#3393CC", "#B87A00", "#444444")
 MARKS = "os^Dv"
 GREY = "#8c8c8c"
 _BAND = "#ececec"
+_MARGIN = 4  # percentage points beside a panel's ends
 _UNNAMED = ("Source", "Data")  # columns of text that do not name a row
 
 # Text stays text, so that it can be searched and read aloud; the salt makes the names within the
@@ -87,16 +88,20 @@ def table_figure(
         for axes, column in zip(grid, panels, strict=True):
             heading = table.columns[column]
             axes.set_title(heading.replace(": ", ":\n"), loc="left", fontsize=9)
-            axes.set(xlim=(-4, 104), ylim=(len(names) - 0.4, -0.6), xticks=(0, 50, 100))
+            axes.set(ylim=(len(names) - 0.4, -0.6), xticks=(0, 50, 100))
             axes.set_yticks(range(len(names)), names)
             axes.tick_params(length=0)
-            if heading in floors:
-                axes.axvspan(-4, floors[heading], color=_BAND, linewidth=0, zorder=0)
             for place, (row, look) in enumerate(zip(ordered.rows, looks, strict=True)):
                 _draw_cell(axes, row[column], place, *look)
             scores = published.get(heading, ())
             places = [len(names) - 1] * len(scores)
             axes.plot(scores, places, color=GREY, marker="|", markersize=8, linestyle="")
+            axes.margins(x=0)
+            left, right = axes.get_xlim()  # of what was drawn
+            left = min(left, 0) - _MARGIN
+            axes.set_xlim(left, max(right, 100) + _MARGIN)
+            if heading in floors:
+                axes.axvspan(left, floors[heading], color=_BAND, linewidth=0, zorder=0)
         return _svg(table.title, drawing)
 
 

@@ -74,11 +74,11 @@ def make_report(records: Records) -> tuple[list[Section], _Faults]:
         left_out.extend((where, f"it is left out of {what}: {why}") for where, why in faults)
         return Section(title.casefold().replace(": ", "-").replace(" ", "-"), title, tables)
 
-    sections = [
-        add("Summary", lambda rest: [summary_table(rest)], "the summary"),
-        add("Groups", group_tables, "the groups"),
-    ]
-    for benchmark in dict.fromkeys(records.runs["benchmark"]):
+    sections = [add("Summary", lambda rest: [summary_table(rest)], "the summary")]
+    benchmarks = dict.fromkeys(records.runs["benchmark"])
+    records = _ranked(records, sections[0].tables)
+    sections.append(add("Groups", group_tables, "the groups"))
+    for benchmark in benchmarks:
         title = load(benchmark).title
         sections.append(add(title, partial(section_tables, benchmark=benchmark), title))
     compared = add(
@@ -88,6 +88,14 @@ def make_report(records: Records) -> tuple[list[Section], _Faults]:
     basis = metadata_tables([*records.headers.values()], passed_over)
     sections += [compared, Section("basis", "What the numbers rest on", basis)]
     return [section for section in sections if section.tables], left_out
+
+
+def _ranked(records: Records, summary: Sequence[Table]) -> Records:
+    """Records whose runs are in the order of the models in the summary."""
+    models = dict.fromkeys(row[0] for table in summary for row in table.rows)
+    places = {model: place for place, model in enumerate(models)}
+    runs = records.runs.assign(rank=records.runs["model"].map(places))
+    return records._replace(runs=runs.sort_values("rank", kind="stable"))
 
 
 def section_tables(records: Records, benchmark: str) -> list[Table]:

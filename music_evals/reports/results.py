@@ -65,7 +65,8 @@ def as_json(records: Records, made_by: str) -> str:
             estimate: Estimate | None = getattr(mean, name)
             facts[name] = estimate and {key: getattr(estimate, key) for key in _VALUES}
         means.append(facts)
-    rows = json.loads(result_rows(records).to_json(orient="records", double_precision=15))
+    frame = result_rows(records).astype(object)
+    rows = frame.where(frame.notna(), None).to_dict(orient="records")
     return json.dumps(
         {"schema_version": SCHEMA, "made_by": made_by, "records": rows, "aggregates": means},
         indent=1,

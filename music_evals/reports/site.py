@@ -10,10 +10,9 @@ page's policy lets it load nothing, and run no script but its own.
 import io
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from hashlib import sha256
-from math import inf
 from pathlib import Path
 from shutil import copy2
 from tempfile import TemporaryDirectory
@@ -24,13 +23,13 @@ import pandas as pd
 from inspect_ai.log import bundle_log_dir
 
 from music_evals.reports.comparisons import comparison_tables
+from music_evals.reports.overview import ranking_table
 from music_evals.reports.page import environment
 from music_evals.reports.records import Records
 from music_evals.reports.results import as_json
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.summary import SUITE, aggregates
+from music_evals.reports.summary import SUITE, Aggregate, aggregates
 from music_evals.reports.table import Rows, Table, notes
-from music_evals.scorers.metrics.estimates import Estimate
 
 PAGE, REPORT, CARD, RESULTS, LOGS = "index.html", "report.html", "README.md", "results.json", "logs"
 MEDIA_BYTES = 24_000_000
@@ -64,11 +63,14 @@ def write_site(folder: Path, records: Records, about: list[str], made_by: str, r
     templates.filters["checksum"] = lambda words: (
         f"'sha256-{b64encode(sha256(words.encode()).digest()).decode()}'"
     )
+    means = aggregates(records)[0]
+    sections = dict.fromkeys(mean.section for mean in means if mean.section != SUITE)
     page = templates.get_template("site.html").render(
         title=TITLE,
         about=about,
-        board=board_table(records, links),
-        pairs=_pairs_table(records),
+        ranking=ranking_table(means, [*sections]),
+        board=board_table(means, links),
+        pairs=_pairs_table(records, means),
         report=REPORT,
     )
     card = templates.get_template("site.md").render(title=TITLE, about=about, page=PAGE)
@@ -77,10 +79,12 @@ def write_site(folder: Path, records: Records, about: list[str], made_by: str, r
         (folder / name).write_text(content, encoding="utf-8")
 
 
-def board_table(records: Records, links: Mapping[int, str]) -> Table:
-    """Make the table of all models, with a row per benchmark and links to the logs."""
+def board_table(means: Sequence[Aggregate], links: Mapping[int, str]) -> Table:
+    """Make the table of all models, the best first, with a row per benchmark and links to the
+    logs.
+    """
     rows: Rows = []
-    for mean in aggregates(records)[0]:
+    for mean in means:
         if mean.section == SUITE:
             continue
         logs = [
@@ -91,7 +95,6 @@ def board_table(records: Records, links: Mapping[int, str]) -> Table:
         words = [mean.model, mean.shown_section, mean.condition, mean.data, " ".join(logs) or None]
         figures = [mean.shown_score, mean.floor, mean.gain, mean.normalised]
         rows.append([*words, *figures, mean.tasks])
-    rows.sort(key=lambda row: (row[1], -row[5].value if isinstance(row[5], Estimate) else inf))
     columns = (
         "Model",
         "Benchmark",
@@ -104,11 +107,13 @@ def board_table(records: Records, links: Mapping[int, str]) -> Table:
         "Normalised",
         "Tasks",
     )
-    return Table("board", "Models and benchmarks, in percent", columns, rows, notes("site"))
+    title = "Floors, gains, data and logs, in percent"
+    return Table("board", title, columns, rows, notes("site"))
 
 
-def _pairs_table(records: Records) -> Table:
-    """The paired tests between models of all benchmarks."""
+def _pairs_table(records: Records, means: Sequence[Aggregate]) -> Table:
+    """The paired tests between models of all benchmarks, those of the best models first."""
+    models = [*dict.fromkeys(mean.model for mean in means)]
     rows: Rows = []
     for table in comparison_tables(records):
         if not table.name.startswith("tests_models"):
@@ -118,6 +123,7 @@ def _pairs_table(records: Records) -> Table:
             cells = dict(zip(table.columns, row, strict=True))
             task = f"{cells['Task']}, {cells['Condition']}".removesuffix(f", {DEFAULT}")
             rows.append([benchmark, task, *map(cells.get, _PAIR)])
+    rows.sort(key=lambda row: sorted(models.index(str(model)) for model in row[2:4]))
     title = "Two models on the same questions, in percent"
     return Table("pairs", title, ("Benchmark", "Task", *_PAIR), rows, notes("tests"))
 

@@ -8,7 +8,7 @@ suite, on the same data as the others. Sections that ask the same questions coun
 and people do not decide which sections the suite has.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, mode
 from typing import Any
@@ -85,15 +85,8 @@ class Aggregate:
 
     @property
     def shown_score(self) -> Estimate | None:
-        """The score with an interval that ends at 0 and 100; ‡ marks a share of pieces that
-        compile.
-        """
-        if self.score is None:
-            return None
-        score = replace(self.score, mark="" if self.is_quality else "‡")
-        if score.low is None or score.high is None:
-            return score
-        return replace(score, low=max(score.low, 0.0), high=min(score.high, 100.0))
+        """The score; ‡ marks a share of pieces that compile."""
+        return self.score and replace(self.score, mark="" if self.is_quality else "‡")
 
 
 def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
@@ -112,19 +105,30 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     sections = list(dict.fromkeys(runs["section"]))
     means.sort(key=lambda mean: sections.index(mean.section))
     suites, lines = _suite(records, means)
-    ranks = {model: rank for rank, model in enumerate(ranked_models(means))}
-    return sorted([*means, *suites], key=lambda mean: ranks[mean.model]), lines
+    means += suites
+    models = ranked_models(means)
+    return sorted(means, key=lambda mean: models.index(mean.model)), lines
 
 
-def ranked_models(means: Iterable[Aggregate]) -> list[str]:
-    """Return the models, the best first: by the mean of their normalised scores; baselines last."""
-    gains: dict[str, list[float]] = {}
+def ranked_models(means: Sequence[Aggregate]) -> list[str]:
+    """Return the models, the best first: by the suite, then those without it by the mean of their
+    normalised scores; then baselines, by that mean.
+    """
+    values: dict[str, list[float]] = {mean.model: [] for mean in means}
+    suites: dict[str, float] = {}
     for mean in means:
-        gain = mean.normalised.value if mean.normalised else 0.0
-        gains.setdefault(mean.model, []).append(gain)
-    return sorted(
-        gains, key=lambda model: (model.startswith(BASELINE), -fmean(gains[model]), model)
-    )
+        if mean.normalised and mean.section == SUITE:
+            suites[mean.model] = mean.normalised.value
+        elif mean.normalised:
+            values[mean.model].append(mean.normalised.value)
+
+    def place(model: str) -> tuple[bool, bool, float, str]:
+        mean = fmean(values[model] or [0.0])
+        if model.startswith(BASELINE):
+            return True, False, -mean, model
+        return False, model not in suites, -suites.get(model, mean), model
+
+    return sorted(values, key=place)
 
 
 def _suite(records: Records, means: Sequence[Aggregate]) -> tuple[list[Aggregate], list[str]]:
@@ -263,7 +267,15 @@ def aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) ->
     floors = [percent(best_floor(records.floors(run))) for run in runs.index]
     gains = [gain(score, floor) for score, floor in zip(scores, floors, strict=True)]
     normalised = [_normalised(*pair) for pair in zip(gains, floors, strict=True)]
-    return Aggregate(model, section, runs, *map(_mean, (scores, floors, gains, normalised)))
+    means = [*map(_mean, (scores, floors, gains, normalised))]
+    return Aggregate(model, section, runs, _within_bounds(means[0]), *means[1:])
+
+
+def _within_bounds(score: Estimate | None) -> Estimate | None:
+    """A score in percent with an interval that ends at 0 and 100."""
+    if score is None or score.low is None or score.high is None:
+        return score
+    return replace(score, low=max(score.low, 0.0), high=min(score.high, 100.0))
 
 
 def _normalised(gained: Estimate | None, floor: Estimate | None) -> Estimate | None:

@@ -4,14 +4,14 @@ CSV.
 
 import csv
 import io
-import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
 from importlib.resources import files
 from itertools import chain
-from math import ceil, isnan, log10
+from math import ceil, isfinite, isnan, log10
 
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -31,7 +31,7 @@ KINDS = ("", MEASURED, FLOOR, PUBLISHED)
 P_DECIMALS = 4
 """Decimals of p-values, and of no other figure."""
 _LEAST_P = 0.001  # that is shown as it is
-_LATEX = re.compile(r"[&%$#_{}]")
+_EXACT = Context(prec=60, rounding=ROUND_HALF_UP)
 _TEXT_WIDTH = 12  # columns of the terminal that longer text gets at least
 
 
@@ -74,13 +74,35 @@ def interval(cell: Estimate) -> str:
     return "; ".join(parts)
 
 
+def shown_decimals(cell: Estimate) -> int:
+    """Return the number of decimals that a number is shown with, by the width of its interval."""
+    if cell.low is None or cell.high is None or not cell.high > cell.low:
+        return cell.decimals
+    return min(cell.decimals, max(0, ceil(1 - log10(cell.high - cell.low))))
+
+
 def share(value: float) -> str:
     """Return a share in whole percent.
 
     >>> share(0.074), share(0.002), share(0.0)
     ('7%', '<1%', '0%')
     """
-    return "<1%" if 0 < value < 0.005 else f"{100 * value:.0f}%"
+    return "<1%" if 0 < value < 0.005 else f"{rounded(100 * value, 0)}%"
+
+
+def rounded(value: float, decimals: int) -> str:
+    """Return a number with so many decimals, and a true minus; 0 never has one.
+
+    This is the only place that rounds. Halves go away from 0, as readers round, also where the
+    float is a trace below the half.
+
+    >>> rounded(32.5, 0), rounded(100 * 0.285, 0), rounded(-0.04, 1)
+    ('33', '29', '0.0')
+    """
+    if not isfinite(value):
+        return str(value)
+    exact = Decimal(f"{value:.9f}").quantize(Decimal(1).scaleb(-decimals), context=_EXACT)
+    return f"{exact + 0:f}".replace("-", "−")
 
 
 def text(cell: Cell) -> str:
@@ -211,28 +233,6 @@ class Table:
             lines += ["", *(f"- {note}" for note in notes)]
         return "\n".join([*lines, ""])
 
-    def to_latex(self) -> str:
-        """Return it as a LaTeX table with the rules of booktabs: notes above, numbers without their
-        intervals' n.
-        """
-        import pandas as pd
-
-        ordered = self.measured_first()
-        rows = [
-            [text(replace(cell, n=None) if isinstance(cell, Estimate) else cell) for cell in row]
-            for row in ordered.rows
-        ]
-        shown = pd.DataFrame(rows, columns=list(ordered.columns)).style.hide(axis="index")
-        shown = shown.format(escape="latex").format_index(escape="latex", axis=1)
-        latex: str = shown.to_latex(
-            hrules=True,
-            column_format="".join("r" if numeric else "l" for numeric in ordered.is_numeric()),
-            label=f"tab:{self.name}",
-            caption=_LATEX.sub(r"\\\g<0>", self.title),
-        )
-        notes = "".join(f"% {note}\n" for note in self.shown_notes())
-        return notes + latex.replace("−", "$-$").replace("–", "--")
-
     def to_csv(self) -> str:
         """Return it as CSV; a column of estimates becomes four: the value, unrounded, ``low``,
         ``high`` and ``n``.
@@ -262,14 +262,8 @@ def _stacked(cell: Cell) -> str:
 
 
 def _digits(cell: Estimate, value: float) -> str:
-    """A number of a cell, with no decimals that its interval makes void, and a true minus; 0 never
-    has one.
-    """
-    decimals = cell.decimals
-    if cell.low is not None and cell.high is not None and cell.high > cell.low:
-        decimals = min(decimals, max(0, ceil(1 - log10(cell.high - cell.low))))
-    shown = f"{value + 0.0:.{decimals}f}".replace("-", "−")
-    return shown.removeprefix("−") if not shown.strip("−0.") else shown
+    """A number of a cell, with no decimals that its interval makes void."""
+    return rounded(value, shown_decimals(cell))
 
 
 def _line(cells: Iterable[str]) -> str:

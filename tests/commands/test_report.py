@@ -76,7 +76,7 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
     } - {"results.csv"}
     last = rows(out / "ziqi_table1.csv")[-1]
     assert last["Model"] == hostile
-    heading = f'<th scope="row" class="text">{str(escape(hostile)).replace("/", "/<wbr>")}'
+    heading = f'<th scope="row" class="text head">{str(escape(hostile)).replace("/", "/<wbr>")}'
     row = page[page.index(heading, page.index('id="ziqi_table1"')) :]
     shown = re.findall(
         r'<td class="number" data-value="[\d.]+">\s*([\d.]+)', row[: row.index("</tr>")]
@@ -301,7 +301,8 @@ def test_tables_are_written_as_latex(tmp_path: Path) -> None:
     assert code == 0, output
     text = (tmp_path / "out" / "latex" / "summary.tex").read_text()
     assert [text.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
-    assert r"a\_b/c\&d" in text
+    assert r"a\_\allowbreak b/\allowbreak c\&d" in text
+    assert r"\begin{threeparttable}" in text
     assert run("report", log, "--latex")[0] == 1
 
 

@@ -134,7 +134,7 @@ def test_unread_replies_stand_beside_the_score_and_many_of_them_bring_advice(
         tmp_path / "few", "C" * 40, scores=[{"reading": "answered"}] * 39 + [{"reading": "empty"}]
     )
     table = tables(read_records(tmp_path / "few"), "ziqi")["ziqi_table1"]
-    assert "2% unread" in text(measured(table)[0]["Compr. recall"])
+    assert "3% unread" in text(measured(table)[0]["Compr. recall"])
     assert not any("--max-tokens" in note for note in table.notes)
 
 

@@ -33,6 +33,7 @@ THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
 LABELS = ("Model", "Source", "Condition", "Data")
 """Headings of the columns that name a run, or a row of a paper."""
+_OPTIONAL = ("Data", "Condition")
 NOT_PUBLISHED = (
     "† Not the paper's test, and not to be compared with its figures: other data, another protocol "
     "or condition, or a part of the items, as the row says."
@@ -80,7 +81,7 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     """Return the notes that a table of these runs needs."""
     if not len(runs):
         return []
-    lines = ["Measured figures are followed by their 95% interval and the number of items."]
+    lines = ["Measured figures are followed by their 95% interval; n is the number of items."]
     if not runs["is_published_test"].all():
         lines.append(NOT_PUBLISHED)
     explained, reader = notes("unread")
@@ -152,8 +153,9 @@ def make_table(
     rows = [[*cells, *map(figures.get, columns)] for cells, figures in [*paper, *measured]]
     kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
     lines = [*notes(note or name), *run_notes(runs)]
+    headings = (*groups, *LABELS, *columns)
     return Table(
-        name, title, (*groups, *LABELS, *columns), rows, lines, kinds, is_drawn, most_shown
+        name, title, headings, rows, lines, kinds, is_drawn, most_shown, optional=_OPTIONAL
     )
 
 
@@ -181,8 +183,7 @@ def run_table(
     groups = groups or {}
     measured: list[Row] = []
     if len(runs):
-        order = [*groups.values(), "model", "condition", "data"]
-        for number, run in runs.sort_values(order).iterrows():
+        for number, run in in_order(runs, *groups.values()).iterrows():
             first = [title_of(str(run[column])) for column in groups.values()]
             values = {heading: figure(number) for heading, figure in figures.items()}
             measured.append(([*first, *labels(run, without)], values))
@@ -198,7 +199,7 @@ def condition_rows(
     if not len(runs):
         return []
     by_labels: dict[tuple[Cell, ...], list[int]] = {}
-    for number, run in runs.sort_values(["model", "condition", "data"]).iterrows():
+    for number, run in in_order(runs).iterrows():
         model, _, condition, data = labels(run, (*without, PARTIAL))
         by_labels.setdefault((model, condition, data), []).append(number)
     rows: list[tuple[list[Cell], pd.DataFrame]] = []
@@ -208,6 +209,12 @@ def condition_rows(
         suffix = "" if group["is_complete"].all() else f", {PARTIAL}"
         rows.append(([model, source, f"{condition}{suffix}", data], group))
     return rows
+
+
+def in_order(runs: pd.DataFrame, *groups: str) -> pd.DataFrame:
+    """Return runs in the order of tables: by groups, then by model, the best first in a report."""
+    columns = [*groups, "rank", "model", "condition", "data"]
+    return runs.sort_values([name for name in columns if name in runs])
 
 
 def items_with(records: Records, run: int, column: str) -> pd.DataFrame:
@@ -258,7 +265,7 @@ def score_table(records: Records, benchmark: str) -> Table:
     lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
     title = f"{load(benchmark).title}: main metrics in percent"
     columns = (*LABELS, *map(title_of, tasks))
-    return Table(f"{benchmark}_scores", title, columns, rows, lines)
+    return Table(f"{benchmark}_scores", title, columns, rows, lines, optional=_OPTIONAL)
 
 
 def third_party_table(records: Records, benchmark: str) -> Table | None:
@@ -431,7 +438,9 @@ def cost_table(records: Records) -> Table:
         rows.append([*first, count(len(responses)), *quantiles])
     headings = [heading for heading, *_ in _AMOUNTS]
     columns = ("Benchmark", "Task", *LABELS, "Score (%)", "Responses", *headings)
-    return Table("costs", "Output tokens and time", columns, rows, notes("costs"))
+    return Table(
+        "costs", "Output tokens and time", columns, rows, notes("costs"), optional=_OPTIONAL
+    )
 
 
 def _quantile(responses: pd.DataFrame, column: str, share: float) -> Estimate | None:
