@@ -27,6 +27,7 @@ from music_evals.commands import (
     report,
     reward,
     run,
+    view,
 )
 from music_evals.commands.output import failed
 from music_evals.notation.extras import MissingLibraryError
@@ -53,6 +54,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "publish": publish.publish,
     "report": report.report,
     "reward": reward.reward,
+    "view": view.view,
 }
 for name, function in COMMANDS.items():
     app.command(name)(function)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
+from socket import create_server, socket
 from textwrap import shorten
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from typer import BadParameter, Option
 
+from music_evals.notation.extras import install
 from music_evals.reports.sanitize import plain
 
 if TYPE_CHECKING:
@@ -92,6 +94,16 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     say(f"Wrote {out}")
 
 
+def listener(host: str, port: int) -> socket:
+    """Return a socket that listens at a port, or raise ValueError in one line."""
+    try:
+        return create_server((host, port))
+    except OSError as error:
+        raise ValueError(
+            f"port {port} cannot be used: {error.strerror}; take another --port"
+        ) from None
+
+
 def say(*lines: str) -> None:
     """Print lines as they are, but for control characters."""
     for line in lines:
@@ -140,7 +152,7 @@ def cluster() -> ModuleType:
         from music_evals.shards import cluster as module
     except ModuleNotFoundError as error:
         raise BadParameter(
-            f"needs {error.name}: pip install 'music-evals[cluster]'", param_hint="--engine"
+            f"needs {error.name}: {install('cluster')}", param_hint="--engine"
         ) from error
     return module
 

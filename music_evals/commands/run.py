@@ -179,6 +179,7 @@ def run(
     grid |= context.info_name == "grid"
     values = {name: context.params[name] for name in _RECORDED if _is_set(context, name)}
     values |= {"tasks": names, "parameters": {**arguments}, "model_args": provider, "grid": grid}
+    recorded.pop("log_dir_allow_dirty", None)
     if published:
         arguments.setdefault("dataset", "published")
     addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]

@@ -222,6 +222,8 @@ def run_file(values: Mapping[str, Any], inspect: Mapping[str, Any]) -> RunFile:
     options = {name: inspect[name] for name in inspect if name not in settings}
     versions = {name: version(name) for name in ("music-evals", "inspect-ai")}
     generation = Generation(**settings)
+    limit = values.get("limit")
+    values = {**values, "limit": limit and _plain(limit)}
     return RunFile(**values, generation=generation, options=options, versions=versions)
 
 

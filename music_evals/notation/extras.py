@@ -2,8 +2,10 @@
 missing.
 """
 
+import sys
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 EXTRAS = {
@@ -17,6 +19,19 @@ EXTRAS = {
     "finetune": ("peft", "trl"),
 }
 """Extra of this package → packages that it needs; a model provider needs the extra of its name."""
+
+
+def install(extra: str) -> str:
+    """Return the command that installs an extra; the package is on no index.
+
+    Example:
+        >>> install("hf")
+        "pip install -e '.[hf]' (in the clone)"
+    """
+    run_by_uvx = Path(sys.prefix).parent.name.startswith(("archive-v", "builds-v"))
+    if run_by_uvx:
+        return f"uvx --from '.[{extra}]' music-evals … (in the clone)"
+    return f"pip install -e '.[{extra}]' (in the clone)"
 
 
 class MissingLibraryError(ImportError):
@@ -36,9 +51,7 @@ def require(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise MissingLibraryError(
-            f"{error.name} is not installed: pip install 'music-evals[{extra}]'"
-        ) from error
+        raise MissingLibraryError(f"{error.name} is not installed: {install(extra)}") from error
 
 
 def missing_packages(extra: str) -> list[str]:

@@ -24,7 +24,7 @@ from inspect_ai.model import (
     get_model,
 )
 
-from music_evals.notation.extras import missing_packages
+from music_evals.notation.extras import install, missing_packages
 from music_evals.solvers.stimulus import parts_of
 
 PROVIDERS: Mapping[str, Sequence[str]] = tomllib.loads(
@@ -84,10 +84,7 @@ def provider_problem(model: str, base_url: str | None = None) -> str:
     runs = provider == "vllm" and (base_url or os.environ.get("VLLM_BASE_URL"))
     if (missing := missing_packages(provider)) and not runs:
         server = ", or name a server that runs in VLLM_BASE_URL" if provider == "vllm" else ""
-        return (
-            f"models of {provider}/ need {', '.join(missing)}: pip install "
-            f"'music-evals[{provider}]'{server}"
-        )
+        return f"models of {provider}/ need {', '.join(missing)}: {install(provider)}{server}"
     if provider == "mockllm":
         import tiktoken
 

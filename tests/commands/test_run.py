@@ -98,7 +98,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         (["run", "muse", "--model", "none/none"], "no model is named"),
         (
             ["run", "muse", "--model", "vllm/m"],
-            "models of vllm/ need vllm: pip install 'music-evals[vllm]'",
+            "models of vllm/ need vllm: pip install -e '.[vllm]'",
         ),
         (
             ["run", "muse", "--model", "baseline/chance", "--temprature", "0"],
