@@ -16,6 +16,7 @@ from music_evals.commands import (
     attack,
     build,
     cache,
+    check,
     doctor,
     export,
     finetune_data,
@@ -43,6 +44,7 @@ app.add_typer(build.app, name="build")
 app.add_typer(cache.app, name="cache")
 COMMANDS: Mapping[str, Callable[..., None]] = {
     "attack": attack.attack,
+    "check": check.check,
     "compare": report.compare,
     "doctor": doctor.doctor,
     "export": export.export,

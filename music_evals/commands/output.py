@@ -94,6 +94,16 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     say(f"Wrote {out}")
 
 
+def plain_name(name: str) -> str:
+    """A benchmark or task in any case, also as `inspect eval` names it: evals/muse.py@syncopation.
+
+    >>> [*map(plain_name, ("MUSE", "evals/muse.py@syncopation", "music_evals/ziqi"))]
+    ['muse', 'muse_syncopation', 'ziqi']
+    """
+    plain = name.lower().removeprefix("music_evals/").removeprefix("evals/")
+    return plain.replace(".py@", "_").removesuffix(".py").replace("-", "_")
+
+
 def listener(host: str, port: int) -> socket:
     """Return a socket that listens at a port, or raise ValueError in one line."""
     try:

@@ -31,6 +31,7 @@ from music_evals.commands.output import (
     cluster,
     failed,
     list_logs,
+    plain_name,
     say,
     show_table,
     table,
@@ -249,7 +250,7 @@ def _read_words(
             "benchmarks or tasks are needed, as in: music-evals run muse --model baseline/chance; "
             "`music-evals list` names them"
         )
-    return list(map(_plain_name, names)), options, values
+    return list(map(plain_name, names)), options, values
 
 
 def _places(
@@ -613,20 +614,10 @@ def _name_of(asked: "Asked") -> str:
     return " ".join([name, *(f"{key}={value}" for key, value in asked.arguments.items())])
 
 
-def _plain_name(name: str) -> str:
-    """A benchmark or task in any case, also as `inspect eval` names it: evals/muse.py@syncopation.
-
-    >>> [*map(_plain_name, ("MUSE", "evals/muse.py@syncopation", "music_evals/ziqi"))]
-    ['muse', 'muse_syncopation', 'ziqi']
-    """
-    plain = name.lower().removeprefix("music_evals/").removeprefix("evals/")
-    return plain.replace(".py@", "_").removesuffix(".py").replace("-", "_")
-
-
 def _tasks(name: str) -> list[TaskFacts]:
     if tasks := benchmarks.tasks_named(name):
         return tasks
-    titles = {_plain_name(benchmarks.load(each).title): each for each in benchmarks.names()}
+    titles = {plain_name(benchmarks.load(each).title): each for each in benchmarks.names()}
     names = [task.registry_name for task in benchmarks.all_tasks()]
     near = get_close_matches(name, [*benchmarks.names(), *names, *titles], 1)
     hint = f" (did you mean {titles.get(near[0], near[0])}?)" if near else ""
