@@ -30,7 +30,8 @@ from music_evals.commands import (
     run,
     view,
 )
-from music_evals.commands.output import failed
+from music_evals.commands.output import errors_in_a_line, failed
+from music_evals.notation.cache import limit_bytes
 from music_evals.notation.extras import MissingLibraryError
 
 _PASS_ON = {"ignore_unknown_options": True}  # to Inspect
@@ -76,6 +77,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option(
@@ -84,6 +86,9 @@ def _options(
     ] = False,
 ) -> None:
     """Benchmarks of music for language models."""
+    if context.invoked_subcommand != "doctor":  # which reports it among other faults
+        with errors_in_a_line():
+            limit_bytes()
 
 
 def main() -> None:

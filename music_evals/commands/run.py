@@ -195,6 +195,7 @@ def run(
     if dry_run or show:
         with _errors_in_a_line(""):
             tasks = make_tasks()
+            _refuse_empty(tasks, samples)
             for _, task in tasks:
                 task.dataset = task.dataset[_slice(samples)]
             if show:
@@ -228,7 +229,12 @@ def _read_words(
     words: list[str], file: "RunFile | None", path: Path | None
 ) -> tuple[list[str], Options, Options]:
     """Read names and options of Inspect, and return them with the options as a file holds them."""
-    from music_evals.commands.run_file import inspect_values, inspect_words, newer_note
+    from music_evals.commands.run_file import (
+        check_values,
+        inspect_values,
+        inspect_words,
+        newer_note,
+    )
 
     texts, options = _inspect_options(words)
     values = inspect_values(words)
@@ -244,6 +250,7 @@ def _read_words(
         texts = texts or file.tasks
         if note := newer_note(file, path):
             Console().print(Text(note, "yellow"), soft_wrap=True)
+    check_values(values)
     names = [name for text in texts for name in text.split(",") if name]
     if not names:
         raise BadParameter(
@@ -263,6 +270,8 @@ def _places(
             param_hint="--model",
         )
     _refuse_twice(models, "--model")
+    if log_dir == "":
+        raise BadParameter("a folder is needed, and not an empty name", param_hint="--log-dir")
     for model in map(_checkpoint, models):
         if log_dir is None:
             yield model, f"logs/{_file_name('+'.join(names))}-{_file_name(model)}"
@@ -320,6 +329,13 @@ def _slice(limit: Limit) -> slice:
     return slice(*limit) if isinstance(limit, tuple) else slice(limit)
 
 
+def _refuse_empty(tasks: Tasks, limit: Limit) -> None:
+    for asked, task in tasks:
+        count = len(task.dataset)
+        if not range(count)[_slice(limit)]:
+            raise ValueError(f"--limit leaves no sample of {_name_of(asked)}, which has {count}")
+
+
 class _Way(NamedTuple):
     """How Inspect is run."""
 
@@ -371,6 +387,7 @@ class _Run:
             with made_for(subject):
                 tasks = self.make_tasks()
             if self.limit is not None:
+                _refuse_empty(tasks, self.limit)
                 warning = f"Limited by --limit {self.about['limit']}: not all samples are asked."
                 Console().print(Text(warning, "yellow"))
             in_shards = self.way.shards is not None
@@ -727,6 +744,8 @@ def show_scores(folder: str, limit: int | str | None, model: str = "") -> None:
 
     records = read_records(folder)
     list_logs("Passed over:", records.passed_over)
+    if not len(records.runs):
+        return
     table = run_table(records, model)
     if not table.rows:
         return

@@ -24,6 +24,7 @@ from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 from music_evals.datasets_builders.dataset_io.secret_check import check_secrets
 
 RUN_FILE, SCHEMA = "run.yaml", "run.schema.json"
+_COUNTS = {"epochs", "max_connections", "max_samples", "max_subprocesses", "timeout", "time_limit"}
 _MOST_FILES = 1000  # run.yaml, run-2.yaml, …
 
 Value = str | bool | int | float
@@ -216,9 +217,25 @@ def _inspect_options() -> dict[str, click.Parameter]:
     return {str(each.name): each for each in parameters if isinstance(each, click.Option)}
 
 
+def check_values(values: Mapping[str, Any]) -> None:
+    """Raise BadParameter for options of Inspect that it takes although they make no sense."""
+    try:
+        Generation.model_validate({name: values[name] for name in _settings(values)})
+    except ValidationError as error:
+        raise BadParameter(_first_fault(error)) from None
+    for name in _COUNTS & values.keys():
+        value = values[name]
+        if isinstance(value, int) and value < 1:
+            raise BadParameter(f"{name}: {value} is not valid; 1 or more would be")
+
+
+def _settings(values: Mapping[str, Any]) -> list[str]:
+    return [name for name in values if name in Generation.model_fields]
+
+
 def run_file(values: Mapping[str, Any], inspect: Mapping[str, Any]) -> RunFile:
     """Return the file of a run, from its own options and those of Inspect."""
-    settings = {name: inspect[name] for name in inspect if name in Generation.model_fields}
+    settings = {name: inspect[name] for name in _settings(inspect)}
     options = {name: inspect[name] for name in inspect if name not in settings}
     versions = {name: version(name) for name in ("music-evals", "inspect-ai")}
     generation = Generation(**settings)

@@ -47,8 +47,8 @@ class Change(NamedTuple):
         """Return scores and difference in a line."""
         before, after = map(text, self.scores)
         pair = self.comparison
-        ends = (None, None) if isnan(pair.low) else (pair.low, pair.high)
-        difference = text(Estimate(pair.difference, *ends, n=pair.pairs).percent())
+        low, high = (None if isnan(end) else end for end in (pair.low, pair.high))
+        difference = text(Estimate(pair.difference, low, high, pair.pairs).percent())
         return f"{self.task}: {before} → {after}, {difference} points"
 
 
@@ -82,6 +82,8 @@ def changes(base: Records, records: Records, tasks: Collection[str] = ()) -> lis
 
 def _runs(records: Records, tasks: Collection[str]) -> list[_Run]:
     """The current runs of some tasks; baselines only if there is no other model."""
+    if not len(records.runs):
+        return []
     rows = records.current()
     of_models = rows[~rows["model"].str.startswith(BASELINE)]
     runs = []

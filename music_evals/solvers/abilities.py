@@ -111,6 +111,8 @@ def _hub_problem(name: str) -> str:
             f"hf/{name}: it is no folder, and the Hub has no such model, or not for you (hf auth "
             "login)"
         )
+    except UnicodeEncodeError:
+        return f"hf/{name}: HF_TOKEN has a character that no token has; correct it, or unset it"
     except Exception:  # any error of the network, by any library
         return (
             f"hf/{name}: it is no folder and not in the local cache, and the Hub cannot be reached"
