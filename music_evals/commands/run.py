@@ -42,6 +42,7 @@ from music_evals.reports.sanitize import reason
 
 if TYPE_CHECKING:
     from inspect_ai import Task
+    from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
 
     from music_evals.commands.run_file import RunFile
@@ -177,11 +178,18 @@ def run(
     if file:
         arguments, provider = file.parameters | arguments, file.model_args | provider
     facts = [*chain.from_iterable(map(_tasks, names))]
+    _check_roles(recorded.get("model_role", []), str(arguments.get("judges", "")))
     grid |= context.info_name == "grid"
     values = {name: context.params[name] for name in _RECORDED if _is_set(context, name)}
     values |= {"tasks": names, "parameters": {**arguments}, "model_args": provider, "grid": grid}
     recorded.pop("log_dir_allow_dirty", None)
     if published:
+        dataset = arguments.get("dataset", "published")
+        if dataset != "published" and _is_set(context, "published", "COMMANDLINE"):
+            raise BadParameter(
+                f"-T dataset={dataset} is not the published test; leave one out",
+                param_hint="--published",
+            )
         arguments.setdefault("dataset", "published")
     addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]
     if shards is None and (addresses or engine != "processes"):
@@ -190,7 +198,7 @@ def run(
         )
     prices = _prices(price)
     samples = _limit(limit, shards)
-    axes = {"stimulus": _arms(arms)} if arms else {}
+    axes = {} if arms is None else {"stimulus": _arms(arms)}
     make_tasks = partial(conditions, facts, arguments, axes, grid=grid)
     if dry_run or show:
         with _errors_in_a_line(""):
@@ -219,10 +227,22 @@ def run(
         raise typer.Exit(max(statuses))
 
 
-def _is_set(context: typer.Context, name: str) -> bool:
+def _check_roles(texts: list[str], judges: str) -> None:
+    """Refuse a role that no task asks for, which Inspect would ignore."""
+    roles = ["reader", *judges.split(",")]
+    for text in texts:
+        role, separator, _ = text.partition("=")
+        if not separator or role not in roles:
+            raise BadParameter(
+                f"{text!r} is not valid; reader=MODEL would be, or a role that -T judges= names",
+                param_hint="--model-role",
+            )
+
+
+def _is_set(context: typer.Context, name: str, *places: str) -> bool:
     """Whether an option is on the command line or in a file."""
     source = context.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
+    return source is not None and source.name in (places or ("COMMANDLINE", "DEFAULT_MAP"))
 
 
 def _read_words(
@@ -329,6 +349,13 @@ def _slice(limit: Limit) -> slice:
     return slice(*limit) if isinstance(limit, tuple) else slice(limit)
 
 
+def _cause(log: "EvalLog") -> str:
+    """The task of a log with the last line of its error; nothing without an error."""
+    if log.error is None:
+        return ""
+    return f"{log.eval.task}: {log.error.message.strip().rpartition(chr(10))[2]}"
+
+
 def _refuse_empty(tasks: Tasks, limit: Limit) -> None:
     for asked, task in tasks:
         count = len(task.dataset)
@@ -421,8 +448,8 @@ class _Run:
         settings |= self.options
         success, ended = eval_set(tasks, self.logs, model=model, limit=self.limit, **settings)
         is_cancelled = any(log.status == "cancelled" for log in ended)
-        errors = [] if success else ["Not every task ended in success"]
-        return _Ending(errors, is_cancelled or len(ended) < len(tasks))
+        errors = [] if success else ["Not every task ended in success", *map(_cause, ended)]
+        return _Ending([*filter(None, errors)], is_cancelled or len(ended) < len(tasks))
 
     def _in_shards(self, tasks: Tasks) -> "_Ending":
         from music_evals.shards.sharded_run import Settings, run_in_shards
@@ -601,6 +628,7 @@ def _show_requests(tasks: Tasks, options: Options, prices: tuple[float, float] |
     epochs = options["epochs"].epochs if "epochs" in options else 1
     has_reader = "reader" in (options.get("model_roles") or {})
     sums, total_price = Counter[str](), 0.0
+    has_limits = True
     unpriced: list[str] = []
     for asked, task in tasks:
         name = _name_of(asked)
@@ -613,11 +641,13 @@ def _show_requests(tasks: Tasks, options: Options, prices: tuple[float, float] |
         shown.add_row(name, *sent.cells(), price_cell)
         sums += Counter(requests=sent.requests, tokens=sent.tokens, new=sent.new_tokens or 0)
         total_price += price or 0
+        has_limits &= sent.new_tokens is not None
         if has_reader:
             reader = reader_requests(task, epochs=epochs)
             shown.add_row("  its reader, at most", *reader.cells(), "")
             unpriced += ["  its reader"] * bool(prices)
     totals = [f"{sums[name]:,}" if sums[name] else "" for name in ("requests", "tokens", "new")]
+    totals[-1] += "" if has_limits else " +"
     total_cell = f"{total_price:.2f}{' +' * bool(unpriced)}" if prices else ""
     shown.add_row("all", *totals, total_cell, style="bold")
     Console().print(shown)
@@ -634,6 +664,8 @@ def _name_of(asked: "Asked") -> str:
 def _tasks(name: str) -> list[TaskFacts]:
     if tasks := benchmarks.tasks_named(name):
         return tasks
+    if "=" in name:
+        raise BadParameter(f"a parameter needs -T before it: -T {name}")
     titles = {plain_name(benchmarks.load(each).title): each for each in benchmarks.names()}
     names = [task.registry_name for task in benchmarks.all_tasks()]
     near = get_close_matches(name, [*benchmarks.names(), *names, *titles], 1)
@@ -649,7 +681,8 @@ def _arms(names: str) -> list[str]:
 
     arms: list[str] = list(ARMS) if names == "all" else [arm.strip() for arm in names.split(",")]
     if unknown := [arm for arm in arms if arm not in ARMS]:
-        raise BadParameter(f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms")
+        raise BadParameter(f"{unknown[0]!r} is none of {', '.join(ARMS)}, all", param_hint="--arms")
+    _refuse_twice(arms, "--arms")
     return arms
 
 

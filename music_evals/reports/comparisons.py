@@ -168,7 +168,8 @@ def compared(records: Records, first: str, second: str) -> Table:
         )
     title = f"{first} and {second} on the same questions, in percent"
     columns = (*names, first, second, *OUTCOMES[2:])
-    return Table("compared", title, columns, outcomes, notes("tests"))
+    table = Table("compared", title, columns, outcomes, notes("tests"))
+    return replace(table, optional=("Benchmark", "Test", "Left out", "p", "Data", "Condition"))
 
 
 def _runs_called(runs: Sequence[PairedRun], name: str) -> list[PairedRun]:

@@ -6,6 +6,7 @@ which answers the first sample with an error.
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ PROVIDERS: Mapping[str, Sequence[str]] = tomllib.loads(
     files(__package__).joinpath("providers.toml").read_text(encoding="utf-8")
 )
 """What providers can or cannot send → their names; see ``providers.toml``."""
+
+_KEY = re.compile(r"[!-~]*")
 
 _made_for: ContextVar[Model | None] = ContextVar("made_for", default=None)
 
@@ -81,6 +84,10 @@ def provider_problem(model: str, base_url: str | None = None) -> str:
             "no model is named; --model PROVIDER/NAME is needed, such as openai/gpt-4o or "
             "baseline/chance"
         )
+    for word in (provider, name.partition("/")[0]):
+        variable = "HF_TOKEN" if word == "hf" else f"{word.upper().replace('-', '_')}_API_KEY"
+        if not _KEY.fullmatch(os.environ.get(variable, "")):
+            return f"{variable} has a character that no key has; correct it, or unset it"
     runs = provider == "vllm" and (base_url or os.environ.get("VLLM_BASE_URL"))
     if (missing := missing_packages(provider)) and not runs:
         server = ", or name a server that runs in VLLM_BASE_URL" if provider == "vllm" else ""
@@ -111,8 +118,6 @@ def _hub_problem(name: str) -> str:
             f"hf/{name}: it is no folder, and the Hub has no such model, or not for you (hf auth "
             "login)"
         )
-    except UnicodeEncodeError:
-        return f"hf/{name}: HF_TOKEN has a character that no token has; correct it, or unset it"
     except Exception:  # any error of the network, by any library
         return (
             f"hf/{name}: it is no folder and not in the local cache, and the Hub cannot be reached"
