@@ -6,12 +6,13 @@ import webbrowser
 from inspect import signature
 from pathlib import Path
 from secrets import token_urlsafe
+from socket import create_server, socket
 from typing import Annotated
 
 from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import TaskArguments, errors_in_a_line, listener, path_of, say
+from music_evals.commands.output import TaskArguments, errors_in_a_line, path_of, say
 from music_evals.commands.run import conditions, folder_problem, parse_arguments, show_scores
 
 # Scorers of tasks that a person can answer.
@@ -68,11 +69,11 @@ def listen(
         )
         if session.unanswered:
             token = token_urlsafe(12)
-            with listener(HOST, port) as opened:
+            with _listener(HOST, port) as listener:
                 say(f"Open http://{HOST}:{port}/{token} (Ctrl-C: stop and write the log)")
                 if open_page:
                     webbrowser.open(f"http://{HOST}:{port}/{token}")
-                serve(session, opened, token)
+                serve(session, listener, token)
         if len(session.unanswered) == total:
             raise ValueError("no question was answered, so there is no log")
         log = session.write_log()
@@ -83,6 +84,15 @@ def listen(
                 f"{len(session.unanswered)} questions are not answered; the same command goes on "
                 "with them."
             )
+
+
+def _listener(host: str, port: int) -> socket:
+    try:
+        return create_server((host, port))
+    except OSError as error:
+        raise ValueError(
+            f"port {port} cannot be used: {error.strerror}; take another --port"
+        ) from None
 
 
 def _task_named(name: str) -> benchmarks.TaskFacts:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
-from socket import create_server, socket
 from textwrap import shorten
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -102,16 +101,6 @@ def plain_name(name: str) -> str:
     """
     plain = name.lower().removeprefix("music_evals/").removeprefix("evals/")
     return plain.replace(".py@", "_").removesuffix(".py").replace("-", "_")
-
-
-def listener(host: str, port: int) -> socket:
-    """Return a socket that listens at a port, or raise ValueError in one line."""
-    try:
-        return create_server((host, port))
-    except OSError as error:
-        raise ValueError(
-            f"port {port} cannot be used: {error.strerror}; take another --port"
-        ) from None
 
 
 def say(*lines: str) -> None:

@@ -6,8 +6,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from itertools import chain, product
@@ -42,31 +42,33 @@ from music_evals.reports.sanitize import reason
 
 if TYPE_CHECKING:
     from inspect_ai import Task
-    from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
 
     from music_evals.commands.run_file import RunFile
     from music_evals.shards.running import Asked, Report
-    from music_evals.shards.sharded_run import Engine
+    from music_evals.shards.sharded_run import Engine, Settings
 
 
 Options = dict[str, Any]
 Tasks = list[tuple["Asked", "Task"]]
-Limit = int | tuple[int, int] | None  # of samples: the first ones, or a slice
+_MANY = 10**9
+_BOUNDS = {
+    "temperature": (0, 100),
+    "top_p": (0, 1),
+    **dict.fromkeys(("max_tokens", "epochs", "max_connections", "max_samples"), (1, _MANY)),
+}
+"""Least and most of options that Inspect does not check."""
 _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
-_RECORDED = ("limit", "published", "arms", "grid", "max_tasks", "shards", "servers", "engine")
-"""Options that ``run.yaml`` has under the same name."""
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
     """Take what a file says as the defaults of the options."""
     if path:
-        from music_evals.commands.run_file import read_run_file
+        from music_evals.commands.run_file import COMMAND_LINE, read_run_file
 
-        file = context.obj = read_run_file(path)
-        context.default_map = file.command_line()
-        if file.models:
-            context.default_map["model"] = file.models
+        context.obj = read_run_file(path)
+        values = context.obj.model_dump(include={*COMMAND_LINE, "models"}, exclude_unset=True)
+        context.default_map = {"model": values.pop("models", None), **values}
     return path
 
 
@@ -103,9 +105,7 @@ def run(
         list[str] | None,
         Option("-M", help="Argument for the model's provider, as name=value."),
     ] = None,
-    limit: Annotated[
-        str | None, Option(help="Only the first samples of each task (100), or some (101-200).")
-    ] = None,
+    limit: Annotated[int | None, Option(help="Only the first samples of each task.", min=1)] = None,
     max_tasks: Annotated[int, Option(help="Tasks under way at once.", min=1)] = 4,
     shards: Annotated[
         int | None,
@@ -172,301 +172,177 @@ def run(
     --epochs, --seed, --reasoning-effort, --model-role, --batch, --retry-on-error and so on.
     """
     file: RunFile | None = context.obj
-    names, options, recorded = _read_words(names or [], file, config)
+    names, generation, options = _read_words(names or [], file, config)
     arguments = parse_arguments(task_arg, "-T")
     provider = parse_arguments(model_arg, "-M")
     if file:
         arguments, provider = file.parameters | arguments, file.model_args | provider
-    facts = [*chain.from_iterable(map(_tasks, names))]
-    _check_roles(recorded.get("model_role", []), str(arguments.get("judges", "")))
+    roles = options.get("model_roles") or {}
+    if unknown := roles.keys() - {"reader", *str(arguments.get("judges")).split(",")}:
+        raise BadParameter(
+            f"no task takes the role {', '.join(unknown)}; valid are reader, and judges of -T "
+            "judges=",
+            param_hint="--model-role",
+        )
     grid |= context.info_name == "grid"
-    values = {name: context.params[name] for name in _RECORDED if _is_set(context, name)}
-    values |= {"tasks": names, "parameters": {**arguments}, "model_args": provider, "grid": grid}
-    recorded.pop("log_dir_allow_dirty", None)
-    if published:
-        dataset = arguments.get("dataset", "published")
-        if dataset != "published" and _is_set(context, "published", "COMMANDLINE"):
-            raise BadParameter(
-                f"-T dataset={dataset} is not the published test; leave one out",
-                param_hint="--published",
-            )
-        arguments.setdefault("dataset", "published")
+    recorded = {
+        "tasks": names,
+        "parameters": {**arguments},
+        "generation": generation,
+        "model_args": provider,
+        "options": {name: options[name] for name in options if name != "log_dir_allow_dirty"},
+        **{name: context.params[name] for name in ("limit", "published", "arms", "shards")},
+        "grid": grid,
+        "servers": servers,
+    }
+    if published and arguments.setdefault("dataset", "published") != "published":
+        raise BadParameter(
+            f"-T dataset={arguments['dataset']} is not the published test; leave one out",
+            param_hint="--published",
+        )
     addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]
+    prices = _prices(price)
     if shards is None and (addresses or engine != "processes"):
         raise BadParameter(
             "servers and engines are for shards; give --shards as well", param_hint="--shards"
         )
-    prices = _prices(price)
-    samples = _limit(limit, shards)
+    if prices and not dry_run:
+        raise BadParameter("a price is for --dry-run; give it as well", param_hint="--price")
     axes = {} if arms is None else {"stimulus": _arms(arms)}
+    facts = [*chain.from_iterable(map(_tasks, names))]
     make_tasks = partial(conditions, facts, arguments, axes, grid=grid)
+    options = {**options, **generation, "max_tasks": max_tasks}
+    base_url = options.pop("model_base_url", None) or provider.get("base_url")
     if dry_run or show:
         with _errors_in_a_line(""):
-            tasks = make_tasks()
-            _refuse_empty(tasks, samples)
-            for _, task in tasks:
-                task.dataset = task.dataset[_slice(samples)]
             if show:
-                _show_prompts(tasks, show)
+                _show_prompts(make_tasks(), show)
             else:
-                _show_requests(tasks, options, prices)
+                _show_requests(make_tasks(), limit, options, prices)
         return
-    if prices:
-        raise BadParameter("a price is for --dry-run; give it as well", param_hint="--price")
-    base_url = options.pop("model_base_url", None) or provider.get("base_url")
-    options["max_tasks"] = max_tasks
-    runs = []
-    for name, logs in _places(model or [], names, log_dir):
+    places = [*_places(model or [], names, log_dir)]
+    for name, logs in places:
         if "model_path" not in provider:
             _check_place(name, base_url or "".join(addresses[:1]), logs)
-        way = _Way(display, shards, addresses, engine, address, gpus_per_shard)
-        about = {**values, "models": [name]}
-        runs.append(_Run(name, logs, make_tasks, provider, base_url, samples, options, way, about))
-    statuses = [run_model.status(recorded) for run_model in runs]
-    if any(statuses):
+    from music_evals.shards.sharded_run import Settings
+
+    run_shards = _engine(engine, address, gpus_per_shard) if shards else None
+    statuses = []
+    for name, logs in places:
+        settings = Settings(name, provider, limit, options, addresses)
+        about = {"models": [name], **recorded}
+        way = (shards, run_shards, display)
+        try:
+            _run_model(settings, make_tasks, logs, base_url, way, about)
+        except typer.Exit as ending:
+            if ending.exit_code == _INTERRUPTED:
+                raise
+            statuses.append(ending.exit_code)
+    if statuses:
         raise typer.Exit(max(statuses))
 
 
-def _check_roles(texts: list[str], judges: str) -> None:
-    """Refuse a role that no task asks for, which Inspect would ignore."""
-    roles = ["reader", *judges.split(",")]
-    for text in texts:
-        role, separator, _ = text.partition("=")
-        if not separator or role not in roles:
-            raise BadParameter(
-                f"{text!r} is not valid; reader=MODEL would be, or a role that -T judges= names",
-                param_hint="--model-role",
-            )
+def _run_model(
+    settings: "Settings",
+    make_tasks: Callable[[], Tasks],
+    logs: str,
+    base_url: str | None,
+    way: tuple[int | None, "Engine | None", str],
+    about: Options,
+) -> None:
+    """Run tasks on a model, and write ``run.yaml``."""
+    from inspect_ai.model import get_model
 
+    from music_evals.commands.run_file import write_run_file
+    from music_evals.solvers.abilities import made_for
 
-def _is_set(context: typer.Context, name: str, *places: str) -> bool:
-    """Whether an option is on the command line or in a file."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name in (places or ("COMMANDLINE", "DEFAULT_MAP"))
+    limit = settings.limit
+    shards, engine, display = way
+    with _errors_in_a_line(logs):
+        subject = get_model(settings.model, **{**settings.model_args, "base_url": base_url})
+        with made_for(subject):
+            tasks = make_tasks()
+        if limit is not None:
+            warning = f"Limited by --limit {limit}: only the beginning of each task's samples is"
+            Console().print(Text(f"{warning} asked.", "yellow"))
+        if engine is None or shards is None:
+            inspect_tasks = [task for _, task in tasks]
+            options = {"display": display, **settings.options}
+            ending = _run_here(inspect_tasks, subject, logs, limit, options)
+        else:
+            ending = _run_in_shards(tasks, settings, logs, shards, engine, display != "none")
+        write_run_file(logs, about)
+    _report_ending(ending, logs, len(tasks), limit, settings.model)
 
 
 def _read_words(
     words: list[str], file: "RunFile | None", path: Path | None
 ) -> tuple[list[str], Options, Options]:
-    """Read names and options of Inspect, and return them with the options as a file holds them."""
-    from music_evals.commands.run_file import (
-        check_values,
-        inspect_values,
-        inspect_words,
-        newer_note,
-    )
+    """Return the names in a command line, and the settings of generation and other options of
+    Inspect; a file has those that are not on the command line.
+    """
+    from music_evals.commands.run_file import Generation, versions
 
     texts, options = _inspect_options(words)
-    values = inspect_values(words)
-    if file and path:
-        of_file = file.inspect_values()
-        before = {name: of_file[name] for name in of_file if name not in values}
-        file_words = inspect_words(before, path)
-        try:
-            _, options = _inspect_options([*file_words, *words])
-        except BadParameter as error:
-            raise BadParameter(f"{path}: {error.message}", param_hint="--config") from None
-        values |= before
+    if "epochs" in options and not options["epochs"].reducer:
+        options["epochs"] = options["epochs"].epochs
+    generation = {name: options.pop(name) for name in Generation.model_fields if name in options}
+    if file:
+        generation = file.generation.model_dump(exclude_none=True) | generation
+        options = file.options | options
         texts = texts or file.tasks
-        if note := newer_note(file, path):
-            Console().print(Text(note, "yellow"), soft_wrap=True)
-    check_values(values)
-    names = [name for text in texts for name in text.split(",") if name]
+        if file.versions not in ({}, versions()):
+            say(f"{path} was made with {file.versions}; here is {versions()}")
+    numbers = {**options, **generation}
+    for name, (least, most) in _BOUNDS.items():
+        value = numbers.get(name)
+        if isinstance(value, int | float) and not least <= value <= most:
+            raise BadParameter(f"{name}: {value} is not valid; {least} to {most} would be")
+    names = [plain_name(name) for text in texts for name in text.split(",")]
     if not names:
         raise BadParameter(
-            "benchmarks or tasks are needed, as in: music-evals run muse --model baseline/chance; "
-            "`music-evals list` names them"
+            "benchmarks or tasks are needed, as in: music-evals run muse --model baseline/chance"
         )
-    return list(map(plain_name, names)), options, values
+    return names, generation, options
 
 
 def _places(
     models: Sequence[str], names: Sequence[str], log_dir: str | None
 ) -> Iterator[tuple[str, str]]:
     """Yield each model with the folder of its logs."""
-    if not models:
-        raise BadParameter(
-            "a model is needed: --model PROVIDER/NAME, such as openai/gpt-4o or baseline/chance",
-            param_hint="--model",
-        )
     _refuse_twice(models, "--model")
-    if log_dir == "":
-        raise BadParameter("a folder is needed, and not an empty name", param_hint="--log-dir")
+    if not models or log_dir == "":
+        raise BadParameter(
+            "a model is needed (--model PROVIDER/NAME, such as openai/gpt-4o or baseline/chance), "
+            "and --log-dir has to be a folder"
+        )
     for model in map(_checkpoint, models):
-        if log_dir is None:
-            yield model, f"logs/{_file_name('+'.join(names))}-{_file_name(model)}"
-        else:
-            yield model, log_dir if len(models) == 1 else f"{log_dir}/{_file_name(model)}"
-
-
-def _file_name(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.+-]+", "-", text)
+        folder = re.sub(r"[^A-Za-z0-9_.+-]+", "-", model)
+        default = "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", "+".join(names)) + f"-{folder}"
+        parent = log_dir if len(models) == 1 else f"{log_dir}/{folder}"
+        yield model, default if log_dir is None else str(parent)
 
 
 def _checkpoint(model: str) -> str:
     """A model as Inspect names it; the folder of a checkpoint is one of ``hf/``."""
+    folder = Path(model).expanduser()
     is_path = model.startswith(("/", ".", "~"))
-    folder = Path(model).expanduser().absolute()
-    has_weights = (folder / "config.json").is_file()
-    if not is_path and (model.partition("/")[0] in EXTRAS or not has_weights):
-        return model
-    if not has_weights:
-        problem = "has no config.json" if folder.is_dir() else "is no folder"
+    if (folder / "config.json").is_file() and (is_path or model.partition("/")[0] not in EXTRAS):
+        name = f"hf/{folder.resolve()}"
+        say(f"{model} is a checkpoint and runs as {name}; for vLLM write vllm/{folder.resolve()}")
+        return name
+    if is_path:
         raise BadParameter(
-            f"{model} {problem}; accepted are the folder of a checkpoint, and PROVIDER/NAME such "
-            "as openai/gpt-4o, hf//FOLDER or vllm//FOLDER",
+            f"{model} is no folder with a config.json; accepted are the folder of a checkpoint, and"
+            " PROVIDER/NAME such as openai/gpt-4o, hf//FOLDER or vllm//FOLDER",
             param_hint="--model",
         )
-    name = f"hf/{folder.resolve()}"
-    say(f"{model} is a checkpoint and runs as {name}; for vLLM write vllm/{folder.resolve()}")
-    return name
+    return model
 
 
 def _refuse_twice(names: Sequence[str], option: str) -> None:
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise BadParameter(f"{name} is given twice", param_hint=option)
-
-
-def _limit(text: str | None, shards: int | None) -> Limit:
-    """Read ``100`` or ``101-200``, as Inspect does."""
-    if text is None:
-        return None
-    match = re.fullmatch(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?", text)
-    first, last = (int(number or 0) for number in match.groups()) if match else (1, 0)
-    if match is None or (match[2] and last < first):
-        raise BadParameter(f"{text!r} is not valid; 100 would be, or 101-200", param_hint="--limit")
-    if not match[2]:
-        return first
-    if shards is not None:
-        raise BadParameter(
-            f"--shards divides the samples itself; it takes no {text}", param_hint="--limit"
-        )
-    return first - 1, last
-
-
-def _slice(limit: Limit) -> slice:
-    return slice(*limit) if isinstance(limit, tuple) else slice(limit)
-
-
-def _cause(log: "EvalLog") -> str:
-    """The task of a log with the last line of its error; nothing without an error."""
-    if log.error is None:
-        return ""
-    return f"{log.eval.task}: {log.error.message.strip().rpartition(chr(10))[2]}"
-
-
-def _refuse_empty(tasks: Tasks, limit: Limit) -> None:
-    for asked, task in tasks:
-        count = len(task.dataset)
-        if not range(count)[_slice(limit)]:
-            raise ValueError(f"--limit leaves no sample of {_name_of(asked)}, which has {count}")
-
-
-class _Way(NamedTuple):
-    """How Inspect is run."""
-
-    display: str
-    shards: int | None
-    addresses: list[str]
-    engine: str
-    address: str | None
-    gpus_per_shard: float
-
-
-@dataclass(frozen=True)
-class _Run:
-    """The run of a model."""
-
-    model: str
-    logs: str
-    make_tasks: Callable[[], Tasks]
-    provider: Options
-    base_url: str | None
-    limit: Limit
-    options: Options
-    way: _Way
-    about: Options  # of run.yaml
-
-    def status(self, recorded: Options) -> int:
-        """Run the tasks and return the exit status; typer.Exit after Ctrl-C.
-
-        `recorded` are the options of Inspect for ``run.yaml``.
-        """
-        try:
-            self._run(recorded)
-        except typer.Exit as ending:
-            if ending.exit_code == _INTERRUPTED:
-                raise
-            return ending.exit_code
-        return 0
-
-    def _run(self, recorded: Options) -> None:
-        # Imported here: Inspect takes over a second to load, which `music-evals --help` should not
-        # wait for.
-        from inspect_ai.model import get_model
-
-        from music_evals.commands.run_file import noted, run_file
-        from music_evals.solvers.abilities import made_for
-
-        with _errors_in_a_line(self.logs):
-            subject = get_model(self.model, **{**self.provider, "base_url": self.base_url})
-            with made_for(subject):
-                tasks = self.make_tasks()
-            if self.limit is not None:
-                _refuse_empty(tasks, self.limit)
-                warning = f"Limited by --limit {self.about['limit']}: not all samples are asked."
-                Console().print(Text(warning, "yellow"))
-            in_shards = self.way.shards is not None
-            claim = nullcontext() if in_shards else claimed(self.logs)
-            with claim, noted(self.logs, run_file(self.about, recorded)):
-                if in_shards:
-                    ending = self._in_shards(tasks)
-                else:
-                    ending = self._in_this_process([task for _, task in tasks], subject)
-        _report_ending(ending, self.logs, len(tasks), self.about.get("limit"), self.model)
-
-    def _in_this_process(self, tasks: list["Task"], model: "Model") -> "_Ending":
-        """Run tasks as an eval set of Inspect."""
-        from inspect_ai import eval_set
-
-        from music_evals.evals.shared.declared_tasks import error_limit
-
-        if not self.options.get("debug_errors"):
-            _shorten_tracebacks()
-        _claim_no_success_after_an_interrupt()
-        for task in tasks:
-            samples = range(len(task.dataset))
-            task.fail_on_error = error_limit(len(samples[_slice(self.limit)]))
-        settings: Options = {
-            "retry_attempts": 0,
-            "retry_immediate": False,
-            "score_display": False,
-            "log_level": "error",
-            "display": self.way.display,
-        }
-        settings |= self.options
-        success, ended = eval_set(tasks, self.logs, model=model, limit=self.limit, **settings)
-        is_cancelled = any(log.status == "cancelled" for log in ended)
-        errors = [] if success else ["Not every task ended in success", *map(_cause, ended)]
-        return _Ending([*filter(None, errors)], is_cancelled or len(ended) < len(tasks))
-
-    def _in_shards(self, tasks: Tasks) -> "_Ending":
-        from music_evals.shards.sharded_run import Settings, run_in_shards
-
-        way = self.way
-        limit = self.limit if isinstance(self.limit, int) else None
-        settings = Settings(self.model, self.provider, limit, self.options, way.addresses)
-        engine = _engine(way.engine, way.address, way.gpus_per_shard)
-        shards = way.shards or 1
-        console = Console(stderr=True, quiet=way.display == "none")
-        with progress_bar(console) as bar:
-
-            def begin(samples: int) -> "Report":
-                shown = bar.add_task("samples", total=samples)
-                return lambda finished: bar.advance(shown, finished)
-
-            return _Ending(run_in_shards(tasks, settings, self.logs, shards, engine, begin))
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise BadParameter(f"{twice[0]} is given twice", param_hint=option)
 
 
 def _check_place(model: str, server: str, logs: str) -> None:
@@ -511,6 +387,34 @@ def _errors_in_a_line(logs: str) -> Iterator[None]:
         raise failed(ValueError(text)) from None
 
 
+def _run_here(
+    tasks: list["Task"], model: "Model", logs: str, limit: int | None, options: Options
+) -> _Ending:
+    """Run tasks in this process, as an eval set of Inspect."""
+    from inspect_ai import eval_set
+
+    from music_evals.evals.shared.declared_tasks import error_limit
+
+    if not options.get("debug_errors"):
+        _shorten_tracebacks()
+    _claim_no_success_after_an_interrupt()
+    for task in tasks:
+        samples = len(task.dataset)
+        task.fail_on_error = error_limit(samples if limit is None else min(limit, samples))
+    defaults: Options = {
+        "retry_attempts": 0,
+        "retry_immediate": False,
+        "score_display": False,
+        "log_level": "error",
+    }
+    with claimed(logs):
+        success, ended = eval_set(tasks, logs, model=model, limit=limit, **(defaults | options))
+    is_cancelled = any(log.status == "cancelled" for log in ended)
+    causes = [f"{log.eval.task}: {_last_line(log.error.message)}" for log in ended if log.error]
+    errors = [] if success else ["Not every task ended in success", *causes]
+    return _Ending(errors, is_cancelled or len(ended) < len(tasks))
+
+
 def _engine(name: str, address: str | None, gpus_per_shard: float) -> "Engine":
     from music_evals.shards.processes import run_processes
 
@@ -520,9 +424,25 @@ def _engine(name: str, address: str | None, gpus_per_shard: float) -> "Engine":
     return engine
 
 
-def _report_ending(
-    ending: _Ending, logs: str, count: int, limit: int | str | None, model: str
-) -> None:
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
+
+
+def _run_in_shards(
+    tasks: Tasks, settings: "Settings", folder: str, shards: int, engine: "Engine", show: bool
+) -> _Ending:
+    from music_evals.shards.sharded_run import run_in_shards
+
+    with progress_bar(Console(stderr=True, quiet=not show)) as bar:
+
+        def begin(samples: int) -> "Report":
+            shown = bar.add_task("samples", total=samples)
+            return lambda finished: bar.advance(shown, finished)
+
+        return _Ending(run_in_shards(tasks, settings, folder, shards, engine, begin))
+
+
+def _report_ending(ending: _Ending, logs: str, count: int, limit: int | None, model: str) -> None:
     """Show scores and the place of the logs; exit with a status if not all tasks are done."""
     if _exists(logs):
         show_scores(logs, limit, model)
@@ -620,40 +540,38 @@ def _show_prompts(tasks: Tasks, count: int) -> None:
             say(f"--- {_name_of(asked)}, {sample.id} ---", *prompt(sample).splitlines(), "")
 
 
-def _show_requests(tasks: Tasks, options: Options, prices: tuple[float, float] | None) -> None:
+def _show_requests(
+    tasks: Tasks, limit: int | None, options: Options, prices: tuple[float, float] | None
+) -> None:
     """Show how many requests and tokens the tasks would send, and what they would cost."""
     from music_evals.evals.shared.request_counts import reader_requests, requests_of
 
-    shown = table("task", "requests", "tokens in", "new tokens, at most", "$" if prices else "")
-    epochs = options["epochs"].epochs if "epochs" in options else 1
+    price_heading = "$" if prices else ""
+    unpriced: list[str] = []
+    shown = table("task", "requests", "tokens in", "new tokens, at most", price_heading)
+    epochs: Any = options.get("epochs", 1)
+    epochs = getattr(epochs, "epochs", epochs)
     has_reader = "reader" in (options.get("model_roles") or {})
     sums, total_price = Counter[str](), 0.0
-    has_limits = True
-    unpriced: list[str] = []
     for asked, task in tasks:
-        name = _name_of(asked)
-        sent = requests_of(task, epochs=epochs, max_tokens=options.get("max_tokens"))
+        sent = requests_of(task, limit=limit, epochs=epochs, max_tokens=options.get("max_tokens"))
         price = sent.price(*prices) if prices else None
         price_cell = "" if price is None else f"{price:.2f}"
-        if prices and sent.unpriced:
-            unpriced.append(f"{name}: {', '.join(sent.unpriced)}")
-            price_cell = f"{price_cell or 'not known'} +"
-        shown.add_row(name, *sent.cells(), price_cell)
+        if price is None or sent.sounds or sent.pictures or sent.is_least:
+            _, texts, most = sent.cells()
+            unpriced.append(f"{_name_of(asked)} ({texts} in, {most} out)")
+        shown.add_row(_name_of(asked), *sent.cells(), price_cell)
         sums += Counter(requests=sent.requests, tokens=sent.tokens, new=sent.new_tokens or 0)
         total_price += price or 0
-        has_limits &= sent.new_tokens is not None
         if has_reader:
-            reader = reader_requests(task, epochs=epochs)
+            reader = reader_requests(task, limit=limit, epochs=epochs)
             shown.add_row("  its reader, at most", *reader.cells(), "")
-            unpriced += ["  its reader"] * bool(prices)
     totals = [f"{sums[name]:,}" if sums[name] else "" for name in ("requests", "tokens", "new")]
-    totals[-1] += "" if has_limits else " +"
-    total_cell = f"{total_price:.2f}{' +' * bool(unpriced)}" if prices else ""
-    shown.add_row("all", *totals, total_cell, style="bold")
+    shown.add_row("all", *totals, f"{total_price:.2f}" if prices else "", style="bold")
     Console().print(shown)
     say("Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on top.")
-    if unpriced:
-        say("The price is no bound. It leaves out (+):", *(f"  {line}" for line in unpriced))
+    if prices and unpriced:
+        say(f"The price is no bound: only texts within limits have one, not {'; '.join(unpriced)}.")
 
 
 def _name_of(asked: "Asked") -> str:
@@ -769,7 +687,7 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
     return faults
 
 
-def show_scores(folder: str, limit: int | str | None, model: str = "") -> None:
+def show_scores(folder: str, limit: int | None, model: str = "") -> None:
     """Show the score of each run that ended in success, of a model or of all."""
     from music_evals.reports.records import read_records
     from music_evals.reports.tables.common import unread_advice

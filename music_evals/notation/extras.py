@@ -2,10 +2,8 @@
 missing.
 """
 
-import sys
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 EXTRAS = {
@@ -26,12 +24,9 @@ def install(extra: str) -> str:
 
     Example:
         >>> install("hf")
-        "pip install -e '.[hf]' (in the clone)"
+        "pip install -e '.[hf]' in the clone, or uvx --from '.[hf]' music-evals"
     """
-    run_by_uvx = Path(sys.prefix).parent.name.startswith(("archive-v", "builds-v"))
-    if run_by_uvx:
-        return f"uvx --from '.[{extra}]' music-evals … (in the clone)"
-    return f"pip install -e '.[{extra}]' (in the clone)"
+    return f"pip install -e '.[{extra}]' in the clone, or uvx --from '.[{extra}]' music-evals"
 
 
 class MissingLibraryError(ImportError):

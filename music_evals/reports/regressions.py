@@ -8,35 +8,28 @@ from collections.abc import Collection, Sequence
 from math import isnan
 from typing import NamedTuple
 
-import pandas as pd
-
 from music_evals.benchmarks import load
-from music_evals.reports.comparisons import BASELINE, PairedRun, paired_row, paired_run
+from music_evals.reports.comparisons import PairedRun, paired_row, paired_run
 from music_evals.reports.records import Records
 from music_evals.reports.table import text
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison
 
-_DEFAULTS = ("stimulus=given", "twin=original", "answer=text")
 _ROUNDED = 9  # decimals of a difference, so that 3 points are not more than 3
-
-
-class IncomparableError(ValueError):
-    """Runs that cannot be compared; the message says why."""
 
 
 class Change(NamedTuple):
     """How the score of a task changed.
 
     Args:
-        task: its name, with the condition of the run.
+        task: its name.
         comparison: the later run less the earlier one, over the same questions.
-        scores: both scores, in percent.
+        scores: both scores in percent.
     """
 
     task: str
     comparison: Comparison
-    scores: Sequence[Estimate]
+    scores: Sequence[object]
 
     def is_drop(self, points: float) -> bool:
         """Whether the score fell by more than some points, and the interval excludes no change."""
@@ -45,20 +38,24 @@ class Change(NamedTuple):
 
     def line(self) -> str:
         """Return scores and difference in a line."""
-        before, after = map(text, self.scores)
         pair = self.comparison
         low, high = (None if isnan(end) else end for end in (pair.low, pair.high))
         difference = text(Estimate(pair.difference, low, high, pair.pairs).percent())
+        before, after = (text(score) for score in self.scores if isinstance(score, Estimate))
         return f"{self.task}: {before} → {after}, {difference} points"
 
 
 class _Run(NamedTuple):
-    """A run with what must be equal in the other one."""
+    """A run, its condition, and all that must be equal in the other one."""
 
     name: str
     signature: str
+    must_be_equal: tuple[object, ...]
     paired: PairedRun
-    questions: frozenset[str]
+
+    @property
+    def model(self) -> str:
+        return self.paired.factors["model"]
 
 
 def changes(base: Records, records: Records, tasks: Collection[str] = ()) -> list[Change]:
@@ -70,75 +67,49 @@ def changes(base: Records, records: Records, tasks: Collection[str] = ()) -> lis
         tasks: only these tasks or benchmarks; without them, all of `base`.
 
     Raises:
-        IncomparableError: a run has no counterpart that was asked the same under the same
-            condition.
+        ValueError: a task is missing, or was asked other questions or under another condition.
     """
-    before, after = (_runs(each, tasks) for each in (base, records))
+    before, after = _runs(base), _runs(records)
+    asked = {*tasks} or {run.name for run in before}
     named = {name for run in before for name in (run.name, run.paired.questions[0])}
-    if missing := sorted({*tasks} - named):
-        raise IncomparableError(f"the base has no finished run of {', '.join(missing)}")
-    return [_change(run, after) for run in before]
+    if missing := sorted(asked - named):
+        raise ValueError(f"the base has no finished run of {', '.join(missing)}")
+    if not before:
+        raise ValueError("the base has no finished run")
+    chosen = [run for run in before if {run.name, run.paired.questions[0]} & asked]
+    return [_change(run, _counterpart(run, after)) for run in chosen]
 
 
-def _runs(records: Records, tasks: Collection[str]) -> list[_Run]:
-    """The current runs of some tasks; baselines only if there is no other model."""
-    if not len(records.runs):
-        return []
-    rows = records.current()
-    of_models = rows[~rows["model"].str.startswith(BASELINE)]
+def _runs(records: Records) -> list[_Run]:
+    """The current runs; baselines only if there is no other model."""
     runs = []
-    for number, row in (of_models if len(of_models) else rows).iterrows():
+    for number, row in (records.current() if len(records.runs) else records.runs).iterrows():
         name = load(row["benchmark"]).tasks[row["task"]].registry_name
-        if not tasks or {name, row["benchmark"]} & {*tasks}:
-            runs.append(_run(records, number, row, name))
-    return runs
-
-
-def _run(records: Records, number: int, row: pd.Series, name: str) -> _Run:
-    questions = frozenset(records.main[number]["pair"])
-    return _Run(name, row["signature"], paired_run(records, number, row), questions)
-
-
-def _change(run: _Run, candidates: Sequence[_Run]) -> Change:
-    of_task = [each for each in candidates if each.name == run.name]
-    if not of_task:
-        raise IncomparableError(f"there is no finished run of {run.name}")
-    other = _counterpart(run, of_task)
-    if run.questions != other.questions:
-        new, gone = len(other.questions - run.questions), len(run.questions - other.questions)
-        raise IncomparableError(
-            f"{run.name}: other questions; {gone} of the base are missing, and {new} are new"
-        )
-    row = paired_row(run.paired, other.paired, ())
-    if row is None:
-        raise IncomparableError(f"{run.name}: no question has a score in both runs")
-    scores = [cell for cell in row.labels if isinstance(cell, Estimate)]
-    return Change(run.name, row.comparison, scores)
+        paired = paired_run(records, number, row)
+        questions = frozenset(records.main[number]["pair"])
+        must_be_equal = (name, row["signature"], paired.rest("model"), questions)
+        runs.append(_Run(name, row["signature"], must_be_equal, paired))
+    return [run for run in runs if not run.paired.is_baseline] or runs
 
 
 def _counterpart(run: _Run, candidates: Sequence[_Run]) -> _Run:
-    """The run under the same condition; of several models, the one of the same name."""
-    alike = [
-        each
-        for each in candidates
-        if each.signature == run.signature and each.paired.rest("model") == run.paired.rest("model")
-    ]
-    if not alike:
-        (base, *others) = map(_condition, (run, *candidates))
-        raise IncomparableError(
-            f"{run.name}: asked otherwise; the base has {base}, and not {', '.join(others)}"
-        )
-    if len(alike) > 1:
-        model = run.paired.factors["model"]
-        alike = [each for each in alike if each.paired.factors["model"] == model]
-    if len(alike) != 1:
-        raise IncomparableError(
-            f"{run.name}: there are runs of several models; name the logs of one"
-        )
-    return alike[0]
+    """The run on the same questions; of several models, the one of the same name."""
+    equal = [each for each in candidates if each.must_be_equal == run.must_be_equal]
+    if len(equal) > 1:
+        equal = [each for each in equal if each.model == run.model]
+    if len(equal) == 1:
+        return equal[0]
+    others = ", ".join(
+        f"{each.model} {each.signature}" for each in candidates if each.name == run.name
+    )
+    raise ValueError(
+        f"{run.name}: no run, or several, on the same questions and with the same settings as "
+        f"{run.model} {run.signature}; there is {others or 'no finished run'}"
+    )
 
 
-def _condition(run: _Run) -> str:
-    """The signature, and the settings that it leaves out."""
-    words = [f"{name}={value}" for name, value in run.paired.factors.items() if name != "model"]
-    return " ".join([run.signature, *(word for word in words if word not in _DEFAULTS)])
+def _change(before: _Run, after: _Run) -> Change:
+    row = paired_row(before.paired, after.paired, ())
+    if row is None:
+        raise ValueError(f"{before.name}: no question has a score in both runs")
+    return Change(before.name, row.comparison, row.labels)

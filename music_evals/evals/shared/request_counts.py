@@ -45,16 +45,6 @@ class Requests(NamedTuple):
             return None
         return (self.tokens * per_input + self.new_tokens * per_output) / 1e6
 
-    @property
-    def unpriced(self) -> list[str]:
-        """What the price leaves out, in words."""
-        return [
-            *["the length of replies (--max-tokens limits it)"] * (self.new_tokens is None),
-            *[f"{self.sounds} sounds"] * bool(self.sounds),
-            *[f"{self.pictures} pictures"] * bool(self.pictures),
-            *["further requests, which depend on the replies"] * self.is_least,
-        ]
-
     def cells(self) -> tuple[str, str, str]:
         """Return what tables show: requests, what is sent, and the most new tokens."""
         texts = f"{self.tokens:,}"
