@@ -30,7 +30,9 @@ def check(
     from music_evals.reports.records import local_logs, read_records
     from music_evals.reports.regressions import changes
 
-    names = [plain_name(name) for text in tasks or [] for name in text.split(",")]
+    names = []
+    if tasks:
+        names = [plain_name(name) for name in ",".join(tasks).split(",")]
     try:
         with local_logs(*logs) as new, local_logs(*against) as old:
             base = read_records(old, defaults=defaults_of)

@@ -177,13 +177,7 @@ def run(
     provider = parse_arguments(model_arg, "-M")
     if file:
         arguments, provider = file.parameters | arguments, file.model_args | provider
-    roles = options.get("model_roles") or {}
-    if unknown := roles.keys() - {"reader", *str(arguments.get("judges")).split(",")}:
-        raise BadParameter(
-            f"no task takes the role {', '.join(unknown)}; valid are reader, and judges of -T "
-            "judges=",
-            param_hint="--model-role",
-        )
+    _check_options(context.params, options, arguments)
     grid |= context.info_name == "grid"
     recorded = {
         "tasks": names,
@@ -195,19 +189,10 @@ def run(
         "grid": grid,
         "servers": servers,
     }
-    if published and arguments.setdefault("dataset", "published") != "published":
-        raise BadParameter(
-            f"-T dataset={arguments['dataset']} is not the published test; leave one out",
-            param_hint="--published",
-        )
+    if published:
+        arguments["dataset"] = "published"
     addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]
     prices = _prices(price)
-    if shards is None and (addresses or engine != "processes"):
-        raise BadParameter(
-            "servers and engines are for shards; give --shards as well", param_hint="--shards"
-        )
-    if prices and not dry_run:
-        raise BadParameter("a price is for --dry-run; give it as well", param_hint="--price")
     axes = {} if arms is None else {"stimulus": _arms(arms)}
     facts = [*chain.from_iterable(map(_tasks, names))]
     make_tasks = partial(conditions, facts, arguments, axes, grid=grid)
@@ -240,6 +225,29 @@ def run(
             statuses.append(ending.exit_code)
     if statuses:
         raise typer.Exit(max(statuses))
+
+
+def _check_options(params: Options, options: Options, arguments: Options) -> None:
+    """Refuse options that contradict each other, or that nothing would use."""
+    roles = options.get("model_roles") or {}
+    if unknown := roles.keys() - {"reader", *str(arguments.get("judges")).split(",")}:
+        raise BadParameter(
+            f"no task takes the role {', '.join(unknown)}; valid are reader, and judges of -T "
+            "judges=",
+            param_hint="--model-role",
+        )
+    dataset = arguments.get("dataset", "published")
+    if params["published"] and dataset != "published":
+        raise BadParameter(
+            f"-T dataset={dataset} is not the published test; leave one out",
+            param_hint="--published",
+        )
+    if params["shards"] is None and (params["servers"] or params["engine"] != "processes"):
+        raise BadParameter(
+            "servers and engines are for shards; give --shards as well", param_hint="--shards"
+        )
+    if params["price"] and not params["dry_run"]:
+        raise BadParameter("a price is for --dry-run; give it as well", param_hint="--price")
 
 
 def _run_model(
@@ -284,6 +292,8 @@ def _read_words(
     from music_evals.commands.run_file import Generation, versions
 
     texts, options = _inspect_options(words)
+    if re.search(r"--epochs[ =]0+( |$)", " ".join(words)):
+        raise BadParameter("epochs: 0 is not valid")  # Inspect takes it for no number at all
     if "epochs" in options and not options["epochs"].reducer:
         options["epochs"] = options["epochs"].epochs
     generation = {name: options.pop(name) for name in Generation.model_fields if name in options}
@@ -298,11 +308,11 @@ def _read_words(
         value = numbers.get(name)
         if isinstance(value, int | float) and not least <= value <= most:
             raise BadParameter(f"{name}: {value} is not valid; {least} to {most} would be")
-    names = [plain_name(name) for text in texts for name in text.split(",")]
-    if not names:
+    if not texts:
         raise BadParameter(
             "benchmarks or tasks are needed, as in: music-evals run muse --model baseline/chance"
         )
+    names = [plain_name(name) for name in ",".join(texts).split(",")]
     return names, generation, options
 
 
@@ -317,10 +327,9 @@ def _places(
             "and --log-dir has to be a folder"
         )
     for model in map(_checkpoint, models):
-        folder = re.sub(r"[^A-Za-z0-9_.+-]+", "-", model)
-        default = "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", "+".join(names)) + f"-{folder}"
-        parent = log_dir if len(models) == 1 else f"{log_dir}/{folder}"
-        yield model, default if log_dir is None else str(parent)
+        name = model if log_dir else f"{'+'.join(names)}-{model}"
+        folder = f"{log_dir or 'logs'}/{re.sub(r'[^A-Za-z0-9_.+-]+', '-', name)}"
+        yield model, log_dir if log_dir and len(models) == 1 else folder
 
 
 def _checkpoint(model: str) -> str:

@@ -46,16 +46,12 @@ class Change(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """A run, its condition, and all that must be equal in the other one."""
+    """A run, its model and signature, and all that must be equal in the other one."""
 
     name: str
-    signature: str
+    title: str
     must_be_equal: tuple[object, ...]
     paired: PairedRun
-
-    @property
-    def model(self) -> str:
-        return self.paired.factors["model"]
 
 
 def changes(base: Records, records: Records, tasks: Collection[str] = ()) -> list[Change]:
@@ -77,7 +73,13 @@ def changes(base: Records, records: Records, tasks: Collection[str] = ()) -> lis
     if not before:
         raise ValueError("the base has no finished run")
     chosen = [run for run in before if {run.name, run.paired.questions[0]} & asked]
-    return [_change(run, _counterpart(run, after)) for run in chosen]
+    result = []
+    for run in chosen:
+        row = paired_row(run.paired, _counterpart(run, after).paired, ())
+        if row is None:
+            raise ValueError(f"{run.name}: no question has a score in both runs")
+        result.append(Change(run.name, row.comparison, row.labels))
+    return result
 
 
 def _runs(records: Records) -> list[_Run]:
@@ -88,7 +90,7 @@ def _runs(records: Records) -> list[_Run]:
         paired = paired_run(records, number, row)
         questions = frozenset(records.main[number]["pair"])
         must_be_equal = (name, row["signature"], paired.rest("model"), questions)
-        runs.append(_Run(name, row["signature"], must_be_equal, paired))
+        runs.append(_Run(name, f"{row['model']} {row['signature']}", must_be_equal, paired))
     return [run for run in runs if not run.paired.is_baseline] or runs
 
 
@@ -96,20 +98,11 @@ def _counterpart(run: _Run, candidates: Sequence[_Run]) -> _Run:
     """The run on the same questions; of several models, the one of the same name."""
     equal = [each for each in candidates if each.must_be_equal == run.must_be_equal]
     if len(equal) > 1:
-        equal = [each for each in equal if each.model == run.model]
+        equal = [each for each in equal if each.title == run.title]
     if len(equal) == 1:
         return equal[0]
-    others = ", ".join(
-        f"{each.model} {each.signature}" for each in candidates if each.name == run.name
-    )
+    others = [each.title for each in candidates if each.name == run.name]
     raise ValueError(
         f"{run.name}: no run, or several, on the same questions and with the same settings as "
-        f"{run.model} {run.signature}; there is {others or 'no finished run'}"
+        f"{run.title}; there is {', '.join(others) or 'no finished run'}"
     )
-
-
-def _change(before: _Run, after: _Run) -> Change:
-    row = paired_row(before.paired, after.paired, ())
-    if row is None:
-        raise ValueError(f"{before.name}: no question has a score in both runs")
-    return Change(before.name, row.comparison, row.labels)

@@ -84,10 +84,8 @@ def provider_problem(model: str, base_url: str | None = None) -> str:
             "no model is named; --model PROVIDER/NAME is needed, such as openai/gpt-4o or "
             "baseline/chance"
         )
-    for word in (provider, name.partition("/")[0]):
-        variable = "HF_TOKEN" if word == "hf" else f"{word.upper().replace('-', '_')}_API_KEY"
-        if not _KEY.fullmatch(os.environ.get(variable, "")):
-            return f"{variable} has a character that no key has; correct it, or unset it"
+    if problem := _key_problem(provider, name.partition("/")[0]):
+        return problem
     runs = provider == "vllm" and (base_url or os.environ.get("VLLM_BASE_URL"))
     if (missing := missing_packages(provider)) and not runs:
         server = ", or name a server that runs in VLLM_BASE_URL" if provider == "vllm" else ""
@@ -103,6 +101,14 @@ def provider_problem(model: str, base_url: str | None = None) -> str:
                 "baseline/chance needs none"
             )
     return _hub_problem(name) if provider == "hf" and not Path(name).expanduser().is_dir() else ""
+
+
+def _key_problem(*words: str) -> str:
+    for word in words:
+        variable = "HF_TOKEN" if word == "hf" else f"{word.upper().replace('-', '_')}_API_KEY"
+        if not _KEY.fullmatch(os.environ.get(variable, "")):
+            return f"{variable} has a character that no key has; correct it, or unset it"
+    return ""
 
 
 def _hub_problem(name: str) -> str:
