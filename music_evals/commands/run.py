@@ -292,8 +292,9 @@ def _read_words(
     from music_evals.commands.run_file import Generation, versions
 
     texts, options = _inspect_options(words)
-    if re.search(r"--epochs[ =]0+( |$)", " ".join(words)):
-        raise BadParameter("epochs: 0 is not valid")  # Inspect takes it for no number at all
+    # Inspect takes both in silence, and leaves them out.
+    if match := re.search(r"(--epochs[ =]0+|--model-role[ =][^ =]+)( |$)", " ".join(words)):
+        raise BadParameter(f"{match[1]} is not valid")
     if "epochs" in options and not options["epochs"].reducer:
         options["epochs"] = options["epochs"].epochs
     generation = {name: options.pop(name) for name in Generation.model_fields if name in options}

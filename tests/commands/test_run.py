@@ -116,7 +116,8 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         (["run", "muse", "--model", "x/y", "--model", "x/y"], "x/y is given twice"),
         (["run", "muse", "--model", "x/y", "-T", "seed=1", "-T", "seed=2"], "seed is given twice"),
         (["run", "muse", "--model", "x/y", "--arms", "none,none"], "none is given twice"),
-        (["run", "muse", "--model", "x/y", "--epochs", "0"], "epochs: 0 is not valid"),
+        (["run", "muse", "--model", "x/y", "--epochs", "0"], "--epochs 0 is not valid"),
+        (["run", "muse", "--model", "x/y", "--model-role", "reader"], "reader is not valid"),
         (["run", "muse", "--model", "x/y", "--temperature", "nan"], "temperature: nan is not"),
         (["run", "muse", "--model", "x/y", "--model-role", "raeder=a/b"], "takes the role raeder"),
         (
