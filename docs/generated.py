@@ -117,7 +117,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
 def updated(name: str) -> str:
     """Return the text of a file with its part made anew."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    before, mark, after = re.split(r"(\S+ begin \w+.*\n+)", text)
+    before, mark, after = re.split(r"(?m)(^\S+ begin \w+.*\n+)", text)
     end = re.search(r"\n+\S+ end.*\n", after)
     assert end, f"{name} has no line with the end of its part"
     return before + mark + PARTS[name]() + after[end.start() :]

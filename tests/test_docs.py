@@ -9,6 +9,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
 from pathlib import Path
@@ -253,7 +254,11 @@ def test_the_tables_that_the_code_decides_are_up_to_date(monkeypatch: pytest.Mon
         requests, tokens = (
             sum(int(row[column].replace(",", "")) for row in rows) for column in (0, 1)
         )
-        run = f"{requests} requests, {round(tokens, -3):,} tokens{''.join(row[2] for row in rows)}"
+        media: Counter[str] = Counter()
+        for row in rows:
+            media.update({kind: int(number) for number, kind in re.findall(r"(\d+) (\w+)", row[2])})
+        shown = "".join(f", {number} {kind}" for kind, number in media.items())
+        run = f"{requests} requests, {round(tokens, -3):,} tokens{shown}"
         assert not rows or f"| {run} |" in readme
 
 

@@ -4,7 +4,8 @@
 datasets with their sources and licences; ``prompts.toml`` the wording; ``card.md`` and
 ``card-SOURCE.md`` the dataset's card; ``published/TABLE.csv`` results as printed, each with its
 source in its first line. All other rooms read these facts here. A benchmark is found by its folder;
-nothing lists them.
+nothing lists them. A folder whose facts have a table ``mirdata`` takes what it lacks from that of
+`MIRDATA`.
 """
 
 import csv
@@ -19,6 +20,10 @@ from itertools import chain
 from typing import Any
 
 _FOLDER = files(__name__)
+MIRDATA = "mir"
+"""The benchmark of any mirdata dataset: its prompts and cards are those of all folders with a table
+``mirdata``.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,15 @@ class TaskFacts:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Where a part of published data is fetched from: one of `hub`, `archive`, `file` and `doi`."""
+    """Where a part of published data is fetched from: one of `hub`, `archive`, `file`, `doi` and
+    `mirdata`.
+    """
 
     hub: str = ""  # repository on the Hugging Face Hub, ORG/NAME
     archive: str = ""  # address of a tar.gz or zip, in which {commit} is replaced
     file: str = ""  # address of a file, likewise
     doi: str = ""  # of a record on Zenodo
+    mirdata: str = ""  # name of a dataset of mirdata; `commit` is its version, `files` its remotes
     commit: str = ""  # of the repository on the Hub, or of the one in git; empty if none is known
     files: Sequence[str] = ("*",)  # patterns of the paths that are taken
     # Of a file: SHA-256, or MD5 after "md5:". Of an archive of a git commit:
@@ -88,6 +96,8 @@ class Remote:
             return f"hf.co/datasets/{self.hub}"
         if self.doi:
             return f"doi.org/{self.doi}"
+        if self.mirdata:
+            return f"mirdata's {self.mirdata}"
         return "/".join(self.address.split("/")[2:5])
 
     @property
@@ -140,6 +150,7 @@ class Source:
     revision: str = ""  # of the published files: where they are, and the commit
     sha256: str = ""  # of these files, by which a copy is known
     remotes: Sequence[Remote] = ()  # where they are fetched from; the first holds the questions
+    by_hand: str = ""  # why they cannot be fetched, and where a copy is to be had
     is_benchmark: bool = (
         False  # whether they are the benchmark's own questions; scores stand beside published ones
     )
@@ -169,7 +180,7 @@ class DatasetFacts:
 
     def card(self, source: str | None = None) -> str:
         """Return the text of its card, or what the card says of a source."""
-        return _text(_FOLDER / self.benchmark / (f"card-{source}.md" if source else "card.md"))
+        return facts_text(self.benchmark, f"card-{source}.md" if source else "card.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +279,12 @@ def load(name: str) -> Benchmark:
     except (KeyError, TypeError) as error:
         raise ValueError(f"benchmark.toml of {name}: {error}") from error
     return Benchmark(name=name, **about, tasks=tasks, datasets=datasets, table=table)
+
+
+def facts_text(benchmark: str, file: str) -> str:
+    """Return the text of a file of a benchmark's folder, or the shared one of `MIRDATA`."""
+    path = _FOLDER / benchmark / file
+    return _text(path if path.is_file() else _FOLDER / MIRDATA / file)
 
 
 def dataset_facts(name: str) -> DatasetFacts:

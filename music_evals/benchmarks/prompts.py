@@ -9,6 +9,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from music_evals.benchmarks import facts_text
+
 Prompts = Mapping[str, Any]
 """Nested tables of prompt texts, as they stand in the TOML file."""
 
@@ -51,9 +53,7 @@ def _defaults(benchmark: str) -> Mapping[str, Any]:
     """The benchmark's file; where it `extends` another benchmark's, in the place of what that
     has.
     """
-    own = tomllib.loads(
-        (files(__package__) / benchmark / "prompts.toml").read_text(encoding="utf-8")
-    )
+    own = tomllib.loads(facts_text(benchmark, "prompts.toml"))
     base = own.pop("extends", None)
     return own if base is None else _merged(_defaults(base), own, where=f"prompts of {benchmark}")
 

@@ -60,7 +60,7 @@ def listen(
             raise ValueError(problem)
         model = get_model(f"human/{name}", memoize=False)
         with made_for(model):
-            ((_, inspect_task),) = conditions([facts], arguments, {}, grid=False)
+            ((_, inspect_task),) = conditions([(facts, {})], arguments, {}, grid=False)
         session = open_session(inspect_task, model, Path(log_dir).expanduser(), limit)
         total = len(session.samples)
         say(

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from music_evals import benchmarks
+from music_evals.benchmarks.groups import load_groups
 from music_evals.commands.output import say
 
 
@@ -17,12 +18,18 @@ def list_tasks(
             "--published", help="Say where the published test of each benchmark is fetched from."
         ),
     ] = False,
+    groups: Annotated[
+        bool, typer.Option("--groups", help="List groups of tasks that are run together.")
+    ] = False,
 ) -> None:
     """List benchmarks and tasks, with the number of samples by default and the score of
     guessing.
     """
     if published:
         _list_published()
+        return
+    if groups:
+        _list_groups()
         return
     shown = Table("Benchmark, task", "Asks", "Samples", "Chance", box=None, pad_edge=False)
     shown.columns[0].no_wrap = True
@@ -40,6 +47,16 @@ def list_tasks(
     say("  music-evals run muse_syncopation --model baseline/chance")
 
 
+def _list_groups() -> None:
+    console = Console()
+    for group in load_groups().values():
+        console.print(f"{group.name}  [dim]{group.title}[/dim]", style="bold", highlight=False)
+        for column in group.columns:
+            words = [f"-T {name}={value}" for name, value in column.parameters.items()]
+            say(f"  {column.title}: {' '.join([column.task.registry_name, *words])}")
+    say("", "To run a group:", "  music-evals run sound --published --model MODEL")
+
+
 def _list_published() -> None:
     console = Console()
     for name in benchmarks.names():
@@ -47,6 +64,8 @@ def _list_published() -> None:
         console.print(
             f"{name}  [dim]{benchmarks.load(name).title}[/dim]", style="bold", highlight=False
         )
+        if source.by_hand:
+            say(f"  {source.by_hand}")
         for remote in source.remotes:
             revision = remote.revision if remote.doi else remote.revision[:10]
             say(

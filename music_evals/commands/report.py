@@ -24,7 +24,6 @@ from music_evals.commands.output import (
     say,
     show_table,
 )
-from music_evals.reports.table import FLOOR
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import FolderKind
@@ -217,6 +216,8 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 def _beginning(table: "Table") -> "Table":
     """Shorten a table to what a screen shows: all models, and the first baselines."""
+    from music_evals.reports.table import FLOOR
+
     models = sum(kind != FLOOR for kind in table.kinds)
     most = max(_MOST_ROWS, models)
     if most < len(table.rows):

@@ -5,7 +5,7 @@ resumed.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
@@ -23,6 +23,7 @@ from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
+from music_evals.benchmarks.groups import load_groups
 from music_evals.commands.log_folder import claimed
 from music_evals.commands.output import (
     Address,
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 
 Options = dict[str, Any]
 Tasks = list[tuple["Asked", "Task"]]
+Chosen = tuple[TaskFacts, Mapping[str, Any]]
+"""A task, and parameters of it that a group sets."""
 _MANY = 10**9
 _BOUNDS = {
     "temperature": (0, 100),
@@ -75,7 +78,8 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 def run(
     context: typer.Context,
     names: Annotated[
-        list[str] | None, Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")
+        list[str] | None,
+        Argument(help="Benchmarks (muse), tasks (muse_syncopation) or groups (sound)."),
     ] = None,
     model: Annotated[
         list[str] | None,
@@ -166,7 +170,7 @@ def run(
         Option(help="With --dry-run: of a million tokens in and out, such as 0.15/0.60."),
     ] = None,
 ) -> None:
-    """Run benchmarks or tasks on a model, resumably, and show their scores.
+    """Run benchmarks, tasks or groups on a model, resumably, and show their scores.
 
     The options of `inspect eval-set` work as well: --temperature, --max-tokens, --max-connections,
     --epochs, --seed, --reasoning-effort, --model-role, --batch, --retry-on-error and so on.
@@ -194,8 +198,8 @@ def run(
     addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]
     prices = _prices(price)
     axes = {} if arms is None else {"stimulus": _arms(arms)}
-    facts = [*chain.from_iterable(map(_tasks, names))]
-    make_tasks = partial(conditions, facts, arguments, axes, grid=grid)
+    chosen = [*chain.from_iterable(map(_tasks, names))]
+    make_tasks = partial(conditions, chosen, arguments, axes, grid=grid)
     options = {**options, **generation, "max_tasks": max_tasks}
     base_url = options.pop("model_base_url", None) or provider.get("base_url")
     if dry_run or show:
@@ -589,18 +593,23 @@ def _name_of(asked: "Asked") -> str:
     return " ".join([name, *(f"{key}={value}" for key, value in asked.arguments.items())])
 
 
-def _tasks(name: str) -> list[TaskFacts]:
+def _tasks(name: str) -> list[Chosen]:
+    """The tasks of a benchmark or group, or the task of a name, with their parameters."""
     if tasks := benchmarks.tasks_named(name):
-        return tasks
+        return [(task, {}) for task in tasks]
+    groups = load_groups()
+    if name in groups:
+        return [(column.task, column.parameters) for column in groups[name].columns]
     if "=" in name:
         raise BadParameter(f"a parameter needs -T before it: -T {name}")
     titles = {plain_name(benchmarks.load(each).title): each for each in benchmarks.names()}
     names = [task.registry_name for task in benchmarks.all_tasks()]
-    near = get_close_matches(name, [*benchmarks.names(), *names, *titles], 1)
+    near = get_close_matches(name, [*benchmarks.names(), *names, *groups, *titles], 1)
     hint = f" (did you mean {titles.get(near[0], near[0])}?)" if near else ""
     raise BadParameter(
         f"{name} is neither a benchmark nor a task{hint}; benchmarks: "
-        f"{', '.join(benchmarks.names())}; tasks: see `music-evals list`"
+        f"{', '.join(benchmarks.names())}; groups: {', '.join(groups)}; tasks: see "
+        "`music-evals list`"
     )
 
 
@@ -615,7 +624,7 @@ def _arms(names: str) -> list[str]:
 
 
 def conditions(
-    facts: list[TaskFacts], arguments: Options, axes: dict[str, list[Any]], *, grid: bool
+    chosen: Sequence[Chosen], arguments: Options, axes: dict[str, list[Any]], *, grid: bool
 ) -> Tasks:
     """Make the tasks under each condition; a condition that a task refuses is left out, with the
     reason.
@@ -626,7 +635,7 @@ def conditions(
     from music_evals.evals.registry import MODULES
     from music_evals.shards.running import Asked
 
-    functions = {task: getattr(MODULES[task.benchmark], task.name) for task in facts}
+    functions = {task: getattr(MODULES[task.benchmark], task.name) for task, _ in chosen}
     accepted = {task: signature(function).parameters for task, function in functions.items()}
     names = {name for parameters in accepted.values() for name in parameters}
     if unknown := sorted(set(arguments) - names):
@@ -636,25 +645,39 @@ def conditions(
         )
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
-    for task, function in functions.items():
-        choices = _choices(task, arguments, axes, grid)
-        choices = {name: choices[name] for name in choices if name in accepted[task]}
-        for values in product(*choices.values()):
-            params = dict(zip(choices, values, strict=True))
-            try:
-                tasks.append((Asked(task.benchmark, task.name, params), function(**params)))
-            except ValueError as error:
-                # no fault of the condition; the next would fetch again
-                if isinstance(error.__cause__, FetchError):
-                    raise
-                condition = " ".join([task.registry_name, *map(str, values)])
-                left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
+    unfetched: set[str] = set()  # benchmarks whose data cannot be fetched
+    for task, params in _params_of(chosen, accepted, arguments, axes, grid):
+        asked = Asked(task.benchmark, task.name, params)
+        if task.benchmark in unfetched or any(asked == other for other, _ in tasks):
+            continue
+        try:
+            tasks.append((asked, functions[task](**params)))
+        except ValueError as error:
+            if isinstance(error.__cause__, FetchError):
+                unfetched.add(task.benchmark)
+            condition = " ".join([task.registry_name, *map(str, params.values())])
+            left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
     if not tasks:
         raise failed(ValueError("; ".join(left_out)))
     for why, names_of_conditions in left_out.items():
         line = f"Left out: {', '.join(names_of_conditions)}: {why}"
         Console().print(Text(line, style="yellow"), soft_wrap=True)
     return tasks
+
+
+def _params_of(
+    chosen: Sequence[Chosen],
+    accepted: Mapping[TaskFacts, Mapping[str, Any]],
+    arguments: Options,
+    axes: dict[str, list[Any]],
+    grid: bool,
+) -> Iterator[tuple[TaskFacts, Options]]:
+    """The parameters of each task under each condition; what a task does not take is left out."""
+    for task, own in chosen:
+        choices = _choices(task, {**own, **arguments}, axes, grid)
+        choices = {name: choices[name] for name in choices if name in accepted[task]}
+        for values in product(*choices.values()):
+            yield task, dict(zip(choices, values, strict=True))
 
 
 def _choices(

@@ -40,7 +40,7 @@ class RunFile(BaseModel, extra="forbid", strict=True, use_attribute_docstrings=T
     models: list[str] = []
     """Models as Inspect names them; they run one after the other."""
     tasks: list[str] = []
-    """Benchmarks (muse) or tasks (muse_syncopation)."""
+    """Benchmarks (muse), tasks (muse_syncopation) or groups (sound)."""
     parameters: dict[str, Any] = {}
     """Parameters of the tasks, as -T."""
     generation: Generation = Generation()

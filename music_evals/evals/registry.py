@@ -3,7 +3,7 @@ any folder.
 
 Every ``inspect`` command imports this module, so it loads no heavy library. The tasks of a
 benchmark are in the module of its name; importing that module registers its tasks, scorers, metrics
-and solvers.
+and solvers. A benchmark on a dataset of mirdata has no module: its facts are enough.
 """
 
 from importlib import import_module
@@ -16,10 +16,16 @@ from inspect_ai.model import ModelAPI, modelapi
 
 from music_evals import benchmarks
 from music_evals.datasets_builders import builder
+from music_evals.evals.shared.mirdata_tasks import mirdata_module
 
-MODULES: dict[str, ModuleType] = {
-    name: import_module(f"music_evals.evals.{name}") for name in benchmarks.names()
-}
+
+def _module(name: str) -> ModuleType:
+    if "mirdata" in benchmarks.load(name).table:
+        return mirdata_module(name)
+    return import_module(f"music_evals.evals.{name}")
+
+
+MODULES: dict[str, ModuleType] = {name: _module(name) for name in benchmarks.names()}
 """Benchmark → the module of its tasks."""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 EXTRAS = {
     "scores": ("converter21", "matplotlib", "openpyxl", "partitura", "resvg_py", "verovio"),
     "plots": ("matplotlib",),
+    "mir": ("mirdata",),
     "hf": ("accelerate", "torch", "transformers"),
     "vllm": ("vllm",),
     "anthropic": ("anthropic",),

@@ -11,7 +11,16 @@ from music_evals.reports.run_metadata import metadata_tables
 from music_evals.reports.sanitize import reason
 from music_evals.reports.summary import summary_table
 from music_evals.reports.table import Table
-from music_evals.reports.tables import abc_eval, lilybench, msu, muse, muse_ten, musica, ziqi
+from music_evals.reports.tables import (
+    abc_eval,
+    lilybench,
+    msu,
+    muse,
+    muse_ten,
+    musica,
+    pitchbench,
+    ziqi,
+)
 from music_evals.reports.tables.common import (
     cost_table,
     floors_table,
@@ -21,6 +30,7 @@ from music_evals.reports.tables.common import (
     tags_table,
     third_party_table,
 )
+from music_evals.reports.tables.groups import group_tables
 
 _TABLES = {
     "muse": muse.tables,
@@ -31,6 +41,7 @@ _TABLES = {
     "abc_eval": abc_eval.tables,
     "musica": musica.tables,
     "lilybench_generation": lilybench.generation_tables,
+    "pitchbench": pitchbench.tables,
 }
 """Benchmark → its own tables; the others have the table of scores."""
 _SHARED = (protocols_table, tags_table, third_party_table, floors_table, replies_table)
@@ -63,7 +74,10 @@ def make_report(records: Records) -> tuple[list[Section], _Faults]:
         left_out.extend((where, f"it is left out of {what}: {why}") for where, why in faults)
         return Section(title.casefold().replace(": ", "-").replace(" ", "-"), title, tables)
 
-    sections = [add("Summary", lambda rest: [summary_table(rest)], "the summary")]
+    sections = [
+        add("Summary", lambda rest: [summary_table(rest)], "the summary"),
+        add("Groups", group_tables, "the groups"),
+    ]
     for benchmark in dict.fromkeys(records.runs["benchmark"]):
         title = load(benchmark).title
         sections.append(add(title, partial(section_tables, benchmark=benchmark), title))

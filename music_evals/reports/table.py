@@ -197,7 +197,7 @@ class Table:
         ):
             heading = column.replace(" ", "\n") if numeric else column
             lines = chain.from_iterable(map(str.splitlines, [heading, *map(_stacked, cells)]))
-            longest = max(map(len, lines))
+            longest = max(map(len, lines), default=1)
             widths.append(longest if numeric else min(longest, _TEXT_WIDTH))
         return widths
 

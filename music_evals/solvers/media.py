@@ -78,8 +78,11 @@ def with_media(solver: Solver) -> Solver:
     @wraps(solver)  # which keeps its name and arguments for the log
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state = await solver(state, generate)
-        media, room = state.metadata.get(MEDIA), sample_limits().message.remaining
-        if not isinstance(media, Mapping) or (room is not None and room < 1):
+        media = state.metadata.get(MEDIA)
+        if not isinstance(media, Mapping):  # also outside a running sample, as `listen` asks it
+            return state
+        room = sample_limits().message.remaining
+        if room is not None and room < 1:
             return state
         # not part of the sample's working time, which reports compare
         with suspend_working_limit():

@@ -218,7 +218,7 @@ def test_bad_names_and_folders_are_refused(
     msu = small_dataset("msu")
     (msu / "scores" / "test-00000-of-00001.parquet").write_bytes(b"")
     write_rows(tmp_path / "own", {"test": [score("song")]}, {}, source="own-scores")
-    assert "accepted: abc_eval, lilybench, " in run("publish", "songs", "--repo", "ORG/songs")[1]
+    assert "accepted: abc_eval, " in run("publish", "songs", "--repo", "ORG/songs")[1]
     for arguments, message in (
         (
             ["msu", "--repo", "msu", "--dir", built_datasets("msu")],

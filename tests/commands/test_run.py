@@ -1,5 +1,6 @@
 """`music-evals run` and `grid` as a user runs them, with a kill on the way."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -57,13 +58,9 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     assert code == 0, output
     assert all(path.read_bytes() == content for path, content in done.items())
     assert [log.status for log in headers(logs)] == ["success"] * 6, "nothing of the killed run"
-    # Under each condition there is a line for each of the two tasks.
-    assert output.count("accuracy      1.00 (0.34–1.00; n 2)") == 6
-    assert output.count("imited by --limit 2:") == 2
-    assert (
-        output.count("MUSE, baseline/reader, strategy=cot, shots=few, in part, generated-seed1")
-        == 1
-    )
+    # Under each condition there is a row for each of the two tasks.
+    assert len(re.findall(r"│ +34–100; n 2 │", output)) == 6
+    assert output.count("imited by --limit 2") == 2
 
 
 @pytest.mark.parametrize(
@@ -86,7 +83,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         ),
         (
             ["run", "nothing", "--model", "baseline/chance"],
-            "nor a task; benchmarks: abc_eval, lilybench, lilybench_generation",
+            "nor a task; benchmarks: abc_eval, ballroom, beatport_key",
         ),
         (
             ["run", "muse_syncopaton", "--model", "baseline/chance"],
@@ -217,7 +214,8 @@ def test_a_benchmark_and_a_task_run_by_name_from_any_folder(
     ]
     code, output = run("run", *asked, "--max-tokens", "99", "--display", "none", columns=80)
     assert code == 0, output
-    assert max(len(line) for line in output.splitlines() if line.startswith("  ")) <= 80, output
+    rows = [line for line in output.splitlines() if line[:1] in "┏┃┡│└"]
+    assert max(map(len, rows)) <= 80, output
     logs = headers(tmp_path / "logs" / "muse_chord_quality+ziqi-baseline-majority")
     # Inspect names the package only where it finds it installed, which an `egg-info` in the
     # checkout may hide.
@@ -273,11 +271,11 @@ def test_the_share_of_unread_replies_and_the_score_by_rules_are_shown(tmp_path: 
         with redirect_stdout(StringIO()) as out:
             show_scores(str(tmp_path / name), None)
         shown[name] = out.getvalue()
-    assert "10% unread" in shown["text"]
+    assert "│ 10% " in shown["text"]
     assert "--max-tokens" in shown["text"]
     assert "shots" in shown["form"]
     assert "--max-tokens" not in shown["form"]
-    assert "0% unread" in shown["good"]
+    assert "│ 0% " in shown["good"]
     assert "In some runs" not in shown["good"]
 
 

@@ -53,9 +53,10 @@ def test_every_table_names_its_source_and_holds_percentages(name: str) -> None:
     others = (
         "github.com/thevertexlab/MuTheoryEval",
         "OpenMOSS/MOSS-Music, README.md at commit 96ca3a51",
-        "arXiv 2510.19055, from github.com/brandoncarone/MUSE_music_benchmark",
         "github.com/QwenLM/Qwen3-Omni, README.md",
+        "arXiv 2510.19055, from github.com/brandoncarone/MUSE_music_benchmark",
         "github.com/tomsouri/MusICA-MetaBench-preprint",
+        "arXiv 2605.26176, from github.com/vaclisinc/PitchBench, paper/figures-and-tables/table1.md",
     )
     places = (f"{paper}, {place}" for paper in papers for place in ("Table", "section"))
     assert any(known in table.source for known in (*places, commit, *others))

@@ -119,6 +119,25 @@ def test_rewards_are_the_scores_of_golden_logs(path: Path) -> None:
         assert reward.value == number(value.value), (sample.id, sample.output.completion)
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "answer", "reply", "value"),
+    [
+        ("pitch:name", [], "61", "Final Answer: D♭4", 1.0),
+        ("key", [], "C major", "Final Answer: A minor", 0.3),
+        ("labels", ["jazz", "rock"], "jazz; rock", "jazz", 2 / 3),
+        ("label", ["flute", "oboe"], "B", "Final Answer: oboe", 1.0),
+        ("beats", [], "0.5 1", "I cannot hear it.", 0.0),
+    ],
+)
+def test_an_answer_of_a_kind_earns_its_score(
+    kind: str, options: list[str], answer: str, reply: str, value: float
+) -> None:
+    row = {"answer_kind": kind, "options": options, "answer": answer}
+    assert score("pitchbench_pitch", row, reply).value == pytest.approx(value)
+    with pytest.raises(ValueError, match="not valid"):
+        score("pitchbench_pitch", {**row, "answer_kind": "tempo"}, reply)
+
+
 @pytest.mark.skipif(not REPLIES.is_dir(), reason=f"no copy of the replies in {REPLIES}")
 def test_rewards_are_the_scores_of_real_replies() -> None:
     from music_evals.scorers.choice import final_answer

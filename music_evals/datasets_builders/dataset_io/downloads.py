@@ -132,7 +132,11 @@ def fetch_file(remote: Remote, folder: Path) -> Path:
 
 
 def cached_name(remote: Remote) -> str:
-    """Return under which name a file, an archive, or the listing of a DOI's record is kept."""
+    """Return under which name a file, an archive, the listing of a DOI's record, or the mark of a
+    complete dataset of mirdata is kept.
+    """
+    if remote.mirdata:
+        return f"mirdata-{remote.mirdata}-{remote.commit}/.complete"
     if remote.doi:
         return f"{remote.doi.replace('/', '-')}.json"
     digest = hashlib.sha256(remote.address.encode()).hexdigest()[:12]

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from music_evals.benchmarks import Source
 from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 from music_evals.datasets_builders.dataset_io.download_errors import disk_problem
 from music_evals.datasets_builders.dataset_io.downloads import download_repository, remove_cached
@@ -64,6 +65,8 @@ class DatasetSpec:
     # Writes published files in a folder as a dataset folder, in the place of what is there. None if
     # only dataset folders of ours are taken.
     convert: "Convert | None" = None
+    # Where published files are, if the benchmark's folder does not say that.
+    source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,8 +324,9 @@ def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
     revision.
     """
     label = f"the published dataset of {benchmark.name}"
-    files = published_files(benchmark.name)
-    folder = _converted(benchmark, f"{PUBLISHED}-{remotes_key(benchmark.name)}", label, files)
+    files = published_files(benchmark.name, benchmark.source)
+    key = remotes_key(benchmark.name, benchmark.source)
+    folder = _converted(benchmark, f"{PUBLISHED}-{key}", label, files)
     revisions = read_provenance(folder).source_revision or ""
     return folder, revisions.partition(",")[0].rpartition("@")[2]
 
@@ -381,7 +385,7 @@ def build_dataset(
         benchmark.generate(out, on_piece)
         return read_provenance(out)
     if source == PUBLISHED:
-        with published_files(benchmark.name) as files:
+        with published_files(benchmark.name, benchmark.source) as files:
             return _convert(benchmark, files, out, True, on_piece)
     files = _published_files(source, *_locate(source, ()))
     return _convert(benchmark, files, out, allow_partial, on_piece)

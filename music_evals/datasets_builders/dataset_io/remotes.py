@@ -24,6 +24,7 @@ from music_evals.datasets_builders.dataset_io.downloads import (
     fetch_file,
 )
 from music_evals.datasets_builders.dataset_io.folders import locked_folder
+from music_evals.datasets_builders.dataset_io.mirdata_sets import fetch_mirdata
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError, FetchError
 from music_evals.notation.cache import cache_folder, write_atomically
 
@@ -48,36 +49,40 @@ class _Wanted(NamedTuple):
     paths: Sequence[str] = ()  # of files of a repository on the Hub
 
 
-def remotes_key(dataset: str) -> str:
+def remotes_key(dataset: str, source: Source | None = None) -> str:
     """Return a checksum of what a dataset's facts say of its remotes."""
-    _, source = _published_source(dataset)
+    source = _published_source(dataset, source)
     return hashlib.sha256(repr(source.remotes).encode()).hexdigest()[:16]
 
 
 @contextmanager
-def published_files(dataset: str) -> Iterator[PublishedFiles]:
+def published_files(dataset: str, source: Source | None = None) -> Iterator[PublishedFiles]:
     """Fetch the published files of a dataset into a folder that exists for the time of the block.
 
     Prints to standard error what is fetched: place, revision, bytes and licence.
+
+    Args:
+        dataset: its name.
+        source: where its files are, if the benchmark's folder does not say that.
 
     Raises:
         DatasetError: the dataset has no remotes.
         FetchError: the disk has too little room, a file cannot be had, or it is not the file that
             the facts name.
     """
-    title, source = _published_source(dataset)
+    source = _published_source(dataset, source)
     root = cache_folder() / PUBLISHED
     with locked_folder(root / f".{dataset}.partial") as partial:
         try:
-            files = _fetch_all(title, source, root, partial / "files")
+            files = _fetch_all(source, root, partial / "files")
         except DatasetError as error:
             raise FetchError(str(error)) from error
         yield files
 
 
-def _fetch_all(title: str, source: Source, root: Path, folder: Path) -> PublishedFiles:
+def _fetch_all(source: Source, root: Path, folder: Path) -> PublishedFiles:
     wanted = [_look_up(remote, root) for remote in source.remotes]
-    _announce(title, wanted, root)
+    _announce(source.title, wanted, root)
     _check_room(wanted, root)
     shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
     for entry in wanted:
@@ -100,6 +105,9 @@ def _fetch(wanted: _Wanted, root: Path, target: Path) -> None:
                 unpack(path, target)
             else:
                 _link(path, target / path.name)
+    elif remote.mirdata:
+        for path in fetch_mirdata(remote, root).iterdir():
+            _link(path, target / path.name)
     elif remote.file:
         _link(fetch_file(remote, root), target / remote.address.rpartition("/")[2])
     else:
@@ -121,14 +129,12 @@ def contents_checksum(files: Mapping[str, Path]) -> str:
     return digest.hexdigest()
 
 
-def _published_source(dataset: str) -> tuple[str, Source]:
-    _, source = dataset_facts(dataset).published
+def _published_source(dataset: str, source: Source | None) -> Source:
+    source = source or dataset_facts(dataset).published[1]
     if not source.remotes:
-        raise DatasetError(
-            f"nothing says where the published data of {dataset} is; name a folder with a copy "
-            "of it"
-        )
-    return source.title, source
+        reason = source.by_hand or f"nothing says where the published data of {dataset} is"
+        raise DatasetError(f"{reason}; name a folder with a copy of it")
+    return source
 
 
 def _announce(title: str, wanted: Sequence[_Wanted], root: Path) -> None:

@@ -161,12 +161,12 @@ class JoinedSound:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Where the records of a task are, and how one becomes a question; None for a record of another
-    task.
+    """Where the records of a task are, and how one becomes a question, or several; None for a
+    record of another task. A record gets the name of its file's folder as ``folder``.
     """
 
     files: Sequence[str]  # patterns of names; the first that any file matches counts
-    read: Callable[[Record], MediaQuestion | None]
+    read: Callable[[Record], MediaQuestion | Sequence[MediaQuestion] | None]
     joined: JoinedSound | None = None
 
 

@@ -14,7 +14,7 @@ import hashlib
 import json
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
@@ -119,7 +119,7 @@ def _ends_with(longer: tuple[str, ...], end: tuple[str, ...]) -> bool:
 
 @contextmanager
 def read_published(
-    conversion: Conversion, tasks: Mapping[str, Records]
+    conversion: Conversion, tasks: Mapping[str, Records], reader: "Reader | None" = None
 ) -> Iterator["PublishedQuestions"]:
     """Read published files, for the time of the block.
 
@@ -131,7 +131,7 @@ def read_published(
         folder = unpacked / "files"
         shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
         folder.mkdir()
-        questions = PublishedQuestions(conversion, tasks, folder)
+        questions = (reader or PublishedQuestions)(conversion, tasks, folder)
         if not conversion.allow_partial:
             missing = {name for names in questions.missing.values() for name in names}
             check_complete(sorted(missing), str(conversion.source), "--allow-partial")
@@ -220,14 +220,16 @@ class PublishedQuestions:
         for path in self.paths[task]:
             for record in read_records(path):
                 try:
-                    question = self._tasks[task].read(record)
+                    questions = self._tasks[task].read({"folder": path.parent.name, **record})
                 except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
                     label = record.get("id", "") if isinstance(record, Mapping) else record
                     raise DatasetError(
                         f"{path.name}: record {label!r:.60} is not as expected: {error!r:.200}"
                     ) from error
-                if question:
-                    yield question
+                if isinstance(questions, MediaQuestion):
+                    yield questions
+                elif questions:
+                    yield from questions
 
     # --- media ---
 
@@ -315,8 +317,8 @@ class PublishedQuestions:
         *alternatives, last = _names_of(part)
         for name in alternatives:
             with suppress(KeyError):
-                return _read_media(self._media.find(name))
-        return _read_media(self._media.find(last))
+                return read_media(self._media.find(name))
+        return read_media(self._media.find(last))
 
     def _problem(self, part: Part) -> str:
         check = check_clip if part.kind == "audio" else check_picture
@@ -329,6 +331,10 @@ class PublishedQuestions:
         except ValueError as error:
             return " ".join(str(error).split())[:100]
         return ""
+
+
+Reader = Callable[[Conversion, Mapping[str, Records], Path], PublishedQuestions]
+"""Reads questions, given a folder for what is unpacked."""
 
 
 def read_records(path: Path) -> Iterator[Record]:
@@ -375,7 +381,8 @@ def _parquet_records(path: Path) -> Iterator[Record]:
         raise DatasetError(f"{path.name} cannot be read as Parquet: {error}") from error
 
 
-def _read_media(path: Path) -> bytes:
+def read_media(path: Path) -> bytes:
+    """Return the bytes of a sound or a picture; ValueError for too large a file."""
     if path.stat().st_size > _LARGEST:
         raise ValueError(f"it has over {_LARGEST:,} bytes, which is the most")
     return as_sendable(path.read_bytes())

@@ -8,7 +8,7 @@ files.
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -30,6 +30,9 @@ from music_evals.datasets_builders.questions.media_questions import (
     row_of,
 )
 
+if TYPE_CHECKING:
+    from music_evals.datasets_builders.questions.published_questions import Reader
+
 __all__ = ["MediaQuestion", "Part", "Record", "Records", "question_set"]
 
 SEED = 1
@@ -39,7 +42,11 @@ Composed = Callable[[int], Iterable[MediaQuestion]]
 
 
 def question_set(
-    name: str, version: str, tasks: Mapping[str, Records], stand_in: Composed | None = None
+    name: str,
+    version: str,
+    tasks: Mapping[str, Records],
+    stand_in: Composed | Mapping[str, Composed] | None = None,
+    reader: "Reader | None" = None,
 ) -> DatasetSpec:
     """Describe the dataset of a benchmark: the published records of each task, and questions
     composed in their place.
@@ -48,8 +55,9 @@ def question_set(
         name: of the dataset.
         version: of its rows.
         tasks: task → its published records.
-        stand_in: composes the questions of all tasks from a seed, for the default dataset; without
-            it there is none.
+        stand_in: composes questions from a seed for the default dataset: the same for all tasks, or
+            by task; without it there is none.
+        reader: of published files that have no records.
     """
     features = dict.fromkeys(tasks, FEATURES)
 
@@ -68,17 +76,21 @@ def question_set(
         )
 
     def generate(out: Path, _: OnPiece) -> Provenance:
-        questions = stand_in(SEED) if stand_in else ()
-        rows = [row_of(question, lambda part: bytes(part.content)) for question in questions]  # type: ignore[arg-type]
-        return write(out, dict.fromkeys(tasks, rows), GENERATED, seed=SEED)
+        by_task = stand_in if isinstance(stand_in, Mapping) else dict.fromkeys(tasks, stand_in)
+        rows = {task: _composed_rows(compose) for task, compose in by_task.items() if compose}
+        return write(out, rows, GENERATED, seed=SEED)
 
     def convert(conversion: Conversion) -> Provenance:
         # Here, because reading published files needs libraries that asking does not.
         from music_evals.datasets_builders.questions.published_questions import read_published
 
-        with read_published(conversion, tasks) as questions:
+        with read_published(conversion, tasks, reader) as questions:
             rows = {task: questions.rows(task) for task in questions.paths}
             return write(conversion.out, rows, PUBLISHED, **questions.facts)
 
     seed, make = (SEED, generate) if stand_in else (None, None)
     return DatasetSpec(name, version, seed, features, make, convert)
+
+
+def _composed_rows(compose: Composed) -> list[MediaQuestionRow]:
+    return [row_of(question, lambda part: bytes(part.content)) for question in compose(SEED)]  # type: ignore[arg-type]

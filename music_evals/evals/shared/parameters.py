@@ -35,6 +35,15 @@ class ParameterError(click.ClickException, ValueError):
 
 def task(function: Callable[[P], Task]) -> Callable[..., Task]:
     """Register a task that takes its parameters as one dataclass; see the top of the module."""
+    # Inspect gives the module of a file that it loads the file's path as its name.
+    package, _, benchmark = function.__module__.rpartition(".")
+    stem = benchmark.removesuffix(f"_{function.__name__}")
+    name = f"{stem}_{function.__name__}" if package == "music_evals.evals" else function.__name__
+    return registered(function, name)
+
+
+def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
+    """Register a task under a name; see `task`."""
     (parameters,) = (hint for name, hint in get_type_hints(function).items() if name != "return")
 
     @wraps(function)
@@ -47,10 +56,6 @@ def task(function: Callable[[P], Task]) -> Callable[..., Task]:
             raise ParameterError(str(error)) from error
 
     make_task.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
-    # Inspect gives the module of a file that it loads the file's path as its name.
-    package, _, benchmark = function.__module__.rpartition(".")
-    stem = benchmark.removesuffix(f"_{function.__name__}")
-    name = f"{stem}_{function.__name__}" if package == "music_evals.evals" else function.__name__
     return inspect_ai.task(name=name)(make_task)
 
 

@@ -45,6 +45,7 @@ _TITLES = {
     "midi": "MIDI",
     "metadata_qa": "Metadata QA",
     "wer": "WER",
+    "source": "Sound source",
     "abc": "ABC",
 }
 
@@ -269,14 +270,16 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     if THIRD_PARTY not in published_names(benchmark):
         return None
     rows = published(benchmark, THIRD_PARTY).rows
-    note = f"{THIRD_PARTY}_reports" if "source" in rows[0].labels else THIRD_PARTY
+    note = THIRD_PARTY if len(rows[0].labels) == 1 else f"{THIRD_PARTY}_reports"
     names = [*rows[0].figures]
     if "accuracy" in names:
         names = ["accuracy"]
     columns = {title_of(name): name for name in names}
     paper: list[Row] = []
     for row in rows:
-        source = row.labels.get("source", "third party, 500 sampled")
+        # A task may be called "source", as NSynth's.
+        origin = row.labels.get("origin", "third party, 500 sampled")
+        source = row.labels.get("source", origin)
         figures = {
             heading: Estimate(row.figures[name]) if name in row.figures else None
             for heading, name in columns.items()

@@ -5,7 +5,8 @@ from a library if one has it. Kinds are plain Python. A name may have an argumen
 
 - ``labels``, ``list``: tags of a vocabulary; F1, or the whole list in order;
 - ``number``, ``number:4%``, ``number:0.5``: a number, with a tolerance;
-- ``pitch:midi``, ``pitch:name``, ``pitch:hz``: a pitch; ``sequence:…`` and ``set:…`` several;
+- ``pitch:midi``, ``pitch:name``, ``pitch:hz``: a pitch; ``sequence:…``, ``voice:…`` and
+  ``set:…`` several;
 - ``key``: a key, weighted as by MIREX;
 - ``times:0.25``, ``all_times:0.25``, ``beats``: times in seconds, with a tolerance;
 - ``notes``, ``melody``: a transcription;
@@ -39,6 +40,7 @@ KINDS = {
     "number": ("numbers", r"|[0-9]{1,4}(?:\.[0-9]{1,4})?%?"),
     "pitch": ("pitches", _SPELLING),
     "sequence": ("pitches", _SPELLING),
+    "voice": ("pitches", _SPELLING),
     "set": ("pitches", _SPELLING),
     "key": ("keys", ""),
     "times": ("times", _SECONDS),

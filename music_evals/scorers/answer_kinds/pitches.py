@@ -1,9 +1,10 @@
 """Pitches as MIDI numbers, names with octaves (C4 is 60), or frequencies in Hz.
 
 Conventions: a reference is MIDI numbers with spaces between. ``pitch`` is right if the number is
-the same, and in Hz within 1%. ``set`` is right if all of it is. ``sequence`` is worth the F1 of its
-longest common subsequence with the reference, 2·LCS / (n + m), where frequencies agree within 1 Hz.
-Spelling does not count: C♯4 is D♭4.
+the same, and in Hz within 1%. ``set`` is right if all of it is; a frequency counts as its nearest
+note. ``sequence`` and ``voice`` are worth the F1 of their longest common subsequence with the
+reference, 2·LCS / (n + m); frequencies agree within 1 Hz, or 1% in ``voice``. Spelling does not
+count: C♯4 is D♭4.
 
 Source: arXiv 2605.26176, section 3.
 """
@@ -11,9 +12,12 @@ Source: arXiv 2605.26176, section 3.
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import log2
+from typing import NamedTuple
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.runs import single_run, with_points
+from music_evals.scorers.metrics.transcription import note_f1
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.pitches import read_pitches
 from music_evals.scorers.readers.words import folded
@@ -27,13 +31,12 @@ _LABELLED = re.compile(
 )
 _MOST = 500  # pitches of an answer
 _SHARE_OF_HZ = 0.01
-_HZ_APART = 1.0
 
 Span = tuple[int, int, float]
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``pitch``, ``sequence`` or ``set`` in a spelling."""
+    """Make ``pitch``, ``sequence``, ``voice`` or ``set`` in a spelling."""
     read: Callable[[str], list[str]] = partial(_read_list, argument, name == "set")
     if name == "pitch":
         read = partial(_read_pitch, argument)
@@ -122,39 +125,41 @@ def _score_pitch(spelling: str, answer: str, reference: str) -> float:
 
 
 def _score_set(spelling: str, answer: str, reference: str) -> float:
-    given = [float(number) for number in answer.split()]
-    expected = sorted({float(number) for number in reference.split()})
-    if len(given) != len(expected):
-        return 0.0
-    pairs = zip(sorted(given), expected, strict=True)
-    return float(all(_score_pitch(spelling, str(one), str(other)) for one, other in pairs))
+    return float({*_notes(spelling, answer, _ANY)} == {*map(int, reference.split())})
 
 
-def _score_sequence(spelling: str, answer: str, reference: str) -> float:
-    given = [float(number) for number in answer.split()]
-    expected = [float(number) for number in reference.split()]
-    tolerance = 0.0
-    if spelling == "hz":
-        expected = [frequency(number) for number in expected]
-        tolerance = _HZ_APART
-    common = _common_length(given, expected, tolerance)
-    return 2 * common / max(len(given) + len(expected), 1)
+def _score_sequence(tolerance: "_Tolerance", spelling: str, answer: str, reference: str) -> float:
+    expected = [*map(int, reference.split())]
+    return note_f1(_notes(spelling, answer, tolerance), expected, in_order=True)
 
 
-def _common_length(first: Sequence[float], second: Sequence[float], tolerance: float) -> int:
-    """The length of the longest common subsequence."""
-    row = [0] * (len(second) + 1)
-    for value in first:
-        previous = row
-        row = [0]
-        for place, other in enumerate(second):
-            is_equal = abs(value - other) <= tolerance
-            row.append(previous[place] + 1 if is_equal else max(previous[place + 1], row[-1]))
-    return row[-1]
+class _Tolerance(NamedTuple):
+    """How far a frequency may be from that of a note."""
+
+    hertz: float
+    share: float
+
+
+_ANY = _Tolerance(0.0, 1.0)
+
+
+def _notes(spelling: str, answer: str, tolerance: _Tolerance) -> list[int]:
+    """The MIDI numbers of an answer; of frequencies the nearest ones, -1 if none is near enough."""
+    numbers = [float(number) for number in answer.split()]
+    if spelling != "hz":
+        return [*map(int, numbers)]
+    notes = []
+    for hertz in numbers:
+        midi = round(69 + 12 * log2(max(hertz, 1.0) / 440))
+        exact = frequency(midi)
+        is_near = abs(exact - hertz) <= tolerance.hertz + tolerance.share * exact
+        notes.append(midi if is_near else -1)
+    return notes
 
 
 _SCORES: dict[str, Callable[[str, str, str], float]] = {
     "pitch": _score_pitch,
     "set": _score_set,
-    "sequence": _score_sequence,
+    "sequence": partial(_score_sequence, _Tolerance(1.0, 0.0)),
+    "voice": partial(_score_sequence, _Tolerance(0.0, _SHARE_OF_HZ)),
 }

@@ -40,6 +40,7 @@ _TYPES_OF_KINDS: Mapping[str, Schema] = {
     "beats": _DECIMALS,
     "sequence": {"type": "array", "items": {"type": "string"}},
     "set": {"type": "array", "items": {"type": "string"}},
+    "voice": {"type": "array", "items": {"type": "string"}},
 }
 """Kinds of `scorers.answer_kinds` that are no text."""
 _OF_TAGS = ("labels", "list")  # kinds whose answers are tags of a vocabulary

@@ -1,0 +1,1 @@
+"""Datasets of mirdata as questions: what is asked (facts), and how tracks become questions."""

@@ -1,0 +1,84 @@
+"""Tables of the groups in ``benchmarks/groups.toml``: a row per model, a column per task, beside
+figures that others published.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from music_evals.benchmarks import Published, published, published_names
+from music_evals.benchmarks.groups import Column, Group, load_groups
+from music_evals.reports.records import Records
+from music_evals.reports.summary import with_music
+from music_evals.reports.table import Cell, Table
+from music_evals.reports.tables.common import Row, make_table, paper_labels
+from music_evals.scorers.metrics.estimates import Estimate
+
+_LEAST = 2  # columns with a run
+_ORDER = ["is_complete", "is_published_test", "nearness", "n", "created"]
+"""Of a model's runs of a task, the last in this order is shown."""
+
+
+def group_tables(records: Records) -> list[Table]:
+    """Make the table of each group of which at least two tasks were run."""
+    tables = [_table(records, group) for group in load_groups().values()]
+    return [table for table in tables if table.rows]
+
+
+def _table(records: Records, group: Group) -> Table:
+    shown = []
+    for column in group.columns:
+        task = column.task
+        runs = with_music(records.current(task.benchmark, task=task.name, **column.parameters))
+        runs = runs.assign(title=column.title, metric=column.metric, nearness=-runs["changes"])
+        shown.append(runs.sort_values(_ORDER).drop_duplicates("model", keep="last"))
+    runs = pd.concat(shown)
+    titles = {*runs["title"]}
+    columns = [column for column in group.columns if column.title in titles]
+    by_model = runs.groupby("model") if len(columns) >= _LEAST else ()
+    table = make_table(
+        f"group_{group.name}",
+        f"{group.title}, in percent",
+        [column.title for column in columns],
+        [_row(records, model, own) for model, own in by_model],
+        runs,
+        published=_published(columns),
+        note="third_party_reports",
+    )
+    sources = [f"{column.title}: {paper.source}." for column, paper in _tables_of(columns)]
+    lower = [f"{column.title}: lower is better." for column in columns if column.lower_is_better]
+    return replace(table, notes=[*table.notes, *sources, *lower])
+
+
+def _row(records: Records, model: str, runs: pd.DataFrame) -> Row:
+    """The row of a model, from the runs that are shown."""
+    figures: dict[str, Cell] = {}
+    for number, run in runs.iterrows():
+        score = records.percent(number, run["metric"])
+        mark = "" if run["is_published_test"] else "†"
+        figures[run["title"]] = score and replace(score, mark=mark)
+    conditions, data = ("; ".join(dict.fromkeys(runs[name])) for name in ("condition", "data"))
+    return [model, "measured", conditions, data], figures
+
+
+def _published(columns: Sequence[Column]) -> Iterator[Row]:
+    """The figures that others published, by model and source."""
+    figures: dict[tuple[str, str], dict[str, Cell]] = {}
+    for column, table in _tables_of(columns):
+        for row in table.rows:
+            model, source, *_ = (*row.labels.values(), "paper")
+            if column.figure in row.figures:
+                value = Estimate(row.figures[column.figure], decimals=2)
+                figures.setdefault((model, source), {})[column.title] = value
+    for label, values in figures.items():
+        yield paper_labels(*label), values
+
+
+def _tables_of(columns: Sequence[Column]) -> Iterator[tuple[Column, Published]]:
+    """Each column with the published tables that have its figure."""
+    for column in columns:
+        if column.table in published_names(column.task.benchmark):
+            table = published(column.task.benchmark, column.table)
+            if any(column.figure in row.figures for row in table.rows):
+                yield column, table

@@ -1,0 +1,87 @@
+"""Groups of tasks, listed and run by their names."""
+
+from dataclasses import replace
+
+import pytest
+
+from music_evals import benchmarks
+from music_evals.benchmarks.groups import load_groups
+from music_evals.datasets_builders.dataset_io import FetchError, loading
+from tests.commands.cli import lines_of_table, run
+
+
+def test_no_group_has_the_name_of_a_benchmark_or_task() -> None:
+    tasks = {task.registry_name for task in benchmarks.all_tasks()}
+    assert not {*load_groups()} & {*benchmarks.names(), *tasks}
+
+
+@pytest.mark.parametrize("name", load_groups())
+def test_a_group_has_titles_of_its_own_and_figures_that_were_published(name: str) -> None:
+    columns = load_groups()[name].columns
+    assert len({column.title for column in columns}) == len(columns) > 1
+    for column in columns:
+        if column.published:
+            table = benchmarks.published(column.task.benchmark, column.table)
+            assert column.published in table.rows[0].figures, column.title
+
+
+def test_groups_are_listed_in_order_with_their_parameters() -> None:
+    code, output = run("list", "--groups")
+    assert code == 0
+    lines = [line.strip() for line in output.splitlines()]
+    start = lines.index("quick  A first look: minutes, on data that is generated here")
+    assert lines[start + 1 : start + 5] == [
+        "MUSE syncopation: muse_syncopation -T modality=midi",
+        "MUSE chords: muse_chord_quality -T modality=midi",
+        "MusicTheoryBench knowledge: musictheorybench_knowledge",
+        "ZIQI-Eval comprehension: ziqi_comprehension",
+    ]
+
+
+def asked(*words: str) -> list[str]:
+    """The tasks that a dry run shows, with their parameters."""
+    code, output = run("run", *words, "--model", "baseline/chance", "--dry-run")
+    assert code == 0
+    return [row[1] for row in lines_of_table(output) if "_" in row[1]]
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three columns of the group, of two benchmarks."""
+    group = load_groups()["quick"]
+    small = replace(group, columns=group.columns[:3])
+    monkeypatch.setattr("music_evals.commands.run.load_groups", lambda: {"quick": small})
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_group_runs_in_order_and_a_task_that_is_named_twice_once() -> None:
+    assert asked("quick", "quick") == [
+        "muse_syncopation modality=midi",
+        "muse_chord_quality modality=midi",
+        "musictheorybench_knowledge",
+    ]
+    # The command line goes before what the group sets.
+    assert asked("quick", "-T", "modality=audio")[0] == "muse_syncopation modality=audio"
+
+
+@pytest.mark.usefixtures("quick")
+def test_data_that_cannot_be_fetched_is_asked_for_once_and_stops_no_other_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+
+    def refuse(name: str, _: object) -> None:
+        tried.append(name)
+        raise FetchError(f"no answer for {name}")
+
+    monkeypatch.setattr(loading, "published_files", refuse)
+    code, output = run("run", "quick", "--published", "--model", "baseline/chance", "--dry-run")
+    assert (code, tried) == (1, ["muse", "musictheorybench"])
+    assert "no answer for muse; no answer for musictheorybench" in output
+
+
+def test_a_name_that_is_near_a_group_is_proposed() -> None:
+    code, output = run("run", "sounds", "--model", "baseline/chance")
+    assert code == 2
+    assert "did you mean sound?" in output
+    assert "groups: sound, text, scores, quick" in " ".join(output.split())

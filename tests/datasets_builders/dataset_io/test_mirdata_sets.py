@@ -1,0 +1,129 @@
+"""Datasets that mirdata fetches: from addresses on this machine, once, with a warning for files that
+are not as its index says.
+"""
+
+import subprocess
+import sys
+import zipfile
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from music_evals import benchmarks
+from music_evals.datasets_builders.dataset_io import DatasetError, FetchError, describe_dataset
+from music_evals.evals.registry import dataset_module
+from music_evals.notation.extras import MissingLibraryError
+from tests import mirdata_sets
+
+mirdata = pytest.importorskip("mirdata")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def serve(source: Path, archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have mirdata's loader of vocadito fetch a zip of a folder, and its index, from files."""
+    from mirdata.datasets import vocadito
+    from mirdata.download_utils import RemoteFileMetadata
+
+    index = source / "vocadito_index_1.0.json"
+    with zipfile.ZipFile(archive, "w") as out:
+        for path in source.rglob("*"):
+            if path != index:
+                out.write(path, path.relative_to(source))
+
+    def remote(path: Path) -> Any:
+        checksum = md5(path.read_bytes()).hexdigest()
+        return RemoteFileMetadata(path.name, path.as_uri(), checksum)
+
+    monkeypatch.setattr(vocadito, "REMOTES", {"zenodo": remote(archive)})
+    monkeypatch.setattr(vocadito.INDEXES["1.0"], "remote", remote(index))
+    monkeypatch.setattr(vocadito.INDEXES["1.0"], "indexes_dir", "")
+
+
+def published() -> Any:
+    return describe_dataset("published", benchmark=dataset_module("vocadito").BENCHMARK)
+
+
+def test_a_dataset_is_fetched_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cache: Path
+) -> None:
+    source = mirdata_sets.vocadito(tmp_path / "source")
+    serve(source, tmp_path / "vocadito.zip", monkeypatch)
+    first = published()
+    shown = capsys.readouterr().err
+    assert "mirdata's vocadito at 1.0: size not known; licence: CC BY 4.0" in shown
+    assert "are not as its index says" not in shown
+    assert first.provenance.counts == {"notes": {"test": 1}, "melody": {"test": 1}}
+    assert (first.revision, first.provenance.source_revision) == ("1.0", "mirdata's vocadito@1.0")
+    (tmp_path / "vocadito.zip").unlink()
+    assert published() == first
+    # The index is in the cache, not among the modules of mirdata.
+    assert [*cache.rglob("vocadito_index_1.0.json")]
+
+
+def test_files_that_differ_from_the_index_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = mirdata_sets.vocadito(tmp_path / "source")
+    (source / "lyrics.txt").write_text("other words")
+    serve(source, tmp_path / "vocadito.zip", monkeypatch)
+    published()
+    shown = capsys.readouterr().err
+    assert "warning: 1 files of mirdata's vocadito are not as its index says: " in shown
+    assert "lyrics.txt" in shown
+
+
+def test_an_address_without_an_answer_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = mirdata_sets.vocadito(tmp_path / "source")
+    serve(source, tmp_path / "vocadito.zip", monkeypatch)
+    (tmp_path / "vocadito.zip").unlink()
+    with pytest.raises(FetchError, match=r"^mirdata's vocadito: the connection failed"):
+        published()
+
+
+def test_a_dataset_that_cannot_be_fetched_says_why() -> None:
+    with pytest.raises(DatasetError, match=r"^the recordings of Hainsworth cannot be fetched"):
+        describe_dataset("published", benchmark=dataset_module("hainsworth").BENCHMARK)
+
+
+def test_an_index_without_an_address_has_to_be_in_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(
+        DatasetError, match=r"copy hainsworth_full_index_1\.0\.json from tests/indexes"
+    ):
+        describe_dataset(str(tmp_path), benchmark=dataset_module("hainsworth").BENCHMARK)
+
+
+def test_without_mirdata_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mirdata", None)
+    with pytest.raises(MissingLibraryError, match=r"pip install 'music-evals\[mir\]'$"):
+        describe_dataset(str(tmp_path), benchmark=dataset_module("gtzan_genre").BENCHMARK)
+
+
+def test_mirdata_is_not_loaded_with_the_tasks_and_sets_up_no_logging() -> None:
+    script = (
+        "import logging, sys, music_evals.evals.registry\n"
+        "assert not {'mirdata', 'librosa'} & {*sys.modules}\n"
+        "from music_evals.datasets_builders.dataset_io.mirdata_sets import _initialize\n"
+        "before = logging.getLogger().handlers[:], logging.getLogger().level\n"
+        "_initialize('vocadito', '1.0', '.')\n"
+        "assert before == (logging.getLogger().handlers, logging.getLogger().level)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_each_dataset_is_one_of_mirdata_with_its_version_and_remotes() -> None:
+    for name in benchmarks.dataset_names():
+        for remote in benchmarks.dataset_facts(name).published[1].remotes:
+            if remote.mirdata:
+                dataset = mirdata.initialize(remote.mirdata, version=remote.commit)
+                assert remote.files == ("*",) or {*remote.files} <= {*dataset.remotes}, name

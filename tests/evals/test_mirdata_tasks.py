@@ -1,0 +1,92 @@
+"""Tasks on datasets of mirdata: from a folder of facts, and from a file of the user's."""
+
+from pathlib import Path
+
+import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai._util.registry import registry_lookup
+
+from music_evals import benchmarks
+from music_evals.evals import mir
+from music_evals.evals.registry import MODULES, defaults_of
+from music_evals.evals.shared.parameters import ParameterError
+from tests import mirdata_sets
+
+FACTS = """
+[mirdata]
+loader = "vocadito"
+version = "1.0"
+seconds = 10
+
+[mirdata.tasks.listening]
+annotation = "lyrics"
+kind = "text"
+question = "Which words are sung?"
+"""
+
+
+def test_inspect_finds_the_tasks_of_a_folder_of_facts_by_name() -> None:
+    for name in ("gtzan_genre", "ballroom_beats", "ballroom_tempo", "mir_listening"):
+        assert registry_lookup("task", f"music_evals/{name}")
+    assert defaults_of("ballroom", "tempo")["seconds"] == 120
+
+
+def test_a_stand_in_is_asked_by_default(tmp_path: Path) -> None:
+    (log,) = inspect_eval(
+        MODULES["giantsteps_key"].key(),
+        model="baseline/majority",
+        limit=2,
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    assert log.status == "success"
+    assert log.eval.metadata
+    assert log.eval.metadata["benchmark"] == "giantsteps_key"
+
+
+def test_a_file_of_facts_is_a_listening_test(tmp_path: Path) -> None:
+    pytest.importorskip("mirdata")
+    source = mirdata_sets.vocadito(tmp_path / "source")
+    file = tmp_path / "words.toml"
+    file.write_text(FACTS)
+    task = mir.listening(facts=str(file), dataset=str(source))
+    (sample,) = task.dataset
+    assert sample.target == "la la lu"
+    assert "Which words are sung?" in sample.input[0].text
+    # Another question is other data, though the name of the file is the same.
+    file.write_text(FACTS.replace("Which words are sung?", "What is sung?"))
+    (sample,) = mir.listening(facts=str(file), dataset=str(source)).dataset
+    assert "What is sung?" in sample.input[0].text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[mirdata]\nloader = 'x'", r"cannot be read: \[mirdata\]: 'tasks'"),
+        ("loader =", "Invalid value"),
+        ("loader = 'x'", r"cannot be read: \[mirdata\]: 'tasks'"),
+    ],
+)
+def test_a_file_that_is_wrong_is_one_error(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "facts.toml"
+    file.write_text(text)
+    with pytest.raises(ParameterError, match=message):
+        mir.listening(facts=str(file))
+
+
+def test_facts_have_to_be_named() -> None:
+    with pytest.raises(ParameterError, match="facts= is missing"):
+        mir.listening()
+
+
+def test_folders_of_facts_have_what_all_benchmarks_have() -> None:
+    for name in benchmarks.names():
+        about = benchmarks.load(name)
+        if "mirdata" in about.table:
+            assert {*about.table["mirdata"]["tasks"]} == {*about.tasks}
+            source = about.datasets[name].published[1]
+            assert source.questions.keys() <= about.tasks.keys()
+            facts = about.table["mirdata"]["loader"], about.table["mirdata"]["version"]
+            assert {(remote.mirdata, remote.commit) for remote in source.remotes} <= {facts}
+            assert bool(source.remotes) != bool(source.by_hand)
+            assert "mirdata" in about.datasets[name].card("published")

@@ -1,0 +1,306 @@
+"""PitchBench and NSynth: published files of their layout become rows, replies get the scores that
+the papers give them, and the default data gives nothing away.
+"""
+
+import io
+import json
+import tarfile
+from collections import Counter
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import soundfile
+
+from music_evals.benchmarks import load, published
+from music_evals.datasets_builders.dataset_io import DatasetSpec, load_split
+from music_evals.datasets_builders.questions.media_questions import MediaQuestion
+from music_evals.datasets_builders.questions.rendered_clips import (
+    beat_questions,
+    instrument_questions,
+    key_questions,
+    tempo_questions,
+)
+from music_evals.datasets_builders.questions.rendered_pitches import pitch_questions
+from music_evals.evals import nsynth, pitchbench
+from music_evals.evals.shared.parameters import ParameterError
+from music_evals.reports.records import read_records
+from music_evals.reports.report import section_tables
+from tests.harness import metrics, run, run_scripted, samples
+
+PROMPTS = {
+    "prompt_midi": "Reply with ONLY the integer.",
+    "prompt_abc": "Reply with ONLY the note name.",
+    "prompt_solfege": "Reply with ONLY the syllable.",
+    "prompt_freq": "Reply with ONLY a number.",
+}
+CLIP = {"source": "flute", "duration_ms": 1000}
+STIMULI: dict[str, list[dict[str, Any]]] = {
+    "a1_single_pitch_id": [{"gt_midi": 61, **PROMPTS}, {"gt_midi": 69, **PROMPTS}],
+    "b4_timestamp_specific_pitch": [
+        {"gt_target_onset_ms": 2000, "gt_target_offset_ms": 3000, "midi": 60, "prompt": "When?"}
+    ],
+    "b5_timestamp_multiple_pitches": [{"gt_onsets_ms": [500, 2500], "prompt": "When?"}],
+    "c3_chord_quality": [{"gt_quality": "min7", "prompt": "Which quality?"}],
+    "c4_chord_pitches": [{"gt_midi_notes": [60, 64], **PROMPTS}],
+    "d2_dyad_lower_higher_difference": [{"gt_answer": "second", "prompt": "Which?"}],
+    "d3_contour_discrete": [{"gt_pattern": ["up", "down"], "prompt": "Contour?"}],
+    "d5_sequence_ranking_by_pitch": [{"gt_answer": "3 1 2", "prompt": "Rank them."}],
+    "d6_sequence_dyad_interval": [{"gt_signed_st": -3, "prompt": "How many semitones?"}],
+    "d7b_pitch_with_reference_split": [{"gt_midi": 60, **PROMPTS}],
+    "d8_sequence_pitches": [{"gt_midi_sequence": [60, 64, 67], **PROMPTS}],
+    "y1_single_pitch_id_mcq": [{"gt_midi": 60, "prompt": "Which option?"}],
+}
+"""Rows in the layout of vaclis/PitchBench: folder, then columns; two are not in the paper's Table 1."""
+
+
+def tone(seconds: float = 0.5, hz: float = 440.0, rate: int = 16_000) -> bytes:
+    times = np.arange(round(seconds * rate)) / rate
+    buffer = io.BytesIO()
+    soundfile.write(buffer, 0.3 * np.sin(2 * np.pi * hz * times), rate, format="WAV")
+    return buffer.getvalue()
+
+
+def write_stimuli(folder: Path, stimuli: dict[str, list[dict[str, Any]]]) -> Path:
+    for name, rows in stimuli.items():
+        file = folder / f"pitchbench_{name}" / "test-00000-of-00001.parquet"
+        file.parent.mkdir(parents=True)
+        sounds = [{"bytes": tone(), "path": f"{number}.wav"} for number in range(len(rows))]
+        table = [{"audio": sound, **CLIP, **row} for sound, row in zip(sounds, rows, strict=True)]
+        pq.write_table(pa.Table.from_pylist(table), file)
+    return folder
+
+
+def rows_of(folder: Path, spec: DatasetSpec, task: str) -> list[dict[str, Any]]:
+    return load_split(str(folder), task, "test", benchmark=spec).to_list()
+
+
+# --- PitchBench ---
+
+
+def test_published_stimuli_become_a_row_per_format(tmp_path: Path) -> None:
+    rows = rows_of(write_stimuli(tmp_path / "hub", STIMULI), pitchbench.BENCHMARK, "pitch")
+    counts = Counter(row["theme"] for row in rows)
+    single = dict.fromkeys(("B4", "B5", "C3", "D2", "D3", "D5", "D6"), 1)
+    assert counts == {"A1": 6, "C4": 3, "D8": 3, **single}
+    answers = {(row["theme"], row["answer_kind"]): row["answer"] for row in rows}
+    assert answers["B4", "all_times:0.25"] == "2 3"
+    assert answers["B5", "all_times:0.25"] == "0.5 1.5 2.5 3.5"
+    assert answers["C3", "label"] == "G"
+    assert answers["C4", "set:hz"] == "60 64"
+    assert answers["D2", "label"] == "B"
+    assert answers["D3", "list"] == "up; down"
+    assert answers["D5", "list"] == "3; 1; 2"
+    assert answers["D6", "number"] == "-3"
+    assert answers["D8", "sequence:name"] == "60 64 67"
+    assert len({row["id"] for row in rows}) == len(rows)
+    assert {row["piece"] for row in rows if row["theme"] == "A1"} == {
+        row["id"].rpartition("-")[0] for row in rows if row["theme"] == "A1"
+    }
+    assert "syllable" not in "".join(row["question"] for row in rows)
+    assert {row["subtheme"] for row in rows} == {"flute"}
+
+
+def test_the_facts_name_each_task_of_the_papers_table() -> None:
+    answers = load("pitchbench").table["answers"]
+    table = published("pitchbench", "table1")
+    assert [*table.rows[0].figures] == ["mean", *answers]
+    assert len(answers) == 28
+    for row in table.rows:  # all are rounded to a decimal, and the mean of sums of 28 of them
+        mean, *tasks = row.figures.values()
+        assert mean == pytest.approx(sum(tasks) / 28, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("a1_single_pitch_id", {"gt_midi": None, **PROMPTS}),
+        ("c3_chord_quality", {"gt_quality": "power chord", "prompt": "Which quality?"}),
+        ("d6_sequence_dyad_interval", {"gt_signed_st": 1, "question": "no prompt"}),
+        ("b5_timestamp_multiple_pitches", {"onsets": [500], "prompt": "When?"}),
+    ],
+)
+def test_a_malformed_stimulus_is_refused(name: str, row: dict[str, Any], tmp_path: Path) -> None:
+    folder = write_stimuli(tmp_path / "hub", {name: [row]})
+    with pytest.raises(ParameterError, match="is not as expected"):
+        pitchbench.pitch(dataset=str(folder))
+
+
+def test_the_best_format_counts_and_tasks_weigh_the_same(tmp_path: Path) -> None:
+    stimuli = {
+        name: STIMULI[name]
+        for name in ("a1_single_pitch_id", "c3_chord_quality", "d8_sequence_pitches")
+    }
+    folder = write_stimuli(tmp_path / "hub", stimuli)
+    # A1: the first stimulus is right by name alone, the second in no format. C3: right. D8: the best
+    # has two of three notes and one more, 2·2 / (3 + 3).
+    replies = {
+        ("61", "pitch:midi"): "60",
+        ("61", "pitch:name"): "Db4",
+        ("61", "pitch:hz"): "300 Hz",
+        ("69", "pitch:midi"): "68",
+        ("69", "pitch:name"): "A3",
+        ("69", "pitch:hz"): "445 Hz",
+        ("G", "label"): "min7",
+        ("60 64 67", "sequence:midi"): "60 64 68",
+        ("60 64 67", "sequence:name"): "B3 D4",
+        ("60 64 67", "sequence:hz"): "261.6 300",
+    }
+
+    task = pitchbench.pitch(dataset=str(folder), prompt="paper")
+    for sample in task.dataset:
+        message = sample.input[-1]
+        words = replies[sample.target, sample.metadata["answer_kind"]]
+        message.metadata = {**message.metadata, "reply": words}
+    log = run_scripted(
+        task, tmp_path, lambda messages, _: messages[-1].metadata["reply"], limit=None
+    )
+    assert metrics(log)["typed_answer"]["score"] == pytest.approx((0.5 + 1 + 2 / 3) / 3)
+    ((table, *_),) = [section_tables(read_records([log.location]), "pitchbench")]
+    measured = dict(zip(table.columns, table.rows[-1], strict=True))
+    assert [measured[name].value for name in ("A1", "C3", "D8")] == pytest.approx(
+        [50, 100, 200 / 3]
+    )
+    assert measured["B1"] is None or measured["B1"].value != measured["B1"].value
+    assert [row[0] for row in table.rows[:2]] == ["Audio Flamingo Next Instruct", "Gemini 3.1 Pro"]
+
+
+def test_the_paper_style_sends_the_prompt_of_the_row(tmp_path: Path) -> None:
+    folder = write_stimuli(tmp_path / "hub", {"a1_single_pitch_id": STIMULI["a1_single_pitch_id"]})
+    task = pitchbench.pitch(dataset=str(folder), prompt="paper")
+    texts = {sample.input[-1].text for sample in task.dataset}
+    assert texts == {text for name, text in PROMPTS.items() if name != "prompt_solfege"}
+    asked = pitchbench.pitch(dataset=str(folder)).dataset[0].input[-1].text
+    assert "Final Answer: X" in asked
+    assert "where middle C is 60" in asked
+
+
+# --- NSynth ---
+
+
+def nsynth_files(labels: list[tuple[str, str, int]]) -> dict[str, bytes]:
+    examples = {}
+    files = {}
+    for number, (family, source, pitch) in enumerate(labels):
+        name = f"{family}_{source}_{number:03}-{pitch:03}-100"
+        examples[name] = {
+            "note_str": name,
+            "instrument_str": f"{family}_{source}_{number:03}",
+            "instrument_family_str": family,
+            "instrument_source_str": source,
+            "pitch": pitch,
+        }
+        files[f"nsynth-test/audio/{name}.wav"] = tone(hz=200.0 + 50 * number)
+    return {"nsynth-test/examples.json": json.dumps(examples).encode(), **files}
+
+
+def test_the_archive_of_nsynth_becomes_three_tasks(tmp_path: Path) -> None:
+    labels = [
+        ("bass", "electronic", 40),
+        ("vocal", "synthetic", 70),
+        ("synth_lead", "synthetic", 60),
+    ]
+    archive = tmp_path / "nsynth" / "nsynth-test.jsonwav.tar.gz"
+    archive.parent.mkdir()
+    with tarfile.open(archive, "w:gz") as tar:
+        for name, data in nsynth_files(labels).items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    tasks = {
+        name: rows_of(archive.parent, nsynth.BENCHMARK, name)
+        for name in ("instrument", "source", "pitch")
+    }
+    assert [row["answer"] for row in tasks["instrument"]] == ["A", "K", "J"]
+    assert [row["answer"] for row in tasks["source"]] == ["B", "C", "C"]
+    assert [row["answer"] for row in tasks["pitch"]] == ["40", "70", "60"]
+    assert len(tasks["instrument"][0]["options"]) == 11
+    assert all(row["theme"] is None for rows in tasks.values() for row in rows)
+
+    log = run_scripted(
+        nsynth.instrument(dataset=str(archive.parent)),
+        tmp_path,
+        lambda messages, _: "Final Answer: synth_lead",
+        limit=None,
+    )
+    assert metrics(log)["typed_answer"]["score"] == pytest.approx(1 / 3)
+    tables = {table.name: table for table in section_tables(read_records([log.location]), "nsynth")}
+    table = tables["nsynth_third_party"]
+    first = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (first["Model"], first["Source"]) == ("MOSS-Music-8B-Instruct", "MOSS-Music README")
+    names = ("Instrument", "Sound source", "Pitch")
+    assert [first[name].value for name in names] == [86.55, 61.07, 86.94]
+    assert dict(zip(table.columns, table.rows[-1], strict=True))[
+        "Instrument"
+    ].value == pytest.approx(100 / 3)
+
+
+def test_an_unknown_family_is_refused(tmp_path: Path) -> None:
+    for name, data in nsynth_files([("kazoo", "acoustic", 60)]).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(ParameterError, match="is not as expected"):
+        nsynth.instrument(dataset=str(tmp_path))
+
+
+# --- the default data ---
+
+
+def loudness(clip: bytes) -> float:
+    samples, _ = soundfile.read(io.BytesIO(clip))
+    return 20 * np.log10(sqrt(np.mean(samples**2)))
+
+
+def clip_of(question: MediaQuestion) -> bytes:
+    return question.parts[0].content  # type: ignore[union-attr, return-value]
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
+    first, again, other = (list(tempo_questions(seed, 3)) for seed in (1, 1, 2))
+    assert first == again
+    assert [clip_of(question) for question in first] != [clip_of(question) for question in other]
+
+
+@pytest.mark.parametrize(
+    "compose", [pitch_questions, key_questions, beat_questions, tempo_questions]
+)
+def test_clips_of_a_task_have_one_length(compose: Any) -> None:
+    lengths: dict[Any, set[int]] = {}
+    for question in compose(3):
+        lengths.setdefault(question.theme, set()).add(len(clip_of(question)))
+    assert all(len(sizes) == 1 for sizes in lengths.values())
+
+
+def test_answers_are_drawn_evenly_whatever_the_number() -> None:
+    programs = {"piano": (0,), "organ": (19,), "flute": (73,)}
+    labels = Counter(question.right for question in instrument_questions(1, programs, 8))
+    assert sorted(labels.values()) == [2, 3, 3]
+    keys = Counter(question.right for question in key_questions(1))
+    assert len(keys) == 24
+    assert {*keys.values()} == {2}
+
+
+@pytest.mark.parametrize("task", ["C2", "D6", "B5"])
+def test_loudness_says_nothing_of_the_answer(task: str) -> None:
+    questions = [*pitch_questions(5, [task], 48)]
+    answers = [float(str(question.right).split()[-1]) for question in questions]
+    levels = [loudness(clip_of(question)) for question in questions]
+    # Spearman's correlation is beyond 0.37 once in a hundred times for 48 independent pairs.
+    ranks = np.argsort(np.argsort([answers, levels], axis=1), axis=1)
+    assert abs(np.corrcoef(ranks)[0, 1]) < 0.37
+
+
+def test_the_default_tasks_run(tmp_path: Path) -> None:
+    tasks = [pitchbench.pitch(), nsynth.instrument(), nsynth.source(), nsynth.pitch()]
+    logs = run(tasks, tmp_path, "baseline/majority")
+    assert [log.eval.dataset.samples for log in logs] == [180, 44, 30, 30]
+    for log in logs:
+        assert metrics(log)["typed_answer"]["answered"] == 1
+        assert metrics(log)["typed_answer"]["score"] < 0.4
+    assert {sample.metadata["theme"] for sample in samples(logs[0])} == {
+        *load("pitchbench").table["stand_in"]
+    }
