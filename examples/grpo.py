@@ -6,7 +6,7 @@ of the time as ``Final Answer: X``, half of the time as ``X, I think.``. GRPO th
 answers and the demanded form. Such a model can learn the form. It cannot learn music: expect
 accuracy at chance before and after.
 
-    pip install 'music-evals[finetune]'
+    pip install -e '.[finetune]'
     python examples/grpo.py --out runs/grpo
 
 With `--model` you train a model of your own, without warm-up; docs/rewards.md has settings for a

@@ -3,7 +3,7 @@
 Source: "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1. What the paper does
 not say is the default of LLaMA-Factory, with which its authors trained.
 
-    pip install 'music-evals[finetune]'
+    pip install -e '.[finetune]'
     music-evals finetune-data msu --dataset data/msu --out data/msu-finetune --max-characters 60000
     python examples/lora.py Qwen/Qwen3-4B data/msu-finetune adapters/qwen3-4b-msu
 

@@ -4,7 +4,7 @@ GPU.
 Its architecture is Qwen2-Audio's, with two layers. It shows whether your clips reach a server. Its
 answers are noise. docs/models.md says how to install vLLM on a CPU.
 
-    pip install 'music-evals[hf]'
+    pip install -e '.[hf]'
     python examples/tiny_audio_model.py --out tiny-audio
     vllm serve tiny-audio --max-model-len 4096
     export VLLM_BASE_URL=http://127.0.0.1:8000/v1

@@ -113,7 +113,9 @@ def without_key(words: list[str]) -> list[str] | None:
     verb, *rest = words[1:]
     if "rendering=kern" in rest:  # tests' scores have no MusicXML; tests/evals/test_msu.py asks so
         return None
-    if "NAME" in rest or any(word.startswith(("dataset=", "folder=")) for word in rest):
+    if "NAME" in rest or any(word.startswith(("dataset=", "folder=", "./")) for word in rest):
+        return None
+    if "--config" in rest:
         return None
     if "--published" in rest and verb != "list":  # it would be fetched
         return None

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from music_evals.notation.extras import EXTRAS
+from music_evals.notation.extras import EXTRAS, install
 
 
 class Check(NamedTuple):
@@ -127,7 +127,7 @@ CHECKS = (
         required=True,
     ),
     Check("sound", _soundfont, "pip install --force-reinstall pretty_midi", required=True),
-    Check("LilyPond", _lilypond, "pip install 'music-evals[lilypond]'"),
+    Check("LilyPond", _lilypond, install("lilypond")),
     Check(
         "sandbox",
         _sandbox,
@@ -136,10 +136,7 @@ CHECKS = (
     Check(
         "cache", _cache, "name another folder in MUSIC_EVALS_CACHE, or correct MUSIC_EVALS_CACHE_GB"
     ),
-    *(
-        Check(f"extra {e}", partial(_packages, *EXTRAS[e]), f"pip install 'music-evals[{e}]'")
-        for e in EXTRAS
-    ),
+    *(Check(f"extra {e}", partial(_packages, *EXTRAS[e]), install(e)) for e in EXTRAS),
     Check(
         "GPU",
         partial(_output_of, sys.executable, "-c", _GPU),

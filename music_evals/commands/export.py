@@ -44,7 +44,10 @@ def export(
     with errors_in_a_line():
         if out.exists():
             raise ValueError(f"{out} is there already; give another file")
-        read = read_eval_log(str(log))
+        try:
+            read = read_eval_log(str(log))
+        except ValueError as error:
+            raise ValueError(f"{log} cannot be read as a log of Inspect: {error}") from None
         benchmark = str((read.eval.metadata or {}).get("benchmark"))
         accepted = _BENCHMARKS[form]
         if benchmark not in accepted:

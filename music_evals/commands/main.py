@@ -16,6 +16,7 @@ from music_evals.commands import (
     attack,
     build,
     cache,
+    check,
     doctor,
     export,
     finetune_data,
@@ -27,8 +28,10 @@ from music_evals.commands import (
     report,
     reward,
     run,
+    view,
 )
-from music_evals.commands.output import failed
+from music_evals.commands.output import errors_in_a_line, failed
+from music_evals.notation.cache import limit_bytes
 from music_evals.notation.extras import MissingLibraryError
 
 _PASS_ON = {"ignore_unknown_options": True}  # to Inspect
@@ -42,6 +45,7 @@ app.add_typer(build.app, name="build")
 app.add_typer(cache.app, name="cache")
 COMMANDS: Mapping[str, Callable[..., None]] = {
     "attack": attack.attack,
+    "check": check.check,
     "compare": report.compare,
     "doctor": doctor.doctor,
     "export": export.export,
@@ -53,6 +57,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "publish": publish.publish,
     "report": report.report,
     "reward": reward.reward,
+    "view": view.view,
 }
 for name, function in COMMANDS.items():
     app.command(name)(function)
@@ -72,6 +77,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option(
@@ -80,6 +86,9 @@ def _options(
     ] = False,
 ) -> None:
     """Benchmarks of music for language models."""
+    if context.invoked_subcommand != "doctor":  # which reports it among other faults
+        with errors_in_a_line():
+            limit_bytes()
 
 
 def main() -> None:

@@ -18,8 +18,8 @@ def merge(
     out: Annotated[str, Option(help="Path or address of the log to write, ending in .eval.")],
     overwrite: Overwrite = False,
 ) -> None:
-    """Merge the logs of the parts of a run, such as --limit 1-500 and --limit 501-1000, or a run
-    and its retry.
+    """Merge the logs of the parts of a run, such as `inspect eval` with --limit 1-500 and with
+    --limit 501-1000, or a run and its retry.
 
     Failed runs contribute their samples that ended without an error. Logs are refused if they
     differ in model, settings, version or data, if a sample is in two of them, or if a sample is in

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from typer import BadParameter, Option
 
+from music_evals.notation.extras import install
 from music_evals.reports.sanitize import plain
 
 if TYPE_CHECKING:
@@ -92,6 +93,16 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     say(f"Wrote {out}")
 
 
+def plain_name(name: str) -> str:
+    """A benchmark or task in any case, also as `inspect eval` names it: evals/muse.py@syncopation.
+
+    >>> [*map(plain_name, ("MUSE", "evals/muse.py@syncopation", "music_evals/ziqi"))]
+    ['muse', 'muse_syncopation', 'ziqi']
+    """
+    plain = name.lower().removeprefix("music_evals/").removeprefix("evals/")
+    return plain.replace(".py@", "_").removesuffix(".py").replace("-", "_")
+
+
 def say(*lines: str) -> None:
     """Print lines as they are, but for control characters."""
     for line in lines:
@@ -140,7 +151,7 @@ def cluster() -> ModuleType:
         from music_evals.shards import cluster as module
     except ModuleNotFoundError as error:
         raise BadParameter(
-            f"needs {error.name}: pip install 'music-evals[cluster]'", param_hint="--engine"
+            f"needs {error.name}: {install('cluster')}", param_hint="--engine"
         ) from error
     return module
 

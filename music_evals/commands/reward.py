@@ -43,6 +43,8 @@ def reward(
         pieces = None
         if task == "lilybench_generation":
             pieces = Pieces(load_references(dataset), load_demonstrations(dataset))
+        elif dataset != "generated":
+            raise ValueError(f"--dataset is for lilybench_generation; {task} needs none")
         judge_of(task, pieces=pieces)
 
     def answer(number: int, line: bytes) -> dict[str, Any]:

@@ -5,10 +5,11 @@ resumed.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -31,17 +32,20 @@ from music_evals.commands.output import (
     cluster,
     failed,
     list_logs,
+    plain_name,
     say,
     show_table,
     table,
 )
 from music_evals.datasets_builders.progress import progress_bar
+from music_evals.notation.extras import EXTRAS
 from music_evals.reports.sanitize import reason
 
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.model import Model
 
+    from music_evals.commands.run_file import RunFile
     from music_evals.shards.running import Asked, Report
     from music_evals.shards.sharded_run import Engine, Settings
 
@@ -50,19 +54,50 @@ Options = dict[str, Any]
 Tasks = list[tuple["Asked", "Task"]]
 Chosen = tuple[TaskFacts, Mapping[str, Any]]
 """A task, and parameters of it that a group sets."""
+_MANY = 10**9
+_BOUNDS = {
+    "temperature": (0, 100),
+    "top_p": (0, 1),
+    **dict.fromkeys(("max_tokens", "epochs", "max_connections", "max_samples"), (1, _MANY)),
+}
+"""Least and most of options that Inspect does not check."""
 _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
+
+
+def _read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Take what a file says as the defaults of the options."""
+    if path:
+        from music_evals.commands.run_file import COMMAND_LINE, read_run_file
+
+        context.obj = read_run_file(path)
+        values = context.obj.model_dump(include={*COMMAND_LINE, "models"}, exclude_unset=True)
+        context.default_map = {"model": values.pop("models", None), **values}
+    return path
 
 
 def run(
     context: typer.Context,
     names: Annotated[
-        list[str],
+        list[str] | None,
         Argument(help="Benchmarks (muse), tasks (muse_syncopation) or groups (sound)."),
-    ],
+    ] = None,
     model: Annotated[
-        str,
-        Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct."),
-    ],
+        list[str] | None,
+        Option(
+            help=(
+                "The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct, or the folder "
+                "of a checkpoint. Several, each with --model, are run one after the other."
+            )
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        Option(
+            help="YAML file of a run, such as the run.yaml of another; options here win over it.",
+            is_eager=True,
+            callback=_read_config,
+        ),
+    ] = None,
     log_dir: Annotated[
         str | None,
         Option(
@@ -140,56 +175,188 @@ def run(
     The options of `inspect eval-set` work as well: --temperature, --max-tokens, --max-connections,
     --epochs, --seed, --reasoning-effort, --model-role, --batch, --retry-on-error and so on.
     """
-    # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait
-    # for.
-    from inspect_ai.model import get_model
-
-    from music_evals.shards.sharded_run import Settings
-    from music_evals.solvers.abilities import made_for
-
-    names, options = _inspect_options(names)
-    options["max_tasks"] = max_tasks
+    file: RunFile | None = context.obj
+    names, generation, options = _read_words(names or [], file, config)
     arguments = parse_arguments(task_arg, "-T")
-    if published:
-        arguments.setdefault("dataset", "published")
     provider = parse_arguments(model_arg, "-M")
-    axes = {"stimulus": _arms(arms)} if arms else {}
-    chosen = [*chain.from_iterable(map(_tasks, names))]
-    logs = log_dir or "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
+    if file:
+        arguments, provider = file.parameters | arguments, file.model_args | provider
+    _check_options(context.params, options, arguments)
+    grid |= context.info_name == "grid"
+    recorded = {
+        "tasks": names,
+        "parameters": {**arguments},
+        "generation": generation,
+        "model_args": provider,
+        "options": {name: options[name] for name in options if name != "log_dir_allow_dirty"},
+        **{name: context.params[name] for name in ("limit", "published", "arms", "shards")},
+        "grid": grid,
+        "servers": servers,
+    }
+    if published:
+        arguments["dataset"] = "published"
     addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]
     prices = _prices(price)
-    is_grid = grid or context.info_name == "grid"
-    asks_nothing = dry_run or show > 0
-    if shards is None and (addresses or engine != "processes"):
+    axes = {} if arms is None else {"stimulus": _arms(arms)}
+    chosen = [*chain.from_iterable(map(_tasks, names))]
+    make_tasks = partial(conditions, chosen, arguments, axes, grid=grid)
+    options = {**options, **generation, "max_tasks": max_tasks}
+    base_url = options.pop("model_base_url", None) or provider.get("base_url")
+    if dry_run or show:
+        with _errors_in_a_line(""):
+            if show:
+                _show_prompts(make_tasks(), show)
+            else:
+                _show_requests(make_tasks(), limit, options, prices)
+        return
+    places = [*_places(model or [], names, log_dir)]
+    for name, logs in places:
+        if "model_path" not in provider:
+            _check_place(name, base_url or "".join(addresses[:1]), logs)
+    from music_evals.shards.sharded_run import Settings
+
+    run_shards = _engine(engine, address, gpus_per_shard) if shards else None
+    statuses = []
+    for name, logs in places:
+        settings = Settings(name, provider, limit, options, addresses)
+        about = {"models": [name], **recorded}
+        way = (shards, run_shards, display)
+        try:
+            _run_model(settings, make_tasks, logs, base_url, way, about)
+        except typer.Exit as ending:
+            if ending.exit_code == _INTERRUPTED:
+                raise
+            statuses.append(ending.exit_code)
+    if statuses:
+        raise typer.Exit(max(statuses))
+
+
+def _check_options(params: Options, options: Options, arguments: Options) -> None:
+    """Refuse options that contradict each other, or that nothing would use."""
+    roles = options.get("model_roles") or {}
+    if unknown := roles.keys() - {"reader", *str(arguments.get("judges")).split(",")}:
+        raise BadParameter(
+            f"no task takes the role {', '.join(unknown)}; valid are reader, and judges of -T "
+            "judges=",
+            param_hint="--model-role",
+        )
+    dataset = arguments.get("dataset", "published")
+    if params["published"] and dataset != "published":
+        raise BadParameter(
+            f"-T dataset={dataset} is not the published test; leave one out",
+            param_hint="--published",
+        )
+    if params["shards"] is None and (params["servers"] or params["engine"] != "processes"):
         raise BadParameter(
             "servers and engines are for shards; give --shards as well", param_hint="--shards"
         )
-    base_url = options.pop("model_base_url", None) or provider.get("base_url")
-    if "model_path" not in provider and not asks_nothing:
-        _check_place(model, base_url or "".join(addresses[:1]), logs)
+    if params["price"] and not params["dry_run"]:
+        raise BadParameter("a price is for --dry-run; give it as well", param_hint="--price")
+
+
+def _run_model(
+    settings: "Settings",
+    make_tasks: Callable[[], Tasks],
+    logs: str,
+    base_url: str | None,
+    way: tuple[int | None, "Engine | None", str],
+    about: Options,
+) -> None:
+    """Run tasks on a model, and write ``run.yaml``."""
+    from inspect_ai.model import get_model
+
+    from music_evals.commands.run_file import write_run_file
+    from music_evals.solvers.abilities import made_for
+
+    limit = settings.limit
+    shards, engine, display = way
     with _errors_in_a_line(logs):
-        if asks_nothing:
-            tasks = conditions(chosen, arguments, axes, grid=is_grid)
-            if show:
-                _show_prompts(tasks, show)
-            else:
-                _show_requests(tasks, limit, options, prices)
-            return
-        subject = get_model(model, **{**provider, "base_url": base_url})
+        subject = get_model(settings.model, **{**settings.model_args, "base_url": base_url})
         with made_for(subject):
-            tasks = conditions(chosen, arguments, axes, grid=is_grid)
+            tasks = make_tasks()
         if limit is not None:
             warning = f"Limited by --limit {limit}: only the beginning of each task's samples is"
             Console().print(Text(f"{warning} asked.", "yellow"))
-        if shards is None:
+        if engine is None or shards is None:
             inspect_tasks = [task for _, task in tasks]
-            ending = _run_here(inspect_tasks, subject, logs, limit, {"display": display, **options})
+            options = {"display": display, **settings.options}
+            ending = _run_here(inspect_tasks, subject, logs, limit, options)
         else:
-            settings = Settings(model, provider, limit, options, addresses)
-            run_shards = _engine(engine, address, gpus_per_shard)
-            show_progress = display != "none"
-            ending = _run_in_shards(tasks, settings, logs, shards, run_shards, show_progress)
-    _report_ending(ending, logs, len(tasks), limit, model)
+            ending = _run_in_shards(tasks, settings, logs, shards, engine, display != "none")
+        write_run_file(logs, about)
+    _report_ending(ending, logs, len(tasks), limit, settings.model)
+
+
+def _read_words(
+    words: list[str], file: "RunFile | None", path: Path | None
+) -> tuple[list[str], Options, Options]:
+    """Return the names in a command line, and the settings of generation and other options of
+    Inspect; a file has those that are not on the command line.
+    """
+    from music_evals.commands.run_file import Generation, versions
+
+    texts, options = _inspect_options(words)
+    # Inspect takes both in silence, and leaves them out.
+    if match := re.search(r"(--epochs[ =]0+|--model-role[ =][^ =]+)( |$)", " ".join(words)):
+        raise BadParameter(f"{match[1]} is not valid")
+    if "epochs" in options and not options["epochs"].reducer:
+        options["epochs"] = options["epochs"].epochs
+    generation = {name: options.pop(name) for name in Generation.model_fields if name in options}
+    if file:
+        generation = file.generation.model_dump(exclude_none=True) | generation
+        options = file.options | options
+        texts = texts or file.tasks
+        if file.versions not in ({}, versions()):
+            say(f"{path} was made with {file.versions}; here is {versions()}")
+    numbers = {**options, **generation}
+    for name, (least, most) in _BOUNDS.items():
+        value = numbers.get(name)
+        if isinstance(value, int | float) and not least <= value <= most:
+            raise BadParameter(f"{name}: {value} is not valid; {least} to {most} would be")
+    if not texts:
+        raise BadParameter(
+            "benchmarks or tasks are needed, as in: music-evals run muse --model baseline/chance"
+        )
+    names = [plain_name(name) for name in ",".join(texts).split(",")]
+    return names, generation, options
+
+
+def _places(
+    models: Sequence[str], names: Sequence[str], log_dir: str | None
+) -> Iterator[tuple[str, str]]:
+    """Yield each model with the folder of its logs."""
+    _refuse_twice(models, "--model")
+    if not models or log_dir == "":
+        raise BadParameter(
+            "a model is needed (--model PROVIDER/NAME, such as openai/gpt-4o or baseline/chance), "
+            "and --log-dir has to be a folder"
+        )
+    for model in map(_checkpoint, models):
+        name = model if log_dir else f"{'+'.join(names)}-{model}"
+        folder = f"{log_dir or 'logs'}/{re.sub(r'[^A-Za-z0-9_.+-]+', '-', name)}"
+        yield model, log_dir if log_dir and len(models) == 1 else folder
+
+
+def _checkpoint(model: str) -> str:
+    """A model as Inspect names it; the folder of a checkpoint is one of ``hf/``."""
+    folder = Path(model).expanduser()
+    is_path = model.startswith(("/", ".", "~"))
+    if (folder / "config.json").is_file() and (is_path or model.partition("/")[0] not in EXTRAS):
+        name = f"hf/{folder.resolve()}"
+        say(f"{model} is a checkpoint and runs as {name}; for vLLM write vllm/{folder.resolve()}")
+        return name
+    if is_path:
+        raise BadParameter(
+            f"{model} is no folder with a config.json; accepted are the folder of a checkpoint, and"
+            " PROVIDER/NAME such as openai/gpt-4o, hf//FOLDER or vllm//FOLDER",
+            param_hint="--model",
+        )
+    return model
+
+
+def _refuse_twice(names: Sequence[str], option: str) -> None:
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise BadParameter(f"{twice[0]} is given twice", param_hint=option)
 
 
 def _check_place(model: str, server: str, logs: str) -> None:
@@ -257,7 +424,8 @@ def _run_here(
     with claimed(logs):
         success, ended = eval_set(tasks, logs, model=model, limit=limit, **(defaults | options))
     is_cancelled = any(log.status == "cancelled" for log in ended)
-    errors = [] if success else ["Not every task ended in success"]
+    causes = [f"{log.eval.task}: {_last_line(log.error.message)}" for log in ended if log.error]
+    errors = [] if success else ["Not every task ended in success", *causes]
     return _Ending(errors, is_cancelled or len(ended) < len(tasks))
 
 
@@ -268,6 +436,10 @@ def _engine(name: str, address: str | None, gpus_per_shard: float) -> "Engine":
         return run_processes
     engine: Engine = cluster().Cluster(address, gpus_per_shard)
     return engine
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
 
 
 def _run_in_shards(
@@ -367,13 +539,10 @@ def folder_problem(logs: str) -> str:
 def _prices(text: str | None) -> tuple[float, float] | None:
     if text is None:
         return None
-    try:
-        into, out = map(float, text.split("/"))
-    except ValueError:
-        raise BadParameter(
-            f"{text!r} is not valid; 0.15/0.60 would be", param_hint="--price"
-        ) from None
-    return into, out
+    match = re.fullmatch(r"(\d*\.?\d+)/(\d*\.?\d+)", text)
+    if match is None:
+        raise BadParameter(f"{text!r} is not valid; 0.15/0.60 would be", param_hint="--price")
+    return float(match[1]), float(match[2])
 
 
 def _show_prompts(tasks: Tasks, count: int) -> None:
@@ -391,15 +560,20 @@ def _show_requests(
     """Show how many requests and tokens the tasks would send, and what they would cost."""
     from music_evals.evals.shared.request_counts import reader_requests, requests_of
 
-    price_heading = "at most $" if prices else ""
+    price_heading = "$" if prices else ""
+    unpriced: list[str] = []
     shown = table("task", "requests", "tokens in", "new tokens, at most", price_heading)
-    epochs = options["epochs"].epochs if "epochs" in options else 1
+    epochs: Any = options.get("epochs", 1)
+    epochs = getattr(epochs, "epochs", epochs)
     has_reader = "reader" in (options.get("model_roles") or {})
     sums, total_price = Counter[str](), 0.0
     for asked, task in tasks:
         sent = requests_of(task, limit=limit, epochs=epochs, max_tokens=options.get("max_tokens"))
         price = sent.price(*prices) if prices else None
         price_cell = "" if price is None else f"{price:.2f}"
+        if price is None or sent.sounds or sent.pictures or sent.is_least:
+            _, texts, most = sent.cells()
+            unpriced.append(f"{_name_of(asked)} ({texts} in, {most} out)")
         shown.add_row(_name_of(asked), *sent.cells(), price_cell)
         sums += Counter(requests=sent.requests, tokens=sent.tokens, new=sent.new_tokens or 0)
         total_price += price or 0
@@ -410,6 +584,8 @@ def _show_requests(
     shown.add_row("all", *totals, f"{total_price:.2f}" if prices else "", style="bold")
     Console().print(shown)
     say("Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on top.")
+    if prices and unpriced:
+        say(f"The price is no bound: only texts within limits have one, not {'; '.join(unpriced)}.")
 
 
 def _name_of(asked: "Asked") -> str:
@@ -424,9 +600,12 @@ def _tasks(name: str) -> list[Chosen]:
     groups = load_groups()
     if name in groups:
         return [(column.task, column.parameters) for column in groups[name].columns]
+    if "=" in name:
+        raise BadParameter(f"a parameter needs -T before it: -T {name}")
+    titles = {plain_name(benchmarks.load(each).title): each for each in benchmarks.names()}
     names = [task.registry_name for task in benchmarks.all_tasks()]
-    near = get_close_matches(name, [*benchmarks.names(), *names, *groups], 1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
+    near = get_close_matches(name, [*benchmarks.names(), *names, *groups, *titles], 1)
+    hint = f" (did you mean {titles.get(near[0], near[0])}?)" if near else ""
     raise BadParameter(
         f"{name} is neither a benchmark nor a task{hint}; benchmarks: "
         f"{', '.join(benchmarks.names())}; groups: {', '.join(groups)}; tasks: see "
@@ -439,7 +618,8 @@ def _arms(names: str) -> list[str]:
 
     arms: list[str] = list(ARMS) if names == "all" else [arm.strip() for arm in names.split(",")]
     if unknown := [arm for arm in arms if arm not in ARMS]:
-        raise BadParameter(f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms")
+        raise BadParameter(f"{unknown[0]!r} is none of {', '.join(ARMS)}, all", param_hint="--arms")
+    _refuse_twice(arms, "--arms")
     return arms
 
 
@@ -548,6 +728,8 @@ def show_scores(folder: str, limit: int | None, model: str = "") -> None:
 
     records = read_records(folder)
     list_logs("Passed over:", records.passed_over)
+    if not len(records.runs):
+        return
     table = run_table(records, model)
     if not table.rows:
         return
@@ -563,7 +745,9 @@ def show_scores(folder: str, limit: int | None, model: str = "") -> None:
 
 def parse_arguments(texts: list[str] | None, option: str) -> Options:
     """Read texts ``name=value``; a value that is not JSON is text."""
-    return dict(_parse_argument(text, option) for text in texts or [])
+    pairs = [_parse_argument(text, option) for text in texts or []]
+    _refuse_twice([name for name, _ in pairs], option)
+    return dict(pairs)
 
 
 def _parse_argument(text: str, option: str) -> tuple[str, Any]:

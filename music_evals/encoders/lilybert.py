@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from music_evals.notation.cache import cache_get, cache_put
+from music_evals.notation.extras import install
 
 LILYBERT = "csc-unipd/lilybert"
 LAYER = 6
@@ -189,9 +190,9 @@ def load_encoder(
     is_local = bool(source) and folder.is_dir()
     missing = [name for name in ("torch", "transformers") if not importlib.util.find_spec(name)]
     if missing:
-        install = "pip install 'music-evals[lilybert]'"
         raise EncoderError(
-            f"an encoder needs {', '.join(missing)}, not installed here; install with: {install}"
+            f"an encoder needs {', '.join(missing)}, not installed here; install with: "
+            f"{install('lilybert')}"
         )
     import torch
     from transformers import AutoTokenizer

@@ -20,6 +20,16 @@ EXTRAS = {
 """Extra of this package → packages that it needs; a model provider needs the extra of its name."""
 
 
+def install(extra: str) -> str:
+    """Return the command that installs an extra; the package is on no index.
+
+    Example:
+        >>> install("hf")
+        "pip install -e '.[hf]' in the clone, or uvx --from '.[hf]' music-evals"
+    """
+    return f"pip install -e '.[{extra}]' in the clone, or uvx --from '.[{extra}]' music-evals"
+
+
 class MissingLibraryError(ImportError):
     """A library of an extra is not installed; the message says how to install it."""
 
@@ -37,9 +47,7 @@ def require(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise MissingLibraryError(
-            f"{error.name} is not installed: pip install 'music-evals[{extra}]'"
-        ) from error
+        raise MissingLibraryError(f"{error.name} is not installed: {install(extra)}") from error
 
 
 def missing_packages(extra: str) -> list[str]:

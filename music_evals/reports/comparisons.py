@@ -103,6 +103,8 @@ class PairedRow(NamedTuple):
 
 def paired_runs(records: Records) -> list[PairedRun]:
     """Return all current runs as comparisons take them."""
+    if not len(records.runs):
+        return []
     runs = records.runs[records.runs["is_current"]]
     return [paired_run(records, number, run) for number, run in runs.iterrows()]
 
@@ -161,6 +163,8 @@ def compared(records: Records, first: str, second: str) -> Table:
     Raises:
         ValueError: nothing is what one of them says, or they have no questions in common.
     """
+    if first == second:
+        raise ValueError(f"{first} is named twice; name two models, or two values of a parameter")
     runs = paired_runs(records)
     sides = [_runs_called(runs, name) for name in (first, second)]
     factor = "model" if _is_model(sides[0][0], first) else first.partition("=")[0]
@@ -177,7 +181,8 @@ def compared(records: Records, first: str, second: str) -> Table:
         )
     title = f"{first} and {second} on the same questions, in percent"
     columns = (*names, first, second, *OUTCOMES[2:])
-    return Table("compared", title, columns, outcomes, notes("tests"), optional=_OPTIONAL)
+    optional = ("Benchmark", "Test", "Left out", "p", "Data", "Condition")
+    return Table("compared", title, columns, outcomes, notes("tests"), optional=optional)
 
 
 def _runs_called(runs: Sequence[PairedRun], name: str) -> list[PairedRun]:

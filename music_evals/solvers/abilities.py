@@ -6,6 +6,7 @@ which answers the first sample with an error.
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,13 +25,15 @@ from inspect_ai.model import (
     get_model,
 )
 
-from music_evals.notation.extras import missing_packages
+from music_evals.notation.extras import install, missing_packages
 from music_evals.solvers.stimulus import parts_of
 
 PROVIDERS: Mapping[str, Sequence[str]] = tomllib.loads(
     files(__package__).joinpath("providers.toml").read_text(encoding="utf-8")
 )
 """What providers can or cannot send → their names; see ``providers.toml``."""
+
+_KEY = re.compile(r"[!-~]*")
 
 _made_for: ContextVar[Model | None] = ContextVar("made_for", default=None)
 
@@ -81,13 +84,12 @@ def provider_problem(model: str, base_url: str | None = None) -> str:
             "no model is named; --model PROVIDER/NAME is needed, such as openai/gpt-4o or "
             "baseline/chance"
         )
+    if problem := _key_problem(provider, name.partition("/")[0]):
+        return problem
     runs = provider == "vllm" and (base_url or os.environ.get("VLLM_BASE_URL"))
     if (missing := missing_packages(provider)) and not runs:
         server = ", or name a server that runs in VLLM_BASE_URL" if provider == "vllm" else ""
-        return (
-            f"models of {provider}/ need {', '.join(missing)}: pip install "
-            f"'music-evals[{provider}]'{server}"
-        )
+        return f"models of {provider}/ need {', '.join(missing)}: {install(provider)}{server}"
     if provider == "mockllm":
         import tiktoken
 
@@ -99,6 +101,14 @@ def provider_problem(model: str, base_url: str | None = None) -> str:
                 "baseline/chance needs none"
             )
     return _hub_problem(name) if provider == "hf" and not Path(name).expanduser().is_dir() else ""
+
+
+def _key_problem(*words: str) -> str:
+    for word in words:
+        variable = "HF_TOKEN" if word == "hf" else f"{word.upper().replace('-', '_')}_API_KEY"
+        if not _KEY.fullmatch(os.environ.get(variable, "")):
+            return f"{variable} has a character that no key has; correct it, or unset it"
+    return ""
 
 
 def _hub_problem(name: str) -> str:

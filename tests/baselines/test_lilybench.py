@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip(
-    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
-)
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'")
 
 from symusic import Score
 

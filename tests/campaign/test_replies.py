@@ -187,7 +187,7 @@ def test_every_reply_of_a_judge_is_a_vote_or_none(counting: Counting, full: bool
 
 def test_replies_that_lilypond_gets(counting: Counting, full: bool) -> None:
     pytest.importorskip(
-        "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+        "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
     )
     rng = random.Random(18)
     with counting("replies × LilyPond") as tally:

@@ -30,9 +30,7 @@ from tests.fake_hub import write_small
 from tests.generation_dataset import make_dataset as write_generation
 from tests.harness import run, samples
 
-pytest.importorskip(
-    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
-)
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'")
 SEED = 16
 GENERATION = "lilybench_generation"
 

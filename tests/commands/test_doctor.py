@@ -111,9 +111,7 @@ def test_the_table_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setitem(extras.EXTRAS, "gone", ("no-such-package", "click"))
     assert extras.missing_packages("gone") == ["no-such-package"]
-    gone = Check(
-        "gone", lambda: doctor._packages("no-such-package"), "pip install 'music-evals[gone]'"
-    )
+    gone = Check("gone", lambda: doctor._packages("no-such-package"), "pip install -e '.[gone]'")
     for required, code in ((False, 0), (True, 1)):
         checks = (
             Check("here", lambda: "[1.0]", "nothing"),
@@ -125,7 +123,7 @@ def test_the_table_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> Non
         assert (status, "the suite does not work" in output) == (code, required)
         assert [line[1:5] for line in lines_of_table(output)] == [
             ["here", "yes", "[1.0]", ""],
-            ["gone", "no", "no-such-package is not installed", "pip install 'music-evals[gone]'"],
+            ["gone", "no", "no-such-package is not installed", "pip install -e '.[gone]'"],
             ["odd", "no", "[not here]", "[do this]"],
         ]
 

@@ -13,9 +13,10 @@ import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from music_evals import benchmarks
-from music_evals.commands.run import show_scores
+from music_evals.commands.run import _places, show_scores
 from music_evals.evals import muse
 from music_evals.evals.shared.request_counts import estimated_tokens
+from music_evals.solvers.abilities import provider_problem
 from tests.commands.cli import lines_of_table, run
 from tests.reports.logs import write_log
 
@@ -95,7 +96,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         (["run", "muse", "--model", "none/none"], "no model is named"),
         (
             ["run", "muse", "--model", "vllm/m"],
-            "models of vllm/ need vllm: pip install 'music-evals[vllm]'",
+            "models of vllm/ need vllm: pip install -e '.[vllm]'",
         ),
         (
             ["run", "muse", "--model", "baseline/chance", "--temprature", "0"],
@@ -106,12 +107,95 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
             "'few' is not a valid integer",
         ),
         (["run", "muse", "--model", "x/y", "--dry-run", "--price", "1"], "0.15/0.60 would be"),
+        (["run", "muse", "--model", "x/y", "--dry-run", "--price=-1/2"], "0.15/0.60 would be"),
+        (["run", "muse", "--model", "x/y", "--price", "1/2"], "a price is for --dry-run"),
+        (["run", "muse", "--model", "/no/such/folder"], "is no folder with a config.json"),
+        (["run", "muse", "--model", "x/y", "--model", "x/y"], "x/y is given twice"),
+        (["run", "muse", "--model", "x/y", "-T", "seed=1", "-T", "seed=2"], "seed is given twice"),
+        (["run", "muse", "--model", "x/y", "--arms", "none,none"], "none is given twice"),
+        (["run", "muse", "--model", "x/y", "--epochs", "0"], "--epochs 0 is not valid"),
+        (["run", "muse", "--model", "x/y", "--model-role", "reader"], "reader is not valid"),
+        (["run", "muse", "--model", "x/y", "--temperature", "nan"], "temperature: nan is not"),
+        (["run", "muse", "--model", "x/y", "--model-role", "raeder=a/b"], "takes the role raeder"),
+        (
+            ["run", "muse", "--model", "x/y", "--published", "-T", "dataset=generated"],
+            "leave one out",
+        ),
+        (["run", "ziqi-eval", "--model", "x/y"], "(did you mean ziqi?)"),
+        (["run", "muse", "modality=midi", "--model", "x/y"], "a parameter needs -T before it"),
+        (["run", "--model", "x/y"], "benchmarks or tasks are needed"),
+        (["run", "muse"], "a model is needed"),
+        (
+            ["run", "musictheorybench", "--model", "baseline/chance", "-T", "dataset=a/b"],
+            "write hf://datasets/a/b",
+        ),
+        (["compare", "a/b", "a/b", "."], "a/b is named twice"),
+        (["power", "muse", "."], "could be used"),
+        (["view", "/no/such/folder"], "is no folder with logs"),
+        (["build", "muse", "--out", "/proc/music-evals"], "cannot be written to"),
     ],
 )
-def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) -> None:
-    code, output = run(*arguments, "--log-dir", tmp_path, columns=400)
+def test_bad_input_is_named(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if arguments[0] in ("run", "grid"):
+        arguments = [*arguments, "--log-dir", str(tmp_path)]
+    monkeypatch.chdir(tmp_path)
+    code, output = run(*arguments, columns=400)
     assert code in (1, 2)
     assert message in " ".join(output.split())
+
+
+def test_a_checkpoint_is_a_model_of_hf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "checkpoints" / "step-1"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}", encoding="utf-8")
+    for name in ("./checkpoints/step-1", "checkpoints/step-1", str(folder)):
+        ((model, logs),) = _places([name], ["muse"], None)
+        assert model == f"hf/{folder}"
+        assert logs.startswith("logs/muse-hf-")
+    # A provider's name stays one.
+    assert [*_places(["hf/a/b", "x/y"], ["muse"], "logs")] == [
+        ("hf/a/b", "logs/hf-a-b"),
+        ("x/y", "logs/x-y"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["HF_TOKEN", "OPENAI_API_KEY", "OURS_API_KEY"])
+def test_a_key_with_a_letter_that_no_key_has_is_named(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "hf_é")
+    models = {"HF_TOKEN": "hf/a/b", "OPENAI_API_KEY": "openai/x"}
+    problem = provider_problem(models.get(name, "openai-api/ours/m"))
+    assert problem.startswith(name)
+    assert "é" not in problem
+
+
+def test_the_size_of_caches_is_checked_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUSIC_EVALS_CACHE_GB", "lots")
+    code, output = run("list")
+    assert code == 1
+    assert "MUSIC_EVALS_CACHE_GB='lots' is no number of gigabytes" in output
+
+
+def test_a_price_names_what_it_leaves_out() -> None:
+    asked = [
+        "run",
+        "musictheorybench_reasoning",
+        "muse_chord_quality",
+        "--dry-run",
+        "--price",
+        "1/1",
+    ]
+    code, output = run(*asked)
+    assert code == 0
+    assert "The price is no bound" in output
+    assert "musictheorybench_reasoning (6,136 in, no limit out)" in output
+    assert "muse_chord_quality (" not in output
+    _, output = run(*asked, "--max-tokens", "10")
+    assert "The price is no bound" not in output
 
 
 def test_a_benchmark_and_a_task_run_by_name_from_any_folder(

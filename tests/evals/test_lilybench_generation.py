@@ -21,9 +21,7 @@ from PIL import Image
 
 from music_evals.evals.shared.parameters import ParameterError
 
-pytest.importorskip(
-    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
-)
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'")
 
 import torch
 

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-pytest.importorskip(
-    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
-)
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'")
 
 from music_evals.datasets_builders.abc_eval import dataset as abc_eval
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset

@@ -8,9 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-pytest.importorskip(
-    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
-)
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'")
 
 import torch
 

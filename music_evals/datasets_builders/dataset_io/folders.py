@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from music_evals.datasets_builders.dataset_io.provenance import (
@@ -50,8 +51,12 @@ def check_target(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = Fa
     parent = next(folder for folder in path.parents if folder.exists())
     if not parent.is_dir():
         raise DatasetError(f"{path} cannot be made: {parent} is not a folder")
-    if not os.access(parent, os.W_OK):
-        raise DatasetError(f"{path} cannot be made: {parent} may not be written to")
+    try:
+        TemporaryDirectory(dir=parent).cleanup()
+    except OSError as error:
+        raise DatasetError(
+            f"{path} cannot be made: {parent} cannot be written to ({error.strerror})"
+        ) from None
     if os.path.lexists(path) and not path.is_dir():
         raise DatasetError(f"{path} is not a folder; give a new or an empty one")
     if not path.exists() or not any(path.iterdir()):

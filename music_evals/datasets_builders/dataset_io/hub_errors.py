@@ -72,5 +72,7 @@ def _explain(error: BaseException) -> str:
             return connection_problem(error)
         case OSError():
             return disk_problem(error)
+        case UnicodeEncodeError():
+            return f"the token of the Hub has a character that no token has; {LOG_IN}"
         case _:
             return str(error)

@@ -288,7 +288,9 @@ def _locate(dataset: str, files: Sequence[str]) -> tuple[Path, str | None]:
     folder = Path(dataset).expanduser()
     if not folder.is_dir():
         problem = "is not a folder" if folder.exists() else "does not exist"
-        raise DatasetError(f"dataset '{dataset}' {problem}; accepted: {ACCEPTED}")
+        is_hub_name = re.fullmatch(r"[\w.-]+/[\w.-]+(@[\w.-]+)?", dataset) and not folder.exists()
+        hint = f" (on the Hub? write hf://datasets/{dataset})" if is_hub_name else ""
+        raise DatasetError(f"dataset '{dataset}' {problem}{hint}; accepted: {ACCEPTED}")
     return folder, None
 
 

@@ -5,7 +5,7 @@ only MIDI (`settings/midi.ly`), which saves engraving, most of the work. MIDI an
 the same (byte by byte for 200 pieces of Mutopia). The one exception: an error of a text's own
 Scheme in engraving goes unnoticed. ``settings=""`` engraves too.
 
-The package ``lilypond`` contains LilyPond itself: ``pip install 'music-evals[lilypond]'``.
+The package ``lilypond`` contains LilyPond itself: ``pip install -e '.[lilypond]'``.
 Functions raise `LilyPondError` if it is not installed, and `SandboxError` if it cannot be confined.
 """
 
@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
 from music_evals.notation.cache import cache_folder, cache_get, cache_put
+from music_evals.notation.extras import install
 from music_evals.notation.lilypond.sandbox import launcher
 from music_evals.notation.lilypond.sandbox.runner import Ended, Files, Limits, run_confined
 from music_evals.notation.lilypond.sandbox.slots import cores
@@ -338,13 +339,11 @@ def lilypond_folder() -> Path:
         version("lilypond")
         import lilypond
     except (PackageNotFoundError, ImportError) as error:
-        raise LilyPondError(
-            "LilyPond is not installed: pip install 'music-evals[lilypond]'"
-        ) from error
+        raise LilyPondError(f"LilyPond is not installed: {install('lilypond')}") from error
     root = Path(lilypond.executable()).resolve().parents[1]
     if not (root / "bin" / "lilypond").is_file():
         raise LilyPondError(
-            f"no LilyPond in {root}: pip install --force-reinstall 'music-evals[lilypond]'"
+            f"no LilyPond in {root}: pip install --force-reinstall lilypond==2.24.3"
         )
     return root
 

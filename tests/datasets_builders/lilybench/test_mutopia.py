@@ -147,7 +147,7 @@ def test_every_folder_of_the_real_project_is_accounted_for() -> None:
 
 def test_the_main_file_alone_is_brought_to_the_current_syntax(tmp_path: Path) -> None:
     pytest.importorskip(
-        "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+        "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
     )
     # convert-ly refuses a version of four numbers.
     odd = '\\version "2.10.0.1"\n\\score { \\times 2/3 { c8 d e } }\n'

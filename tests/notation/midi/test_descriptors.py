@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from music_evals.notation.midi.descriptors import DESCRIPTORS, STEPS, DescriptorError, describe
 from tests.notation.midi.midi_files import saved
 
-muspy = pytest.importorskip(
-    "muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'"
-)
+muspy = pytest.importorskip("muspy", reason="MusPy is not installed: pip install -e '.[lilypond]'")
 
 QUARTER = 384  # ticks, as LilyPond writes them
 METRE_4_4 = (0, 4, 4)

@@ -15,9 +15,7 @@ from music_evals.notation.midi.note_arrays import MAX_BYTES, MidiError, read_not
 from music_evals.notation.midi.performance import Note, Performance
 from tests.notation.midi.midi_files import midi_file, saved
 
-muspy = pytest.importorskip(
-    "muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'"
-)
+muspy = pytest.importorskip("muspy", reason="MusPy is not installed: pip install -e '.[lilypond]'")
 
 GOOD = write_midi(
     Performance((Note(0, 60, 480, 80), Note(480, 64, 240, 80)), tempo=120, meter=(3, 4), key="C")

@@ -52,7 +52,7 @@ NOTES = {(0, 72), (1, 74), (2, 76), (5, 77), (5.5, 79), (6, 81), (8, 72)} | {
 def test_every_rendering_is_read_back_with_the_same_notes(rendering: Rendering) -> None:
     if rendering == "lilypond":
         pytest.importorskip(
-            "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+            "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
         )
     (rendered,) = render([STUDY], rendering)
     assert rendered["problem"] == ""

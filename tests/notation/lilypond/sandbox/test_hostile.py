@@ -29,7 +29,7 @@ from music_evals.notation.lilypond.converters import (
 from music_evals.notation.lilypond.sandbox import Confinement, Limits, available_confinement
 
 lilypond = pytest.importorskip(
-    "lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'"
+    "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
 )
 
 LIMITS = Limits(

@@ -1,0 +1,138 @@
+"""The file that `music-evals run --config` reads, and that each run writes as ``run.yaml``.
+
+A run also writes the JSON schema of the file, for editors.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from importlib.metadata import version
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import yaml
+from inspect_ai import eval_set
+from inspect_ai.model import GenerateConfig
+from pydantic import BaseModel, Field, ValidationError
+from typer import BadParameter
+
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError
+from music_evals.datasets_builders.dataset_io.secret_check import check_secrets
+from music_evals.reports.sanitize import reason
+
+SCHEMA = "run.schema.json"
+
+_SECRET = re.compile(r"(key|token|secret|password|authorization|headers)$", re.IGNORECASE)
+_SECRET_TEXT = re.compile(
+    r"(key|token|secret|password|authorization)[\"']?\s*[:=]|bearer |://[^/\s]*@", re.IGNORECASE
+)
+
+
+class Generation(GenerateConfig, extra="forbid"):
+    """How the model generates, as Inspect names it; without a setting the task's own counts."""
+
+
+class RunFile(BaseModel, extra="forbid", strict=True, use_attribute_docstrings=True):
+    """A run of `music-evals run`; options of the command line win over this file."""
+
+    models: list[str] = []
+    """Models as Inspect names them; they run one after the other."""
+    tasks: list[str] = []
+    """Benchmarks (muse), tasks (muse_syncopation) or groups (sound)."""
+    parameters: dict[str, Any] = {}
+    """Parameters of the tasks, as -T."""
+    generation: Generation = Generation()
+    model_args: dict[str, Any] = {}
+    """Arguments of the model's provider, as -M."""
+    options: dict[str, Any] = {}
+    """Other arguments of Inspect's `eval_set`, such as epochs or max_samples."""
+    limit: int | None = Field(default=None, ge=1)
+    """Only the first samples of each task."""
+    published: bool = False
+    """Ask the published test."""
+    arms: str | None = None
+    """Ask with other music: given,none,noise,other or some of these, or all."""
+    grid: bool = False
+    """Every condition that the benchmarks declare."""
+    shards: int | None = Field(default=None, ge=1)
+    """Processes that share the samples of each task."""
+    servers: str | None = None
+    """Addresses of servers of the model, with commas between; shards take turns."""
+    log_dir: str | None = None
+    """Folder or address of the logs; several models have a folder each in it."""
+    versions: dict[str, str] = {}
+    """What the file was made with."""
+
+
+COMMAND_LINE = ("limit", "published", "arms", "grid", "shards", "servers", "log_dir")
+"""Keys that are options of `music-evals run` under the same name."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads YAML, and refuses a key that is there twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        mapping = super().construct_mapping(node, deep)
+        if len(mapping) < len(node.value):
+            mark = node.start_mark
+            raise yaml.MarkedYAMLError(problem="a key is given twice", problem_mark=mark)
+        return mapping
+
+
+def read_run_file(path: Path) -> RunFile:
+    """Read a file; BadParameter names in one line the file, the key and what is accepted."""
+    keys = ", ".join(RunFile.model_fields)
+    try:
+        file = RunFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), _Loader))
+        if not (unknown := file.options.keys() - signature(eval_set).parameters.keys()):
+            return file
+        problem = f"options: Inspect's eval_set has no argument {', '.join(sorted(unknown))}"
+    except ValidationError as error:
+        problem = reason(error)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        problem = " ".join(str(error).split())
+    raise BadParameter(f"{path}: {problem}; the keys are {keys}", param_hint="--config")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that can change what a run asks."""
+    return {name: version(name) for name in ("music-evals", "inspect-ai")}
+
+
+def write_run_file(folder: str, values: Mapping[str, Any]) -> None:
+    """Write a run beside its logs, without keys and tokens, as ``run.yaml``; as ``run-2.yaml`` and
+    so on if the folder holds other runs.
+    """
+    plain = json.loads(json.dumps({**values, "versions": versions()}, default=str))
+    public = _public({name: value for name, value in plain.items() if value})
+    text = yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
+    head = f"# yaml-language-server: $schema={SCHEMA}\n# Keys and tokens are left out.\n"
+    content = f"{head}{text}".encode()
+    files, path = fsspec.core.url_to_fs(folder)
+    name, number = "run.yaml", 1
+    while files.exists(f"{path}/{name}") and files.cat_file(f"{path}/{name}") != content:
+        number += 1
+        name = f"run-{number}.yaml"
+    files.pipe_file(f"{path}/{name}", content)
+    schema = json.dumps(RunFile.model_json_schema(), indent=1)
+    files.pipe_file(f"{path}/{SCHEMA}", schema.encode())
+
+
+def _public(value: Any) -> Any:
+    """A value without what may be secret."""
+    if not isinstance(value, dict):
+        return value
+    names = [name for name in value if not _SECRET.search(name) and not _is_secret(value[name])]
+    return {name: _public(value[name]) for name in names}
+
+
+def _is_secret(value: Any) -> bool:
+    if isinstance(value, dict):
+        return False
+    try:
+        check_secrets({"value": str(value).encode()})
+    except DatasetError:
+        return True
+    return _SECRET_TEXT.search(str(value)) is not None

@@ -1,0 +1,106 @@
+"""`music-evals check`: exit statuses on made logs, and the line for each score that fell."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.cli import run
+from tests.reports.logs import write_log
+
+RIGHT = 80  # of 100 in the base
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    folder = tmp_path / "base"
+    write_log(folder, "C" * RIGHT + "I" * (100 - RIGHT))
+    return folder
+
+
+def log(folder: Path, right: int, **changes: Any) -> Path:
+    write_log(folder, "C" * right + "I" * (100 - right), **changes)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("right", "max_drop", "status"),
+    [
+        (80, 3, 0),
+        (90, 3, 0),
+        # 4 of 100 were lost, but McNemar's 4 to 0 is no proof.
+        (76, 3, 0),
+        (60, 3, 1),
+        # Exactly as much as is allowed.
+        (60, 20, 0),
+        (60, 19.9, 1),
+    ],
+)
+def test_a_score_may_fall_by_so_much_or_by_chance(
+    right: int, max_drop: float, status: int, base: Path, tmp_path: Path
+) -> None:
+    new = log(tmp_path / "new", right, model="hf//checkpoints/2")
+    code, output = run("check", new, "--against", base, "--max-drop", max_drop)
+    assert code == status, output
+    assert len(output.splitlines()) == 1
+    assert f"ziqi_comprehension: 80.0 (n 100) → {right}.0 (n 100)" in output
+
+
+def test_each_task_that_fell_has_a_line(base: Path, tmp_path: Path) -> None:
+    log(base, 80, task="generation")
+    new = log(log(tmp_path / "new", 50, model="x/y"), 50, model="x/y", task="generation")
+    code, output = run("check", new, "--against", base)
+    assert (code, len(output.splitlines())) == (1, 2)
+    code, output = run("check", new, "--against", base, "--tasks", "ziqi_generation")
+    assert (code, len(output.splitlines())) == (1, 1)
+    assert "ziqi_generation: 80.0" in output
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"params": {"shots": "few"}}, "with the same settings as"),
+        ({"about": {"dataset_label": "generated-seed2"}}, "with the same settings as"),
+        ({"task": "generation"}, "there is no finished run"),
+        ({"status": "error"}, "there is no finished run"),
+    ],
+)
+def test_what_cannot_be_compared_has_its_own_status(
+    changes: dict[str, Any], message: str, base: Path, tmp_path: Path
+) -> None:
+    code, output = run("check", log(tmp_path / "new", 80, **changes), "--against", base)
+    assert code == 2, output
+    assert message in output
+    assert len(output.splitlines()) == 1
+
+
+def test_other_questions_cannot_be_compared(base: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    write_log(new, "C" * 99)
+    code, output = run("check", new, "--against", base)
+    assert code == 2
+    assert "on the same questions" in output
+
+
+def test_of_several_models_the_one_of_the_same_name_is_compared(base: Path, tmp_path: Path) -> None:
+    new = log(log(tmp_path / "new", 80), 10, model="x/y")
+    assert run("check", new, "--against", base)[0] == 0
+    other = log(log(tmp_path / "other", 80, model="a/b"), 10, model="x/y")
+    code, output = run("check", other, "--against", base)
+    assert code == 2
+    assert "no run, or several" in output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--tasks", "muse"),
+        ("--max-drop", "nan"),
+        ("--max-drop", "-1"),
+        ("--against", "nowhere"),
+    ],
+)
+def test_mistakes_never_pass(words: tuple[str, str], base: Path) -> None:
+    code, output = run("check", base, "--against", base, *words)
+    assert code == 2
+    assert len(output.splitlines()) == 1 or "Usage" in output
