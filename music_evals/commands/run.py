@@ -222,11 +222,13 @@ def run(
         about = {"models": [name], **recorded}
         way = (shards, run_shards, display)
         try:
-            _run_model(settings, make_tasks, logs, base_url, way, about)
+            _run_model(settings, make_tasks, logs, base_url, way, about, len(places) == 1)
         except typer.Exit as ending:
             if ending.exit_code == _INTERRUPTED:
                 raise
             statuses.append(ending.exit_code)
+    if len(places) > 1:
+        _report_models(places, names, limit)
     if statuses:
         raise typer.Exit(max(statuses))
 
@@ -261,6 +263,7 @@ def _run_model(
     base_url: str | None,
     way: tuple[int | None, "Engine | None", str],
     about: Options,
+    shows_scores: bool,
 ) -> None:
     """Run tasks on a model, and write ``run.yaml``."""
     from inspect_ai.model import get_model
@@ -284,7 +287,19 @@ def _run_model(
         else:
             ending = _run_in_shards(tasks, settings, logs, shards, engine, display != "none")
         write_run_file(logs, about)
-    _report_ending(ending, logs, len(tasks), limit, settings.model)
+    if shows_scores and _exists(logs):
+        show_scores(logs, limit, settings.model)
+    _report_ending(ending, logs, len(tasks))
+
+
+def _report_models(
+    places: Sequence[tuple[str, str]], names: Sequence[str], limit: int | None
+) -> None:
+    """Show the scores of several models beside each other."""
+    say("")
+    show_scores([logs for _, logs in places if _exists(logs)], limit)
+    if all(name.startswith("baseline/") for name, _ in places):
+        say(f"For your own model: music-evals run {' '.join(names)} --model PROVIDER/NAME")
 
 
 def _read_words(
@@ -456,10 +471,8 @@ def _run_in_shards(
         return _Ending(run_in_shards(tasks, settings, folder, shards, engine, begin))
 
 
-def _report_ending(ending: _Ending, logs: str, count: int, limit: int | None, model: str) -> None:
-    """Show scores and the place of the logs; exit with a status if not all tasks are done."""
-    if _exists(logs):
-        show_scores(logs, limit, model)
+def _report_ending(ending: _Ending, logs: str, count: int) -> None:
+    """Show the place of the logs; exit with a status if not all tasks are done."""
     say(f"Logs: {logs}", f"Next: music-evals view {logs}, music-evals report {logs}")
     if ending.is_interrupted:
         say(
@@ -720,7 +733,7 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
     return faults
 
 
-def show_scores(folder: str, limit: int | None, model: str = "") -> None:
+def show_scores(folder: str | list[str], limit: int | None, model: str = "") -> None:
     """Show the score of each run that ended in success, of a model or of all."""
     from music_evals.reports.records import read_records
     from music_evals.reports.tables.common import unread_advice

@@ -28,6 +28,7 @@ def run_table(records: Records, model: str = "") -> Table:
         rows.append(
             [
                 f"{run['benchmark']} {run['task']}",
+                run["model"],
                 score and replace(score, unread=None),
                 percent(best_floor(records.floors(number))),
                 records.percent(number, _by_rules(run)),
@@ -36,11 +37,12 @@ def run_table(records: Records, model: str = "") -> Table:
                 count(items["seconds"].sum()),
                 _data_of(run),
                 run["condition"],
-                run["model"],
             ]
         )
+    rows.sort(key=lambda row: str(row[0]))
     columns = [
         "Task",
+        "Model",
         "Score",
         "Floor",
         "By rules",
@@ -49,7 +51,6 @@ def run_table(records: Records, model: str = "") -> Table:
         "Seconds",
         "Data",
         "Asked with",
-        "Model",
     ]
     optional = ("Model",) if runs["model"].nunique() < 2 else ()
     title = "Scores of this run, in percent"
