@@ -33,8 +33,8 @@ def run_table(records: Records, model: str = "") -> Table:
                 percent(best_floor(records.floors(number))),
                 records.percent(number, _by_rules(run)),
                 "" if score is None or score.unread is None else share(score.unread),
-                count(items["tokens"].sum()),
-                count(items["seconds"].sum()),
+                _total(items, "tokens"),
+                _total(items, "seconds"),
                 _data_of(run),
                 run["condition"],
             ]
@@ -58,6 +58,11 @@ def run_table(records: Records, model: str = "") -> Table:
     table = Table("runs", title, columns, rows, notes("runs"), optional=droppable)
     empty = [name for place, name in enumerate(columns) if not any(row[place] for row in rows)]
     return table.without(*optional, *empty)
+
+
+def _total(items: pd.DataFrame, name: str) -> Cell:
+    """A sum over samples; a column without any value is not there."""
+    return count(items[name].sum()) if name in items else None
 
 
 def _by_rules(run: pd.Series) -> str:
