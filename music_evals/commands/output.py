@@ -112,11 +112,14 @@ def say(*lines: str) -> None:
 def show_table(table: "ReportTable") -> None:
     """Print a table as wide as the terminal: columns are left out, and no letter of a number.
 
-    First those go that the table calls optional, then others from the right; the first three stay.
+    First those go that the table calls optional, then others from the right; the first three and
+    the first with numbers stay.
     """
     console = Console()
     left_out: list[str] = []
-    for name in dict.fromkeys([*table.optional, *reversed(table.columns[3:])]):
+    first_number = [*table.is_numeric(), True].index(True)
+    others = [name for name in table.columns[3:] if name not in table.columns[first_number:][:1]]
+    for name in dict.fromkeys([*table.optional, *reversed(others)]):
         if table.without(*left_out).least_width() <= console.width:
             break
         left_out.append(name)

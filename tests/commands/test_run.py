@@ -8,6 +8,7 @@ import time
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
@@ -323,3 +324,15 @@ def test_commands_start_without_what_takes_seconds_to_load() -> None:
         "& {*sys.modules})"
     )
     assert subprocess.check_output([sys.executable, "-c", asked], text=True) == "set()\n"
+
+
+def test_a_run_under_several_conditions_shows_each_also_in_a_narrow_terminal(
+    tmp_path: Path,
+) -> None:
+    for stimulus, values in {"given": "CC", "none": "CI"}.items():
+        write_log(tmp_path, values, params={"stimulus": stimulus})
+    with redirect_stdout(StringIO()) as out, patch.dict("os.environ", COLUMNS="50"):
+        show_scores(str(tmp_path), None)
+    heading = out.getvalue().splitlines()[2]
+    assert [word.strip() for word in heading.split("┃")[1:-1]] == ["Task", "Asked with", "Score"]
+    assert "stimulus" in out.getvalue()

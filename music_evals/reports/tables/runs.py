@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from music_evals.reports.records import Records
+from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.table import Cell, Rows, Table, count, notes, share
 from music_evals.reports.tables.common import best_floor, percent
 
@@ -29,6 +30,7 @@ def run_table(records: Records, model: str = "") -> Table:
             [
                 f"{run['benchmark']} {run['task']}",
                 run["model"],
+                run["condition"],
                 score and replace(score, unread=None),
                 percent(best_floor(records.floors(number))),
                 records.percent(number, _by_rules(run)),
@@ -36,13 +38,13 @@ def run_table(records: Records, model: str = "") -> Table:
                 _total(items, "tokens"),
                 _total(items, "seconds"),
                 _data_of(run),
-                run["condition"],
             ]
         )
     rows.sort(key=lambda row: str(row[0]))
     columns = [
         "Task",
         "Model",
+        "Asked with",
         "Score",
         "Floor",
         "By rules",
@@ -50,11 +52,13 @@ def run_table(records: Records, model: str = "") -> Table:
         "Tokens",
         "Seconds",
         "Data",
-        "Asked with",
     ]
-    optional = ("Model",) if runs["model"].nunique() < 2 else ()
+    alike = [name for name in ("model", "condition") if runs[name].nunique() < 2]
+    optional = [{"model": "Model", "condition": "Asked with"}[name] for name in alike]
     title = "Scores of this run, in percent"
-    droppable = ("Asked with", "Seconds", "Tokens", "Data", "Unread")
+    if len(runs) and "Asked with" in optional and runs["condition"].iloc[0] != DEFAULT:
+        title = f"{title}, asked with {runs['condition'].iloc[0]}"
+    droppable = ("Seconds", "Tokens", "Data", "Unread")
     table = Table("runs", title, columns, rows, notes("runs"), optional=droppable)
     empty = [name for place, name in enumerate(columns) if not any(row[place] for row in rows)]
     return table.without(*optional, *empty)
