@@ -9,6 +9,8 @@ Floats = npt.NDArray[np.float64]
 Outcomes = Sequence[float] | Floats
 Names = Sequence[Hashable]  # of items, clusters or strata
 Interval = tuple[float, float]
+_DRAWS, _LEAST_DRAWS = 1_000, 300
+_MOST_COUNTS = 3_000_000  # of all resamples, which are in memory at once
 
 
 def middle95(values: Floats) -> Interval:
@@ -18,7 +20,7 @@ def middle95(values: Floats) -> Interval:
 
 
 def bootstrap_interval(
-    statistic: Callable[[Floats], Floats], groups: Sequence[Hashable], draws: int = 1_000
+    statistic: Callable[[Floats], Floats], groups: Sequence[Hashable]
 ) -> Interval:
     """A 95% percentile interval by resampling groups of items, such as clips.
 
@@ -26,7 +28,8 @@ def bootstrap_interval(
         statistic: returns a value per row of counts, of the shape (draws, items): how often each
             item was drawn.
         groups: the group of each item; all items of a group are drawn together.
-        draws: the number of resamples; the seed is fixed.
+
+    There are 1,000 resamples, fewer of many items but at least 300; the seed is fixed.
 
     Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), section 13.3.
 
@@ -37,6 +40,7 @@ def bootstrap_interval(
     """
     number = {name: place for place, name in enumerate(dict.fromkeys(groups))}
     places = np.array([number[name] for name in groups])
+    draws = min(_DRAWS, max(_LEAST_DRAWS, _MOST_COUNTS // len(places)))
     rng = np.random.default_rng(0)
     drawn = rng.multinomial(len(number), np.full(len(number), 1 / len(number)), size=draws)
     return middle95(statistic(drawn[:, places].astype(float)))
