@@ -227,7 +227,7 @@ def test_what_cannot_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             load_encoder(folder, layer=layer)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(
-        EncoderError, match=r"needs torch, transformers, .* pip install 'music-evals\[lilybert\]'"
+        EncoderError, match=r"needs torch, transformers, .* pip install -e '.\[lilybert\]'"
     ):
         load_encoder(folder)
 

@@ -24,7 +24,7 @@ MODULES += ("datasets_builders.ziqi.dataset", "datasets_builders.musictheorybenc
 def test_a_missing_library_is_named_with_its_extra() -> None:
     with pytest.raises(
         MissingLibraryError,
-        match=r"^no_such is not installed: pip install 'music-evals\[scores\]'$",
+        match=r"^no_such is not installed: pip install -e '.\[scores\]' in the clone, or uvx ",
     ):
         require("no_such.module", "scores")
 

@@ -105,7 +105,7 @@ def test_without_mirdata_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mirdata", None)
-    with pytest.raises(MissingLibraryError, match=r"pip install 'music-evals\[mir\]'$"):
+    with pytest.raises(MissingLibraryError, match=r"pip install -e '.\[mir\]' in the clone"):
         describe_dataset(str(tmp_path), benchmark=dataset_module("gtzan_genre").BENCHMARK)
 
 

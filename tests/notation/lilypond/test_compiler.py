@@ -188,7 +188,7 @@ def test_no_lilypond(monkeypatch: pytest.MonkeyPatch) -> None:
 
     compiler.lilypond_folder.cache_clear()
     monkeypatch.setattr(compiler, "version", missing)
-    with pytest.raises(LilyPondError, match=r"pip install 'music-evals\[lilypond\]'"):
+    with pytest.raises(LilyPondError, match=r"pip install -e '.\[lilypond\]'"):
         compile_text(SCALE)
     compiler.lilypond_folder.cache_clear()
 
