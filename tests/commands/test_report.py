@@ -55,9 +55,9 @@ def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) 
     assert reasons[other.name] == "no table is known for other"
     assert reasons["cut-off.eval"].startswith("it cannot be used: File is not a zip file")
     assert rows(out / "ziqi_table1.csv")[-1]["Gen. recall"] == str(100 * (2 / 3))
-    code, output = run("report", log, "--full", columns=40)
+    code, output = run("report", log, "--full", columns=50)
     assert (code, "Not shown at this width: " in output) == (0, True)
-    assert max(map(len, output.splitlines()[1:8])) <= 40
+    assert max(map(len, output.splitlines()[1:8])) <= 50
 
 
 def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path) -> None:
