@@ -81,6 +81,7 @@ def same(one: EvalLog, other: EvalLog, part: str) -> bool:
 def test_a_log_of_shards_is_the_log_of_the_whole_run(
     asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache of the whole run"))
     (whole,) = inspect_eval(
         asked.make(),
         model="baseline/chance",
