@@ -127,15 +127,15 @@ TAGS = (
 
 
 def plain(text: str) -> object:
-    """An answer as two people would call it the same."""
+    """An answer in a form in which equal ones are the same."""
     try:
         return [round(float(number), 2) for number in text.replace(";", " ").split()]
     except ValueError:
         return " ".join(text.casefold().split()).strip(' ."“”')
 
 
-def test_replies_by_people_who_have_not_seen_the_readers() -> None:
-    """460 replies in ten languages; 260 of them were used to mend the readers, then 200 were new."""
+def test_replies_written_without_sight_of_the_readers() -> None:
+    """460 made-up replies; the readers were mended by the first 260, and then in two places by the rest."""
     lines = (
         (Path(__file__).parent / "data" / "replies.jsonl").read_text(encoding="utf-8").splitlines()
     )
