@@ -16,6 +16,7 @@ from inspect_ai.model import ModelAPI, modelapi
 
 from music_evals import benchmarks
 from music_evals.datasets_builders import builder
+from music_evals.evals.shared.garbage_collection import collection_paused
 from music_evals.evals.shared.mirdata_tasks import mirdata_module
 
 
@@ -25,7 +26,8 @@ def _module(name: str) -> ModuleType:
     return import_module(f"music_evals.evals.{name}")
 
 
-MODULES: dict[str, ModuleType] = {name: _module(name) for name in benchmarks.names()}
+with collection_paused():
+    MODULES: dict[str, ModuleType] = {name: _module(name) for name in benchmarks.names()}
 """Benchmark → the module of its tasks."""
 
 

@@ -22,6 +22,7 @@ import inspect_ai
 from inspect_ai import Task
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from music_evals.evals.shared.garbage_collection import collect_rarely, collection_paused
 from music_evals.notation.extras import MissingLibraryError
 
 P = TypeVar("P")
@@ -49,11 +50,14 @@ def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
     @wraps(function)
     def make_task(**arguments: Any) -> Task:
         try:
-            return function(check_parameters(parameters, arguments))
+            with collection_paused():
+                made = function(check_parameters(parameters, arguments))
         except ParameterError:
             raise
         except (ValueError, MissingLibraryError) as error:
             raise ParameterError(str(error)) from error
+        collect_rarely(made)
+        return made
 
     make_task.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
     return inspect_ai.task(name=name)(make_task)

@@ -275,11 +275,9 @@ class _Options:
             for name in _names(option):
                 named.setdefault(name, set()).add(letter)
         self.names = {name: min(letters) for name, letters in named.items() if len(letters) == 1}
+        self.longest = max(map(len, named), default=0)
         # A text that is a letter, such as the name of a note, is read as the letter of an option.
-        texts = [name for name in self.names if name.upper() not in {*self.letters}]
-        self.pattern = re.compile(
-            "|".join(map(_name_pattern, sorted(texts, key=len, reverse=True))) or "(?!)", re.I
-        )
+        self.texts_to_mark = [name for name in self.names if name.upper() not in {*self.letters}]
         self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
         matches = map(_pattern("yes_or_no").match, options)
         answers = [str(match.lastgroup) if match else "" for match in matches]
@@ -292,6 +290,8 @@ class _Options:
         bare = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
         if len(bare) == 1 and bare.upper() in self.letters:
             return bare.upper()
+        if len(bare) > MAX_UNIT + 4 * self.longest:
+            return None
         words = _folded(bare)
         without_article = _folded(re.sub(r"^(?i:an?|the) (?=\w)", "", bare))
         return (
@@ -321,16 +321,24 @@ class _Options:
             text = text.replace(box, verdict)
         text = _pattern("box").sub(f" {_BOX}", text)
         text = _pattern("markup").sub(" ", text)
-        text = _pattern("bracketed").sub(self._mark_bracketed, text)
+        if _pattern("bracketed_letter").search(text):
+            text = _pattern("bracketed").sub(self._mark_bracketed, text)
         text = _pattern("quotes").sub(" ", text).translate(_BRACKETS)
-        text = self.pattern.sub(self._mark_text, _with_accidentals(text))
+        text = self._with_texts_marked(_with_accidentals(text))
         if self.yes_no:
             text = _pattern("yes_or_no").sub(self._mark_yes_no, text)
         text = _pattern("letter_and_text").sub(self._mark_letter_and_text, text)
         text = _pattern("named").sub(self._mark_named, text)
         text = _pattern("indexed").sub(self._mark_indexed, text)
-        text = _pattern("ordinals").sub(self._mark_ordinal, text)
+        if _pattern("ordinal_noun").search(text):
+            text = _pattern("ordinals").sub(self._mark_ordinal, text)
         return _pattern("group").sub(self._mark_group, text)
+
+    def _with_texts_marked(self, text: str) -> str:
+        """A text with signs for the options' own texts; those that cannot be in it cost nothing."""
+        folded = text.casefold()
+        names = [name for name in self.texts_to_mark if name.partition(" ")[0] in folded]
+        return _names_pattern(tuple(names)).sub(self._mark_text, text) if names else text
 
     def _mark_bracketed(self, match: Match) -> str:
         letter = match["letter"].upper()
@@ -485,9 +493,16 @@ def _folded(text: str) -> str:
     return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", text))
 
 
+@lru_cache(maxsize=1_000)
+def _names_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """What matches any of these names, the longest first."""
+    return re.compile("|".join(map(_name_pattern, sorted(names, key=len, reverse=True))))
+
+
 def _name_pattern(name: str) -> str:
     """What matches a name in a text, whatever stands between its words."""
-    body = r"[\W_]{1,4}".join(map(re.escape, name.split(" ")))
+    words = r"[\W_]{1,4}".join(map(re.escape, name.split(" ")))
+    body = f"(?i:{words})"
     edge = "A-Za-zÀ-ɏЀ-ӿ0-9#"
     if len(name) == 1 and name > "\u2e80":
         return rf"(?:(?<=[是为选])|(?<!\w)){body}(?!\w)"
