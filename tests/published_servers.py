@@ -271,5 +271,7 @@ def rerouted(servers: Servers, home: Path) -> Iterator[pytest.MonkeyPatch]:
             patch.setattr(f"huggingface_hub.constants.{name}", value)
         patch.setenv("MUSIC_EVALS_CACHE", str(home / "cache"))
         benchmarks.load.cache_clear()
+        benchmarks.names.cache_clear()
         yield patch
     benchmarks.load.cache_clear()
+    benchmarks.names.cache_clear()

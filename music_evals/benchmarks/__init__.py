@@ -231,11 +231,11 @@ def fingerprint(ids: Iterable[str]) -> str:
     return sha256("\n".join(sorted(set(ids))).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def names() -> list[str]:
+@cache
+def names() -> tuple[str, ...]:
     """Return the names of all benchmarks, in order of the alphabet."""
-    return sorted(
-        folder.name for folder in _FOLDER.iterdir() if folder.joinpath("benchmark.toml").is_file()
-    )
+    folders = [folder for folder in _FOLDER.iterdir() if (folder / "benchmark.toml").is_file()]
+    return tuple(sorted(folder.name for folder in folders))
 
 
 def tasks_named(name: str) -> list[TaskFacts]:

@@ -17,10 +17,11 @@ from inspect_ai.model import ModelAPI, modelapi
 from music_evals import benchmarks
 from music_evals.datasets_builders import builder
 from music_evals.evals.shared.garbage_collection import collection_paused
-from music_evals.evals.shared.mirdata_tasks import mirdata_module
 
 
 def _module(name: str) -> ModuleType:
+    from music_evals.evals.shared.mirdata_tasks import mirdata_module
+
     if "mirdata" in benchmarks.load(name).table:
         return mirdata_module(name)
     return import_module(f"music_evals.evals.{name}")

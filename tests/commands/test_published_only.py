@@ -42,9 +42,11 @@ def published_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         for module in (builder, tasks):
             patch.setattr(module, "BENCHMARK", replace(builder.BENCHMARK, seed=None, generate=None))
         benchmarks.load.cache_clear()
+        benchmarks.names.cache_clear()
         reload(build)
         yield
     benchmarks.load.cache_clear()
+    benchmarks.names.cache_clear()
     reload(build)
 
 

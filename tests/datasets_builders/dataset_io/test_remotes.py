@@ -108,6 +108,7 @@ def test_a_wrong_checksum_names_both_sums_and_a_repeat_heals(
     (commit_line,) = [line for line in before.splitlines() if line.startswith(f"{kind} = ")]
     facts.write_text(before.replace(commit_line, f'{commit_line}\nchecksum = "{wrong}"'))
     benchmarks.load.cache_clear()
+    benchmarks.names.cache_clear()
     text = refused(name)
     assert f"and {wrong} was expected" in text
     assert "removed, and the next try fetches it again" in text
@@ -115,6 +116,7 @@ def test_a_wrong_checksum_names_both_sums_and_a_repeat_heals(
     assert len(got) == 64
     facts.write_text(before.replace(commit_line, f'{commit_line}\nchecksum = "{got}"'))
     benchmarks.load.cache_clear()
+    benchmarks.names.cache_clear()
     assert rows(name)
 
 

@@ -33,7 +33,7 @@ class Token(NamedTuple):
     end: int
 
 
-_LETTER = r"[a-zA-Z\u0080-\U0010ffff]"
+_LETTER = r"[^\x00-@\[-`{-\x7f]"  # of ASCII, letters alone
 _SYMBOL = rf"{_LETTER}(?:{_LETTER}|[-_](?={_LETTER}))*"
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 _TOKEN = re.compile(
