@@ -210,11 +210,11 @@ def merge(
         )
     log = _header(headers, ids, samples, limit)
     with _replacing(target) as path:
-        scored: list[Any] = _copy(parts, {name: taken[name] for name in wanted}, path, log)
-        log.samples = scored
+        log.samples = _copy(parts, {name: taken[name] for name in wanted}, path, log)
         recompute_metrics(log)
         log.samples = None
         with ZipFile(path, "a") as merged:
+            merged.compression = merged.filelist[0].compress_type
             merged.writestr("reductions.json", _REDUCTIONS.dump_json(log.reductions or []))
         write_eval_log(log, path, header_only=True)
     log.location = target
@@ -241,9 +241,7 @@ def _header(
     return log
 
 
-def _copy(
-    parts: Sequence[Part], taken: Mapping[str, Part], path: str, log: EvalLog
-) -> list[_Scored]:
+def _copy(parts: Sequence[Part], taken: Mapping[str, Part], path: str, log: EvalLog) -> list[Any]:
     """Copy samples and summaries into a new archive, and add usage to the log; return what metrics
     are computed from, in the order of `taken`.
     """
@@ -257,9 +255,12 @@ def _copy(
                     scored[name] = _scored(sample, has_texts)
                     _add(log.stats.model_usage, sample.get("model_usage"))
                     _add(log.stats.role_usage, sample.get("role_usage"))
+        for name, scores in scored.items():
+            if not scores:
+                raise MergeError(f"{taken[name].location} is damaged: it lacks sample {name}")
         _copy_summaries(parts, taken, merged)
     # The last digits of a sum depend on the order; Inspect adds in the order of the data.
-    return [sample for sample in scored.values() if sample]
+    return list(scored.values())
 
 
 def _has_reductions(archive: ZipFile) -> bool:
