@@ -42,6 +42,9 @@ def merge(
         parts = [*chain(*parts_by_place.values())]
         merging.check_together(parts)
         parts.sort(key=lambda part: _first_sample(part.header))
+        for part in parts:
+            if not part.header.eval.dataset.sample_ids:
+                raise merging.MergeError(f"{part.location} does not list the ids of its samples")
         datasets = [part.header.eval.dataset for part in parts]
         ids = chain.from_iterable(dataset.sample_ids or [] for dataset in datasets)
         header = merging.merge(

@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any
+from uuid import uuid4
 from zipfile import BadZipFile
 
 import fsspec
@@ -125,7 +125,6 @@ def _shards(
     count: int,
 ) -> list[Shard]:
     """Divide the samples that are left; a shard without any is left out."""
-    first = place.next_number()
     servers: Sequence[str | None] = settings.servers or [None]
     shards = []
     for index in range(count):
@@ -137,8 +136,8 @@ def _shards(
                 samples.append((plan.asked, tuple(share)))
         if samples:
             shard = Shard(
-                first + index,
-                f"{place.shards}/{first + index}",
+                index + 1,
+                f"{place.shards}/{uuid4()}",  # a shard never writes where another did
                 settings.model,
                 settings.model_args,
                 servers[index % len(servers)],
@@ -190,13 +189,6 @@ class _Place:
                 if header.status == "success":
                     keys.add(key_of(header))
         return keys
-
-    def next_number(self) -> int:
-        """A number after those of all shards so far: a shard never writes where another did."""
-        path = f"{self.path}/{SHARDS}"
-        names = self.files.ls(path, detail=False) if self.files.exists(path) else []
-        numbers = [PurePosixPath(name).name for name in names]
-        return max((int(number) for number in numbers if number.isdigit()), default=0) + 1
 
     def remove(self, parts: Sequence[Part]) -> None:
         """Remove logs of shards, and the folder of shards if it holds no other logs."""

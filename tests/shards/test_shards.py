@@ -10,6 +10,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from inspect_ai import eval as inspect_eval
@@ -205,6 +206,39 @@ def test_a_log_that_lacks_samples_is_refused(tmp_path: Path) -> None:
         code,
         "1 of 3 samples are in none of the logs, such as " in " ".join(output.split()),
     ) == (1, True), output
+
+
+@pytest.mark.parametrize("damage", ["byte", "entry", "ids"])
+def test_a_damaged_log_is_refused(damage: str, tmp_path: Path) -> None:
+    (log,) = inspect_eval(
+        Asked("ziqi", "generation", {}).make(),
+        model="baseline/chance",
+        limit=3,
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    path = Path(log.location)
+    with ZipFile(path) as archive:
+        last = [entry for entry in archive.infolist() if entry.filename.startswith("samples/")][-1]
+    if damage == "byte":
+        content = bytearray(path.read_bytes())
+        content[last.header_offset + 30 + len(last.filename) + last.compress_size // 2] ^= 0xFF
+        path.write_bytes(content)
+    elif damage == "entry":
+        with ZipFile(path, "a") as archive:
+            archive.filelist.remove(
+                next(e for e in archive.filelist if e.filename == last.filename)
+            )
+            archive.writestr("another", "")
+    else:
+        header = read_eval_log(log.location, header_only=True)
+        header.eval.dataset.sample_ids = None
+        write_eval_log(header, log.location, header_only=True)
+    code, output = run("merge", path, "--out", tmp_path / "no.eval", columns=1000)
+    reason = "does not list the ids" if damage == "ids" else "is damaged"
+    assert (code, path.name in output, reason in output) == (1, True, True), output
+    assert len(output.strip().splitlines()) == 1
+    assert not (tmp_path / "no.eval").exists()
 
 
 def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
