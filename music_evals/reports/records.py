@@ -9,13 +9,14 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from hashlib import blake2b
 from math import inf, isnan, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalResults, read_eval_log
@@ -85,7 +86,8 @@ not hold them.
 """
 
 
-class Records(NamedTuple):
+@dataclass(frozen=True)
+class Records:
     """The records of logs.
 
     Args:
@@ -98,22 +100,32 @@ class Records(NamedTuple):
             ``n``, ``source`` (measured, floor or published; published figures have no run), and
             ``unread``: of the main metric, the share of replies that hold no answer that could be
             read.
-        items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair``
-            (equal for the same question in two runs), ``question_key`` (equal for the same question
-            in two benchmarks), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``,
-            ``answer``, ``target``, ``tokens``, ``seconds``, ``is_unread`` (None if the scorer reads
-            no reply), and what the sample's and the score's metadata say.
+        by_run: the items of each run, of all scorers.
         main: the items of the main scorer of each run, without empty columns.
+        estimates: the figures of each run by metric, group and kind of floor.
         headers: header of each run's log.
         passed_over: location of each other log, and why it is not used.
     """
 
     runs: pd.DataFrame
     scores: pd.DataFrame
-    items: pd.DataFrame
+    by_run: Mapping[int, pd.DataFrame]
     main: Mapping[int, pd.DataFrame]
+    estimates: Mapping[int, Mapping[tuple[str, str, str], Estimate]]
     headers: Mapping[int, EvalLog]
     passed_over: Sequence[tuple[str, str]]
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """A row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair``
+        (equal for the same question in two runs), ``question_key`` (equal for the same question in
+        two benchmarks), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``, ``answer``,
+        ``target``, ``tokens``, ``seconds``, ``is_unread`` (None if the scorer reads no reply), and
+        what the sample's and the score's metadata say.
+        """
+        if not self.by_run:
+            return pd.DataFrame(columns=["run", "is_main"])
+        return pd.concat(self.by_run.values(), ignore_index=True)
 
     def current(self, benchmark: str = "", **values: Any) -> pd.DataFrame:
         """Return the runs of a benchmark that are current, with these values of columns; probes are
@@ -129,10 +141,8 @@ class Records(NamedTuple):
 
     def score(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
         """Return a measured figure of a run: the main metric, or another; None without it."""
-        rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "measured")]
         metric = metric or self.runs.at[run, "main_metric"]
-        rows = rows[(rows["metric"] == metric) & (rows["group"] == group)]
-        return _estimate(rows.iloc[0]) if len(rows) else None
+        return self.estimates[run].get((metric, group, ""))
 
     def percent(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
         """Return a measured figure of a run in percent; see `score`."""
@@ -143,9 +153,8 @@ class Records(NamedTuple):
         """Return the floors of the main metric of a run, by their kind: what is earned without the
         music.
         """
-        rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "floor")]
-        rows = rows[rows["group"] == ""]
-        return {row["floor"]: _estimate(row) for _, row in rows.iterrows()}
+        figures = self.estimates[run].items()
+        return {floor: figure for (_, group, floor), figure in figures if floor and not group}
 
 
 def read_records(
@@ -172,35 +181,41 @@ def read_records(
         >>> records.runs[["task", "model", "condition", "n"]]  # doctest: +SKIP
     """
     headers: list[EvalLog] = []
-    rows: list[_Row] = []
+    by_run: dict[int, pd.DataFrame] = {}
     passed_over: list[tuple[str, str]] = []
     with local_logs(*([logs] if isinstance(logs, str | Path) else logs)) as paths:
         for number, path in enumerate(paths, start=1):
             try:
-                header, rows_of_log = _read_log(path, defaults)
+                header, items = _read_log(path, defaults)
             except Exception as error:  # whatever a file that is no log makes a reader raise
                 passed_over.append((plain(str(path)), reason(error)))
             else:
-                rows += [{**row, "run": len(headers)} for row in rows_of_log]
+                by_run[len(headers)] = items.assign(run=len(headers))
                 headers.append(header)
             progress(number, len(paths))
-    items = pd.DataFrame(rows, columns=None if rows else ["run", "is_main"])
-    by_run = dict(list(items.groupby("run")))
-    main = {run: group[group["is_main"]] for run, group in by_run.items()}
+    main = {run: items[items["is_main"]] for run, items in by_run.items()}
+    main = {run: items.dropna(axis=1, how="all") for run, items in main.items()}
     runs = list(map(_run, headers, fingerprints(headers), main.values()))
     frame = pd.DataFrame({"is_current": [], "is_probe": []}, dtype=bool)
     if runs:
         frame = _with_current(pd.DataFrame(runs))
     scores: list[_Row] = []
+    estimates: dict[int, dict[tuple[str, str, str], Estimate]] = {}
     for run, log in enumerate(headers):
-        scores += _scores(run, log, main[run])
+        rows = [*_scores(run, log, main[run])]
+        estimates[run] = {}
+        for row in rows:
+            key = row["metric"], row["group"], row.get("floor", "")
+            estimates[run].setdefault(key, _estimate(row))
+        scores += rows
     for benchmark in dict.fromkeys(run["benchmark"] for run in runs):
         scores += _published_scores(benchmark)
-    main = {run: group.dropna(axis=1, how="all") for run, group in main.items()}
-    return Records(frame, pd.DataFrame(scores), items, main, dict(enumerate(headers)), passed_over)
+    return Records(
+        frame, pd.DataFrame(scores), by_run, main, estimates, dict(enumerate(headers)), passed_over
+    )
 
 
-def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, list[_Row]]:
+def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, pd.DataFrame]:
     """Read the header of a log and its items; an error if it cannot be used."""
     header = read_header(path)
     samples = list(_samples(path, header))
@@ -208,7 +223,7 @@ def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, list[_Row]]:
     _check_usable(header)
     items = _items(header, samples)
     run_facts(header)  # what it cannot show, the report could not either
-    return header, items
+    return header, pd.DataFrame(items)
 
 
 def score_of(items: pd.DataFrame) -> Estimate | None:
@@ -763,7 +778,5 @@ def _row(run: int | None, metric: str, group: str, score: Estimate | None) -> _R
     }
 
 
-def _estimate(row: pd.Series) -> Estimate:
-    columns = ("low", "high", "n", "unread")
-    low, high, n, unread = (None if pd.isna(row[name]) else float(row[name]) for name in columns)
-    return Estimate(float(row["value"]), low, high, None if n is None else int(n), unread=unread)
+def _estimate(row: _Row) -> Estimate:
+    return Estimate(row["value"], row["low"], row["high"], row["n"], unread=row["unread"])

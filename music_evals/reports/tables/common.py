@@ -332,7 +332,7 @@ def protocols_table(records: Records, benchmark: str) -> Table | None:
     runs = runs[[records.score(run, OFFICIAL) is not None for run in runs.index]]
     if not len(runs):
         return None
-    answers = records.items[records.items["run"].isin(runs.index)].pivot_table(
+    answers = pd.concat([records.by_run[run] for run in runs.index]).pivot_table(
         index=["run", "sample", "epoch"], columns="scorer", values="value", aggfunc="first"
     )
     differs = (answers["strict_choice"] != answers["official_choice"]).groupby("run").mean()
