@@ -106,8 +106,8 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     means.sort(key=lambda mean: sections.index(mean.section))
     suites, lines = _suite(records, means)
     means += suites
-    models = ranked_models(means)
-    return sorted(means, key=lambda mean: models.index(mean.model)), lines
+    places = {model: place for place, model in enumerate(ranked_models(means))}
+    return sorted(means, key=lambda mean: places[mean.model]), lines
 
 
 def ranked_models(means: Sequence[Aggregate]) -> list[str]:
@@ -148,8 +148,9 @@ def _suite(records: Records, means: Sequence[Aggregate]) -> tuple[list[Aggregate
         if mean.data == usual.get(mean.section):
             by_model[mean.model].append(mean)
     suites, without = [], []
+    tasks = _tasks(ranked)
     for model, own in by_model.items():
-        if _tasks(own) == _tasks(ranked):
+        if _tasks(own) == tasks:
             runs = pd.concat([mean.runs for mean in own])
             normalised = _mean([mean.normalised for mean in own])
             suites.append(Aggregate(model, SUITE, runs, normalised=normalised))

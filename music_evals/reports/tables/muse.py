@@ -100,7 +100,8 @@ def formulations(records: Records, benchmark: str = "muse") -> Table:
         "No decision": partial(fact, "no_decision"),
         "Agreement": partial(fact, "agreement"),
     }
-    if any("right_notes" in items for items in records.main.values()):  # only the log of a valid formulation has it
+    # Only the log of a valid formulation has it.
+    if any("right_notes" in items for items in records.main.values()):
         figures["Right notes"] = partial(fact, "right_notes")
     return run_table(
         f"{benchmark}_logiclm",
