@@ -231,7 +231,8 @@ def fingerprint(ids: Iterable[str]) -> str:
     return sha256("\n".join(sorted(set(ids))).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def names() -> list[str]:
+@cache
+def names() -> Sequence[str]:
     """Return the names of all benchmarks, in order of the alphabet."""
     return sorted(
         folder.name for folder in _FOLDER.iterdir() if folder.joinpath("benchmark.toml").is_file()

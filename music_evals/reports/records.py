@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
-from inspect_ai.log import EvalLog, EvalResults, read_eval_log
+from inspect_ai.log import EvalLog, EvalResults
 from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -190,19 +190,20 @@ def read_records(
             except Exception as error:  # whatever a file that is no log makes a reader raise
                 passed_over.append((plain(str(path)), reason(error)))
             else:
-                by_run[len(headers)] = items.assign(run=len(headers))
+                items["run"] = len(headers)
+                by_run[len(headers)] = items
                 headers.append(header)
             progress(number, len(paths))
-    main = {run: items[items["is_main"]] for run, items in by_run.items()}
-    main = {run: items.dropna(axis=1, how="all") for run, items in main.items()}
-    runs = list(map(_run, headers, fingerprints(headers), main.values()))
+    main = {run: _main_items(items) for run, items in by_run.items()}
+    headlines = [score_of(items) for items in main.values()]
+    runs = list(map(_run, headers, fingerprints(headers), main.values(), headlines))
     frame = pd.DataFrame({"is_current": [], "is_probe": []}, dtype=bool)
     if runs:
         frame = _with_current(pd.DataFrame(runs))
     scores: list[_Row] = []
     estimates: dict[int, dict[tuple[str, str, str], Estimate]] = {}
     for run, log in enumerate(headers):
-        rows = [*_scores(run, log, main[run])]
+        rows = [*_scores(run, log, main[run], headlines[run])]
         estimates[run] = {}
         for row in rows:
             key = row["metric"], row["group"], row.get("floor", "")
@@ -226,18 +227,24 @@ def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, pd.DataFrame]:
     return header, pd.DataFrame(items)
 
 
+def _main_items(items: pd.DataFrame) -> pd.DataFrame:
+    """The items of the main scorer, without empty columns."""
+    own = items if items["is_main"].all() else items[items["is_main"]]
+    return own.drop(columns=[name for name in own if own[name].isna().all()])
+
+
 def score_of(items: pd.DataFrame) -> Estimate | None:
     """Return the main metric over some items of a run: the headline, or that of a group; None
     without a value.
     """
-    counted = items[items["counts"] & items["value"].notna()]
-    columns = [counted[name].tolist() for name in ("value", "item", "cluster", "stratum")]
-    if "weight" in counted:
-        columns.append(counted["weight"].fillna(1).tolist())
+    is_counted = items["counts"] & items["value"].notna()
+    columns = [items[name][is_counted].tolist() for name in ("value", "item", "cluster", "stratum")]
+    if "weight" in items:
+        columns.append(items["weight"][is_counted].fillna(1).tolist())
     score = estimate(*columns)
-    if score is None or "is_unread" not in counted:
+    if score is None or "is_unread" not in items:
         return score
-    flags = counted["is_unread"].dropna()
+    flags = items["is_unread"][is_counted].dropna()
     return replace(score, unread=float(flags.mean())) if len(flags) else score
 
 
@@ -317,17 +324,17 @@ def read_header(path: Path) -> EvalLog:
         raise ValueError("its name is not UTF-8, or holds control characters")
     if path.suffix == ".eval":
         with zipfile.ZipFile(path) as archive:
-            for name in {*_HEADERS} & {*archive.namelist()}:
-                _read_entry(archive, name, _HEADER_BYTES)
+            is_finished = _HEADERS[0] in archive.namelist()
+            data = _read_entry(archive, _HEADERS[not is_finished], _HEADER_BYTES)
     else:
         _check_size("it", path.stat().st_size, _JSON_BYTES)
         data = path.read_bytes()
         _check_values("it", data, _HEADER_BYTES)
-        json.loads(data)  # Inspect's reader needs memory by the square of the depth of lists
-    log = read_eval_log(str(path), header_only=True)
-    values = log.model_dump(exclude={"samples", "reductions"})
+    values = json.loads(data)
+    for name in ("samples", "reductions"):
+        values.pop(name, None)
     header = EvalLog.model_validate(_plain_values(values, "it"))
-    header.location = log.location
+    header.location = str(path)
     return header
 
 
@@ -570,17 +577,18 @@ def _columns(metadata: _Metadata) -> _Row:
     return columns
 
 
-def _run(log: EvalLog, fingerprint: RunFingerprint, main: pd.DataFrame) -> _Row:
+def _run(
+    log: EvalLog, fingerprint: RunFingerprint, main: pd.DataFrame, headline: Estimate | None
+) -> _Row:
     about, results = log.eval.metadata or {}, log.results or EvalResults()
     benchmark, label = about["benchmark"], about["dataset_label"]
     facts = load(benchmark).tasks[about["config"]]
     args = log.eval.task_args | log.eval.task_args_passed
     params = {name: _hashable(value) for name, value in args.items()}
-    counted = main[main["counts"] & main["value"].notna()]
+    is_counted = main["counts"] & main["value"].notna()
     is_comparable, is_complete = _is_comparable(facts, params, about), _is_complete(log, main)
     if is_comparable and not _has_published_questions(facts, main):
         is_complete = False
-    headline = score_of(main)
     unread = headline.unread if headline else None
     is_alone = bool(about.get("alone"))
     words = _condition(log, fingerprint)
@@ -607,8 +615,8 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, main: pd.DataFrame) -> _Row:
         "unread": nan if unread is None else unread,
         "has_reader": READER in models_by_role(log),
         "errors": results.total_samples - results.completed_samples,
-        "n": counted["item"].nunique(),
-        "clusters": counted["cluster"].nunique(),
+        "n": main["item"][is_counted].nunique(),
+        "clusters": main["cluster"][is_counted].nunique(),
         "is_complete": is_complete,
         "is_published_test": is_published_test,
         "is_alone": is_alone,
@@ -694,12 +702,14 @@ def _with_current(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(is_current=runs.index.isin(last), replaced=alike - 1)
 
 
-def _scores(run: int, log: EvalLog, main: pd.DataFrame) -> Iterator[_Row]:
+def _scores(
+    run: int, log: EvalLog, main: pd.DataFrame, headline: Estimate | None
+) -> Iterator[_Row]:
     """The figures of a run: the main metric, also by group, the other metrics of its log, and its
     floors.
     """
     facts = _Facts.model_validate(log.eval.metadata)
-    yield _row(run, facts.main_metric, "", score_of(main))
+    yield _row(run, facts.main_metric, "", headline)
     for group, items in _groups(main):
         yield _row(run, facts.main_metric, group, score_of(items))
     for metric, figure in _logged_metrics(log):
