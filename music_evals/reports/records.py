@@ -86,7 +86,7 @@ not hold them.
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Records:
     """The records of logs.
 

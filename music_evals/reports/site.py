@@ -22,7 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pandas as pd
 from inspect_ai.log import bundle_log_dir
 
-from music_evals.reports.comparisons import comparison_tables
+from music_evals.reports.comparisons import MOST_PAIRED, comparison_tables
 from music_evals.reports.overview import ranking_table
 from music_evals.reports.page import environment
 from music_evals.reports.records import Records
@@ -113,22 +113,20 @@ def board_table(means: Sequence[Aggregate], links: Mapping[int, str]) -> Table:
 
 def _pairs_table(records: Records, means: Sequence[Aggregate]) -> Table:
     """The paired tests between models of all benchmarks, those of the best models first."""
-    models = dict.fromkeys(mean.model for mean in means)
-    places = {model: place for place, model in enumerate(models)}
+    models = [*dict.fromkeys(mean.model for mean in means)]
     rows: Rows = []
-    lines: dict[str, None] = dict.fromkeys(notes("tests"))
     for table in comparison_tables(records):
         if not table.name.startswith("tests_models"):
             continue
         benchmark = table.title.rpartition(":")[0]
-        lines |= dict.fromkeys(line for line in notes("tested_pairs") if line in table.notes)
         for row in table.rows:
             cells = dict(zip(table.columns, row, strict=True))
             task = f"{cells['Task']}, {cells['Condition']}".removesuffix(f", {DEFAULT}")
             rows.append([benchmark, task, *map(cells.get, _PAIR)])
-    rows.sort(key=lambda row: sorted(places[str(model)] for model in row[2:4]))
+    rows.sort(key=lambda row: sorted(models.index(str(model)) for model in row[2:4]))
     title = "Two models on the same questions, in percent"
-    return Table("pairs", title, ("Benchmark", "Task", *_PAIR), rows, [*lines])
+    lines = notes("tests") + notes("tested_pairs") * (len(models) > MOST_PAIRED)
+    return Table("pairs", title, ("Benchmark", "Task", *_PAIR), rows, lines)
 
 
 def _bundle(folder: Path, runs: pd.DataFrame) -> dict[int, str]:

@@ -40,6 +40,7 @@ NOT_PUBLISHED = (
 )
 
 _FEW_CLUSTERS = 20
+_TAIL = (1 - 0.95) / 2
 _TITLES = {
     "zero": "Zero-shot",
     "few": "Few-shot",
@@ -451,7 +452,7 @@ def _quantile(responses: pd.DataFrame, column: str, share: float) -> Estimate | 
         return None
     first, last = _quantile_places(len(values), share)
     low = high = None
-    if 0 <= first and last < len(values):
+    if first >= 0 and last < len(values):
         low, high = float(values[first]), float(values[last])
     quantile = float(np.quantile(values, share))
     return Estimate(quantile, low, high, len(values), 0 if column == "tokens" else 2)
@@ -466,4 +467,4 @@ def _quantile_places(n: int, share: float) -> tuple[int, int]:
     from scipy import stats
 
     below = stats.binom(n, share)
-    return int(below.ppf(0.025)) - 1, int(below.isf(0.025))
+    return int(below.ppf(_TAIL)) - 1, int(below.isf(_TAIL))
