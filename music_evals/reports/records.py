@@ -61,7 +61,7 @@ GROUPS = ("theme", "subtheme", "kind", "level", "rotation")
 
 _OF_HUB = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}")
 _COMMIT = re.compile("[0-9a-f]{40}")
-_HEADERS = ("header.json", "_journal/start.json")
+_HEADER, _START = "header.json", "_journal/start.json"  # of a run that did not end
 _HEADER_BYTES = 1 << 26
 _SAMPLE_BYTES = 1 << 28
 _BYTES_OF_VALUE = 32  # as few as a value of JSON may have, on average
@@ -324,8 +324,8 @@ def read_header(path: Path) -> EvalLog:
         raise ValueError("its name is not UTF-8, or holds control characters")
     if path.suffix == ".eval":
         with zipfile.ZipFile(path) as archive:
-            is_finished = _HEADERS[0] in archive.namelist()
-            data = _read_entry(archive, _HEADERS[not is_finished], _HEADER_BYTES)
+            is_finished = _HEADER in archive.namelist()
+            data = _read_entry(archive, _HEADER if is_finished else _START, _HEADER_BYTES)
     else:
         _check_size("it", path.stat().st_size, _JSON_BYTES)
         data = path.read_bytes()
