@@ -95,30 +95,34 @@ def measure(command: Sequence[str], folder: Path) -> Run:
     paths = {"HF_HOME": f"{folder}/huggingface", "PYTHONPATH": str(Path(__file__).parents[1])}
     environment = {**os.environ, **paths, "HF_HUB_OFFLINE": "1"}
     output = folder / "output.txt"
-    before, started, peak = _logged(folder), time.perf_counter(), 0
+    before, started, peak, cpu = _logged(folder), time.perf_counter(), 0, 0.0
     with output.open("wb") as file:
         process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=file, env=environment)
         ended = 0
         while not ended:
-            peak = max(peak, resident_bytes(process.pid))
+            seconds, resident = spent(process.pid)
+            cpu, peak = max(cpu, seconds), max(peak, resident)
             time.sleep(0.2)
             ended, status, used = os.wait4(process.pid, os.WNOHANG)
     if status:
         sys.exit(f"{' '.join(command)} failed:\n{output.read_text(errors='replace')[-3000:]}")
-    seconds, cpu = time.perf_counter() - started, used.ru_utime + used.ru_stime
-    return Run(cpu, seconds, peak / 2**20, _logged(folder) - before)
+    cpu = max(cpu, used.ru_utime + used.ru_stime)
+    return Run(cpu, time.perf_counter() - started, peak / 2**20, _logged(folder) - before)
 
 
 def _logged(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*.eval"))
 
 
-def resident_bytes(pid: int) -> int:
+def spent(pid: int) -> tuple[float, int]:
+    """The CPU seconds so far of a process and those below it, and their resident bytes."""
     try:
         root = psutil.Process(pid)
-        return sum(process.memory_info().rss for process in (root, *root.children(recursive=True)))
+        processes = [root, *root.children(recursive=True)]
+        seconds = sum(sum(process.cpu_times()[:4]) for process in processes)
+        return seconds, sum(process.memory_info().rss for process in processes)
     except psutil.NoSuchProcess:  # ended while it was counted
-        return 0
+        return 0.0, 0
 
 
 def write_questions(dataset: Path, folder: Path, limit: int) -> int:
