@@ -1,0 +1,33 @@
+"""`music-evals subset`: fewer questions with nearly the same scores and ranking."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from music_evals.commands.output import errors_in_a_line, say
+
+
+def subset(
+    logs: Annotated[list[str], Argument(help="Inspect logs of several models, or their folders.")],
+    out: Annotated[Path, Option(help="File to write, for --run-config; must be absent.")],
+    items: Annotated[int, Option(min=4, help="Questions of each task.")] = 100,
+) -> None:
+    """Choose questions of each task that rank models as all questions do, and say how well."""
+    # Here, so that `music-evals --help` need not wait for Inspect.
+    import pandas as pd
+
+    from music_evals.reports.records import read_records
+    from music_evals.reports.subsets import make_subsets, run_config
+
+    with errors_in_a_line():
+        subsets = make_subsets(read_records(logs), items)
+        if not subsets:
+            raise ValueError(f"no task has complete runs of two models on over {items} questions")
+        with out.open("x", encoding="utf-8") as file:
+            json.dump(run_config(subsets), file, indent=1)
+        for entry in subsets.values():
+            agreement = pd.DataFrame(entry["agreement"]).round(2).to_string(index=False)
+            say(f"{entry['name']}, {entry['questions']} questions:", *agreement.splitlines())
+        say(f"Wrote {out}; next: music-evals run TASK --model MODEL --run-config {out}")
