@@ -19,15 +19,18 @@ def subset(
     import pandas as pd
 
     from music_evals.reports.records import read_records
-    from music_evals.reports.subsets import make_subsets, run_config
+    from music_evals.reports.subsets import make_subsets
 
     with errors_in_a_line():
-        subsets = make_subsets(read_records(logs), items)
+        records = read_records(logs)
+        if not len(records.runs):
+            raise ValueError(f"no log in {', '.join(logs)} could be used")
+        config = make_subsets(records, items)
+        subsets = config["metadata"]["subsets"]
         if not subsets:
             raise ValueError(f"no task has complete runs of two models on over {items} questions")
         with out.open("x", encoding="utf-8") as file:
-            json.dump(run_config(subsets), file, indent=1)
-        for entry in subsets.values():
-            agreement = pd.DataFrame(entry["agreement"]).round(2).to_string(index=False)
-            say(f"{entry['name']}, {entry['questions']} questions:", *agreement.splitlines())
-        say(f"Wrote {out}; next: music-evals run TASK --model MODEL --run-config {out}")
+            json.dump(config, file, indent=1)
+        for key, facts in subsets.items():
+            agreement = pd.DataFrame(facts["agreement"]).round(2)
+            say(key, *agreement.to_string(index=False).splitlines())

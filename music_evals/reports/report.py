@@ -10,8 +10,8 @@ from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import metadata_tables
 from music_evals.reports.sanitize import reason
-from music_evals.reports.summary import summary_table
 from music_evals.reports.subsets import estimates_table
+from music_evals.reports.summary import summary_table
 from music_evals.reports.table import Table
 from music_evals.reports.tables import (
     abc_eval,

@@ -1,8 +1,8 @@
 """Subsets of tasks' questions: chosen from logs, and taken for estimates of the scores on all
 questions.
 
-The file of subsets is a run config of Inspect: `--run-config` asks their questions, and the log holds
-what an estimate needs.
+The file of subsets is a run config of Inspect: `--run-config` asks their questions, and the log
+holds what an estimate needs.
 """
 
 from typing import Any
@@ -12,43 +12,53 @@ import pandas as pd
 from music_evals.benchmarks import fingerprint
 from music_evals.reports.records import GROUPS, Records
 from music_evals.reports.table import Rows, Table, notes
+from music_evals.scorers.metrics.estimates import Estimate, difference
 from music_evals.scorers.metrics.resampling import Floats
-from music_evals.scorers.metrics.subsets import choose_items, discrimination, full_score
+from music_evals.scorers.metrics.subsets import choose_items, discrimination
 
 DRAWS = 100
 """Random subsets that a chosen one is compared with."""
-Subsets = dict[str, dict[str, Any]]
-"""What a file says of each subset, by task and data."""
 
 
-def make_subsets(records: Records, size: int) -> Subsets:
+def make_subsets(records: Records, size: int) -> dict[str, Any]:
     """Choose questions of each task, by its complete runs of models that are no baselines.
 
     Tasks of a single model are left out, and tasks whose runs have too few questions in common.
+
+    Returns:
+        A run config of Inspect. Its metadata have the ``subsets`` by task and data.
     """
-    runs = records.current()
-    runs = runs[runs["is_complete"] & ~runs["model"].str.startswith("baseline/")]
-    subsets: Subsets = {}
+    from scipy.stats import t
+
+    runs = records.current(is_complete=True)
+    runs = runs.query("not model.str.startswith('baseline/')", engine="python")
+    subsets, selectors = {}, []
     for key, group in runs.groupby(_keys(runs)):
-        items = records.items.query("is_main and counts and run in @group.index")
+        items = pd.concat([records.main[run] for run in group.index]).query("counts")
         responses = items.pivot_table("value", "run", "sample").dropna(axis=1)
+        responses = responses.sample(
+            frac=1, axis=1, random_state=0
+        )  # the first of equals is chosen
         questions, values = responses.columns, responses.to_numpy()
-        if len(questions) <= size or group["model"].nunique() < 2:
+        models = group["model"].nunique()
+        if len(questions) <= size or models < 2:
             continue
-        facts = items.groupby("sample").first().loc[questions].reindex(columns=GROUPS)
+        facts = items.groupby("sample").first().reindex(questions, columns=GROUPS)
         kinds = pd.get_dummies(facts.astype(str)).to_numpy(float).T
         order = choose_items(values, kinds, size)
+        agreement = cross_validate(responses, group["model"], kinds, size)
+        task = records.headers[group.index[0]].eval.task
+        selectors += [f"{task}:{question}" for question in questions[order]]
         subsets[key] = {
-            "name": records.headers[group.index[0]].eval.task,
-            "questions": len(questions),
             "fingerprint": fingerprint(questions),
             "models": [*group["model"]],
             "items": [*questions[order]],
             "difficulty": (1 - values.mean(axis=0))[order].tolist(),
             "discrimination": discrimination(values)[order].tolist(),
-            "agreement": cross_validate(responses, group["model"], kinds, size),
+            "agreement": agreement,
+            "margin": t.ppf(0.975, models - 1) * agreement[-1]["error"],
         }
-    return subsets
+    return {"eval_config": {"sample_id": selectors}, "metadata": {"subsets": subsets}}
 
 
 def cross_validate(
@@ -70,13 +80,13 @@ def cross_validate(
     full, rows = responses.mean(axis=1), []
     for items in (size // 4, size // 2, size):
         chosen = full.copy()
-        for model in models.unique():
-            is_out = models == model
-            order = choose_items(responses[~is_out].to_numpy(), kinds, items)
-            chosen[is_out] = responses[is_out].iloc[:, order].mean(axis=1)
-        draws = [responses.sample(items, axis=1, random_state=seed) for seed in range(DRAWS)]
-        columns = [chosen, *(draw.mean(axis=1) for draw in draws)]
-        scores = pd.concat(columns, axis=1, ignore_index=True)
+        for _, left_out in responses.groupby(models):
+            order = choose_items(responses.drop(left_out.index).to_numpy(), kinds, items)
+            chosen[left_out.index] = left_out.iloc[:, order].mean(axis=1)
+        draws = [
+            responses.sample(items, axis=1, random_state=seed).mean(axis=1) for seed in range(DRAWS)
+        ]
+        scores = pd.concat([chosen, *draws], axis=1, ignore_index=True)
         agreement = {
             "error": scores.sub(full, axis=0).pow(2).mean().pow(0.5) * 100,
             "kendall": scores.corrwith(full, method="kendall"),
@@ -88,25 +98,21 @@ def cross_validate(
     return rows
 
 
-def run_config(subsets: Subsets) -> dict[str, Any]:
-    """Return the run config of Inspect that asks the questions of subsets."""
-    ids: list[str] = []
-    for subset in subsets.values():
-        ids += [f"{subset['name']}:{item}" for item in subset["items"]]
-    return {"eval_config": {"sample_id": ids}, "metadata": {"subsets": subsets}}
-
-
 def estimates_table(records: Records, benchmark: str) -> Table:
-    """Make the table of scores on all questions, as runs on subsets estimate them."""
+    """Make the table of scores on all questions, as runs on subsets estimate them.
+
+    The interval of an estimate is wider than that of the answers alone: the error of the choice is
+    added in squares.
+    """
     rows: Rows = []
     runs = records.runs[records.runs["benchmark"] == benchmark]
     for run, key in _keys(runs).items():
         about, score = records.headers[run].eval.metadata or {}, records.percent(run)
         subset = about.get("subsets", {}).get(key)
         if score and subset and {*subset["items"]} == {*records.main[run]["sample"]}:
-            error, models = subset["agreement"][-1]["error"], len({*subset["models"]})
-            names = runs.loc[run, ["model", "task", "condition"]]
-            rows.append([*names, score, full_score(score, error, models)])
+            margin = subset["margin"]
+            full = difference(score, Estimate(0, -margin, margin))
+            rows.append([*runs.loc[run, ["model", "task", "condition"]], score, full])
     columns = ["Model", "Task", "Condition", "On the subset", "On all questions"]
     return Table("estimates", "Estimates from subsets", columns, rows, notes("estimates"))
 
