@@ -11,7 +11,7 @@ from music_evals.commands.output import errors_in_a_line, say
 
 def subset(
     logs: Annotated[list[str], Argument(help="Inspect logs of several models, or their folders.")],
-    out: Annotated[Path, Option(help="File to write, for --run-config; must be absent.")],
+    out: Annotated[Path, Option(help="File to write, for --config or --run-config; must be absent.")],
     items: Annotated[int, Option(min=4, help="Questions of each task.")] = 100,
 ) -> None:
     """Choose questions of each task that rank models as all questions do, and say how well."""
@@ -22,15 +22,13 @@ def subset(
     from music_evals.reports.subsets import make_subsets
 
     with errors_in_a_line():
-        records = read_records(logs)
-        if not len(records.runs):
-            raise ValueError(f"no log in {', '.join(logs)} could be used")
-        config = make_subsets(records, items)
+        config = make_subsets(read_records(logs), items)
         subsets = config["metadata"]["subsets"]
         if not subsets:
-            raise ValueError(f"no task has complete runs of two models on over {items} questions")
-        with out.open("x", encoding="utf-8") as file:
+            raise ValueError("no task has complete runs of two models, and more questions than --items")
+        with out.open("x") as file:
             json.dump(config, file, indent=1)
         for key, facts in subsets.items():
             agreement = pd.DataFrame(facts["agreement"]).round(2)
-            say(key, *agreement.to_string(index=False).splitlines())
+            say(key)
+            print(agreement.to_string(index=False))

@@ -5,6 +5,7 @@ The file of subsets is a run config of Inspect: `--run-config` asks their questi
 holds what an estimate needs.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ from music_evals.scorers.metrics.subsets import choose_items, discrimination
 
 DRAWS = 100
 """Random subsets that a chosen one is compared with."""
+_COLUMNS = ("Model", "Task", "Condition", "On the subset", "On all questions")
 
 
 def make_subsets(records: Records, size: int) -> dict[str, Any]:
@@ -31,14 +33,13 @@ def make_subsets(records: Records, size: int) -> dict[str, Any]:
     from scipy.stats import t
 
     runs = records.current(is_complete=True)
-    runs = runs.query("not model.str.startswith('baseline/')", engine="python")
     subsets, selectors = {}, []
-    for key, group in runs.groupby(_keys(runs)):
-        items = pd.concat([records.main[run] for run in group.index]).query("counts")
+    for key, alike in runs.groupby(_keys(runs)):
+        group = alike.query("not model.str.startswith('baseline/')", engine="python")
+        items = records.items.query("is_main and counts and run in @group.index")
         responses = items.pivot_table("value", "run", "sample").dropna(axis=1)
-        responses = responses.sample(
-            frac=1, axis=1, random_state=0
-        )  # the first of equals is chosen
+        # Of equal questions the first one is chosen.
+        responses = responses.sample(frac=1, axis=1, random_state=0)
         questions, values = responses.columns, responses.to_numpy()
         models = group["model"].nunique()
         if len(questions) <= size or models < 2:
@@ -48,12 +49,12 @@ def make_subsets(records: Records, size: int) -> dict[str, Any]:
         order = choose_items(values, kinds, size)
         agreement = cross_validate(responses, group["model"], kinds, size)
         task = records.headers[group.index[0]].eval.task
-        selectors += [f"{task}:{question}" for question in questions[order]]
+        selectors += [f"{task}:{item}" for item in questions[order]]
         subsets[key] = {
             "fingerprint": fingerprint(questions),
             "models": [*group["model"]],
             "items": [*questions[order]],
-            "difficulty": (1 - values.mean(axis=0))[order].tolist(),
+            "difficulty": (1 - values[:, order].mean(axis=0)).tolist(),
             "discrimination": discrimination(values)[order].tolist(),
             "agreement": agreement,
             "margin": t.ppf(0.975, models - 1) * agreement[-1]["error"],
@@ -79,7 +80,7 @@ def cross_validate(
     """
     full, rows = responses.mean(axis=1), []
     for items in (size // 4, size // 2, size):
-        chosen = full.copy()
+        chosen = 0 * full
         for _, left_out in responses.groupby(models):
             order = choose_items(responses.drop(left_out.index).to_numpy(), kinds, items)
             chosen[left_out.index] = left_out.iloc[:, order].mean(axis=1)
@@ -110,13 +111,13 @@ def estimates_table(records: Records, benchmark: str) -> Table:
         about, score = records.headers[run].eval.metadata or {}, records.percent(run)
         subset = about.get("subsets", {}).get(key)
         if score and subset and {*subset["items"]} == {*records.main[run]["sample"]}:
-            margin = subset["margin"]
-            full = difference(score, Estimate(0, -margin, margin))
+            full = difference(score, Estimate(0, -subset["margin"], subset["margin"]))
+            full = replace(full, low=max(full.low or 0, 0), high=min(full.high or 100, 100))
             rows.append([*runs.loc[run, ["model", "task", "condition"]], score, full])
-    columns = ["Model", "Task", "Condition", "On the subset", "On all questions"]
-    return Table("estimates", "Estimates from subsets", columns, rows, notes("estimates"))
+    return Table("estimates", "Estimates from subsets", _COLUMNS, rows, notes("estimates"))
 
 
 def _keys(runs: pd.DataFrame) -> pd.Series:
     """Task and data, as the signatures of runs say them."""
-    return runs["signature"].str.replace(r"\|.*(\|data:[^|]*)\|.*", r"\1", regex=True)
+    signatures = runs.get("signature", pd.Series(dtype=str))
+    return signatures.str.replace(r"\|.*(\|data:[^|]*)\|.*", r"\1", regex=True)
