@@ -11,7 +11,7 @@ from music_evals.commands.output import errors_in_a_line, say
 
 def subset(
     logs: Annotated[list[str], Argument(help="Inspect logs of several models, or their folders.")],
-    out: Annotated[Path, Option(help="File to write, for --config or --run-config; must be absent.")],
+    out: Annotated[Path, Option(help="File to write, for --config or --run-config.")],
     items: Annotated[int, Option(min=4, help="Questions of each task.")] = 100,
 ) -> None:
     """Choose questions of each task that rank models as all questions do, and say how well."""
@@ -25,7 +25,7 @@ def subset(
         config = make_subsets(read_records(logs), items)
         subsets = config["metadata"]["subsets"]
         if not subsets:
-            raise ValueError("no task has complete runs of two models, and more questions than --items")
+            raise ValueError("no task has complete runs of two models and over --items questions")
         with out.open("x") as file:
             json.dump(config, file, indent=1)
         for key, facts in subsets.items():

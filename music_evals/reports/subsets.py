@@ -40,7 +40,8 @@ def make_subsets(records: Records, size: int) -> dict[str, Any]:
         responses = items.pivot_table("value", "run", "sample").dropna(axis=1)
         # Of equal questions the first one is chosen.
         responses = responses.sample(frac=1, axis=1, random_state=0)
-        questions, values = responses.columns, responses.to_numpy()
+        questions = responses.columns
+        values = responses.to_numpy()
         models = group["model"].nunique()
         if len(questions) <= size or models < 2:
             continue
@@ -78,9 +79,10 @@ def cross_validate(
         points), ``kendall`` and ``spearman`` of the ranking, which are 0 if a ranking tells no two
         models apart; and the means of `DRAWS` random subsets.
     """
-    full, rows = responses.mean(axis=1), []
+    rows = []
+    full = responses.mean(axis=1)
     for items in (size // 4, size // 2, size):
-        chosen = 0 * full
+        chosen = full.copy()
         for _, left_out in responses.groupby(models):
             order = choose_items(responses.drop(left_out.index).to_numpy(), kinds, items)
             chosen[left_out.index] = left_out.iloc[:, order].mean(axis=1)
