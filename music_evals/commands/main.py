@@ -28,6 +28,7 @@ from music_evals.commands import (
     report,
     reward,
     run,
+    subset,
     view,
 )
 from music_evals.commands.output import errors_in_a_line, failed
@@ -57,6 +58,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "publish": publish.publish,
     "report": report.report,
     "reward": reward.reward,
+    "subset": subset.subset,
     "view": view.view,
 }
 for name, function in COMMANDS.items():

@@ -48,6 +48,10 @@ class RunFile(BaseModel, extra="forbid", strict=True, use_attribute_docstrings=T
     """Arguments of the model's provider, as -M."""
     options: dict[str, Any] = {}
     """Other arguments of Inspect's `eval_set`, such as epochs or max_samples."""
+    eval_config: dict[str, Any] = {}
+    """More `options`; with `metadata`, a file of `music-evals subset` is a file of a run, too."""
+    metadata: dict[str, Any] = {}
+    """Metadata of the logs."""
     limit: int | None = Field(default=None, ge=1)
     """Only the first samples of each task."""
     published: bool = False
@@ -86,6 +90,9 @@ def read_run_file(path: Path) -> RunFile:
     keys = ", ".join(RunFile.model_fields)
     try:
         file = RunFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), _Loader))
+        file.options |= file.eval_config
+        if file.metadata:
+            file.options["metadata"] = file.metadata
         if not (unknown := file.options.keys() - signature(eval_set).parameters.keys()):
             return file
         problem = f"options: Inspect's eval_set has no argument {', '.join(sorted(unknown))}"

@@ -10,6 +10,7 @@ from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import metadata_tables
 from music_evals.reports.sanitize import reason
+from music_evals.reports.subsets import estimates_table
 from music_evals.reports.summary import summary_table
 from music_evals.reports.table import Table
 from music_evals.reports.tables import (
@@ -45,7 +46,14 @@ _TABLES = {
     "pitchbench": pitchbench.tables,
 }
 """Benchmark → its own tables; the others have the table of scores."""
-_SHARED = (protocols_table, tags_table, third_party_table, floors_table, replies_table)
+_SHARED = (
+    estimates_table,
+    protocols_table,
+    tags_table,
+    third_party_table,
+    floors_table,
+    replies_table,
+)
 """Tables that every benchmark has if its logs hold what they show."""
 _Faults = list[tuple[str, str]]  # location of a log, and why a table cannot show it
 

@@ -1,0 +1,34 @@
+"""`music-evals subset`: fewer questions with nearly the same scores and ranking."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from music_evals.commands.output import errors_in_a_line, say
+
+
+def subset(
+    logs: Annotated[list[str], Argument(help="Inspect logs of several models, or their folders.")],
+    out: Annotated[Path, Option(help="File to write, for --config or --run-config.")],
+    items: Annotated[int, Option(min=4, help="Questions of each task.")] = 100,
+) -> None:
+    """Choose questions of each task that rank models as all questions do, and say how well."""
+    # Here, so that `music-evals --help` need not wait for Inspect.
+    import pandas as pd
+
+    from music_evals.reports.records import read_records
+    from music_evals.reports.subsets import make_subsets
+
+    with errors_in_a_line():
+        config = make_subsets(read_records(logs), items)
+        subsets = config["metadata"]["subsets"]
+        if not subsets:
+            raise ValueError("no task has complete runs of two models and over --items questions")
+        with out.open("x") as file:
+            json.dump(config, file, indent=1)
+        for key, facts in subsets.items():
+            agreement = pd.DataFrame(facts["agreement"]).round(2)
+            say(key)
+            print(agreement.to_string(index=False))

@@ -1,0 +1,89 @@
+"""`music-evals subset`, runs of its file, and the estimates in a report."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from inspect_ai.log import list_eval_logs, read_eval_log, write_eval_log
+
+from tests.commands.cli import run
+from tests.reports.logs import write_log
+
+KINDS = [{"theme": f"theme {item % 4}"} for item in range(60)]
+
+
+def write_logs(folder: Path, models: int) -> None:
+    """Models of graded skill, which answer 60 questions in four themes."""
+    rng = np.random.default_rng(5)
+    for model, skill in enumerate(np.linspace(0.2, 0.9, models)):
+        values = "".join("C" if right else "I" for right in rng.random(60) < skill)
+        write_log(folder, values, model=f"org/model-{model}", samples=KINDS)
+
+
+def read(path: Path) -> tuple[list[str], dict[str, Any]]:
+    config = json.loads(path.read_text())
+    assert {*config} == {"eval_config", "metadata"}, "keys of a run config of Inspect"
+    (subset,) = config["metadata"]["subsets"].values()
+    return config["eval_config"]["sample_id"], subset
+
+
+def test_subsets_of_logs_are_nested_balanced_and_come_with_their_error(tmp_path: Path) -> None:
+    write_logs(tmp_path / "logs", 9)
+    write_log(tmp_path / "logs", "I" * 60, model="baseline/chance", samples=KINDS)
+    subsets = []
+    for items in (20, 10):
+        out = tmp_path / f"{items}.json"
+        code, output = run("subset", tmp_path / "logs", "--items", items, "--out", out)
+        assert code == 0, output
+        assert "ziqi/comprehension|data:generated-seed1" in output
+        subsets.append(read(out))
+    (ids, subset), (_, smaller) = subsets
+    assert smaller["items"] == subset["items"][:10]
+    assert ids == [f"ziqi_comprehension:{item}" for item in subset["items"]]
+    themes = [int(item[1:]) % 4 for item in subset["items"]]
+    assert min(map(themes.count, range(4))) >= 3
+    assert sorted({*subset["models"]}) == [f"org/model-{model}" for model in range(9)]
+    for facts, items in zip(subset["agreement"], (5, 10, 20), strict=True):
+        assert facts["items"] == items
+        assert 0 < facts["error"] < 3 * facts["error_random"]
+        assert 0 < facts["kendall"] <= facts["spearman"] <= 1
+    assert subset["margin"] == pytest.approx(2.306 * subset["agreement"][-1]["error"], rel=1e-3)
+
+
+def test_the_file_of_a_subset_runs_and_the_report_estimates_the_full_score(tmp_path: Path) -> None:
+    every, chosen, logs = tmp_path / "every", tmp_path / "chosen", tmp_path / "logs"
+    run_task = ["run", "muse_syncopation", "--model", "baseline/chance", "--display", "none"]
+    assert run(*run_task, "--log-dir", every)[0] == 0
+    log = read_eval_log(list_eval_logs(str(every))[0])
+    logs.mkdir()
+    assert log.results
+    assert log.samples
+    scorer = log.results.scores[0].name
+    for model in range(3):
+        log.eval.model = f"org/model-{model}"
+        for place, sample in enumerate(log.samples):
+            assert sample.scores
+            sample.scores[scorer].value = "C" if place % 4 <= model else "I"
+        write_eval_log(log, str(logs / f"{model}.eval"))
+    out = tmp_path / "subset.json"
+    assert run("subset", logs, "--items", 8, "--out", out)[0] == 0
+    code, output = run(*run_task, "--config", out, "--log-dir", chosen)
+    assert code == 0, output
+    _, subset = read(out)
+    (header,) = [read_eval_log(info) for info in list_eval_logs(str(chosen))]
+    assert sorted(str(sample.id) for sample in header.samples or ()) == sorted(subset["items"])
+    code, output = run("report", chosen, "--full")
+    assert code == 0, output
+    assert "Estimates from subsets" in output
+    assert "in part" in output
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_logs_that_give_no_subset_are_refused_in_a_line(tmp_path: Path, models: int) -> None:
+    write_logs(tmp_path / "logs", models)
+    out = tmp_path / "subset.json"
+    code, output = run("subset", tmp_path / "logs", "--items", 60, "--out", out)
+    assert (code, len(output.splitlines())) == (1, 1)
+    assert not out.exists()
