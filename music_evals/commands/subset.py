@@ -18,16 +18,19 @@ def subset(
     # Here, so that `music-evals --help` need not wait for Inspect.
     import pandas as pd
 
+    from music_evals.datasets_builders.dataset_io.folders import replace_file
     from music_evals.reports.records import read_records
     from music_evals.reports.subsets import make_subsets
 
     with errors_in_a_line():
+        if out.exists():
+            raise ValueError(f"{out} is there already; remove it, or give --out another name")
         config = make_subsets(read_records(logs), items)
         subsets = config["metadata"]["subsets"]
         if not subsets:
             raise ValueError("no task has complete runs of two models and over --items questions")
-        with out.open("x") as file:
-            json.dump(config, file, indent=1)
+        with replace_file(out) as file:
+            file.write_text(json.dumps(config, indent=1))
         for key, facts in subsets.items():
             agreement = pd.DataFrame(facts["agreement"]).round(2)
             say(key)
