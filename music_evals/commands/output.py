@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from typer import BadParameter, Option
 
-from music_evals.notation.extras import MissingLibraryError, install
+from music_evals.notation.extras import install
 from music_evals.reports.sanitize import plain
 
 if TYPE_CHECKING:
@@ -67,12 +67,10 @@ def failed(error: Exception) -> typer.Exit:
 
 @contextmanager
 def errors_in_a_line() -> Iterator[None]:
-    """Print an error in what was given, of files and network, or for want of a library, and leave
-    with status 1.
-    """
+    """Print an error in what was given, or of files and network, and leave with status 1."""
     try:
         yield
-    except (ValueError, OSError, MissingLibraryError) as error:
+    except (ValueError, OSError) as error:
         raise failed(error) from error
 
 
