@@ -45,11 +45,11 @@ def curve(
 
     shown = None
     with errors_in_a_line():
-        while shown is None or watch:
+        while True:
             table, left_out = curve_table(read_records(logs), by, pattern or PATTERN)
             if table != shown and (table.rows or not watch):
                 for title, rows in groupby(table.rows, itemgetter(0)):
-                    show_table(replace(table, title=title, rows=[*rows]).without("Curve"))
+                    show_table(replace(table, title=title, rows=tuple(rows)).without("Curve"))
                 list_logs("Left out:", left_out)
                 if not table.rows:
                     raise ValueError("no run has a step; see --by and --pattern")
@@ -60,6 +60,8 @@ def curve(
                 if wandb:
                     _wandb(table.rows, wandb)
             shown = table
+            if not watch:
+                return
             time.sleep(watch)
 
 
@@ -73,8 +75,9 @@ def _write(out: str, scores: str) -> None:
         if text:
             with replace_file(Path(out, name)) as path:
                 path.write_text(text, encoding="utf-8")
-    without = f" without curve.svg, which needs matplotlib: {install('plots')}"
-    say(f"Wrote {out}{'' if figure else without}")
+    say(f"Wrote {out}")
+    if not figure:
+        say(f"Without curve.svg, which needs matplotlib: {install('plots')}")
 
 
 def _tensorboard(rows: Any, folder: str) -> None:
