@@ -19,8 +19,8 @@ def curve(
         str,
         Option(
             help=(
-                "Metadata, or argument of model or task, that has the step. A run without `step` "
-                "has it in the name of its model."
+                "Metadata, or argument of the model, that has the step. A run without `step` has "
+                "it in the name of its model."
             )
         ),
     ] = "step",
@@ -40,13 +40,13 @@ def curve(
     first step.
     """
     # Here, so that `music-evals --help` need not wait for Inspect.
-    from music_evals.reports.curves import PATTERN, curve_table
+    from music_evals.reports.curves import curve_table
     from music_evals.reports.records import read_records
 
     shown = None
     with errors_in_a_line():
         while True:
-            table, left_out = curve_table(read_records(logs), by, pattern or PATTERN)
+            table, left_out = curve_table(read_records(logs), by, pattern)
             if table != shown and (table.rows or not watch):
                 for title, rows in groupby(table.rows, itemgetter(0)):
                     show_table(replace(table, title=title, rows=tuple(rows)).without("Curve"))

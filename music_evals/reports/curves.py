@@ -25,15 +25,15 @@ PATTERN = (
 
 
 def curve_table(
-    records: Records, by: str, pattern: str = PATTERN
+    records: Records, by: str, pattern: str = ""
 ) -> tuple[Table, list[tuple[str, str]]]:
     """Make a table with a row per step of each curve.
 
     Args:
         records: of the logs.
-        by: name of metadata, or of an argument of model or task. A run without ``step`` has
-            it in the name of its model.
-        pattern: its group is the step in a text.
+        by: name of metadata, or of an argument of the model. A run without ``step`` has it in the
+            name of its model.
+        pattern: its group is the step in a text; by default `PATTERN`.
 
     Returns:
         The table, whose first column names the curve; location and reason of each log that is in
@@ -45,7 +45,7 @@ def curve_table(
     curves: defaultdict[str, dict[float, PairedRun]] = defaultdict(dict)
     left_out = [*records.passed_over]
     for number, run in records.runs[::-1].iterrows():
-        step, model = _step(records.headers[number].eval, by, pattern)
+        step, model = _step(records.headers[number].eval, by, pattern or PATTERN)
         curve = ", ".join([model, *run[["section", "task", "condition", "data"]]])
         if step is None or step in curves[curve]:
             left_out.append((run["location"], "it has no step, or a later run of it counts"))
@@ -93,7 +93,7 @@ def compare_steps(runs: Sequence[PairedRun]) -> Rows:
 def _step(spec: EvalSpec, by: str, pattern: str) -> tuple[float | None, str]:
     """The step of a run, None without one; and its model with a star for the step."""
     model = spec.model
-    facts = {"step": model, **spec.model_args, **spec.task_args, **(spec.metadata or {})}
+    facts = {"step": model, **spec.model_args, **(spec.metadata or {})}
     text = str(facts.get(by, ""))
     for step in re.findall(pattern, model):
         model = "*".join(model.rsplit(step, 1))

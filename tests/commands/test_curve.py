@@ -94,6 +94,15 @@ def test_the_step_may_be_metadata_and_a_later_run_replaces_an_earlier_one(tmp_pa
     assert [line for line in output.splitlines() if "01.eval" in line or "03.eval" in line]
 
 
+def test_the_step_may_be_an_argument_of_the_model(tmp_path: Path) -> None:
+    for revision in ("step500", "step2000"):
+        fields = {"model_args": {"revision": revision}}
+        write_log(tmp_path / "logs", "CI" * 20, model="hf/org/model", fields=fields)
+    code, output = run("curve", tmp_path / "logs", "--by", "revision", "--out", tmp_path / "out")
+    assert code == 0, output
+    assert pd.read_csv(tmp_path / "out" / "curve.csv")["Step"].tolist() == [500, 2000]
+
+
 def test_a_pattern_finds_the_step_and_models_have_curves_of_their_own(tmp_path: Path) -> None:
     for model in ("x/a-v10-base", "x/a-v20-base", "x/b-v10-base"):
         write_log(tmp_path / "logs", "CI" * 20, model=model)
