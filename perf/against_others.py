@@ -1,16 +1,16 @@
-"""How fast the suite asks questions with four options, beside bare Inspect and
-lm-evaluation-harness.
+"""What asking questions with four options costs, beside bare Inspect and lm-evaluation-harness.
 
 All tools ask the same questions of ZIQI-Eval, each in a process of its own, and write a log of
-every sample. The model is a dummy without delay: ``baseline/chance``, and the dummy of
-lm-evaluation-harness.
+every sample. Models are dummies without delay; those of bare Inspect and of the suite's task write
+the same reply. `music-evals run` in shards asks ``baseline/chance``.
 
-    python perf/against_others.py data/ziqi [--questions 14000] [--shards 1,2,4] [--connections 64]
-        [--lm-eval VENV/bin/python]
+    python perf/against_others.py data/ziqi [--questions 1000,3000,10000,14000] [--repeats 5]
+        [--shards 1,2] [--reply answer|long|unread] [--lm-eval VENV/bin/python]
 
 The dataset is a folder that `music-evals build ziqi` wrote. lm-evaluation-harness
-(``lm_eval[api]``) needs an environment of its own; without `--lm-eval` it is left out. Memory is
-the sum over a tool's processes, twice a second.
+(``lm_eval[api]``) needs an environment of its own; without `--lm-eval` it is left out. The tools
+take turns; a row has the least CPU time of all repeats. Memory is the sum over a tool's processes.
+A log's bytes are those of its file.
 """
 
 import json
@@ -19,27 +19,32 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 import typer
-from inspect_ai import Task
+from inspect_ai import Task, task
 from inspect_ai import eval as inspect_eval
-from inspect_ai.dataset import Dataset, MemoryDataset, Sample
+from inspect_ai.dataset import json_dataset
+from inspect_ai.model import ModelAPI, ModelOutput, modelapi
 from inspect_ai.scorer import pattern
 from inspect_ai.solver import generate
 
-from music_evals.evals.ziqi import comprehension
-
-MODEL = "baseline/chance"
+CHARACTERS = 8_000
+SENTENCE = "The kick falls on the beat, and the snare does not. "
+LONG = SENTENCE * (CHARACTERS // len(SENTENCE))
+REPLIES: Mapping[str, str] = {
+    "answer": "[[答案：B]]",
+    "long": f"{LONG}\n[[答案：B]]",
+    "unread": LONG,
+}
 SUITE = "from music_evals.commands.main import app; app()"
 LM_EVAL_TASK = """\
 task: questions
 dataset_path: json
-dataset_kwargs: {data_files: {test: FOLDER/data/test.jsonl}}
+dataset_kwargs: {data_files: {test: FOLDER/questions.jsonl}}
 test_split: test
 output_type: generate_until
 doc_to_text: "{{input}}"
@@ -50,11 +55,39 @@ metric_list: [{metric: exact_match}]
 
 
 class Run(NamedTuple):
-    """What one run took: seconds, CPU seconds, and peak memory of all processes in MiB."""
+    """What one run took: CPU seconds, seconds, peak memory of all processes in MiB, and bytes of
+    its logs.
+    """
 
-    seconds: float
     cpu: float
+    seconds: float
     mebibytes: float
+    logged: int
+
+
+@modelapi(name="dummy")
+class Dummy(ModelAPI):
+    """Writes one reply, named like the model."""
+
+    async def generate(self, *_: Any, **__: Any) -> ModelOutput:
+        """Return the reply."""
+        return ModelOutput.from_content("dummy", REPLIES[self.model_name])
+
+
+@task
+def bare(questions: str) -> Task:
+    """Ask the questions with nothing but Inspect."""
+    return Task(json_dataset(questions), solver=generate(), scorer=pattern("([ABCD])"))
+
+
+def ask(tool: str, dataset: str, folder: str, reply: str, limit: int) -> None:
+    """Ask the questions in this process, as `inspect eval` does."""
+    from music_evals.evals.ziqi import comprehension
+
+    made = bare(f"{folder}/questions.jsonl") if tool == "bare" else comprehension(dataset=dataset)
+    options = {"max_tokens": 100, "max_connections": 64, "display": "plain", "limit": limit}
+    (log,) = inspect_eval(made, model=f"dummy/{reply}", log_dir=f"{folder}/logs", **options)
+    assert log.status == "success", log.error
 
 
 def measure(command: Sequence[str], folder: Path) -> Run:
@@ -62,17 +95,22 @@ def measure(command: Sequence[str], folder: Path) -> Run:
     paths = {"HF_HOME": f"{folder}/huggingface", "PYTHONPATH": str(Path(__file__).parents[1])}
     environment = {**os.environ, **paths, "HF_HUB_OFFLINE": "1"}
     output = folder / "output.txt"
-    started, peak = time.perf_counter(), 0
+    before, started, peak = _logged(folder), time.perf_counter(), 0
     with output.open("wb") as file:
         process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=file, env=environment)
         ended = 0
         while not ended:
             peak = max(peak, resident_bytes(process.pid))
-            time.sleep(0.1 if time.perf_counter() - started < 20 else 0.5)
+            time.sleep(0.2)
             ended, status, used = os.wait4(process.pid, os.WNOHANG)
     if status:
         sys.exit(f"{' '.join(command)} failed:\n{output.read_text(errors='replace')[-3000:]}")
-    return Run(time.perf_counter() - started, used.ru_utime + used.ru_stime, peak / 2**20)
+    seconds, cpu = time.perf_counter() - started, used.ru_utime + used.ru_stime
+    return Run(cpu, seconds, peak / 2**20, _logged(folder) - before)
+
+
+def _logged(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*.eval"))
 
 
 def resident_bytes(pid: int) -> int:
@@ -83,76 +121,76 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
-def suite_command(dataset: Path, questions: int, shards: int, connections: int) -> list[str]:
-    words = (
-        f"run ziqi_comprehension --model {MODEL} -T dataset={dataset} --limit {questions} "
-        f"--display none --shards {shards} --max-connections {max(1, connections // shards)} "
-        f"--log-dir suite-{shards}"
-    )
-    return [sys.executable, "-c", SUITE, *words.split()]
+def write_questions(dataset: Path, folder: Path, limit: int) -> int:
+    """Write the questions, and the task of lm-evaluation-harness; return how many there are."""
+    from music_evals.evals.ziqi import comprehension
 
-
-def lm_eval_command(python: str, folder: Path, samples: Sequence[Sample]) -> list[str]:
-    """Write the questions and the task of lm-evaluation-harness, and make its command."""
     lines = []
-    for sample in samples:
+    for sample in comprehension(dataset=str(dataset)).dataset[:limit]:
         row = {"id": sample.id, "input": sample.input[0].text, "target": sample.target}
         lines.append(json.dumps(row))
-    (folder / "data").mkdir()
-    (folder / "data" / "test.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "questions.jsonl").write_text("\n".join(lines) + "\n")
     (folder / "questions.yaml").write_text(LM_EVAL_TASK.replace("FOLDER", str(folder)))
-    words = (
-        f"--model dummy --tasks questions --include_path {folder} --log_samples "
-        f"--output_path {folder}/lm_eval"
-    )
-    return [python, "-m", "lm_eval", *words.split()]
+    return len(lines)
 
 
-def ask_bare(samples: Sequence[Sample], connections: int) -> None:
-    """Ask the questions with nothing but Inspect."""
-    bare = [Sample(id=sample.id, input=sample.input, target=sample.target) for sample in samples]
-    task = Task(dataset=MemoryDataset(bare), solver=generate(), scorer=pattern("([ABCD])"))
-    options = {"max_connections": connections, "max_tokens": 100}
-    (log,) = inspect_eval(task, model=MODEL, display="none", log_dir="bare", **options)
-    assert log.status == "success", log.error
+def commands(
+    dataset: Path, folder: Path, reply: str, questions: int, shards: Sequence[str], lm_eval: str
+) -> dict[str, list[str]]:
+    """The command of each tool."""
+    own = [str(dataset), str(folder), reply, str(questions)]
+    tools = {
+        "bare Inspect": [sys.executable, __file__, "ask", "bare", *own],
+        "the suite's task": [sys.executable, __file__, "ask", "suite", *own],
+    }
+    for count in shards:
+        words = (
+            f"run ziqi_comprehension --model baseline/chance -T dataset={dataset} "
+            f"--limit {questions} --display none --shards {count} --max-connections 64 "
+            f"--log-dir {folder}/{count}-{time.time()}"
+        )
+        tools[f"music-evals run, {count} shards"] = [sys.executable, "-c", SUITE, *words.split()]
+    if lm_eval:
+        words = (
+            f"-m lm_eval --model dummy --tasks questions --include_path {folder} --log_samples "
+            f"--output_path {folder}/lm_eval"
+        )
+        tools["lm-evaluation-harness"] = [lm_eval, *words.split()]
+    return tools
 
 
 def main(
     dataset: Path,
-    questions: int = 14_000,
-    shards: str = "1,2,4",
-    connections: int = 64,
+    questions: str = "3000",
+    repeats: int = 3,
+    shards: str = "",
+    reply: str = "answer",
     lm_eval: str = "",
-    bare: Annotated[bool, typer.Option("--bare", hidden=True)] = False,
 ) -> None:
-    """Run every tool, and print a table."""
+    """Run every tool in turn, and print a table for each number of questions."""
     dataset = dataset.resolve()
-    data: Dataset = comprehension(dataset=str(dataset)).dataset
-    samples = list(islice(data, questions))
-    if bare:
-        ask_bare(samples, connections)
-        return
-    limits = ["--questions", str(questions), "--connections", str(connections)]
-    commands = {"bare Inspect": [sys.executable, __file__, str(dataset), *limits, "--bare"]}
-    for count in map(int, shards.split(",")):
-        command = suite_command(dataset, questions, count, connections)
-        commands[f"music-evals, {count} shards"] = command
-    with tempfile.TemporaryDirectory() as name:
-        if lm_eval:
-            commands["lm-evaluation-harness"] = lm_eval_command(lm_eval, Path(name), samples)
-        runs = {tool: measure(command, Path(name)) for tool, command in commands.items()}
-    print(f"{len(samples)} questions, load {os.getloadavg()[0]:.1f}\n")
-    print(
-        "| tool | samples a second | seconds | CPU seconds | peak MiB | seconds / bare Inspect's |"
-    )
-    print("|---|---|---|---|---|---|")
-    for tool, run in runs.items():
-        cells = (
-            f"{len(samples) / run.seconds:.0f} | {run.seconds:.1f} | {run.cpu:.1f} | "
-            f"{run.mebibytes:.0f} | {run.seconds / runs['bare Inspect'].seconds:.2f}"
-        )
-        print(f"| {tool} | {cells} |")
+    for limit in map(int, questions.split(",")):
+        runs: dict[str, list[Run]] = {}
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                count = write_questions(dataset, folder, limit)
+                counts = [part for part in shards.split(",") if part]
+                tools = commands(dataset, folder, reply, count, counts, lm_eval)
+                for tool, command in tools.items():
+                    runs.setdefault(tool, []).append(measure(command, folder))
+        print(f"\n{count} questions, reply {reply}, load {os.getloadavg()[0]:.1f}\n")
+        print("| tool | CPU seconds | / bare Inspect's | seconds | peak MiB | bytes of log |")
+        print("|---|---|---|---|---|---|")
+        least = {tool: Run(*map(min, zip(*several, strict=True))) for tool, several in runs.items()}
+        for tool, run in least.items():
+            ratio = run.cpu / least["bare Inspect"].cpu
+            cells = f"{run.cpu:.1f} | {ratio:.2f} | {run.seconds:.1f} | {run.mebibytes:.0f}"
+            print(f"| {tool} | {cells} | {run.logged // count or '–'} |", flush=True)
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    if sys.argv[1:2] == ["ask"]:
+        ask(*sys.argv[2:6], int(sys.argv[6]))
+    else:
+        typer.run(main)

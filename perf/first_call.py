@@ -2,8 +2,7 @@
 
 Each task starts in a process of its own, with an empty folder in MUSIC_EVALS_CACHE, as `inspect
 eval FILE@TASK` starts it. The measurement ends when the task asks the model for the first time. CPU
-seconds include all processes that the task started and waited for. The load is that of the machine
-at the first request.
+seconds include all processes that the task started and waited for.
 
     python perf/first_call.py [--only lilybench] [--root CLONE]
 """
@@ -49,10 +48,7 @@ def ask(task: str, params: dict[str, Any]) -> None:
         async def generate(self, *_: Any, **__: Any) -> Any:
             spent = os.times()
             seconds = spent.user + spent.system + spent.children_user + spent.children_system
-            print(
-                json.dumps({"at": time.time(), "cpu": seconds, "load": os.getloadavg()[0]}),
-                flush=True,
-            )
+            print(json.dumps({"at": time.time(), "cpu": seconds}), flush=True)
             os._exit(0)
 
     tasks = task or Task(dataset=MemoryDataset([Sample("Hello")]))
@@ -68,7 +64,7 @@ def ask(task: str, params: dict[str, Any]) -> None:
 
 
 def measure(task: str, params: dict[str, Any], root: str) -> dict[str, float]:
-    """Return seconds, CPU seconds and load of a start from an empty cache."""
+    """Return seconds and CPU seconds of a start from an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         started = time.time()
         ended = subprocess.run(
@@ -87,21 +83,17 @@ def main(only: str = "", root: str = ".") -> None:
     """Print a row for each start."""
     plain = measure("", {}, os.path.abspath(root))
     print(
-        "| start | seconds | of CPU | load | ratio of CPU to the plain start "
-        "|\n|---|---|---|---|---|",
+        "| start | seconds | of CPU | ratio of CPU to the plain start |\n|---|---|---|---|",
         flush=True,
     )
     for name, (task, params) in STARTS.items():
         if only in name or name == PLAIN:
             figures = plain if name == PLAIN else measure(task, params, os.path.abspath(root))
             ratio = figures["cpu"] / plain["cpu"]
-            cells = (
-                f"{figures['wall']:.1f}",
-                f"{figures['cpu']:.1f}",
-                f"{figures['load']:.1f}",
-                f"{ratio:.1f}",
+            print(
+                f"| {name} | {figures['wall']:.1f} | {figures['cpu']:.1f} | {ratio:.1f} |",
+                flush=True,
             )
-            print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

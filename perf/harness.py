@@ -1,15 +1,14 @@
-"""What the suite adds to Inspect's own time: MUSE's tasks against a bare Inspect task.
+"""What LogicLM adds to Inspect's own time: MUSE's syncopation against a bare Inspect task.
 
 The bare task sends the same prompts to the same model, with Inspect's own `generate` and `match`.
-For LogicLM it sends two requests, as many as a formulation that is valid at once. It does so once
-with a tool call in between and once without: the difference is the cost of the tool event in a log
-of LogicLM.
+It sends two requests, as many as a formulation that is valid at once. It does so once with a tool
+call in between and once without: the difference is the cost of the tool event in a log of LogicLM.
 
 Both tasks run alternately in one process with the same flags, from making the task to writing its
 log. Compare the ratios of CPU times: other work on the machine changes them least. Sound and
 pictures in the log are off (`media=0`).
 
-    python perf/harness.py [--samples 500] [--repeats 10] [--model baseline/chance] [--only logiclm]
+    python perf/harness.py [--samples 500] [--repeats 10] [--model baseline/chance]
 """
 
 import statistics
@@ -25,7 +24,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, execute_tools
 from inspect_ai.scorer import match
-from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef
 
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
@@ -101,23 +100,14 @@ def compare(title: str, make: Callable[[], Task], asker: Solver, model: str, rep
         )
 
 
-def main(
-    samples: int = 500, repeats: int = 10, model: str = "baseline/chance", only: str = ""
-) -> None:
-    """Compare MUSE's strategies with a bare Inspect task."""
+def main(samples: int = 500, repeats: int = 10, model: str = "baseline/chance") -> None:
+    """Compare LogicLM with two requests, with a tool call between them and without."""
     with tempfile.TemporaryDirectory() as folder:
         write(build_generated(counts=Counts(samples, 2, 4)), Path(folder) / "muse")
-        for strategy, requests, asker in (
-            ("standalone", "one call", generate()),
-            ("cot", "one call", generate()),
-            ("logiclm", "two calls and a tool", ask_twice(with_tool=True)),
-            ("logiclm", "two calls", ask_twice(with_tool=False)),
-        ):
-            if only in ("", strategy):
-                make = partial(syncopation, dataset=f"{folder}/muse", strategy=strategy, media=0)
-                compare(
-                    f"{strategy} against {requests}, {samples} samples", make, asker, model, repeats
-                )
+        make = partial(syncopation, dataset=f"{folder}/muse", strategy="logiclm", media=0)
+        for requests, with_tool in (("two calls and a tool", True), ("two calls", False)):
+            title = f"LogicLM against {requests}, {samples} samples"
+            compare(title, make, ask_twice(with_tool), model, repeats)
 
 
 if __name__ == "__main__":

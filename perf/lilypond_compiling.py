@@ -9,9 +9,8 @@ of a second per text. Nothing is cached.
 
     python perf/lilypond_compiling.py MUTOPIA [--pieces 200]
 
-A third run lets one LilyPond work on several texts (``together``), as builds do. The script checks
-that exit status and MIDI are the same, file by file. Target: at least 8 times as fast on four
-cores.
+The script checks that exit status and MIDI are the same, file by file. Target: at least 8 times as
+fast on four cores.
 """
 
 import resource
@@ -56,39 +55,33 @@ def cpu_seconds() -> float:
 
 
 def compiled(
-    texts: list[str], settings: str | None, workers: int | None, *, together: bool = False
+    texts: list[str], settings: str | None, workers: int | None
 ) -> tuple[float, float, list[Compiled]]:
     """Compile texts; return the seconds that it took, the CPU seconds of all processes, and the
     results.
     """
     cpu, started = cpu_seconds(), time.perf_counter()
-    results = list(
-        compile_texts(texts, settings=settings, limits=LIMITS, workers=workers, together=together)
-    )
+    results = list(compile_texts(texts, settings=settings, limits=LIMITS, workers=workers))
     return time.perf_counter() - started, cpu_seconds() - cpu, results
 
 
 def main(mutopia: Path, pieces: int = 200) -> None:
-    """Compile pieces in three ways, and print the ratios and the differences."""
+    """Compile pieces in both ways, and print the ratios and the differences."""
     print(f"sandbox: {available_confinement()}")
     texts = choose(mutopia, pieces)
     if not texts:
         sys.exit(f"{mutopia} holds no LilyPond file that includes nothing")
     print(f"{len(texts)} texts, {sum(map(len, texts.values())):,} characters")
-    runs = {
-        "compile_texts": compiled(list(texts.values()), None, None),
-        "compile_texts, together": compiled(list(texts.values()), None, None, together=True),
-    }
+    seconds, cpu, results = compiled(list(texts.values()), None, None)
     plain = compiled(list(texts.values()), "", 1)
-    for name, (seconds, cpu, results) in runs.items():
-        print(f"{name}: {seconds:.4g} s, plain {plain[0]:.4g} s, ratio {plain[0] / seconds:.3g}")
-        print(f"  CPU {cpu:.4g} s, plain {plain[1]:.4g} s, ratio {plain[1] / cpu:.3g}", flush=True)
-        for text, ours, theirs in zip(texts, results, plain[2], strict=True):
-            if (ours.status, ours.midi) != (theirs.status, theirs.midi):
-                print(
-                    f"  DIFFERENT {text}: {len(ours.midi)} files, {ours.problem}; plain "
-                    f"{len(theirs.midi)}"
-                )
+    print(f"{seconds:.4g} s, plain {plain[0]:.4g} s, ratio {plain[0] / seconds:.3g}")
+    print(f"CPU {cpu:.4g} s, plain {plain[1]:.4g} s, ratio {plain[1] / cpu:.3g}")
+    for text, ours, theirs in zip(texts, results, plain[2], strict=True):
+        if (ours.status, ours.midi) != (theirs.status, theirs.midi):
+            print(
+                f"DIFFERENT {text}: {len(ours.midi)} files, {ours.problem}; plain "
+                f"{len(theirs.midi)}"
+            )
 
 
 if __name__ == "__main__":

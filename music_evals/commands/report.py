@@ -2,6 +2,7 @@
 numbers.
 """
 
+import gc
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -119,6 +120,7 @@ def _read(paths: "Sequence[Path]") -> "Records":
     from music_evals.evals.registry import defaults_of
     from music_evals.reports.records import read_records
 
+    gc.set_threshold(100_000)  # what is read stays until the end
     with _progress("Reading logs") as progress:
         return read_records(paths, defaults=defaults_of, progress=progress)
 

@@ -153,9 +153,6 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
             "question_language": rows[0]["language"],
             "themes": sorted(openings),
             **{name: ids for name, ids in left_out.items() if ids},
-            "prompt_characters": sum(
-                (sample.metadata or {})["prompt_characters"] for sample in samples
-            ),
         },
         floors=floors,
         is_like=is_generated,
@@ -194,7 +191,6 @@ def record_to_sample(
         "theme": row["theme_en"],
         "subtheme": row["subtheme_en"],
         "rotation": rotation,
-        "prompt_characters": len(prompt),
     }
     if tune := _TUNE.search(question):
         start = prompt.index(question, len(opening))

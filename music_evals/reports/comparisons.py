@@ -7,10 +7,11 @@ have. Each table is a family of its own for Holm's correction; rows with a basel
 so that a baseline changes no p of two models.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from math import isnan
+from math import comb, isnan
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -52,7 +53,27 @@ OUTCOMES = (
 _OPTIONAL = ("Test", "Left out", "Detectable", "p", "Data", "Condition", "Else")
 BASELINE = "baseline/"
 """How names of models begin that are programs."""
+MOST_PAIRED = 12
+"""Models under one condition of which all pairs are tested; of more, see `_tested_pairs`."""
 _NEAR = 0.03  # the largest difference of scores that count as equal
+
+
+class Answer(NamedTuple):
+    """What a run earns on a question: the mean over epochs, and what the question belongs to."""
+
+    value: float
+    cluster: str
+    stratum: str
+
+
+class _Question(NamedTuple):
+    """A question of two runs, with the coarser clusters of the two."""
+
+    pair: str
+    value: float
+    later: float
+    cluster: Hashable
+    stratum: str
 
 
 @dataclass(frozen=True)
@@ -61,17 +82,19 @@ class PairedRun:
 
     Args:
         number: of the run.
+        run: its row of `Records.runs`.
         questions: what is equal for runs that ask the same questions.
         factors: what it may differ in from others, as words.
-        scores: index: pair; ``value``, the mean over epochs, ``cluster`` and ``stratum``.
-        decimals: with which the score of the run, in percent, is shown.
+        answers: by what is equal for the same question in two runs.
+        score: in percent.
     """
 
     number: int
+    run: pd.Series
     questions: tuple[str, ...]
     factors: Mapping[str, str]
-    scores: pd.DataFrame
-    decimals: int = 1
+    answers: Mapping[str, Answer]
+    score: Estimate | None
 
     def rest(self, factor: str) -> tuple[Any, ...]:
         """Return what must be equal where only one factor may differ."""
@@ -118,16 +141,15 @@ def paired_run(records: Records, number: int, run: pd.Series, by: str = "pair") 
     """Return a run as comparisons take it; items with an equal value in a column are a pair."""
     items, params = records.main[number], run["params"]
     counted = items[items["counts"] & items["value"].notna()].groupby(by)
-    scores = counted.agg({"value": "mean", "cluster": "first", "stratum": "first"})
+    means = counted.agg({"value": "mean", "cluster": "first", "stratum": "first"})
+    answers = {pair: Answer(*facts) for pair, *facts in means.itertuples()}
     factors = {name: params[name] for name in params if name not in _NOT_FACTORS}
     factors |= {name: params.get(name, value) for name, value in {**ARMS, **_LATER}.items()}
     factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
     questions = [run["benchmark"], run["data"], run["task"]]
     if same := _facts(run["benchmark"]).get("same_questions"):
         factors[same] = questions.pop()
-    score = records.percent(number)
-    decimals = 1 if score is None else shown_decimals(score)
-    return PairedRun(number, tuple(questions), factors, scores, decimals)
+    return PairedRun(number, run, tuple(questions), factors, answers, records.percent(number))
 
 
 def _facts(benchmark: str) -> Mapping[str, Any]:
@@ -172,7 +194,7 @@ def compared(records: Records, first: str, second: str) -> Table:
     rows = []
     for one, other in product(*sides):
         if one.number != other.number and one.rest(factor) == other.rest(factor):
-            cells = run_labels(records, one)
+            cells = run_labels(one)
             rows.append(paired_row(one, other, [cells[name] for name in names]))
     outcomes = paired_cells(rows)
     if not outcomes:
@@ -218,7 +240,7 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
         by_value = {run.factors[factor]: run for run in group}
         base = by_value.pop(ARMS[factor], None)
         for value, run in by_value.items():
-            first = [*run_labels(records, base or run).values(), value]
+            first = [*run_labels(base or run).values(), value]
             if value == "completion":
                 missing = [None] * (len(OUTCOMES) - 2)
                 probes.append([*first, None, records.percent(run.number), *missing])
@@ -235,20 +257,46 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
 def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:
     """Models under the same condition, on the same questions."""
     rows = []
+    untested: Counter[bool] = Counter()
     for group in _grouped(runs, lambda run: run.rest("model")):
-        for pair in combinations(group, 2):
+        without_baseline = comb(sum(not run.is_baseline for run in group), 2)
+        untested[False] += without_baseline
+        untested[True] += comb(len(group), 2) - without_baseline
+        for pair in _tested_pairs(group):
             first, second = sorted(pair, key=lambda run: run.factors["model"])
-            cells = map(run_labels(records, first).get, ("Task", "Condition", "Data", "Model"))
+            untested[first.is_baseline or second.is_baseline] -= 1
+            cells = map(run_labels(first).get, ("Task", "Condition", "Data", "Model"))
             rows.append(paired_row(first, second, [*cells, second.factors["model"]]))
     columns = ("Task", "Condition", "Data", "First model", "Second model", *OUTCOMES)
-    return _tests(records, benchmark, "models", columns, rows)
+    table = _tests(records, benchmark, "models", columns, rows, untested)
+    if not untested.total():
+        return table
+    left_out = f"{untested.total():,} pairs of models are left out."
+    return replace(table, notes=[*table.notes, *notes("tested_pairs"), left_out])
+
+
+def _tested_pairs(runs: Sequence[PairedRun]) -> list[tuple[PairedRun, PairedRun]]:
+    """All pairs of a few models; of more, those of the best, each with the best, and each with the
+    next.
+    """
+    if len(runs) <= MOST_PAIRED:
+        return [*combinations(runs, 2)]
+    ranked = sorted(runs, key=_rank_of_model)
+    best, rest = ranked[:MOST_PAIRED], ranked[MOST_PAIRED:]
+    neighbours = zip(ranked[MOST_PAIRED - 1 :], rest, strict=False)
+    return [*combinations(best, 2), *((best[0], run) for run in rest), *neighbours]
+
+
+def _rank_of_model(run: PairedRun) -> tuple[bool, float]:
+    """Sorts the best score first, and baselines last."""
+    return run.is_baseline, 0.0 if run.score is None else -run.score.value
 
 
 def _conditions_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:
     """Conditions of one model that differ in one factor."""
     rows = []
     for factor, first, second in _contrasts(benchmark, runs):
-        cells = map(run_labels(records, first, factor).get, ("Task", "Model", "Condition", "Data"))
+        cells = map(run_labels(first, factor).get, ("Task", "Model", "Condition", "Data"))
         values = [factor, first.factors[factor], second.factors[factor]]
         rows.append(paired_row(first, second, [*cells, *values]))
     columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *OUTCOMES)
@@ -267,12 +315,16 @@ def _effects_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) 
             effects.setdefault(effect, []).append((first, second))
     rows = []
     for effect, pairs in effects.items():
-        scores = pd.concat([_joined(*pair).assign(task=pair[0].questions[-1]) for pair in pairs])
-        trials = [*zip(scores["task"], scores.index, strict=True)]
+        questions = []
+        for pair in pairs:
+            task = pair[0].questions[-1]
+            for question in _joined(*pair):
+                trial = task, question.pair
+                questions.append(question._replace(cluster=trial, stratum=""))
+        left_out = sum(_left_out(*pair) for pair in pairs)
         names = sorted({first.factors["model"] for first, _ in pairs})
         has_baseline = any(first.is_baseline for first, _ in pairs)
-        scores = scores.assign(cluster=trials, stratum="")
-        rows.append(_row(scores, [*effect, ", ".join(names)], has_baseline))
+        rows.append(_row(questions, [*effect, ", ".join(names)], left_out, has_baseline))
     columns = ("Effect", "First value", "Second value", "Models", *OUTCOMES)
     return _tests(records, benchmark, "effects", columns, rows)
 
@@ -309,57 +361,71 @@ def paired_row(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> P
     common.
     """
     has_baseline = first.is_baseline or second.is_baseline
-    digits = first.decimals, second.decimals
-    return _row(_joined(first, second), labels, has_baseline, digits)
+    digits = [1 if run.score is None else shown_decimals(run.score) for run in (first, second)]
+    return _row(_joined(first, second), labels, _left_out(first, second), has_baseline, digits)
 
 
-def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
-    """The questions of two runs: their values, ``value`` and ``later``, and the coarser clusters of
-    the two.
-    """
-    coarser = min((first.scores, second.scores), key=lambda scores: scores["cluster"].nunique())
-    columns = {"value": first.scores["value"], "later": second.scores["value"]}
-    return pd.DataFrame({**columns, "cluster": coarser["cluster"], "stratum": coarser["stratum"]})
+def _joined(first: PairedRun, second: PairedRun) -> list[_Question]:
+    """The questions that both runs have."""
+    coarser = min((first.answers, second.answers), key=_number_of_clusters)
+    questions = []
+    for pair, answer in first.answers.items():
+        if later := second.answers.get(pair):
+            _, *groups = coarser[pair]
+            questions.append(_Question(pair, answer.value, later.value, *groups))
+    return questions
+
+
+def _number_of_clusters(answers: Mapping[str, Answer]) -> int:
+    return len({answer.cluster for answer in answers.values()})
+
+
+def _left_out(first: PairedRun, second: PairedRun) -> int:
+    return len(first.answers.keys() ^ second.answers.keys())
 
 
 def _row(
-    scores: pd.DataFrame,
+    questions: Sequence[_Question],
     labels: Sequence[Cell],
+    left_out: int,
     has_baseline: bool,
-    digits: tuple[int, int] = (1, 1),
+    digits: Sequence[int] = (1, 1),
 ) -> PairedRow | None:
     from music_evals.scorers.metrics.clustered import macro_mean
 
-    pairs = scores.dropna(subset=["value", "later"])
-    if not len(pairs):
+    if not questions:
         return None
-    strata = pairs["stratum"].tolist()
-    values, later = pairs["value"].tolist(), pairs["later"].tolist()
+    _, values, later, clusters, strata = zip(*questions, strict=True)
     means = [
-        Estimate(100 * macro_mean(side, strata), n=len(pairs), decimals=decimals)
+        Estimate(100 * macro_mean(side, strata), n=len(questions), decimals=decimals)
         for side, decimals in zip((values, later), digits, strict=True)
     ]
-    comparison = compare(values, later, pairs["cluster"].tolist(), strata)
-    return PairedRow([*labels, *means], comparison, len(scores) - len(pairs), has_baseline)
+    comparison = compare(values, later, clusters, strata)
+    return PairedRow([*labels, *means], comparison, left_out, has_baseline)
 
 
-def run_labels(records: Records, run: PairedRun, without: str = "") -> dict[str, Cell]:
+def run_labels(run: PairedRun, without: str = "") -> dict[str, Cell]:
     """Return what `_LABELS` say of a run; its condition without a factor."""
-    row = records.runs.loc[run.number]
-    model, _, condition, data = labels(row, (without, *ARMS))
-    cells = (row["section"], row["task"], model, condition, data)
+    model, _, condition, data = labels(run.run, (without, *ARMS))
+    cells = (run.run["section"], run.run["task"], model, condition, data)
     return dict(zip(_LABELS, cells, strict=True))
 
 
-def paired_cells(pairs: Sequence[PairedRow | None]) -> Rows:
+def paired_cells(
+    pairs: Sequence[PairedRow | None], untested: Mapping[bool, int] | None = None
+) -> Rows:
     """Return the cells of a table of paired rows, whose p are corrected together; rows with
     baselines apart.
+
+    Args:
+        pairs: the rows.
+        untested: how many pairs without and with a baseline the table leaves out.
     """
     rows = [row for row in pairs if row]
     corrected: dict[int, float] = {}
     for family in (True, False):
         places = [place for place, row in enumerate(rows) if row.has_baseline is family]
-        ps = holm([rows[place].comparison.p for place in places])
+        ps = holm([rows[place].comparison.p for place in places], (untested or {}).get(family, 0))
         corrected |= dict(zip(places, ps, strict=True))
     return [_outcome(row, corrected[place]) for place, row in enumerate(rows)]
 
@@ -394,6 +460,7 @@ def _tests(
     what: str,
     columns: Sequence[str],
     rows: Sequence[PairedRow | None],
+    untested: Mapping[bool, int] | None = None,
 ) -> Table:
     is_effects = what == "effects"
     title = "effects of crossed factors" if is_effects else f"tests between {what}"
@@ -401,7 +468,7 @@ def _tests(
         f"tests_{what}_{benchmark}_{part_of_title(benchmark)}".rstrip("_"),
         f"{load(benchmark).title}: {title}",
         columns,
-        paired_cells(rows),
+        paired_cells(rows, untested),
         [*notes("effects" if is_effects else "tests"), *run_notes(records.current(benchmark))],
         optional=_OPTIONAL,
     )

@@ -8,6 +8,7 @@ ink turns light where the reader prefers dark pages.
 
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import cycle
 from typing import Any
@@ -23,6 +24,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C0679A", "#3393CC", "#B87A00", "#4
 MARKS = "os^Dv"
 GREY = "#8c8c8c"
 _BAND = "#ececec"
+MOST_DRAWN = 60
+"""Rows that a figure has."""
 _MARGIN = 4  # percentage points beside a panel's ends
 _UNNAMED = ("Source", "Data")  # columns of text that do not name a row
 
@@ -72,9 +75,13 @@ def table_figure(
     from matplotlib.figure import Figure
 
     ordered = table.measured_first()
+    left_out = len(ordered.rows) - MOST_DRAWN
+    ordered = replace(ordered, rows=ordered.rows[:MOST_DRAWN], kinds=ordered.kinds[:MOST_DRAWN])
     numeric = ordered.is_numeric()
     panels = [place for place, is_number in enumerate(numeric) if is_number]
     names = _row_names(ordered)
+    if left_out > 0:
+        names.append(f"{left_out} more in the table")
     if published:
         names.append("published models")
     looks = _looks(ordered)

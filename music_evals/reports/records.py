@@ -9,16 +9,17 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from hashlib import blake2b
 from math import inf, isnan, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
-from inspect_ai.log import EvalLog, EvalResults, read_eval_log
+from inspect_ai.log import EvalLog, EvalResults
 from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -60,7 +61,7 @@ GROUPS = ("theme", "subtheme", "kind", "level", "rotation")
 
 _OF_HUB = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}")
 _COMMIT = re.compile("[0-9a-f]{40}")
-_HEADERS = ("header.json", "_journal/start.json")
+_HEADER, _START = "header.json", "_journal/start.json"  # of a run that did not end
 _HEADER_BYTES = 1 << 26
 _SAMPLE_BYTES = 1 << 28
 _BYTES_OF_VALUE = 32  # as few as a value of JSON may have, on average
@@ -85,7 +86,8 @@ not hold them.
 """
 
 
-class Records(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Records:
     """The records of logs.
 
     Args:
@@ -98,22 +100,32 @@ class Records(NamedTuple):
             ``n``, ``source`` (measured, floor or published; published figures have no run), and
             ``unread``: of the main metric, the share of replies that hold no answer that could be
             read.
-        items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair``
-            (equal for the same question in two runs), ``question_key`` (equal for the same question
-            in two benchmarks), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``,
-            ``answer``, ``target``, ``tokens``, ``seconds``, ``is_unread`` (None if the scorer reads
-            no reply), and what the sample's and the score's metadata say.
+        by_run: the items of each run, of all scorers.
         main: the items of the main scorer of each run, without empty columns.
+        estimates: the figures of each run by metric, group and kind of floor.
         headers: header of each run's log.
         passed_over: location of each other log, and why it is not used.
     """
 
     runs: pd.DataFrame
     scores: pd.DataFrame
-    items: pd.DataFrame
+    by_run: Mapping[int, pd.DataFrame]
     main: Mapping[int, pd.DataFrame]
+    estimates: Mapping[int, Mapping[tuple[str, str, str], Estimate]]
     headers: Mapping[int, EvalLog]
     passed_over: Sequence[tuple[str, str]]
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """A row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair``
+        (equal for the same question in two runs), ``question_key`` (equal for the same question in
+        two benchmarks), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``, ``answer``,
+        ``target``, ``tokens``, ``seconds``, ``is_unread`` (None if the scorer reads no reply), and
+        what the sample's and the score's metadata say.
+        """
+        if not self.by_run:
+            return pd.DataFrame(columns=["run", "is_main"])
+        return pd.concat(self.by_run.values(), ignore_index=True)
 
     def current(self, benchmark: str = "", **values: Any) -> pd.DataFrame:
         """Return the runs of a benchmark that are current, with these values of columns; probes are
@@ -129,10 +141,8 @@ class Records(NamedTuple):
 
     def score(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
         """Return a measured figure of a run: the main metric, or another; None without it."""
-        rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "measured")]
         metric = metric or self.runs.at[run, "main_metric"]
-        rows = rows[(rows["metric"] == metric) & (rows["group"] == group)]
-        return _estimate(rows.iloc[0]) if len(rows) else None
+        return self.estimates[run].get((metric, group, ""))
 
     def percent(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
         """Return a measured figure of a run in percent; see `score`."""
@@ -143,9 +153,8 @@ class Records(NamedTuple):
         """Return the floors of the main metric of a run, by their kind: what is earned without the
         music.
         """
-        rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "floor")]
-        rows = rows[rows["group"] == ""]
-        return {row["floor"]: _estimate(row) for _, row in rows.iterrows()}
+        figures = self.estimates[run].items()
+        return {floor: figure for (_, group, floor), figure in figures if floor and not group}
 
 
 def read_records(
@@ -172,35 +181,42 @@ def read_records(
         >>> records.runs[["task", "model", "condition", "n"]]  # doctest: +SKIP
     """
     headers: list[EvalLog] = []
-    rows: list[_Row] = []
+    by_run: dict[int, pd.DataFrame] = {}
     passed_over: list[tuple[str, str]] = []
     with local_logs(*([logs] if isinstance(logs, str | Path) else logs)) as paths:
         for number, path in enumerate(paths, start=1):
             try:
-                header, rows_of_log = _read_log(path, defaults)
+                header, items = _read_log(path, defaults)
             except Exception as error:  # whatever a file that is no log makes a reader raise
                 passed_over.append((plain(str(path)), reason(error)))
             else:
-                rows += [{**row, "run": len(headers)} for row in rows_of_log]
+                items["run"] = len(headers)
+                by_run[len(headers)] = items
                 headers.append(header)
             progress(number, len(paths))
-    items = pd.DataFrame(rows, columns=None if rows else ["run", "is_main"])
-    by_run = dict(list(items.groupby("run")))
-    main = {run: group[group["is_main"]] for run, group in by_run.items()}
-    runs = list(map(_run, headers, fingerprints(headers), main.values()))
+    main = {run: _main_items(items) for run, items in by_run.items()}
+    headlines = [score_of(items) for items in main.values()]
+    runs = list(map(_run, headers, fingerprints(headers), main.values(), headlines))
     frame = pd.DataFrame({"is_current": [], "is_probe": []}, dtype=bool)
     if runs:
         frame = _with_current(pd.DataFrame(runs))
     scores: list[_Row] = []
+    estimates: dict[int, dict[tuple[str, str, str], Estimate]] = {}
     for run, log in enumerate(headers):
-        scores += _scores(run, log, main[run])
+        rows = [*_scores(run, log, main[run], headlines[run])]
+        estimates[run] = {}
+        for row in rows:
+            key = row["metric"], row["group"], row.get("floor", "")
+            estimates[run].setdefault(key, _estimate(row))
+        scores += rows
     for benchmark in dict.fromkeys(run["benchmark"] for run in runs):
         scores += _published_scores(benchmark)
-    main = {run: group.dropna(axis=1, how="all") for run, group in main.items()}
-    return Records(frame, pd.DataFrame(scores), items, main, dict(enumerate(headers)), passed_over)
+    return Records(
+        frame, pd.DataFrame(scores), by_run, main, estimates, dict(enumerate(headers)), passed_over
+    )
 
 
-def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, list[_Row]]:
+def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, pd.DataFrame]:
     """Read the header of a log and its items; an error if it cannot be used."""
     header = read_header(path)
     samples = list(_samples(path, header))
@@ -208,21 +224,27 @@ def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, list[_Row]]:
     _check_usable(header)
     items = _items(header, samples)
     run_facts(header)  # what it cannot show, the report could not either
-    return header, items
+    return header, pd.DataFrame(items)
+
+
+def _main_items(items: pd.DataFrame) -> pd.DataFrame:
+    """The items of the main scorer, without empty columns."""
+    own = items if items["is_main"].all() else items[items["is_main"]]
+    return own.drop(columns=[name for name in own if own[name].isna().all()])
 
 
 def score_of(items: pd.DataFrame) -> Estimate | None:
     """Return the main metric over some items of a run: the headline, or that of a group; None
     without a value.
     """
-    counted = items[items["counts"] & items["value"].notna()]
-    columns = [counted[name].tolist() for name in ("value", "item", "cluster", "stratum")]
-    if "weight" in counted:
-        columns.append(counted["weight"].fillna(1).tolist())
+    is_counted = items["counts"] & items["value"].notna()
+    columns = [items[name][is_counted].tolist() for name in ("value", "item", "cluster", "stratum")]
+    if "weight" in items:
+        columns.append(items["weight"][is_counted].fillna(1).tolist())
     score = estimate(*columns)
-    if score is None or "is_unread" not in counted:
+    if score is None or "is_unread" not in items:
         return score
-    flags = counted["is_unread"].dropna()
+    flags = items["is_unread"][is_counted].dropna()
     return replace(score, unread=float(flags.mean())) if len(flags) else score
 
 
@@ -302,17 +324,17 @@ def read_header(path: Path) -> EvalLog:
         raise ValueError("its name is not UTF-8, or holds control characters")
     if path.suffix == ".eval":
         with zipfile.ZipFile(path) as archive:
-            for name in {*_HEADERS} & {*archive.namelist()}:
-                _read_entry(archive, name, _HEADER_BYTES)
+            is_finished = _HEADER in archive.namelist()
+            data = _read_entry(archive, _HEADER if is_finished else _START, _HEADER_BYTES)
     else:
         _check_size("it", path.stat().st_size, _JSON_BYTES)
         data = path.read_bytes()
         _check_values("it", data, _HEADER_BYTES)
-        json.loads(data)  # Inspect's reader needs memory by the square of the depth of lists
-    log = read_eval_log(str(path), header_only=True)
-    values = log.model_dump(exclude={"samples", "reductions"})
+    values = json.loads(data)
+    for name in ("samples", "reductions"):
+        values.pop(name, None)
     header = EvalLog.model_validate(_plain_values(values, "it"))
-    header.location = log.location
+    header.location = str(path)
     return header
 
 
@@ -555,17 +577,18 @@ def _columns(metadata: _Metadata) -> _Row:
     return columns
 
 
-def _run(log: EvalLog, fingerprint: RunFingerprint, main: pd.DataFrame) -> _Row:
+def _run(
+    log: EvalLog, fingerprint: RunFingerprint, main: pd.DataFrame, headline: Estimate | None
+) -> _Row:
     about, results = log.eval.metadata or {}, log.results or EvalResults()
     benchmark, label = about["benchmark"], about["dataset_label"]
     facts = load(benchmark).tasks[about["config"]]
     args = log.eval.task_args | log.eval.task_args_passed
     params = {name: _hashable(value) for name, value in args.items()}
-    counted = main[main["counts"] & main["value"].notna()]
+    is_counted = main["counts"] & main["value"].notna()
     is_comparable, is_complete = _is_comparable(facts, params, about), _is_complete(log, main)
     if is_comparable and not _has_published_questions(facts, main):
         is_complete = False
-    headline = score_of(main)
     unread = headline.unread if headline else None
     is_alone = bool(about.get("alone"))
     words = _condition(log, fingerprint)
@@ -592,8 +615,8 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, main: pd.DataFrame) -> _Row:
         "unread": nan if unread is None else unread,
         "has_reader": READER in models_by_role(log),
         "errors": results.total_samples - results.completed_samples,
-        "n": counted["item"].nunique(),
-        "clusters": counted["cluster"].nunique(),
+        "n": main["item"][is_counted].nunique(),
+        "clusters": main["cluster"][is_counted].nunique(),
         "is_complete": is_complete,
         "is_published_test": is_published_test,
         "is_alone": is_alone,
@@ -679,12 +702,14 @@ def _with_current(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(is_current=runs.index.isin(last), replaced=alike - 1)
 
 
-def _scores(run: int, log: EvalLog, main: pd.DataFrame) -> Iterator[_Row]:
+def _scores(
+    run: int, log: EvalLog, main: pd.DataFrame, headline: Estimate | None
+) -> Iterator[_Row]:
     """The figures of a run: the main metric, also by group, the other metrics of its log, and its
     floors.
     """
     facts = _Facts.model_validate(log.eval.metadata)
-    yield _row(run, facts.main_metric, "", score_of(main))
+    yield _row(run, facts.main_metric, "", headline)
     for group, items in _groups(main):
         yield _row(run, facts.main_metric, group, score_of(items))
     for metric, figure in _logged_metrics(log):
@@ -763,7 +788,5 @@ def _row(run: int | None, metric: str, group: str, score: Estimate | None) -> _R
     }
 
 
-def _estimate(row: pd.Series) -> Estimate:
-    columns = ("low", "high", "n", "unread")
-    low, high, n, unread = (None if pd.isna(row[name]) else float(row[name]) for name in columns)
-    return Estimate(float(row["value"]), low, high, None if n is None else int(n), unread=unread)
+def _estimate(row: _Row) -> Estimate:
+    return Estimate(row["value"], row["low"], row["high"], row["n"], unread=row["unread"])

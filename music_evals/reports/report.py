@@ -1,6 +1,7 @@
 """The whole report of logs: summary, sections, comparisons, and what the numbers rest on."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -95,7 +96,7 @@ def _ranked(records: Records, summary: Sequence[Table]) -> Records:
     models = dict.fromkeys(row[0] for table in summary for row in table.rows)
     places = {model: place for place, model in enumerate(models)}
     runs = records.runs.assign(rank=records.runs["model"].map(places))
-    return records._replace(runs=runs.sort_values("rank", kind="stable"))
+    return replace(records, runs=runs.sort_values("rank", kind="stable"))
 
 
 def section_tables(records: Records, benchmark: str) -> list[Table]:
@@ -120,17 +121,11 @@ def _without_faulty(
         faults, good = [], []
         for run, location in records.runs["location"].items():
             try:
-                make(_only(records, [run]))
+                make(replace(records, runs=records.runs.loc[[run]]))
                 good.append(run)
             except Exception as fault:
                 faults.append((location, reason(fault)))
         if not faults:
             raise
-    return make(_only(records, good)) if good else [], faults
-
-
-def _only(records: Records, runs: Sequence[int]) -> Records:
-    """Records of some runs, and all published figures."""
-    scores = records.scores[records.scores["run"].isin(runs) | records.scores["run"].isna()]
-    items = records.items[records.items["run"].isin(runs)]
-    return records._replace(runs=records.runs.loc[[*runs]], scores=scores, items=items)
+    rest = replace(records, runs=records.runs.loc[good])
+    return make(rest) if good else [], faults

@@ -22,7 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pandas as pd
 from inspect_ai.log import bundle_log_dir
 
-from music_evals.reports.comparisons import comparison_tables
+from music_evals.reports.comparisons import MOST_PAIRED, comparison_tables
 from music_evals.reports.overview import ranking_table
 from music_evals.reports.page import environment
 from music_evals.reports.records import Records
@@ -125,7 +125,8 @@ def _pairs_table(records: Records, means: Sequence[Aggregate]) -> Table:
             rows.append([benchmark, task, *map(cells.get, _PAIR)])
     rows.sort(key=lambda row: sorted(models.index(str(model)) for model in row[2:4]))
     title = "Two models on the same questions, in percent"
-    return Table("pairs", title, ("Benchmark", "Task", *_PAIR), rows, notes("tests"))
+    lines = notes("tests") + notes("tested_pairs") * (len(models) > MOST_PAIRED)
+    return Table("pairs", title, ("Benchmark", "Task", *_PAIR), rows, lines)
 
 
 def _bundle(folder: Path, runs: pd.DataFrame) -> dict[int, str]:

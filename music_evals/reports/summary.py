@@ -10,6 +10,7 @@ and people do not decide which sections the suite has.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import fmean, mode
 from typing import Any
 
@@ -89,6 +90,7 @@ class Aggregate:
         return self.score and replace(self.score, mark="" if self.is_quality else "‡")
 
 
+@lru_cache(maxsize=1)
 def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     """Return the aggregates of each model, by section and then of the suite; and notes on the
     suite.
@@ -106,8 +108,8 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     means.sort(key=lambda mean: sections.index(mean.section))
     suites, lines = _suite(records, means)
     means += suites
-    models = ranked_models(means)
-    return sorted(means, key=lambda mean: models.index(mean.model)), lines
+    places = {model: place for place, model in enumerate(ranked_models(means))}
+    return sorted(means, key=lambda mean: places[mean.model]), lines
 
 
 def ranked_models(means: Sequence[Aggregate]) -> list[str]:
@@ -148,8 +150,9 @@ def _suite(records: Records, means: Sequence[Aggregate]) -> tuple[list[Aggregate
         if mean.data == usual.get(mean.section):
             by_model[mean.model].append(mean)
     suites, without = [], []
+    tasks = _tasks(ranked)
     for model, own in by_model.items():
-        if _tasks(own) == _tasks(ranked):
+        if _tasks(own) == tasks:
             runs = pd.concat([mean.runs for mean in own])
             normalised = _mean([mean.normalised for mean in own])
             suites.append(Aggregate(model, SUITE, runs, normalised=normalised))
@@ -249,6 +252,8 @@ def summary_table(records: Records) -> Table:
 
 def chosen(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs of a model on a section whose condition counts."""
+    if len(runs) == 1:
+        return runs
 
     def rank(group: pd.DataFrame) -> tuple[Any, ...]:
         nearness = -group["changes"].iloc[0]

@@ -167,7 +167,9 @@ class Table:
         """Return the notes; one that explains a mark, and begins with it, only where a cell has the
         mark.
         """
-        words = "".join(text(cell) for row in self.rows for cell in row)
+        cells = chain.from_iterable(self.rows)
+        marks = (cell.mark if isinstance(cell, Estimate) else cell for cell in cells)
+        words = "".join(filter(None, marks))
         return [note for note in self.notes if note[0] not in "†‡" or note[0] in words]
 
     def is_numeric(self) -> list[bool]:

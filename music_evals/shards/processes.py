@@ -14,6 +14,8 @@ from music_evals.shards.running import Report, Shard, run_shard
 
 DEATHS = 3
 """A shard is given up when it was killed so many times in a row without finishing a sample."""
+_LIBRARIES = ["music_evals.evals.registry", "music_evals.shards.running", "datasets", "openai"]
+"""What all shards need: one process imports it, and the shards are forks of that process."""
 
 
 def run_processes(shards: Sequence[Shard], report: Report) -> list[str]:
@@ -52,10 +54,11 @@ class _Worker:
         self.counted_before = self.counted = counted
         self.finished = 0
         self.error = ""
-        context: Any = get_context("spawn")
+        context: Any = get_context("forkserver")
+        context.set_forkserver_preload(_LIBRARIES)
         self.pipe, its = context.Pipe(duplex=False)
         self.process = context.Process(
-            target=_work, args=(shard, its), name=f"shard {shard.number}"
+            target=_work, args=(shard, its, dict(os.environ)), name=f"shard {shard.number}"
         )
         self.process.start()
         its.close()
@@ -84,7 +87,8 @@ class _Worker:
         return None
 
 
-def _work(shard: Shard, pipe: connection.Connection) -> None:
+def _work(shard: Shard, pipe: connection.Connection, environment: dict[str, str]) -> None:
+    os.environ.update(environment)  # which the process that was forked has of its own start
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         run_shard(shard, pipe.send)

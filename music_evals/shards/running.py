@@ -5,7 +5,6 @@ A shard that was killed reads its folder and asks the rest. Inspect writes a log
 each twentieth of the samples; samples that were finished since then are asked again.
 """
 
-import gc
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,11 +24,6 @@ from music_evals.solvers.abilities import made_for
 SampleId = str | int
 Report = Callable[[int], None]
 """Takes the number of samples that were just finished."""
-
-OBJECTS = 100_000
-"""New objects before Python looks for cycles: Inspect makes thousands per sample, hardly any
-cyclic.
-"""
 
 
 class ShardError(RuntimeError):
@@ -120,8 +114,6 @@ def run_shard(shard: Shard, report: Report) -> None:
         async def on_sample_end(self, data: SampleEnd) -> None:
             report(1)
 
-    gc.freeze()
-    gc.set_threshold(OBJECTS, 20, 100)
     logs = inspect_eval(
         tasks,
         model=model,

@@ -92,6 +92,31 @@ def test_data_of_one_label_and_another_revision_is_other_data(tmp_path: Path) ->
     ]
 
 
+def test_of_many_models_the_best_are_paired_and_p_is_corrected_for_all_pairs(
+    tmp_path: Path,
+) -> None:
+    for right in range(14):
+        write_log(tmp_path, "C" * right + "I" * (14 - right), model=f"vllm/a/m{right:02}")
+    (table,) = comparison_tables(read_records(tmp_path))
+    pairs = {frozenset(row[:2]) for row in zip(*_models_of(table), strict=True)}
+    # 66 pairs of the 12 best, two with the best, two neighbours; 14 models have 91 pairs.
+    assert len(table.rows) == len(pairs) == 70
+    best, worst = "vllm/a/m13", "vllm/a/m00"
+    assert {best, worst} in pairs
+    assert {worst, "vllm/a/m01"} in pairs
+    assert {worst, "vllm/a/m02"} not in pairs
+    assert "21 pairs of models are left out." in table.notes
+    # 13 answers that only the best has right: McNemar's p is 2 ** -12.
+    for name, lowest in {"p": 2**-12, "p (Holm)": 91 * 2**-12}.items():
+        place = table.columns.index(name)
+        assert min(row[place].value for row in table.rows) == pytest.approx(lowest)
+
+
+def _models_of(table: Any) -> list[list[str]]:
+    places = [table.columns.index(f"{which} model") for which in ("First", "Second")]
+    return [[row[place] for row in table.rows] for place in places]
+
+
 def test_epochs_are_one_item_and_a_sample_asked_again_counts_once(tmp_path: Path) -> None:
     write_log(tmp_path, "CICC", epochs=2)
     found = read_records(tmp_path)

@@ -34,7 +34,7 @@ def collect_rarely(task: Task) -> None:
     if not _alive:
         _before = gc.get_threshold()
         gc.set_threshold(max(_before[0], _OBJECTS), *_before[1:])
-    # Of two callbacks the later one is called first: the task has to leave the set before the other.
+    # Of two callbacks the later one is called first, and the task has to leave the set first.
     weakref.finalize(task, _give_back).atexit = False
     _alive.add(task)
 

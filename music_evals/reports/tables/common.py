@@ -4,7 +4,7 @@ tables.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import Any
 
@@ -40,6 +40,7 @@ NOT_PUBLISHED = (
 )
 
 _FEW_CLUSTERS = 20
+_TAIL = (1 - 0.95) / 2
 _TITLES = {
     "zero": "Zero-shot",
     "few": "Few-shot",
@@ -332,7 +333,7 @@ def protocols_table(records: Records, benchmark: str) -> Table | None:
     runs = runs[[records.score(run, OFFICIAL) is not None for run in runs.index]]
     if not len(runs):
         return None
-    answers = records.items[records.items["run"].isin(runs.index)].pivot_table(
+    answers = pd.concat([records.by_run[run] for run in runs.index]).pivot_table(
         index=["run", "sample", "epoch"], columns="scorer", values="value", aggfunc="first"
     )
     differs = (answers["strict_choice"] != answers["official_choice"]).groupby("run").mean()
@@ -432,7 +433,8 @@ def cost_table(records: Records) -> Table:
     """Make the table of medians and 90th percentiles of output tokens and seconds of a response."""
     rows: Rows = []
     for number, run in records.current().iterrows():
-        responses = records.main[number].drop_duplicates(["sample", "epoch"])
+        items = records.main[number]
+        responses = items.loc[~items.duplicated(["sample", "epoch"]), :]
         quantiles = [_quantile(responses, column, share) for _, column, share in _AMOUNTS]
         first = [run["section"], title_of(run["task"]), *labels(run), records.percent(number)]
         rows.append([*first, count(len(responses)), *quantiles])
@@ -445,12 +447,24 @@ def cost_table(records: Records) -> Table:
 
 def _quantile(responses: pd.DataFrame, column: str, share: float) -> Estimate | None:
     """A quantile with a distribution-free interval; None without values."""
-    from scipy import stats
-
-    values = responses.get(column, pd.Series(dtype=float)).dropna().to_numpy()
+    values = np.sort(responses.get(column, pd.Series(dtype=float)).dropna().to_numpy())
     if not len(values):
         return None
-    ends = stats.quantile_test(values, p=share).confidence_interval()
-    low, high = (None, None) if np.isnan(ends).any() else map(float, ends)
+    first, last = _quantile_places(len(values), share)
+    low = high = None
+    if first >= 0 and last < len(values):
+        low, high = float(values[first]), float(values[last])
     quantile = float(np.quantile(values, share))
     return Estimate(quantile, low, high, len(values), 0 if column == "tokens" else 2)
+
+
+@cache
+def _quantile_places(n: int, share: float) -> tuple[int, int]:
+    """The places of the ends of the interval among so many sorted values.
+
+    Source: W. J. Conover, "Practical Nonparametric Statistics" (1999), section 3.2.
+    """
+    from scipy import stats
+
+    below = stats.binom(n, share)
+    return int(below.ppf(_TAIL)) - 1, int(below.isf(_TAIL))

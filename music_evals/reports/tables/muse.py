@@ -85,8 +85,8 @@ def formulations(records: Records, benchmark: str = "muse") -> Table:
         return share_of(items[column], items)
 
     def final_answer(run: int) -> Cell:
-        items = records.items
-        return percent(score_of(items[(items["run"] == run) & (items["scorer"] == "final_answer")]))
+        items = records.by_run[run]
+        return percent(score_of(items[items["scorer"] == "final_answer"]))
 
     def refinements(run: int) -> Cell:
         return Estimate(float(records.main[run]["refinements"].mean()), decimals=2)
@@ -100,7 +100,8 @@ def formulations(records: Records, benchmark: str = "muse") -> Table:
         "No decision": partial(fact, "no_decision"),
         "Agreement": partial(fact, "agreement"),
     }
-    if "right_notes" in records.items:  # only the log of a valid formulation has it
+    # Only the log of a valid formulation has it.
+    if any("right_notes" in items for items in records.main.values()):
         figures["Right notes"] = partial(fact, "right_notes")
     return run_table(
         f"{benchmark}_logiclm",

@@ -10,6 +10,7 @@ the same outcomes give the same figures.
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from itertools import product
 from math import inf, nan, sqrt
 from typing import Literal, NamedTuple
@@ -109,6 +110,7 @@ def _compare_independent(differences: Floats) -> Comparison:
     return Comparison(difference, low, high, exact_mcnemar(*only), pairs, "McNemar", error, inf)
 
 
+@cache
 def exact_mcnemar(first_only: int, second_only: int) -> float:
     """p of McNemar's exact test, from the numbers of samples that only one of the two has right."""
     from scipy import stats
@@ -196,17 +198,18 @@ def sign_flip_test(totals: Outcomes, *, resamples: int = 10_000) -> float:
     return (as_far + 1) / (resamples + 1)
 
 
-def holm(ps: Sequence[float]) -> list[float]:
+def holm(ps: Sequence[float], untested: int = 0) -> list[float]:
     """Holm's correction for many tests: the adjusted p of each, in the same order.
 
     If every adjusted p below 0.05 is called a difference, the risk that any of these calls is wrong
-    is 5%.
+    is 5%. It is at most that where ps are chosen out of more tests by their data, and `untested`
+    says how many tests were left out; these count as if their p were 1.
 
     Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
     """
     order = np.argsort(ps, kind="stable")
     adjusted = np.empty(len(ps))
     adjusted[order] = np.maximum.accumulate(
-        (len(ps) - np.arange(len(ps))) * np.asarray(ps)[order]
+        (len(ps) + untested - np.arange(len(ps))) * np.asarray(ps)[order]
     ).clip(max=1)
     return [float(p) for p in adjusted]

@@ -6,6 +6,7 @@ variance is that of the differences of two models' values on the same question.
 Source: E. Miller, "Adding Error Bars to Evals", arXiv 2411.00640, section 5.
 """
 
+from functools import cache
 from math import ceil, inf, isinf, sqrt
 
 LEVEL = 0.05
@@ -47,6 +48,7 @@ def paired_variance(first: float, second: float, correlation: float) -> float:
     return one + other - 2 * correlation * sqrt(one * other)
 
 
+@cache
 def _quantiles(freedom: float) -> float:
     from scipy import stats
 

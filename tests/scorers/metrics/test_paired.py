@@ -137,6 +137,9 @@ def test_holm_is_that_of_statsmodels(size: int) -> None:
     ps = np.random.default_rng(size).uniform(0, 0.2, size).round(2)  # with ties
     assert holm(ps.tolist()) == pytest.approx(list(multipletests(ps, method="holm")[1]))
     assert holm([]) == []
+    with_ones = [*ps.tolist(), *[1.0] * 7]
+    adjusted = multipletests(with_ones, method="holm")[1][:size]
+    assert holm(ps.tolist(), untested=7) == pytest.approx(list(adjusted))
 
 
 def test_the_same_outcomes_give_the_same_figures_and_swapped_ones_the_opposite() -> None:
