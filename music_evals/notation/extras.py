@@ -16,6 +16,7 @@ EXTRAS = {
     "google": ("google-genai",),
     "cluster": ("ray", "s3fs"),
     "finetune": ("peft", "trl"),
+    "trackers": ("tensorboard", "torch", "wandb"),
 }
 """Extra of this package → packages that it needs; a model provider needs the extra of its name."""
 

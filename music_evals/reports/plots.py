@@ -112,6 +112,30 @@ def table_figure(
         return _svg(table.title, drawing)
 
 
+def curves_figure(scores: str) -> str:
+    """Draw scores by step, a panel per curve, with a band for the intervals; return SVG, or nothing
+    without matplotlib.
+
+    Args:
+        scores: the table of `music_evals.reports.curves` as CSV.
+    """
+    if not find_spec("matplotlib"):
+        return ""
+    import pandas as pd
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    curves = [*pd.read_csv(io.StringIO(scores)).groupby("Curve")]
+    with style.context(["default", dict(_STYLE)]):
+        drawing = Figure(figsize=(7.5, 2.5 * len(curves)), layout="tight")
+        for place, (curve, rows) in enumerate(curves, 1):
+            axes = drawing.add_subplot(len(curves), 1, place)
+            axes.set(title=curve, xlabel="step", ylabel="score (%)", ylim=(0, 100))
+            axes.plot("Step", "Score", "o-", data=rows)
+            axes.fill_between("Step", "Score low", "Score high", data=rows, alpha=0.2)
+        return _svg("Scores by step", drawing)
+
+
 def _row_names(table: Table) -> list[str]:
     """What the text of each row says, without source and data."""
     columns = [

@@ -1,0 +1,201 @@
+"""`music-evals curve`: figures against scipy and statsmodels, where the step is, and watching."""
+
+import re
+import sys
+import time
+from math import sqrt
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from music_evals.commands.main import main
+from music_evals.reports import plots
+from music_evals.reports.curves import PATTERN
+from tests.commands.cli import run
+from tests.reports.logs import write_log
+
+# Of 40 questions, how many each step has right: the first ones, so that of two steps only one has
+# questions right that the other has wrong.
+RIGHT = {100: 12, 200: 26, 300: 30, 400: 29}
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    folder = tmp_path / "logs"
+    for step, right in RIGHT.items():
+        write_log(folder, "C" * right + "I" * (40 - right), model=f"hf//checkpoints/step-{step}")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("hf//data/checkpoint-2000/", "2000"),
+        ("vllm/org/model-step500-tokens4B", "500"),
+        ("hf/x/step-100/checkpoint-7", "7"),
+        ("hf/org/m_iter_0005000", "0005000"),
+        ("hf//a/epoch=1-step=250.ckpt", "250"),
+        ("hf//runs/500", "500"),
+        ("1000.0", "1000.0"),
+        ("hf/org/Qwen2.5-7B", None),
+        ("1e6", None),
+    ],
+)
+def test_a_name_has_its_step_behind_a_word_or_at_its_end(name: str, step: str | None) -> None:
+    assert next(iter(re.findall(PATTERN, name)), None) == step
+
+
+def test_figures_are_those_of_scipy_and_statsmodels(logs: Path, tmp_path: Path) -> None:
+    code, output = run("curve", logs, "--out", tmp_path / "out")
+    assert code == 0, output
+    table = pd.read_csv(tmp_path / "out" / "curve.csv")
+    assert table["Step"].tolist() == [*RIGHT]
+    for row, right in zip(table.to_dict("records"), RIGHT.values(), strict=True):
+        low, high = proportion_confint(right, 40, method="wilson")
+        shown = [row["Score"], row["Score low"], row["Score high"]]
+        assert shown == pytest.approx([2.5 * right, 100 * low, 100 * high])
+        assert row["Score n"] == 40
+    scores = [*RIGHT.values()]
+    for name, prefix, before in (
+        ("Change", "", scores[:-1]),
+        ("Since first", "First: ", scores[:1] * 3),
+    ):
+        changes = [later - right for later, right in zip(scores[1:], before, strict=True)]
+        ps = [binomtest(max(change, 0), abs(change)).pvalue for change in changes]
+        assert table[name].tolist()[1:] == pytest.approx([2.5 * change for change in changes])
+        assert table[f"{prefix}p"].tolist()[1:] == pytest.approx(ps)
+        holm = multipletests(ps, method="holm")[1]
+        assert table[f"{prefix}p (Holm)"].tolist()[1:] == pytest.approx(holm)
+    # Bonett and Price: 14 questions that only the second step has right.
+    gained, lost = 15 / 42, 1 / 42
+    half = 1.959964 * sqrt((gained + lost - (gained - lost) ** 2) / 42)
+    ends = [table["Change low"][1], table["Change high"][1]]
+    assert ends == pytest.approx([100 * (gained - lost - half), 100 * (gained - lost + half)])
+    svg = (tmp_path / "out" / "curve.svg").read_text(encoding="utf-8")
+    assert "hf//checkpoints/step-*" in svg
+
+
+def test_the_step_may_be_metadata_and_a_later_run_replaces_an_earlier_one(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    for tokens, right in ((1e9, 10), (2e9, 20), (2e9, 30)):
+        about = {"tokens": tokens}
+        write_log(folder, "C" * right + "I" * (40 - right), model="vllm/served", about=about)
+    write_log(folder, "CI" * 20, model="vllm/served")
+    code, output = run("curve", folder, "--by", "tokens", "--out", tmp_path / "out")
+    assert code == 0, output
+    table = pd.read_csv(tmp_path / "out" / "curve.csv")
+    assert table[["Step", "Score"]].to_numpy().tolist() == [[1e9, 25], [2e9, 75]]
+    assert [line for line in output.splitlines() if "01.eval" in line or "03.eval" in line]
+
+
+def test_the_step_may_be_an_argument_of_the_model(tmp_path: Path) -> None:
+    for revision in ("step500", "step2000"):
+        fields = {"model_args": {"revision": revision}}
+        write_log(tmp_path / "logs", "CI" * 20, model="hf/org/model", fields=fields)
+    code, output = run("curve", tmp_path / "logs", "--by", "revision", "--out", tmp_path / "out")
+    assert code == 0, output
+    assert pd.read_csv(tmp_path / "out" / "curve.csv")["Step"].tolist() == [500, 2000]
+
+
+def test_a_pattern_finds_the_step_and_models_have_curves_of_their_own(tmp_path: Path) -> None:
+    for model in ("x/a-v10-base", "x/a-v20-base", "x/b-v10-base"):
+        write_log(tmp_path / "logs", "CI" * 20, model=model)
+    out = tmp_path / "out"
+    code, output = run("curve", tmp_path / "logs", "--pattern", r"v(\d+)-base", "--out", out)
+    assert code == 0, output
+    table = pd.read_csv(out / "curve.csv")
+    steps = {name[:11]: rows["Step"].tolist() for name, rows in table.groupby("Curve")}
+    assert steps == {"x/a-v*-base": [10, 20], "x/b-v*-base": [10]}
+
+
+def test_steps_without_a_common_question_are_refused(tmp_path: Path) -> None:
+    write_log(tmp_path, "CI", model="x/step-1")
+    other = [{"id": name, "asks": "?"} for name in "ab"]
+    write_log(tmp_path, "CI", model="x/step-2", samples=other)
+    code, output = run("curve", tmp_path)
+    assert code == 1
+    assert output == "Error: two steps of a task have no question in common\n"
+
+
+@pytest.mark.parametrize("words", [("--by", "tokens"), ("--pattern", "(v9)")])
+def test_without_a_step_it_fails(words: tuple[str, ...], logs: Path) -> None:
+    code, output = run("curve", logs, *words)
+    assert code == 1
+    assert "no run has a step" in output
+
+
+def test_without_matplotlib_a_line_says_what_is_left_out(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plots, "find_spec", lambda _: None)
+    code, output = run("curve", logs, "--out", tmp_path / "out")
+    assert code == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["curve.csv"]
+    assert "curve.svg" in output.splitlines()[-1]
+
+
+def test_watching_shows_complete_logs_and_ends_with_130(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str] = []
+
+    def sleep(_: float) -> None:
+        seen.append(capsys.readouterr().out)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        if len(seen) < 3:
+            status = "success" if len(seen) == 1 else "error"
+            write_log(tmp_path, "CI" * 20, model=f"x/step-{len(seen)}", status=status)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(sys, "argv", ["music-evals", "curve", str(tmp_path), "--watch", "5"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert ["x/step-*" in shown for shown in seen] == [False, True, False, False]
+
+
+def test_trackers_get_scores_by_step(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[Any, ...]] = []
+
+    class Writer:
+        def __init__(self, _: str) -> None: ...
+        def __enter__(self) -> "Writer":
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def add_scalar(self, *values: Any) -> None:
+            written.append(values)
+
+    logged: list[dict[str, float]] = []
+    wandb_run = SimpleNamespace(define_metric=lambda *_, **__: None, log=logged.append)
+    wandb = SimpleNamespace(init=lambda **_: wandb_run)
+    monkeypatch.setitem(
+        sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer)
+    )
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    code, output = run("curve", logs, "--tensorboard", tmp_path / "events", "--wandb", "project")
+    assert code == 0, output
+    expected = [(step, 2.5 * right) for step, right in RIGHT.items()]
+    assert [(step, score) for _, score, step in written] == expected
+    assert [tuple(values.values()) for values in logged] == expected
+
+
+def test_a_missing_tracker_is_named_in_a_line(
+    logs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    monkeypatch.setattr(sys, "argv", ["music-evals", "curve", str(logs), "--wandb", "project"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "wandb is not installed" in line
