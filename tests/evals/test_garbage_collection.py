@@ -1,26 +1,32 @@
 """Garbage collection is rarer while a task is alive."""
 
 import gc
+from weakref import WeakSet
 
 import pytest
+from inspect_ai import Task
 
-import music_evals as me
-from music_evals.evals.shared.garbage_collection import collection_paused
+from music_evals.evals.shared import garbage_collection
+from music_evals.evals.shared.garbage_collection import collect_rarely, collection_paused
+
+USUAL = (700, 10, 10)
 
 
-def test_the_threshold_is_given_back_with_the_last_task() -> None:
+def test_the_threshold_is_given_back_with_the_last_task(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another task keeps it."""
-    gc.collect()
+    monkeypatch.setattr(garbage_collection, "_alive", WeakSet())  # tasks of other tests may live
     before = gc.get_threshold()
-    first = me.task("muse_chord_quality")
-    second = me.task("muse_chord_quality")
-    assert gc.get_threshold()[0] > before[0]
+    gc.set_threshold(*USUAL)
+    first, second = Task(), Task()
+    collect_rarely(first)
+    collect_rarely(second)
+    thresholds = [gc.get_threshold()[0]]
     del first
-    gc.collect()
-    assert gc.get_threshold()[0] > before[0]
+    thresholds.append(gc.get_threshold()[0])
     del second
-    gc.collect()
-    assert gc.get_threshold() == before
+    thresholds.append(gc.get_threshold()[0])
+    gc.set_threshold(*before)
+    assert thresholds == [100_000, 100_000, USUAL[0]]
 
 
 def test_collection_goes_on_after_an_error() -> None:
