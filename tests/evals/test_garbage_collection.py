@@ -22,8 +22,10 @@ def test_the_threshold_is_given_back_with_the_last_task(monkeypatch: pytest.Monk
     collect_rarely(second)
     thresholds = [gc.get_threshold()[0]]
     del first
+    gc.collect()
     thresholds.append(gc.get_threshold()[0])
     del second
+    gc.collect()
     thresholds.append(gc.get_threshold()[0])
     gc.set_threshold(*before)
     assert thresholds == [100_000, 100_000, USUAL[0]]
