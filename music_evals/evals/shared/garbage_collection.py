@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from inspect_ai import Task
 
 _OBJECTS = 100_000  # new objects after which the youngest are looked at; Python's default is 700
-_alive: weakref.WeakSet[Task] = weakref.WeakSet()
+_alive = 0  # tasks
 _before = gc.get_threshold()
 
 
@@ -30,16 +30,17 @@ def collection_paused() -> Iterator[None]:
 
 def collect_rarely(task: Task) -> None:
     """Collect less often for as long as a task, or another one, is alive."""
-    global _before
+    global _alive, _before
     if not _alive:
         _before = gc.get_threshold()
         gc.set_threshold(max(_before[0], _OBJECTS), *_before[1:])
-    # Of two callbacks the later one is called first, and the task has to leave the set first.
+    _alive += 1
     weakref.finalize(task, _give_back).atexit = False
-    _alive.add(task)
 
 
 def _give_back() -> None:
     """Set what was set before the first task, once no task is alive."""
+    global _alive
+    _alive -= 1
     if not _alive:
         gc.set_threshold(*_before)
