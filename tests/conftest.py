@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import importlib.metadata
+import logging
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -46,6 +47,12 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setattr("rich.live.Live.refresh", lambda _: None)
         patch.setattr("music_evals.solvers.media.render_media", lambda _: [])
         yield
+
+
+@pytest.fixture(autouse=True)
+def root_logger() -> None:
+    """The level that Python sets: Inspect leaves its own behind in a process that ran a task."""
+    logging.getLogger().setLevel(logging.WARNING)
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,6 @@ def test_entries_that_were_not_used_for_longest_go_first(
 def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("WARNING", logger=cache_put.__module__)  # a run in a test sets the root's
     (tmp_path / "file").write_text("")
     for _ in range(3):
         cache_put(tmp_path / "file", "x", b"content")
