@@ -17,7 +17,7 @@ from functools import partial
 from inspect_ai import Task
 
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
-from music_evals.evals.shared.parameters import task
+from music_evals.evals.shared.registration import task
 from music_evals.evals.shared.written_scores import ScoreTaskParameters, score_task
 
 _task = partial(score_task, benchmark=BENCHMARK, notation="lilypond")

@@ -41,7 +41,8 @@ from music_evals.datasets_builders.lilybench_generation.rows import (
 )
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.shared.declared_tasks import declared_task, question_metadata, samples_view
-from music_evals.evals.shared.parameters import check_lilypond, check_positive, task
+from music_evals.evals.shared.parameters import check_lilypond, check_positive
+from music_evals.evals.shared.registration import task
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.media import MEDIA, SHOWN

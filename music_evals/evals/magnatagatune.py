@@ -10,8 +10,8 @@ inspect eval evals/magnatagatune.py --model google/gemini-2.5-pro -T dataset=/da
 from inspect_ai import Task
 
 from music_evals.datasets_builders.tagging import MAGNATAGATUNE as BENCHMARK
-from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
+from music_evals.evals.shared.registration import task
 
 
 @task

@@ -19,8 +19,8 @@ from music_evals.datasets_builders.dataset_io import PUBLISHED, DatasetSpec
 from music_evals.datasets_builders.questions.media_questions import FEATURES
 from music_evals.datasets_builders.questions.mirdata.dataset import VERSION, mirdata_set
 from music_evals.datasets_builders.questions.mirdata.facts import read_facts
-from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
+from music_evals.evals.shared.registration import task
 
 _NAME = "listening"
 BENCHMARK = DatasetSpec(benchmarks.MIRDATA, VERSION, None, {_NAME: FEATURES})

@@ -66,7 +66,8 @@ from music_evals.evals.shared.declared_tasks import (
     question_metadata,
 )
 from music_evals.evals.shared.floors import floors_of
-from music_evals.evals.shared.parameters import check_positive, condition, task
+from music_evals.evals.shared.parameters import check_positive, condition
+from music_evals.evals.shared.registration import task
 from music_evals.notation.scores.pdf import pages_to_pdf
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged

@@ -12,8 +12,8 @@ inspect eval evals/mtg_jamendo.py@genre --model openai-api/local/qwen3-omni \
 from inspect_ai import Task
 
 from music_evals.datasets_builders.tagging import MTG_JAMENDO as BENCHMARK
-from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
+from music_evals.evals.shared.registration import task
 
 
 @task

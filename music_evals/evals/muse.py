@@ -47,7 +47,8 @@ from music_evals.datasets_builders.muse.dataset import BENCHMARK
 from music_evals.datasets_builders.muse.rows import ConfigName, reason
 from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
-from music_evals.evals.shared.parameters import check_positive, task
+from music_evals.evals.shared.parameters import check_positive
+from music_evals.evals.shared.registration import task
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY

@@ -18,7 +18,7 @@ from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS
 from music_evals.evals.muse import MuseParameters, Trials, check_native, trials_task
-from music_evals.evals.shared.parameters import task
+from music_evals.evals.shared.registration import task
 from music_evals.solvers.symbolic.muse_ten import SOLVERS
 
 

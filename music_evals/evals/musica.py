@@ -12,8 +12,8 @@ inspect eval evals/musica.py@notation --model vllm/Qwen/Qwen2.5-7B-Instruct -T d
 from inspect_ai import Task
 
 from music_evals.datasets_builders.musica import BENCHMARK
-from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
+from music_evals.evals.shared.registration import task
 
 
 @task

@@ -12,8 +12,8 @@ inspect eval evals/musictheorybench.py@reasoning --model openai/gpt-4o \
 from inspect_ai import Task
 
 from music_evals.datasets_builders.musictheorybench import BENCHMARK
-from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_banks import QuestionParameters, question_task
+from music_evals.evals.shared.registration import task
 
 
 @task

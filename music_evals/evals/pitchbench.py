@@ -13,8 +13,8 @@ from inspect_ai import Task
 from music_evals.datasets_builders.questions.pitchbench_records import read_record
 from music_evals.datasets_builders.questions.question_set import Records, question_set
 from music_evals.datasets_builders.questions.rendered_pitches import pitch_questions
-from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
+from music_evals.evals.shared.registration import task
 
 RECORDS = Records(("*.parquet",), read_record)
 BENCHMARK = question_set("pitchbench", "1.0.0", {"pitch": RECORDS}, pitch_questions)

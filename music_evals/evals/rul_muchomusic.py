@@ -22,8 +22,8 @@ from music_evals.datasets_builders.questions.question_set import (
     Records,
     question_set,
 )
-from music_evals.evals.shared.parameters import task
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
+from music_evals.evals.shared.registration import task
 
 
 def read_record(record: Record) -> MediaQuestion:

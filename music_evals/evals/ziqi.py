@@ -31,7 +31,7 @@ from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES
 from music_evals.datasets_builders.ziqi.rows import ConfigName, Row
 from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
-from music_evals.evals.shared.parameters import task
+from music_evals.evals.shared.registration import task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 from music_evals.solvers.answer_forms import AnswerForm

@@ -56,7 +56,7 @@ UNREAD: tuple[Status, ...] = ("unreadable", "empty", "cut")
 """Readings of replies that hold no answer that could be read, unless judges read them."""
 READER = "reader"
 """The role of a model that reads what no rule does, see `music_evals.scorers.chosen_option`."""
-GROUPS = ("theme", "subtheme", "kind", "level", "rotation")
+GROUPS = ("theme", "subtheme", "kind", "level", "ladder_level", "rotation")
 """Columns of the items for which `scores` holds the main metric of each group."""
 
 _OF_HUB = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}")
@@ -716,12 +716,12 @@ def _scores(
         if metric != facts.main_metric:
             yield _row(run, metric, "", figure)
     for group, floors in facts.floors.items():
-        theme = re.fullmatch(r"by_theme/(.*)/accuracy", group)
-        if group and not theme:
+        named = re.fullmatch(r"by_(theme|ladder_level)/(.*)/accuracy", group)
+        if group and not named:
             continue
         for kind, floor in floors.items():
             figure = Estimate(floor.value, floor.low, floor.high)
-            row = _row(run, facts.main_metric, f"theme={theme[1]}" if theme else "", figure)
+            row = _row(run, facts.main_metric, f"{named[1]}={named[2]}" if named else "", figure)
             yield {**row, "source": "floor", "floor": kind}
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,17 @@ class DatasetSpec:
     convert: "Convert | None" = None
     # Where published files are, if the benchmark's folder does not say that.
     source: Source | None = None
+    # Builds the generated dataset of a level above 1, with these tasks, see `evals.shared.levels`.
+    generate_level: Callable[[int, Path, OnPiece], object] | None = None
+    leveled: Sequence[str] = ()
+    level: int = 1  # 1 is the default generated dataset
+
+    @property
+    def generator(self) -> Callable[[Path, OnPiece], object] | None:
+        """What builds the generated dataset of the level."""
+        if self.level == 1 or self.generate_level is None:
+            return self.generate
+        return partial(self.generate_level, self.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,16 +319,19 @@ def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or
     damaged.
     """
-    generate = benchmark.generate
+    generate = benchmark.generator
     if generate is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PLACES}")
     label = f"the default dataset of {benchmark.name}"
+    key = f"seed{benchmark.seed}"
+    if benchmark.level > 1:
+        label, key = f"{label}, level {benchmark.level}", f"{key}-level{benchmark.level}"
 
     def make(folder: Path) -> None:
         with announced(label) as on_piece:
             generate(folder, on_piece)
 
-    return _cached_folder(benchmark, f"seed{benchmark.seed}", label, make)
+    return _cached_folder(benchmark, key, label, make)
 
 
 def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
@@ -378,11 +393,11 @@ def build_dataset(
         on_piece: called after every piece.
     """
     if source is None:
-        if benchmark.generate is None:
+        if benchmark.generator is None:
             raise DatasetError(
                 f"{benchmark.name} has no generated data; give its published data as the source"
             )
-        benchmark.generate(out, on_piece)
+        benchmark.generator(out, on_piece)
         return read_provenance(out)
     if source == PUBLISHED:
         with published_files(benchmark.name, benchmark.source) as files:

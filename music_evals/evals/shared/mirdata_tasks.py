@@ -8,8 +8,8 @@ from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import DatasetSpec
 from music_evals.datasets_builders.questions.mirdata.dataset import mirdata_set
 from music_evals.datasets_builders.questions.mirdata.facts import read_facts
-from music_evals.evals.shared.parameters import registered
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
+from music_evals.evals.shared.registration import registered
 
 
 def mirdata_module(benchmark: str) -> ModuleType:

@@ -1,29 +1,12 @@
-"""The parameters of tasks: checked against their types, and the registration of tasks with Inspect.
-
-A task is a function of one argument, a frozen dataclass of its parameters::
-
-    @task
-    def syncopation(params: MuseParameters) -> Task: ...
-
-`task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the
-defaults. It checks the arguments against the annotations, and registers the task: as
-``muse_syncopation`` in the package, as ``syncopation`` if Inspect loads the file ``evals/muse.py``.
-"""
+"""The parameters of tasks, checked against their types; see `evals.shared.registration`."""
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Mapping
-from functools import wraps
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import click
-import inspect_ai
-from inspect_ai import Task
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-
-from music_evals.evals.shared.garbage_collection import collect_rarely, collection_paused
-from music_evals.notation.extras import MissingLibraryError
 
 P = TypeVar("P")
 _NO_CONDITION = ("dataset", "media", "allow_partial")
@@ -32,35 +15,6 @@ _NO_CONDITION = ("dataset", "media", "allow_partial")
 
 class ParameterError(click.ClickException, ValueError):
     """A task cannot be run as asked; Inspect's command line shows the message alone."""
-
-
-def task(function: Callable[[P], Task]) -> Callable[..., Task]:
-    """Register a task that takes its parameters as one dataclass; see the top of the module."""
-    # Inspect gives the module of a file that it loads the file's path as its name.
-    package, _, benchmark = function.__module__.rpartition(".")
-    stem = benchmark.removesuffix(f"_{function.__name__}")
-    name = f"{stem}_{function.__name__}" if package == "music_evals.evals" else function.__name__
-    return registered(function, name)
-
-
-def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
-    """Register a task under a name; see `task`."""
-    (parameters,) = (hint for name, hint in get_type_hints(function).items() if name != "return")
-
-    @wraps(function)
-    def make_task(**arguments: Any) -> Task:
-        try:
-            with collection_paused():
-                made = function(check_parameters(parameters, arguments))
-        except ParameterError:
-            raise
-        except (ValueError, MissingLibraryError) as error:
-            raise ParameterError(str(error)) from error
-        collect_rarely(made)
-        return made
-
-    make_task.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
-    return inspect_ai.task(name=name)(make_task)
 
 
 def check_parameters(parameters: Callable[..., P], arguments: Mapping[str, Any]) -> P:
