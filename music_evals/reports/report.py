@@ -33,6 +33,7 @@ from music_evals.reports.tables.common import (
     third_party_table,
 )
 from music_evals.reports.tables.groups import group_tables
+from music_evals.reports.tables.levels import levels_table
 
 _TABLES = {
     "muse": muse.tables,
@@ -47,6 +48,7 @@ _TABLES = {
 }
 """Benchmark → its own tables; the others have the table of scores."""
 _SHARED = (
+    levels_table,
     estimates_table,
     protocols_table,
     tags_table,

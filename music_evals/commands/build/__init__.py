@@ -1,10 +1,11 @@
 """`music-evals build`: build the dataset of a benchmark as a folder in the layout of the Hub."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated
 
 import typer
-from typer import BadParameter, Option
+from typer import Argument, BadParameter, Option
 
 from music_evals.benchmarks import dataset_facts, dataset_names, load
 from music_evals.commands.build.lilybench import lilybench
@@ -94,6 +95,28 @@ def _command(name: str) -> Callable[..., None]:
     return command
 
 
+def _level(
+    benchmark: Annotated[str, Argument(help="Name of a dataset.")],
+    level: Annotated[int, Argument(min=2, max=5)],
+    out: Out,
+    overwrite: Overwrite = False,
+) -> None:
+    """Build the generated dataset of a level of difficulty, from 2 to 5."""
+    from music_evals.datasets_builders.dataset_io import build_dataset
+    from music_evals.evals.registry import dataset_module
+
+    if benchmark not in dataset_names():
+        raise BadParameter(f"there is no dataset {benchmark}", param_hint="BENCHMARK")
+    spec = dataset_module(benchmark).BENCHMARK
+    if not spec.leveled:
+        raise BadParameter(f"{benchmark} has no levels", param_hint="BENCHMARK")
+    with building(out, overwrite=overwrite) as console:
+        with counting_pieces(console) as advance:
+            provenance = build_dataset(replace(spec, level=level), out, None, on_piece=advance)
+        say_counts(provenance.counts)
+
+
+app.command("level")(_level)
 app.command("train")(train)
 for dataset in dataset_names():
     app.command(dataset)(COMMANDS.get(dataset) or _command(dataset))
