@@ -1,5 +1,6 @@
 """`music-evals curve`: scores of a model's checkpoints by step, also while training goes on."""
 
+import re
 import time
 from dataclasses import replace
 from itertools import groupby
@@ -7,7 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 
 from music_evals.commands.output import errors_in_a_line, list_logs, say, show_table
 from music_evals.notation.extras import install, require
@@ -33,7 +34,7 @@ def curve(
     tensorboard: Annotated[str, Option(help="Folder for TensorBoard's events.")] = "",
     wandb: Annotated[str, Option(help="Project of Weights & Biases.")] = "",
     watch: Annotated[
-        float, Option(help="Read again every so many seconds, until Ctrl-C; 0 for once.")
+        float, Option(min=0, help="Read again every so many seconds, until Ctrl-C; 0 for once.")
     ] = 0,
 ) -> None:
     """Show scores by step of training, each with paired tests against the step before and the
@@ -43,6 +44,7 @@ def curve(
     from music_evals.reports.curves import curve_table
     from music_evals.reports.records import read_records
 
+    _check(pattern)
     shown = None
     with errors_in_a_line():
         while True:
@@ -63,6 +65,16 @@ def curve(
             if not watch:
                 return
             time.sleep(watch)
+
+
+def _check(pattern: str) -> None:
+    """Check that a pattern is a regular expression whose group can be the step."""
+    try:
+        groups = re.compile(pattern).groups
+    except re.error as error:
+        raise BadParameter(f"{pattern!r} is no regular expression: {error}") from error
+    if pattern and groups != 1:
+        raise BadParameter(f"{pattern!r} has {groups} groups; one is needed, for the step")
 
 
 def _write(out: str, scores: str) -> None:

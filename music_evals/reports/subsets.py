@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from music_evals.benchmarks import fingerprint
 from music_evals.reports.records import GROUPS, Records
 from music_evals.reports.table import Rows, Table, notes
 from music_evals.scorers.metrics.estimates import Estimate, difference
@@ -52,7 +51,6 @@ def make_subsets(records: Records, size: int) -> dict[str, Any]:
         task = records.headers[group.index[0]].eval.task
         selectors += [f"{task}:{item}" for item in questions[order]]
         subsets[key] = {
-            "fingerprint": fingerprint(questions),
             "models": [*group["model"]],
             "items": [*questions[order]],
             "difficulty": (1 - values[:, order].mean(axis=0)).tolist(),

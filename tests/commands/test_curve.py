@@ -130,6 +130,13 @@ def test_without_a_step_it_fails(words: tuple[str, ...], logs: Path) -> None:
     assert "no run has a step" in output
 
 
+@pytest.mark.parametrize("pattern", ["v(", "step", "(v)([0-9]+)"])
+def test_a_pattern_without_one_group_is_refused(tmp_path: Path, pattern: str) -> None:
+    code, output = run("curve", tmp_path, "--pattern", pattern)
+    assert code == 2
+    assert pattern in output
+
+
 def test_without_matplotlib_a_line_says_what_is_left_out(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
