@@ -252,6 +252,11 @@ def _check_options(params: Options, options: Options, arguments: Options) -> Non
         raise BadParameter(
             "servers and engines are for shards; give --shards as well", param_hint="--shards"
         )
+    if "sample_id" in options and (params["shards"] or params["limit"]):
+        raise BadParameter(
+            "it names the samples to ask (sample_id); --limit and --shards are valid without it",
+            param_hint="--config",
+        )
     if params["price"] and not params["dry_run"]:
         raise BadParameter("a price is for --dry-run; give it as well", param_hint="--price")
 

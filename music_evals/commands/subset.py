@@ -28,7 +28,10 @@ def subset(
         config = make_subsets(read_records(logs), items)
         subsets = config["metadata"]["subsets"]
         if not subsets:
-            raise ValueError("no task has complete runs of two models and over --items questions")
+            raise ValueError(
+                "no task has complete runs of two models, which are no baselines, and over --items "
+                "questions"
+            )
         with replace_file(out) as file:
             file.write_text(json.dumps(config, indent=1))
         for key, facts in subsets.items():

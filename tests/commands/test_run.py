@@ -110,6 +110,10 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         (["run", "muse", "--model", "x/y", "--dry-run", "--price", "1"], "0.15/0.60 would be"),
         (["run", "muse", "--model", "x/y", "--dry-run", "--price=-1/2"], "0.15/0.60 would be"),
         (["run", "muse", "--model", "x/y", "--price", "1/2"], "a price is for --dry-run"),
+        (
+            ["run", "muse", "--model", "x/y", "--sample-id", "3", "--shards", "2"],
+            "valid without it",
+        ),
         (["run", "muse", "--model", "/no/such/folder"], "is no folder with a config.json"),
         (["run", "muse", "--model", "x/y", "--model", "x/y"], "x/y is given twice"),
         (["run", "muse", "--model", "x/y", "-T", "seed=1", "-T", "seed=2"], "seed is given twice"),
