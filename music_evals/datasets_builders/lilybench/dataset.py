@@ -71,7 +71,7 @@ _FIRST_SIZES: Mapping[TaskName, int] = {
     **GENERATED_SIZES,
     "next_bar_prediction": 20,
     "composer_recognition": 14,
-    "genre_recognition": 16,
+    "genre_recognition": 12,
 }
 """Task → rows of a first run, which has fewer pieces."""
 

@@ -89,6 +89,10 @@ _FEWER = (
 """Tasks with fewer rows than asked for if the pieces give no more, because not every piece suits
 them.
 """
+_SEVERAL = ("metadata_qa", "metadata_prediction", "error_detection")
+"""Tasks with several questions on a piece."""
+_PER_PIECE = 2  # most rows on a piece in such a task
+_COMPOSERS = 5  # a composer has at most this part of a task's rows: a fifth
 _PER_OPUS = 2  # most pieces of an opus in a task; an id without an opus has two parts
 
 
@@ -103,6 +107,8 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
     salt = f"{seed} strict {task}"
     ranks = collection_ranks(pieces, salt)
     pieces = [piece for piece in pieces if piece.id.count("/") < 2 or ranks[piece.id] < _PER_OPUS]
+    rows_per_piece = _PER_PIECE if task in _SEVERAL else 1
+    pieces = _spread(pieces, salt, size // (_COMPOSERS * rows_per_piece))
     if task == "error_detection":
         return sorted(_error_detection(pieces, salt, seed, size), key=lambda row: row["id"])
     if task in ("metadata_qa", "metadata_prediction"):
@@ -114,6 +120,19 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
     if task not in ("bar_count", "bar_sequencing"):
         check_looks(task, rows)
     return sorted(rows, key=lambda row: row["id"])
+
+
+def _spread(pieces: Sequence[Usable], salt: str, most: int) -> list[Usable]:
+    """At most so many pieces of each composer; as many as there are by nobody who is known."""
+    counts: Counter[str] = Counter()
+    spread = []
+    for piece in sorted(pieces, key=lambda piece: stable_hash(salt, piece.id)):
+        composer = facts.composer_of(piece.header, piece.id)
+        name = composer.name if composer else ""
+        counts[name] += 1
+        if not name or counts[name] <= most:
+            spread.append(piece)
+    return spread
 
 
 def _draw(salt: str, piece: Usable) -> random.Random:
@@ -202,11 +221,14 @@ _GROUPINGS: Mapping[Field, Grouping] = {
 
 
 def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: int) -> list[TaskRow]:
-    rows = []
+    rows: list[TaskRow] = []
     fields = FIELDS if task == "metadata_qa" else FIELDS[:2]
     for index, field in enumerate(fields):
         scores = _without_none({piece.id: _shown(task, piece, field) for piece in pieces})
-        shown = [piece for piece in pieces if piece.id in scores]
+        uses = Counter(row["piece"] for row in rows)
+        shown = [
+            piece for piece in pieces if piece.id in scores and uses[piece.id] < _PER_PIECE
+        ]
         values = _without_none({piece.id: _metadata(piece, field) for piece in shown})
         choices = _choice_rows(
             task, shown, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores
@@ -334,18 +356,21 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     # Finding errors takes time: it is done at most once per piece, and only if the piece's turn
     # comes.
     is_clean = cached(lambda name: _is_clean(by_id[name]))
-    rows = []
+    rows: list[TaskRow] = []
     for kind in CORRUPTIONS:
         order = _in_order(pieces, f"{salt} {kind}")
         kind_rows: dict[str, TaskRow] = {}
+        uses = Counter(row["piece"] for row in rows)
         if kind == "invalid_metadata":
             later = [piece for piece in order if later_commands(piece.score)]
-            _add_corrupted(kind_rows, kind, later, (share + 1) // 2, is_clean, seed)
-        _add_corrupted(kind_rows, kind, order, share, is_clean, seed)
+            _add_corrupted(kind_rows, kind, later, (share + 1) // 2, is_clean, seed, uses)
+        _add_corrupted(kind_rows, kind, order, share, is_clean, seed, uses)
         rows += _take(f"error_detection ({kind})", kind_rows.values(), share)
     corrupted = [row["piece"] for row in sorted(rows, key=lambda row: stable_hash(salt, row["id"]))]
     rest = (piece.id for piece in _in_order(pieces, salt))
-    names = dict.fromkeys(filter(is_clean, chain(corrupted, rest)))
+    uses = Counter(corrupted)
+    free = (name for name in chain(corrupted, rest) if uses[name] < _PER_PIECE)
+    names = dict.fromkeys(filter(is_clean, free))
     clean = (
         _row("error_detection", by_id[name], "none", by_id[name].score, kind=CLEAN)
         for name in names
@@ -364,22 +389,26 @@ def _add_corrupted(
     size: int,
     is_clean: Callable[[str], bool],
     seed: int,
+    uses: Counter[str],
 ) -> None:
     """Add rows by id, up to a number, or fewer: of pieces that have none yet, then of other places
-    in any piece.
+    in any piece that has fewer than `_PER_PIECE` rows of all kinds.
     """
     used = {row["piece"] for row in rows.values()}
     for attempt, piece in product(range(_ATTEMPTS), pieces):
         if len(rows) == size:
             return
         is_due = attempt > 0 or piece.id not in used
-        if not is_due or not is_clean(piece.id):
+        is_free = uses[piece.id] < _PER_PIECE
+        if not (is_due and is_free) or not is_clean(piece.id):
             continue
         result = corrupt(piece.score, kind, seed=seed + attempt)
         if result is not None:
             text, number = result
             row = _row("error_detection", piece, str(number), text, kind=kind, measure=number)
-            rows.setdefault(row["id"], row)
+            if row["id"] not in rows:
+                rows[row["id"]] = row
+                uses[piece.id] += 1
 
 
 _MAKERS: Mapping[TaskName, Callable[[Sequence[Usable], str], Iterator[TaskRow]]] = {
