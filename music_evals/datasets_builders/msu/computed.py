@@ -105,7 +105,7 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
         else:
             scores[work.name], pools[work.name] = result
         on_score("reading", len(works))
-    splits = split_works(list(scores.values()), seed)
+    splits = split_works(list(scores.values()), seed, by_composer=True)
     composers = {
         split: Composer((pools[name] for name in pools if splits[name] == split), seed)
         for split in SPLITS

@@ -6,8 +6,10 @@ Two configs, `scores` and `questions`, are joined by `score_id`. Each has the sp
 
 import random
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Annotated, Literal, TypedDict, TypeVar, get_args
 
 from pydantic import Field
@@ -16,7 +18,7 @@ from music_evals.datasets_builders.dataset_io import FileCell, Provenance, Text,
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 
 NAME = "msu"
-VERSION = "2.8.0"
+VERSION = "2.9.0"
 DEFAULT_SEED = 1
 
 Split = Literal["train", "validation", "test"]
@@ -81,11 +83,24 @@ def by_split(rows: Sequence[Row], splits: Mapping[str, Split]) -> dict[Split, li
     return {split: [row for row in rows if splits[row["score_id"]] == split] for split in SPLITS}
 
 
-def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
+def _in_turns(works: Iterable[set[str]], composers: Mapping[str, str]) -> list[set[str]]:
+    """A work of each composer, then a second one of each, and so on; otherwise in their order."""
+    counts: Counter[str] = Counter()
+    turns: list[tuple[int, set[str]]] = []
+    for work in works:
+        composer = composers[min(work)]
+        turns.append((counts[composer], work))
+        counts[composer] += 1
+    return [work for _, work in sorted(turns, key=itemgetter(0))]
+
+
+def split_works(
+    scores: Sequence[ScoreRow], seed: int, *, by_composer: bool = False
+) -> dict[str, Split]:
     """Assign scores to splits, 6:2:2; scores of one work are in the same split.
 
     Two scores are of one work if they share title and composer, or the music, directly or through
-    other scores.
+    other scores. With `by_composer`, test and validation have as many composers as possible.
 
     Source: arXiv 2511.20697, section 5.1 (90, 30 and 30 of 150).
     """
@@ -99,6 +114,8 @@ def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
                 joined.merge(score["score_id"], first.setdefault(mark, score["score_id"]))
     works: list[set[str]] = joined.subsets()
     random.Random(f"{seed}/splits").shuffle(works)
+    if by_composer:
+        works = _in_turns(works, {score["score_id"]: score["composer"] for score in scores})
     fifth = round(len(scores) / 5)
     splits: dict[str, Split] = {}
     for work in works:

@@ -61,7 +61,7 @@ def test_the_list_is_in_the_corpus_and_has_many_composers_and_styles() -> None:
         [*listed["lilybench"], *listed["lilybench_further"]]
     )
     assert [work.name for work in first_works()] == sorted(listed["msu"])
-    assert (len(first_sources()), len(first_works())) == (44, 32)
+    assert (len(first_sources()), len(first_works())) == (60, 32)
 
 
 @pytest.fixture(scope="module")

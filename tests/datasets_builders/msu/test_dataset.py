@@ -157,6 +157,17 @@ def test_scores_of_one_work_are_in_one_split() -> None:
     }
 
 
+def test_a_test_split_has_as_many_composers_as_possible() -> None:
+    composers = ["Bach"] * 20 + ["Haydn", "Mozart", "Verdi", "Chopin", "Joplin"]
+    scores = [
+        abc_score(number, f"Hymn {number}", "C" * (number + 1)) | {"composer": composer}
+        for number, composer in enumerate(composers)
+    ]
+    splits = split_works(scores, seed=1, by_composer=True)
+    in_test = [composers[int(name)] for name, split in splits.items() if split == "test"]
+    assert len(in_test) == len(set(in_test)) == 5
+
+
 def test_scores_of_one_work_through_others_are_in_one_split() -> None:
     # Each score of the chain shares its title or its music with the next.
     chain = [abc_score(f"chain-{n}", f"Hymn {n // 2}", "E" * ((n + 1) // 2)) for n in range(5)]

@@ -108,7 +108,7 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
     ranks = collection_ranks(pieces, salt)
     pieces = [piece for piece in pieces if piece.id.count("/") < 2 or ranks[piece.id] < _PER_OPUS]
     rows_per_piece = _PER_PIECE if task in _SEVERAL else 1
-    pieces = _spread(pieces, salt, size // (_COMPOSERS * rows_per_piece))
+    pieces = _spread(pieces, salt, max(size // (_COMPOSERS * rows_per_piece), _PER_OPUS))
     if task == "error_detection":
         return sorted(_error_detection(pieces, salt, seed, size), key=lambda row: row["id"])
     if task in ("metadata_qa", "metadata_prediction"):
@@ -226,9 +226,7 @@ def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: in
     for index, field in enumerate(fields):
         scores = _without_none({piece.id: _shown(task, piece, field) for piece in pieces})
         uses = Counter(row["piece"] for row in rows)
-        shown = [
-            piece for piece in pieces if piece.id in scores and uses[piece.id] < _PER_PIECE
-        ]
+        shown = [piece for piece in pieces if piece.id in scores and uses[piece.id] < _PER_PIECE]
         values = _without_none({piece.id: _metadata(piece, field) for piece in shown})
         choices = _choice_rows(
             task, shown, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores

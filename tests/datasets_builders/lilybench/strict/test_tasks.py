@@ -294,7 +294,7 @@ def test_two_pieces_of_an_opus_at_most_and_no_title_with_a_key(many: list[Usable
         )
         for number, piece in enumerate(many)
     ]
-    for row in make_rows("music_captioning", titled, 7, 24):
+    for row in make_rows("music_captioning", titled, 7, 6):
         assert not any(option.endswith(" in D") for option in row["options"])
 
 
@@ -379,6 +379,19 @@ def test_scores_whose_looks_give_answers_away_are_refused(
         make_rows(task, typeset, 7, 48)
 
 
+def test_a_composer_has_a_fifth_of_the_rows_at_most_and_a_piece_two(many: list[Usable]) -> None:
+    header = {"mutopiacomposer": "BachJS", "composer": "J. S. Bach"}
+    pieces = [
+        piece._replace(header={**piece.header, **header}) if number % 2 else piece
+        for number, piece in enumerate(many)
+    ]
+    by_bach = {piece.id for piece in pieces[1::2]}
+    for task, size in (("bar_count", 20), ("metadata_qa", 12), ("error_detection", 10)):
+        rows = make_rows(task, pieces, 7, size)
+        assert sum(row["piece"] in by_bach for row in rows) <= max(size / 5, 4)
+        assert max(Counter(row["piece"] for row in rows).values()) <= 2
+
+
 def test_note_lengths_are_asked_only_of_metres_without_doubt(many: list[Usable]) -> None:
     doubtful = [
         piece._replace(
@@ -391,7 +404,7 @@ def test_note_lengths_are_asked_only_of_metres_without_doubt(many: list[Usable])
     ]
     rows = [
         row
-        for row in make_rows("metadata_qa", [*doubtful, *many[1::2]], 7, 24)
+        for row in make_rows("metadata_qa", [*doubtful, *many[1::2]], 7, 12)
         if row["kind"] == "note_length"
     ]
     assert all(sorted(row["options"], key=int) == ["2", "4", "8", "16"] for row in rows)
