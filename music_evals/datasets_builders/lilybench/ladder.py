@@ -35,8 +35,18 @@ from music_evals.datasets_builders.lilybench.strict.passages import moved
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 
 _PER_PIECE = 2  # rows of a task
-_KEYS = "A-flat E-flat B-flat F C G D A E".split()  # from four flats to four sharps
-_TONICS = "aes ees bes f c g d a e".split()
+_KEYS = [
+    "A-flat",
+    "E-flat",
+    "B-flat",
+    "F",
+    "C",
+    "G",
+    "D",
+    "A",
+    "E",
+]  # from four flats to four sharps
+_TONICS = ["aes", "ees", "bes", "f", "c", "g", "d", "a", "e"]
 _FORMS = [*product((1, 2), (1, 2))]  # bars that are joined, and what divides durations
 _KINDS = (*CORRUPTIONS[2:], *CORRUPTIONS[2:], CLEAN)
 _DURATION = re.compile(r"(?<=[a-z',>])\d+")

@@ -91,8 +91,8 @@ class TaskRow(TypedDict):
     - `id` is ``TASK.PROTOCOL.PIECE``. If a task asks several questions on a piece, ``.KIND`` and
       the number of a measure, ``.m12``, follow.
     - `piece` is the id of the piece in the corpus.
-    - `kind` is a `Field` for the two tasks on metadata, or one of `FIELDS_AT`, a `Corruption` or `CLEAN` for
-      `error_detection`, a `Continuation` for strict `next_bar_prediction`, else empty.
+    - `kind` is a `Field` for the two tasks on metadata, or one of `FIELDS_AT`, a `Corruption` or
+      `CLEAN` for `error_detection`, a `Continuation` for strict `next_bar_prediction`, else empty.
     - `score` is the LilyPond text to show: for `next_bar_prediction` the measures ahead, for
       `bar_sequencing` nothing.
     - `options` holds four texts to choose from, for `bar_sequencing` the four measures or passages
