@@ -1,12 +1,12 @@
 r"""The rows of levels 2 to 5, on passages of real music that are cut, transposed, barred anew and
 joined.
 
-A bar has the notes of the first voice of each staff. Bars with tuplets or grace notes, or in which a
-staff has no note, are left out, and so are ties over bar lines. Each level has more measures and
+A bar has the notes of the first voice of each staff. Bars with tuplets or grace notes, or in which
+a staff has no note, are left out, and so are ties over bar lines. Each level has more measures and
 staves than the one before.
 
-*Counts.* Passages of a piece are joined that differ in key and metre. The LilyPond of levels 4 and 5
-has no bar checks.
+*Counts.* Passages of a piece are joined that differ in key and metre. The LilyPond of levels 4 and
+5 has no bar checks.
 
 *Key and metre* are asked at a measure. Four keys, and four metres, take turns; they are the
 options, and the one that is asked for is drawn first. From level 4 on, the measure is the first or
@@ -76,9 +76,9 @@ def _read(piece: Usable) -> _Passage:
     voices: dict[int, dict[int, str]] = {}
     for (staff, _), measures in plain_measures(piece.score).items():
         voices.setdefault(staff, measures)
-    bars = []
-    for number in sorted(set.intersection(*map(set, voices.values()))):
-        bars.append([voice[number].removesuffix("~") for voice in voices.values()])
+    numbers = sorted(set.intersection(*map(set, voices.values())))
+    columns = ([voice[number].removesuffix("~") for number in numbers] for voice in voices.values())
+    bars = [*zip(*columns, strict=True)]
     sharps = int(sum(piece.structure.keys[0].scale))
     return _Passage(sharps, piece.structure.metres[0].name, bars)
 
