@@ -23,6 +23,7 @@ from music_evals.notation.abc.tunes import (
     total_duration,
 )
 from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.notation.lilypond.structure import read_structure
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES, language_of, pitch_of
 
 # Every score is performed, even if it asks for print only, and none is engraved.
@@ -35,6 +36,8 @@ _SETTINGS = r"""
 #(define (toplevel-music-handler music) (performed (scorify-music music)))
 """
 _ABC_KEY = re.compile("[A-G][b#]?(?:m|mix|dor|phr|lyd|loc)?")
+_PLACE = re.compile(r"in measure (\d{1,6})")
+_SIGN = re.compile(r"([KM]):([^\s\]]+)")
 _UNIT = re.compile(r"(?m)^L:\s{0,9}(\S+)")
 _PARTIAL = re.compile(
     r"\\partial\s{1,9}([0-9]{1,3})(\.{0,3})(?:\*([0-9]{1,3})(?:/([1-9][0-9]{0,2}))?)?"
@@ -57,6 +60,9 @@ def answer(request: Request) -> str | None:
     """
     (score,) = request.music
     is_abc = request.keys["notation"] == "abc"
+    if place := _PLACE.search(request.keys["question"]):
+        sign = _signs_at(score, int(place[1]))[request.keys["kind"]]
+        return str(request.keys["options"].index(sign))
     try:
         played = read_abc(score) if is_abc else perform(score)
     except ValueError:
@@ -73,6 +79,17 @@ def answer(request: Request) -> str | None:
         place for place, option in enumerate(options) if option == facts[request.keys["kind"]]
     ]
     return str(request.keys["answers"][places[0]]) if len(places) == 1 else None
+
+
+def _signs_at(score: str, number: int) -> dict[str, str | None]:
+    """The key and metre in force in a measure of LilyPond, or of ABC without a pickup."""
+    if score.startswith("X:"):
+        signs = dict(_SIGN.findall("|".join(score.split("|")[:number])))
+        return {"key_at": _key_name(signs["K"]), "metre_at": signs["M"]}
+    structure = read_structure(score)
+    keys = [key.name for key in structure.keys if key.measure <= number]
+    metres = [metre.name for metre in structure.metres if metre.measure <= number]
+    return {"key_at": keys[-1], "metre_at": metres[-1]}
 
 
 def _common_key(option: str, score: str) -> str:

@@ -40,7 +40,7 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.dataset_io.provenance import source_facts
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK as LILYBENCH
-from music_evals.datasets_builders.lilybench.dataset import made_by
+from music_evals.datasets_builders.lilybench.dataset import level_rows, made_by
 from music_evals.datasets_builders.lilybench.default_pieces import Source, make_pieces
 from music_evals.datasets_builders.lilybench.rows import (
     DEFAULT_SEED,
@@ -92,6 +92,15 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     anomalies = {"left out: music21 reads other notes in the ABC": lacking} if lacking else {}
     licence = source_facts(NAME, GENERATED).licence_label
     _write(out, rows, GENERATED, lambda _: licence, {}, made_with=made_with, anomalies=anomalies)
+
+
+def write_level(level: int, out: Path, on_piece: OnPiece) -> None:
+    """Write LilyBench's rows of a level with their scores in ABC."""
+    rows: Splits = {}
+    for task, task_rows in level_rows(level, on_piece).items():
+        rows[task] = {"strict": [to_abc(task, row) for row in task_rows]}
+    licence = source_facts(NAME, GENERATED).licence_label
+    _write(out, rows, GENERATED, lambda _: licence, {}, made_with=made_by())
 
 
 def _confirmed_clips(clips: Mapping[str, str]) -> dict[str, str]:
@@ -268,5 +277,14 @@ def _write(
     return write_dataset(out, licensed, features=FEATURES, provenance=provenance, overwrite=True)
 
 
-BENCHMARK = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_published)
+BENCHMARK = DatasetSpec(
+    NAME,
+    VERSION,
+    DEFAULT_SEED,
+    FEATURES,
+    write_generated,
+    write_published,
+    generate_level=write_level,
+    leveled=LILYBENCH.leveled,
+)
 """ABC-Eval for `load_split` and `describe_dataset`."""

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 from music_evals.datasets_builders.dataset_io import (
@@ -30,7 +30,7 @@ from music_evals.datasets_builders.dataset_io import (
     write_dataset,
 )
 from music_evals.datasets_builders.lilybench import emopia as emotion
-from music_evals.datasets_builders.lilybench import paper
+from music_evals.datasets_builders.lilybench import ladder, paper
 from music_evals.datasets_builders.lilybench.composed_clips import compose_clips
 from music_evals.datasets_builders.lilybench.default_pieces import (
     Source,
@@ -238,11 +238,38 @@ def _anomalies(plan: Plan, sizes: Mapping[TaskName, int]) -> dict[str, int]:
     return anomalies
 
 
+def level_rows(level: int, on_piece: OnPiece) -> dict[TaskName, list[TaskRow]]:
+    """Make the rows of a level from 2 to 5, in canonical form."""
+    pieces, _ = make_pieces(first_sources(["lilybench_levels"]), on_piece=on_piece)
+    usable = (piece for _, piece in survey(pieces, on_piece=on_piece))
+    return ladder.make_rows(level, [piece for piece in usable if piece])
+
+
+def write_level(level: int, out: Path, on_piece: OnPiece) -> None:
+    """Write the dataset of a level; from level 4 on, scores to read have no bar checks."""
+    rows = level_rows(level, on_piece)
+    for row in chain(rows["bar_count"], rows["metadata_qa"]) if level > 3 else ():
+        row["score"] = row["score"].replace(" |\n    ", " ")
+    made_with = {**made_by(), "music21": version("music21")}
+    provenance = make_provenance(NAME, VERSION, GENERATED, seed=DEFAULT_SEED, made_with=made_with)
+    splits = {task: {"strict": task_rows} for task, task_rows in rows.items()}
+    write_dataset(out, splits, features=FEATURES, provenance=provenance, overwrite=True)
+
+
 def write_generated(out: Path, on_piece: OnPiece) -> None:
     """Write the default dataset, which has fewer pieces than `build_generated` makes."""
     plan = build_generated(sources=first_sources(), sizes=_FIRST_SIZES, on_piece=on_piece)
     write(plan, out, overwrite=True)
 
 
-BENCHMARK = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, write_generated, write_mutopia)
+BENCHMARK = DatasetSpec(
+    NAME,
+    VERSION,
+    DEFAULT_SEED,
+    FEATURES,
+    write_generated,
+    write_mutopia,
+    generate_level=write_level,
+    leveled=(*ladder.MAKERS,),
+)
 """LilyBench's tasks on understanding for `load_split` and `describe_dataset`."""

@@ -56,6 +56,8 @@ FIELDS: tuple[Field, ...] = get_args(Field)
 the metre.
 """
 
+FIELDS_AT = ("key_at", "metre_at")  # the questions of `metadata_qa` at levels 2 to 5
+
 Continuation = Literal["tie", "repeat", "final"]
 CONTINUATIONS: tuple[Continuation, ...] = get_args(Continuation)
 """What decides on the next measure in strict rows, see `strict.passages`."""
@@ -89,8 +91,8 @@ class TaskRow(TypedDict):
     - `id` is ``TASK.PROTOCOL.PIECE``. If a task asks several questions on a piece, ``.KIND`` and
       the number of a measure, ``.m12``, follow.
     - `piece` is the id of the piece in the corpus.
-    - `kind` is a `Field` for the two tasks on metadata, a `Corruption` or `CLEAN` for
-      `error_detection`, a `Continuation` for strict `next_bar_prediction`, else empty.
+    - `kind` is a `Field` for the two tasks on metadata, or one of `FIELDS_AT`, a `Corruption` or
+      `CLEAN` for `error_detection`, a `Continuation` for strict `next_bar_prediction`, else empty.
     - `score` is the LilyPond text to show: for `next_bar_prediction` the measures ahead, for
       `bar_sequencing` nothing.
     - `options` holds four texts to choose from, for `bar_sequencing` the four measures or passages
@@ -178,7 +180,7 @@ class _Form(NamedTuple):
 
 _FORMS: Mapping[TaskName, _Form] = {
     "bar_count": _Form(n_options=[0], answer=r"[1-9]\d{0,8}"),
-    "metadata_qa": _Form(FIELDS),
+    "metadata_qa": _Form((*FIELDS, *FIELDS_AT)),
     "next_bar_prediction": _Form(("", *CONTINUATIONS)),
     "metadata_prediction": _Form(FIELDS),
     "error_detection": _Form((*CORRUPTIONS, CLEAN), [0], r"none|(0|[1-9]\d{0,8})( [1-9]\d{0,8})*"),

@@ -32,6 +32,7 @@ from music_evals.evals.shared.declared_tasks import (
     question_metadata,
 )
 from music_evals.evals.shared.floors import Floors, floors_of
+from music_evals.evals.shared.levels import Level, at_level
 from music_evals.evals.shared.parameters import check_lilypond, check_positive
 from music_evals.scorers.explanations import WHY
 from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
@@ -104,6 +105,9 @@ class ScoreTaskParameters:
             that would change the answer.
         media: number of samples, from the first on, for which the log shows the opening page, of
             ABC also the sound; or ``all``.
+        level: ``1`` is the default test; ``2`` to ``5`` ask `bar_count`, `metadata_qa` and
+            `error_detection` on longer scores with more staves, changes and errors; ``all`` asks
+            the five levels.
         prompts: a TOML file with other wording, see ``prompts.toml`` in LilyBench's folder and
             ABC-Eval's; its table ``paper`` has the wording of that protocol.
     """
@@ -116,6 +120,7 @@ class ScoreTaskParameters:
     answer: AnswerForm = "text"
     max_score_tokens: int | None = None
     media: int | Literal["all"] = SHOWN
+    level: Level = 1
     prompts: str | None = None
 
 
@@ -124,6 +129,9 @@ def score_task(
 ) -> Task:
     """Make a task of a benchmark whose rows have scores in a notation."""
     check_positive(max_score_tokens=params.max_score_tokens)
+    if params.level != 1 and params.protocol == "paper":
+        raise ValueError(f"level={params.level} is valid with protocol=strict; protocol is paper")
+    benchmark = at_level(benchmark, name, params)
     has_tools = params.strategy == "logiclm"
     if has_tools:
         _check_tools(name, benchmark, notation)
@@ -336,7 +344,8 @@ def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Prot
     question = wording["question"][name]
     if isinstance(question, Mapping):
         question = question[row["kind"]]
-    return Template(question).substitute(numbering=wording["numbering"])
+    measure = row["id"].rpartition(".m")[2]
+    return Template(question).substitute(numbering=wording["numbering"], measure=measure)
 
 
 def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: Strategy) -> str:

@@ -75,14 +75,22 @@ class Corrupted(NamedTuple):
     measure: int
 
 
-def corrupt(text: str, kind: Corruption, *, seed: int) -> Corrupted | None:
-    """Put one error into a canonical score in which `find_errors` finds none; None if no candidate
-    is proven.
+def corrupt(
+    text: str, kind: Corruption, *, seed: int, wrong: Sequence[int] = (), is_inner: bool = False
+) -> Corrupted | None:
+    """Put one error into a canonical score in which `find_errors` finds none, or others of the kind
+    in the measures `wrong`; None if no candidate is proven.
+
+    With `is_inner` the error is not in the first or last voice.
     """
     draw = random.Random(f"{seed} {kind} {text}")
-    for start, end, new, number in islice(_candidates(read_measures(text), kind, draw), _TRIES):
+    measures = read_measures(text)
+    if is_inner:
+        measures = [place for place in measures if 0 < place.voice < measures[-1].voice]
+    for start, end, new, number in islice(_candidates(measures, kind, draw), _TRIES):
         corrupted = f"{text[:start]}{new}{text[end:]}"
-        if find_errors(corrupted) == {kind: [number]} and _has_one_trace(text, corrupted):
+        errors = {kind: sorted([*wrong, number])}
+        if find_errors(corrupted) == errors and _has_one_trace(text, corrupted):
             return Corrupted(corrupted, number)
     return None
 

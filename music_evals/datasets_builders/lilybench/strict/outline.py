@@ -25,7 +25,7 @@ def outline(score: str) -> str | None:
     r"""Return six measures of a canonical score's outer voices; None if it has one voice, or no
     such measures.
     """
-    upper, lower = _outer_voices(_plain_measures(score))
+    upper, lower = _outer_voices(plain_measures(score))
     shown = upper.keys() & lower.keys()
     spans = (range(number, number + _MEASURES) for number in sorted(shown))
     numbers = next(filter(shown.issuperset, spans), None)
@@ -41,7 +41,7 @@ def outline(score: str) -> str | None:
     return "\n".join(["<<", *staves, ">>", ""])
 
 
-def _plain_measures(score: str) -> dict[tuple[int, int], dict[int, str]]:
+def plain_measures(score: str) -> dict[tuple[int, int], dict[int, str]]:
     """Staff and voice → numbers and texts of its complete measures without commands, up to a change
     of key or metre.
     """

@@ -47,7 +47,7 @@ degree.
 """
 _KEY = re.compile(r"\\key (\S+) \\(\w+)")
 _COMMANDS = re.compile(r'(?:\\clef "\w+" |\\key \S+ \\\w+ |\\time \S+ )*')
-_NOTE = re.compile(r"(?<![\\a-z])([a-g][a-z]*)([',]*)")
+NOTE = re.compile(r"(?<![\\a-z])([a-g][a-z]*)([',]*)")
 _TIE = re.compile(r"(?:^|\s)([a-g][a-z]*[',]*)\d+\.*~\n\1\d")
 _ONE_NOTE = re.compile(r"(?:r\S+ )*([a-g][a-z]*)[',]*\d+\.*(?: [rs]\S+)*")
 _LINE_END = re.compile(r" \|\s+")
@@ -140,7 +140,7 @@ def runs(score: str) -> Iterator[list[Place]]:
         if run and (measure.voice != run[-1][0].voice or text != written):
             yield run
             run = []
-        if measure.number and _NOTE.search(text) and not _KEY.search(text):
+        if measure.number and NOTE.search(text) and not _KEY.search(text):
             run = [*run, (measure, text)]
         elif run:
             yield run
@@ -165,7 +165,7 @@ def _is_final(shown: Sequence[str], right: str, tonic: str, mode: str) -> bool:
         return False
     below = (pitch.step - 1) % 7
     leading = name_of(below, alteration_in(signature_of(pitch, mode), below) + (mode == "minor"))
-    return leading in [name for name, _ in _NOTE.findall(" ".join(shown))]
+    return leading in [name for name, _ in NOTE.findall(" ".join(shown))]
 
 
 def _moved(right: str, kind: Continuation, tonic: str, mode: str, draw: random.Random) -> list[str]:
@@ -178,16 +178,34 @@ def _moved(right: str, kind: Continuation, tonic: str, mode: str, draw: random.R
     assert pitch is not None
     signature = signature_of(pitch, mode)
 
-    def move(note: re.Match[str], steps: int) -> str:
-        pitch = pitch_of(note[1])
-        assert pitch is not None
-        octaves, step = divmod(pitch.step + steps, 7)
-        change = alteration_in(signature, step) - alteration_in(signature, pitch.step)
-        octaves += note[2].count("'") - note[2].count(",")
-        return name_of(step, pitch.alteration + change) + ("'" * octaves or "," * -octaves)
-
     try:
-        wrong = [_NOTE.sub(lambda note, steps=steps: move(note, steps), right) for steps in moves]  # type: ignore[misc]
+        wrong = [moved(right, steps, signature) for steps in moves]
     except ValueError:
         return []
     return [] if re.search("isis|eses", "".join(wrong)) else wrong
+
+
+def moved(text: str, steps: int, signature: int, target: int | None = None) -> str:
+    """Move notes by steps of a key; notes that are foreign to it remain so.
+
+    Args:
+        text: the notes.
+        steps: steps of the staff, upwards.
+        signature: the number of sharps of the key, negative for flats.
+        target: that of the key in which the notes are then; the same key by default.
+
+    Example:
+        >>> moved("c'4 fis'8", 1, 0), moved("c'4 fis'8", 1, 0, target=2)
+        ("d'4 gis'8", "d'4 gis'8")
+    """
+    new = signature if target is None else target
+
+    def move(note: re.Match[str]) -> str:
+        pitch = pitch_of(note[1])
+        assert pitch is not None
+        octaves, step = divmod(pitch.step + steps, 7)
+        change = alteration_in(new, step) - alteration_in(signature, pitch.step)
+        octaves += note[2].count("'") - note[2].count(",")
+        return name_of(step, pitch.alteration + change) + ("'" * octaves or "," * -octaves)
+
+    return NOTE.sub(move, text)

@@ -1,0 +1,147 @@
+"""Twelve graded solvers of LilyBench's levels: `python -m tests.ladders.lilybench`.
+
+A solver works from the shown score. What it lacks: it misses a measure now and then (slips), sees
+the beginning only (window, in characters), sees the first staves only, hears no accidentals, or
+counts bar checks in the place of durations.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import fmean
+
+from scipy.stats import kendalltau
+
+from music_evals.datasets_builders.dataset_io import GENERATED, load_split
+from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
+from music_evals.datasets_builders.lilybench.rows import TaskRow
+from music_evals.datasets_builders.lilybench.strict.errors import find_errors
+from music_evals.scorers.metrics.measures import measure_f1
+from music_evals.scorers.readers.written import measures_of
+
+LEVELS = (2, 3, 4, 5)
+REPEATS = 3
+_WORD = re.compile(r"\\key (\S+) \\major|\\time (\S+)|[a-gr>][a-z]*[',]*(\d+)(\.*)")
+_NAMES = {"aes": "A-flat", "ees": "E-flat", "bes": "B-flat"}
+
+
+@dataclass(frozen=True)
+class Solver:
+    """What a solver lacks."""
+
+    name: str
+    slips: float = 0.0  # chance of missing a measure
+    window: int = 10**9
+    staves: int = 99
+    accidentals: bool = True
+    durations: bool = True
+
+    def measures(self, score: str, draw: random.Random) -> list[tuple[str, str]]:
+        """Key and metre of each measure of the first staff, as the solver reads them."""
+        staff = score[: self.window].split("\\new Staff")[1]
+        key = metre = ""
+        length = Fraction(0)
+        read: list[tuple[str, str]] = []
+        for new_key, new_metre, value, dots in _WORD.findall(staff):
+            key = new_key or key
+            metre = new_metre or metre
+            if value:
+                length += Fraction(1, int(value)) * (2 - Fraction(1, 2 ** len(dots)))
+            if length and metre and length >= Fraction(metre):
+                length -= Fraction(metre)
+                read.append((f"{_NAMES.get(key, key.upper())} major", metre))
+        if not self.durations:
+            read = read[: staff.count("|")]
+        return [sign for sign in read if draw.random() >= self.slips]
+
+    def answer(self, row: TaskRow, draw: random.Random) -> str:
+        """Answer from the score, the options and the number of the measure in the question."""
+        if row["kind"].endswith("_at"):
+            number = int(row["id"].rpartition(".m")[2])
+            read = self.measures(row["score"], draw)
+            sign = read[min(number, len(read)) - 1][row["kind"] == "metre_at"] if read else ""
+            options = row["options"]
+            return str(options.index(sign)) if sign in options else str(draw.randrange(4))
+        if not row["options"] and row["id"].startswith("bar_count"):
+            return str(len(self.measures(row["score"], draw)))
+        return self.errors(row["score"], draw)
+
+    def errors(self, score: str, draw: random.Random) -> str:
+        """The measures with errors, of the complete lines of the staves that the solver sees."""
+        shown = score[: self.window].rpartition("\n")[0] + "\n"
+        parts = shown.split("  \\new Staff")
+        shown = "  \\new Staff".join(parts[: self.staves + 1])
+        found = find_errors(shown)
+        if not self.accidentals:
+            found.pop("accidental_outside_key", None)
+        if not self.durations:
+            found.pop("invalid_bar_duration", None)
+        lines = shown.count("\n")
+        numbers = {number for places in found.values() for number in places}
+        numbers = {number for number in numbers if draw.random() >= 20 * self.slips}
+        if draw.random() < 1 - (1 - self.slips / 4) ** lines:  # a false alarm
+            numbers.add(draw.randint(1, 60))
+        return " ".join(map(str, sorted(numbers))) or "none"
+
+
+SOLVERS = (
+    Solver("reader"),
+    Solver("slips 0.1%", slips=0.001),
+    Solver("slips 0.3%", slips=0.003),
+    Solver("window 24,000", window=24_000),
+    Solver("slips 1%", slips=0.01),
+    Solver("window 8,000", window=8_000),
+    Solver("window 3,000, slips 0.3%", slips=0.003, window=3_000),
+    Solver("slips 3%", slips=0.03),
+    Solver("bar checks, no accidentals", durations=False, accidentals=False),
+    Solver("window 1,200, two staves", window=1_200, staves=2),
+    Solver("slips 10%", slips=0.1),
+    Solver("first line", window=150, staves=1, accidentals=False),
+)
+"""From the strongest to the weakest, as intended."""
+
+
+def score_of(solver: Solver, rows: Sequence[TaskRow], seed: int) -> float:
+    """The mean score: exact answers, or F1 on scores with errors."""
+    values = []
+    for row in rows:
+        if row["kind"] == "clean":
+            continue
+        answer = solver.answer(row, random.Random(f"{seed} {solver.name} {row['id']}"))
+        if row["kind"] in ("", "key_at", "metre_at"):
+            values.append(float(answer == row["answer"]))
+        else:
+            values.append(measure_f1(measures_of(answer), measures_of(row["answer"])))
+    return fmean(values)
+
+
+def main() -> None:
+    """Print a table per task: scores by level, the level below 50%, and Kendall's tau by level."""
+    for task in BENCHMARK.leveled:
+        table: dict[str, list[list[float]]] = {}
+        for level in LEVELS:
+            spec = replace(BENCHMARK, level=level)
+            rows = load_split(GENERATED, task, "strict", benchmark=spec).to_list()
+            for solver in SOLVERS:
+                runs = [score_of(solver, rows, seed) for seed in range(REPEATS)]
+                table.setdefault(solver.name, []).append(runs)
+        print(f"\n| {task} | 2 | 3 | 4 | 5 | below 50% from |\n|---|---|---|---|---|---|")
+        for name, levels in table.items():
+            first = [runs[0] for runs in levels]
+            lost = next((str(n) for n, value in zip(LEVELS, first, strict=True) if value < 0.5), "")
+            cells = " | ".join(f"{value:.2f}" for value in first)
+            print(f"| {name} | {cells} | {lost or 'never'} |")
+        long = [fmean(fmean(runs) for runs in levels) for levels in table.values()]
+        for place, level in enumerate(LEVELS):
+            single = [levels[place][0] for levels in table.values()]
+            tau = kendalltau(long, single).statistic
+            intended = kendalltau(range(len(SOLVERS), 0, -1), single).statistic
+            print(
+                f"level {level}: tau to the long test {tau:.2f}, to the intended order {intended:.2f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
