@@ -1,9 +1,11 @@
 """Piano chords for the chord-quality task: a block chord, then the same chord as an upward
 arpeggio.
 
-Nothing is random: root, quality and variant determine a chord, and all chords differ.
+Root, quality and variant determine a chord of level 1, and all chords differ. Chords of higher
+levels are drawn.
 """
 
+from random import Random
 from typing import Literal, NamedTuple, get_args
 
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
@@ -90,5 +92,26 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
     for i, pitch in enumerate(arpeggio):
         onset = _ARPEGGIO_ONSET + i * _ARPEGGIO_STEP
         notes.append(Note(onset, pitch, _LENGTH - onset, velocity + i * growth))
+    performance = Performance(tuple(notes), _TEMPO, (4, 4), None, length=_LENGTH)
+    return Chord(root, quality, tuple(block), performance)
+
+
+def compose_wide_chord(root: str, quality: Quality, level: int, rng: Random) -> Chord:
+    """Compose a chord of 5 to 14 notes over up to six octaves.
+
+    From level 3 on any note may be the lowest, from level 4 on the single notes come in any order.
+    """
+    count, reach, tones = 3 * level - 1, 9 * level - 6, INTERVALS[quality]
+    lowest = (ROOTS.index(root) + 8) % 12
+    pool = [place for place in range(60 - reach, 60 + reach) if place % 12 in tones]
+    block: list[int] = []
+    while len({place % 12 for place in block}) < len(tones) or (level == 2 and block[0] % 12):
+        block = sorted(rng.sample(pool, count))
+    block = [lowest + place for place in block]
+    arpeggio = block if level < 4 else rng.sample(block, count)
+    notes = [Note(0, pitch, _ARPEGGIO_ONSET, rng.randint(56, 92)) for pitch in block]
+    for i, pitch in enumerate(arpeggio):
+        onset = _ARPEGGIO_ONSET + i * _ARPEGGIO_STEP * 5 // count
+        notes.append(Note(onset, pitch, _LENGTH - onset, rng.randint(56, 92)))
     performance = Performance(tuple(notes), _TEMPO, (4, 4), None, length=_LENGTH)
     return Chord(root, quality, tuple(block), performance)

@@ -12,6 +12,7 @@ come first.
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import chain, combinations, pairwise, product
 from typing import Literal, NamedTuple, get_args
@@ -97,6 +98,30 @@ class MelodyPair(NamedTuple):
     semitones: int
 
 
+class Size(NamedTuple):
+    """How long a melody is, and how far a foil and a performance are from it."""
+
+    forms: int = 1  # that follow each other, of two or four phrases each
+    longest: int = _NOTES[1]  # notes of a passage that a foil moves
+    farthest: int = 4  # semitones by which a foil moves it
+    lateness: Sequence[int] = ()  # ticks by which a note may be late; then instruments may differ
+
+
+SIZES = {
+    1: Size(),
+    2: Size(2, 8, 4, range(8)),
+    3: Size(2, 3, 3, range(11)),
+    4: Size(3, 1, 2, range(15)),
+    5: Size(3, 1, 1, range(15)),
+}
+"""Level → size of a melody."""
+
+
+def foils(level: int) -> Sequence[Foil]:
+    """Return how melodies of a level differ, in the order in which kinds take turns."""
+    return FOILS if level == 1 else ("moved_passage",) * len(FOILS)
+
+
 class _Plan(NamedTuple):
     """A melody without pitches: mode, metre, tempo, rhythm in ticks, phrases and measures."""
 
@@ -124,7 +149,9 @@ def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
     return next(intervals) == next(intervals)
 
 
-def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Random) -> MelodyPair:
+def compose_pair(
+    *, foil: Foil | None, instrument: Instrument, rng: random.Random, size: Size = SIZES[1]
+) -> MelodyPair:
     """Compose two melodies to compare, in different keys of one mode.
 
     Args:
@@ -136,6 +163,7 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
             melodies, so that it does not give the foil away.
         instrument: one of `INSTRUMENTS`.
         rng: the source of randomness.
+        size: length of the melodies, and how far a moved passage is moved.
 
     Source: MUSE (arXiv 2510.22455), transposition task; the foils other than ``"other_melody"`` go
     beyond it.
@@ -146,8 +174,8 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
     low, high = RANGES[instrument]
     while True:
         mode = rng.choices(list(_MODES), list(_MODES.values()))[0]
-        plan = _plan(mode, rng)
-        composed = _compose_two(foil, plan, rng)
+        plan = _plan(mode, size.forms, rng)
+        composed = _compose_two(foil, plan, size, rng)
         if composed is None:
             continue
         # Pitches are relative to the tonic. Choose a tonic with which both melodies fit.
@@ -160,11 +188,22 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
                 _perform(pitches, tonic + shift, plan, instrument, program, rng)
                 for pitches, shift in shifted
             )
+            if size.lateness:
+                first, second = (_vary(melody, size, rng) for melody in (first, second))
             return MelodyPair(first, second, foil, semitones)
 
 
+def _vary(melody: Melody, size: Size, rng: random.Random) -> Melody:
+    """Play a melody less strictly, on any instrument."""
+    instrument = rng.choice(INSTRUMENTS)
+    played = replace(melody.performance, program=rng.choice(_PROGRAMS[instrument]))
+    return melody._replace(
+        instrument=instrument, performance=played.played_late(size.lateness, rng)
+    )
+
+
 def _compose_two(
-    foil: Foil | None, plan: _Plan, rng: random.Random
+    foil: Foil | None, plan: _Plan, size: Size, rng: random.Random
 ) -> tuple[list[int], list[int]] | None:
     """Compose both melodies relative to their tonics; None if the plan does not give a pair."""
     melody = _compose(plan, rng)
@@ -176,7 +215,7 @@ def _compose_two(
         case "other_melody":
             other = _compose(plan, rng)
         case "moved_passage":
-            other = _move_passage(melody, plan.mode, rng)
+            other = _move_passage(melody, plan.mode, size, rng)
         case "reordered":
             other = _reorder(melody, rng)
     if other is None or is_transposition(melody, other):
@@ -187,17 +226,17 @@ def _compose_two(
     return (melody, other) if rng.random() < 0.5 else (other, melody)
 
 
-def _plan(mode: str, rng: random.Random) -> _Plan:
+def _plan(mode: str, n_forms: int, rng: random.Random) -> _Plan:
     """Choose metre, tempo, form and rhythm."""
     while True:
         meter = rng.choices(list(_OPENINGS), (5, 3, 2, 2))[0]
         phrases = rng.choice((2, 4))
         measure = 8 * meter[0] // meter[1]  # in eighths
         tempo = rng.randint(*_TEMPI)
-        seconds = 2 * phrases * measure * 30 / tempo
+        seconds = 2 * phrases * measure * 30 / tempo  # of a form
         if not _SECONDS[0] <= seconds <= _SECONDS[1]:
             continue
-        form = rng.choice(_FORMS[phrases])
+        form = "".join([rng.choice(_FORMS[phrases]) for _ in range(n_forms)])
         rhythms = {
             letter: (rng.choice(_OPENINGS[meter]), rng.choice(_CLOSES[meter]))
             for letter in sorted(set(form))
@@ -213,7 +252,7 @@ def _plan(mode: str, rng: random.Random) -> _Plan:
                     notes.append((tick, eighths * _EIGHTH))
                 tick += abs(eighths) * _EIGHTH
             measures.append(tuple(range(start, len(notes))))
-        if _NOTES[0] <= len(notes) <= _NOTES[1]:
+        if _NOTES[0] <= len(notes) / n_forms <= _NOTES[1]:
             onsets, durations = zip(*notes, strict=True)
             length = len(measures) * measure * _EIGHTH
             return _Plan(mode, meter, tempo, onsets, durations, length, form, tuple(measures))
@@ -344,15 +383,18 @@ def _to_semitones(degrees: list[int], mode: str) -> list[int]:
     return pitches
 
 
-def _move_passage(pitches: list[int], mode: str, rng: random.Random) -> list[int] | None:
+def _move_passage(
+    pitches: list[int], mode: str, size: Size, rng: random.Random
+) -> list[int] | None:
     """Move some notes in a row within the key, so that the intervals before and after them have
     another size.
     """
     scale = {*_SCALES[mode], *(() if mode == "major" else (11,))}
     intervals = [b - a for a, b in pairwise(pitches)]
-    shifts = (-4, -3, -2, -1, 1, 2, 3, 4)
+    shifts = [shift for shift in range(-size.farthest, size.farthest + 1) if shift]
+    passages = [(i, j) for i, j in combinations(range(1, len(pitches)), 2) if j - i <= size.longest]
     variants = []
-    for (start, end), shift in product(combinations(range(1, len(pitches)), 2), shifts):
+    for (start, end), shift in product(passages, shifts):
         # The interval into the passage, and that out of it.
         edges = ((intervals[start - 1], shift), (intervals[end - 1], -shift))
         if not all(_keeps_direction(size, size + change) for size, change in edges):
