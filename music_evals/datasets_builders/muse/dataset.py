@@ -115,13 +115,14 @@ def build_generated(
     makers = group_makers(
         (config, split, make) for config, entries in planned for split, make in entries
     )
-    _refuse_leaks(level)
+    if level == 1:
+        _refuse_leaks()
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return Plan(makers, provenance)
 
 
 @cache
-def _refuse_leaks(level: int = 1) -> None:
+def _refuse_leaks() -> None:
     """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process,
     for seconds.
     """
@@ -129,8 +130,7 @@ def _refuse_leaks(level: int = 1) -> None:
     from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
 
     for config, compose in COMPOSERS.items():
-        stimuli = compose(DEFAULT_SEED, _TRIED, None, level)
-        tried = [make() for split, make in stimuli if split == "test"]
+        tried = [make() for split, make in compose(DEFAULT_SEED, _TRIED, None) if split == "test"]
         texts = [[row[name] for name in row if name.startswith("midi_text")] for row in tried]
         views = [note_views(own, HIDDEN.get(config, ())) for own in texts]
         refuse_leaks(NAME, config, "midi", find_leaks([row["target"] for row in tried], views))
@@ -200,13 +200,14 @@ def _pairs(
         serial, is_different = divmod(index, 2)
         instrument = melodies.INSTRUMENTS[serial % 2]
         kind = "different" if is_different else "same"
-        foil = melodies.foils(level)[serial % 3] if is_different else None
+        foil = melodies.FOILS[serial % 3] if is_different else None
         wanted.append(("test", f"{kind}-{instrument}-{serial + 1:03d}", foil, instrument))
     seen: set[_Key] = set()
     for split, suffix, foil, instrument in wanted:
         name = f"transposition-{suffix}"
-        size = melodies.SIZES[level]
-        compose = partial(melodies.compose_pair, foil=foil, instrument=instrument, size=size)
+        compose = partial(
+            melodies.compose_pair, foil=foil, instrument=instrument, level=level
+        )
         yield split, partial(row, name, _draw(name, seed, seen, compose, _pair_keys))
 
 
@@ -228,12 +229,6 @@ def _chords(
             name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches)
         )
 
-    def compose(root: str, quality: chords.Quality, variant: int = 0) -> chords.Chord:
-        if level == 1:
-            return chords.compose_chord(root, quality, variant)
-        rng = random.Random(f"{seed}/{root}-{quality}-v{variant}/level{level}")
-        return chords.compose_wide_chord(root, quality, level, rng)
-
     roots = [root for root in chords.ROOTS if root != rows.EXAMPLE_ROOT]
     for index in range(n_test):
         # All roots in one variant before the next variant; every quality has its own order of
@@ -242,9 +237,11 @@ def _chords(
         variant, step = divmod(serial, len(roots))
         quality = chords.QUALITIES[place]
         order = random.Random(f"{seed}/chord_quality/{quality}/{variant}").sample(roots, len(roots))
-        yield "test", partial(row, compose(order[step], quality, variant), variant)
+        chord = chords.compose_chord(order[step], quality, variant, level)
+        yield "test", partial(row, chord, variant)
     for quality in chords.QUALITIES:
-        yield "fewshot", partial(row, compose(rows.EXAMPLE_ROOT, quality), 0)
+        chord = chords.compose_chord(rows.EXAMPLE_ROOT, quality, 0, level)
+        yield "fewshot", partial(row, chord, 0)
 
 
 COMPOSERS: Mapping[str, Callable[..., Iterator[tuple[str, Maker]]]] = {
@@ -333,9 +330,9 @@ def _convert(conversion: Conversion) -> Provenance:
     return write(plan, conversion.out, overwrite=True, on_piece=conversion.on_piece)
 
 
-def _generate_level(level: int, out: Path, on_piece: OnPiece) -> Provenance:
+def _generate_level(level: int, out: Path, _: object) -> Provenance:
     plan = build_generated(counts=Counts(LADDER, LADDER, LADDER), level=level)
-    return write(plan, out, overwrite=True, on_piece=on_piece)
+    return write(plan, out, overwrite=True)
 
 
 BENCHMARK = DatasetSpec(

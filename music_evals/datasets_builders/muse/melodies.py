@@ -98,30 +98,6 @@ class MelodyPair(NamedTuple):
     semitones: int
 
 
-class Size(NamedTuple):
-    """How long a melody is, and how far a foil and a performance are from it."""
-
-    forms: int = 1  # that follow each other, of two or four phrases each
-    longest: int = _NOTES[1]  # notes of a passage that a foil moves
-    farthest: int = 4  # semitones by which a foil moves it
-    lateness: Sequence[int] = ()  # ticks by which a note may be late; then instruments may differ
-
-
-SIZES = {
-    1: Size(),
-    2: Size(2, 8, 4, range(8)),
-    3: Size(2, 3, 3, range(11)),
-    4: Size(3, 1, 2, range(15)),
-    5: Size(3, 1, 1, range(15)),
-}
-"""Level → size of a melody."""
-
-
-def foils(level: int) -> Sequence[Foil]:
-    """Return how melodies of a level differ, in the order in which kinds take turns."""
-    return FOILS if level == 1 else ("moved_passage",) * len(FOILS)
-
-
 class _Plan(NamedTuple):
     """A melody without pitches: mode, metre, tempo, rhythm in ticks, phrases and measures."""
 
@@ -150,7 +126,7 @@ def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
 
 
 def compose_pair(
-    *, foil: Foil | None, instrument: Instrument, rng: random.Random, size: Size = SIZES[1]
+    *, foil: Foil | None, instrument: Instrument, rng: random.Random, level: int = 1
 ) -> MelodyPair:
     """Compose two melodies to compare, in different keys of one mode.
 
@@ -163,7 +139,8 @@ def compose_pair(
             melodies, so that it does not give the foil away.
         instrument: one of `INSTRUMENTS`.
         rng: the source of randomness.
-        size: length of the melodies, and how far a moved passage is moved.
+        level: 1, or 2 to 5 for longer melodies, each on any instrument and not in strict time. Every
+            foil is then a passage that is moved: at level 5 one note, by a semitone.
 
     Source: MUSE (arXiv 2510.22455), transposition task; the foils other than ``"other_melody"`` go
     beyond it.
@@ -172,10 +149,12 @@ def compose_pair(
     semitones = rng.randint(1, MAX_TRANSPOSITION) * rng.choice((-1, 1))
     program = rng.choice(_PROGRAMS[instrument])
     low, high = RANGES[instrument]
+    if foil and level > 1:
+        foil = "moved_passage"
     while True:
         mode = rng.choices(list(_MODES), list(_MODES.values()))[0]
-        plan = _plan(mode, size.forms, rng)
-        composed = _compose_two(foil, plan, size, rng)
+        plan = _plan(mode, level, rng)
+        composed = _compose_two(foil, plan, level, rng)
         if composed is None:
             continue
         # Pitches are relative to the tonic. Choose a tonic with which both melodies fit.
@@ -188,22 +167,22 @@ def compose_pair(
                 _perform(pitches, tonic + shift, plan, instrument, program, rng)
                 for pitches, shift in shifted
             )
-            if size.lateness:
-                first, second = (_vary(melody, size, rng) for melody in (first, second))
+            if level > 1:
+                first, second = _vary(first, level, rng), _vary(second, level, rng)
             return MelodyPair(first, second, foil, semitones)
 
 
-def _vary(melody: Melody, size: Size, rng: random.Random) -> Melody:
-    """Play a melody less strictly, on any instrument."""
+def _vary(melody: Melody, level: int, rng: random.Random) -> Melody:
+    """Play a melody somewhat late, on any instrument."""
     instrument = rng.choice(INSTRUMENTS)
     played = replace(melody.performance, program=rng.choice(_PROGRAMS[instrument]))
     return melody._replace(
-        instrument=instrument, performance=played.played_late(size.lateness, rng)
+        instrument=instrument, performance=played.played_late(range(3 * level), rng)
     )
 
 
 def _compose_two(
-    foil: Foil | None, plan: _Plan, size: Size, rng: random.Random
+    foil: Foil | None, plan: _Plan, level: int, rng: random.Random
 ) -> tuple[list[int], list[int]] | None:
     """Compose both melodies relative to their tonics; None if the plan does not give a pair."""
     melody = _compose(plan, rng)
@@ -215,7 +194,7 @@ def _compose_two(
         case "other_melody":
             other = _compose(plan, rng)
         case "moved_passage":
-            other = _move_passage(melody, plan.mode, size, rng)
+            other = _move_passage(melody, plan.mode, level, rng)
         case "reordered":
             other = _reorder(melody, rng)
     if other is None or is_transposition(melody, other):
@@ -226,14 +205,15 @@ def _compose_two(
     return (melody, other) if rng.random() < 0.5 else (other, melody)
 
 
-def _plan(mode: str, n_forms: int, rng: random.Random) -> _Plan:
-    """Choose metre, tempo, form and rhythm."""
+def _plan(mode: str, level: int, rng: random.Random) -> _Plan:
+    """Choose metre, tempo, form and rhythm; at level 4 three forms of level 1 follow each other."""
+    n_forms = 1 + level // 2
     while True:
         meter = rng.choices(list(_OPENINGS), (5, 3, 2, 2))[0]
         phrases = rng.choice((2, 4))
         measure = 8 * meter[0] // meter[1]  # in eighths
         tempo = rng.randint(*_TEMPI)
-        seconds = 2 * phrases * measure * 30 / tempo  # of a form
+        seconds = 2 * phrases * measure * 30 / tempo
         if not _SECONDS[0] <= seconds <= _SECONDS[1]:
             continue
         form = "".join([rng.choice(_FORMS[phrases]) for _ in range(n_forms)])
@@ -384,17 +364,19 @@ def _to_semitones(degrees: list[int], mode: str) -> list[int]:
 
 
 def _move_passage(
-    pitches: list[int], mode: str, size: Size, rng: random.Random
+    pitches: list[int], mode: str, level: int, rng: random.Random
 ) -> list[int] | None:
     """Move some notes in a row within the key, so that the intervals before and after them have
-    another size.
+    another size; at a higher level fewer notes, and not as far.
     """
+    longest, farthest = _NOTES[1] // level**2, min(4, 6 - level)
     scale = {*_SCALES[mode], *(() if mode == "major" else (11,))}
     intervals = [b - a for a, b in pairwise(pitches)]
-    shifts = [shift for shift in range(-size.farthest, size.farthest + 1) if shift]
-    passages = [(i, j) for i, j in combinations(range(1, len(pitches)), 2) if j - i <= size.longest]
+    shifts = [*range(-farthest, 0), *range(1, farthest + 1)]
     variants = []
-    for (start, end), shift in product(passages, shifts):
+    for (start, end), shift in product(combinations(range(1, len(pitches)), 2), shifts):
+        if end - start > longest:
+            continue
         # The interval into the passage, and that out of it.
         edges = ((intervals[start - 1], shift), (intervals[end - 1], -shift))
         if not all(_keeps_direction(size, size + change) for size, change in edges):

@@ -114,7 +114,8 @@ def build(
         }
         for name, form in forms.items()
     }
-    _refuse_leaks(level)
+    if level == 1:
+        _refuse_leaks()
     # Equality of bytes gives no answer away, because the clips of a pair always differ.
     floors = {
         name: {"test": {"all": {"bytes": 0.5}}}
@@ -126,17 +127,16 @@ def build(
 
 
 @cache
-def _refuse_leaks(level: int = 1) -> None:
+def _refuse_leaks() -> None:
     """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process,
     for seconds.
     """
     # Here, because SciPy takes a second to load.
     from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
 
-    for name in FORMS if level == 1 else LEVELED:
-        tried = compose(DEFAULT_SEED, name, "leaks", _TRIED, level)
-        answers, stimuli = zip(*tried, strict=True)
-        views = [note_views(midi_texts(stimulus), FORMS[name].hidden) for stimulus in stimuli]
+    for name, form in FORMS.items():
+        answers, stimuli = zip(*compose(DEFAULT_SEED, name, "leaks", _TRIED), strict=True)
+        views = [note_views(midi_texts(stimulus), form.hidden) for stimulus in stimuli]
         refuse_leaks(NAME, name, "midi", find_leaks(answers, views))
 
 

@@ -2,16 +2,16 @@
 
 The right option decides what is compared or played. All else is drawn in the same way for every
 option: instrument, tempo, register, number of notes. Two clips of a pair never have the same bytes,
-because each is performed anew. Level 1 has stimuli like the authors'; at levels 2 to 5 they are
+because each is performed anew. Level 1 is like the authors' stimuli; those of levels 2 to 5 are
 longer, differ less, and have more notes that do not matter.
 
 Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those of its runners.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import product
+from operator import add
 from random import Random
 from typing import Any, NamedTuple
 
@@ -48,6 +48,7 @@ GROUPS = (3, 4, 5)
 DEGREES = {
     "I": (0, (0, 4, 7)),
     "ii": (2, (0, 3, 7)),
+    "V/V": (2, (0, 4, 7)),
     "iii": (4, (0, 3, 7)),
     "IV": (5, (0, 4, 7)),
     "iv": (5, (0, 3, 7)),
@@ -90,11 +91,11 @@ _LATENESS = (1, 2, 3, 4, 6, 7, 8, 9)
 
 
 def _oddball(place: int, serial: int, rng: Random, level: int) -> Stimulus:
-    """A melody twice; in one of them, a note is changed, at level 1 to a pitch class that the
-    melody does not have.
+    """A melody twice; in one of them, a note is changed: at level 1 to a pitch class that the
+    melody does not have, above to one that it mostly has.
     """
-    instrument, size = melodies.INSTRUMENTS[serial % 2], melodies.SIZES[level]
-    melody = melodies.compose_pair(foil=None, instrument=instrument, rng=rng, size=size).first
+    instrument = melodies.INSTRUMENTS[serial % 2]
+    melody = melodies.compose_pair(foil=None, instrument=instrument, rng=rng, level=level).first
     pitch_classes = {pitch % 12 for pitch in melody.pitches}
     at, altered = rng.randrange(1, len(melody.pitches) - 1), rng.randrange(2)
     steps = [
@@ -108,9 +109,7 @@ def _oddball(place: int, serial: int, rng: Random, level: int) -> Stimulus:
         notes = [
             replace(
                 note,
-                onset=note.onset + (rng.choice(size.lateness) if level > 1 else 0),
                 pitch=note.pitch + step * (index == at and number == altered),
-                duration=note.duration - 2 * len(size.lateness),
                 velocity=note.velocity + rng.randint(-4, 4),
             )
             for index, note in enumerate(melody.performance.notes)
@@ -128,36 +127,35 @@ def _oddball(place: int, serial: int, rng: Random, level: int) -> Stimulus:
 
 
 def _contour(place: int, serial: int, rng: Random, level: int) -> Stimulus:
-    """A scale or an arpeggio of five or seven notes, anywhere in the compass of an instrument."""
+    """A scale or an arpeggio of five or seven notes, anywhere in the compass of an instrument.
+
+    Above level 1 it is a longer line, which from level 3 on wavers.
+    """
     texture, instrument = ("scale", "arpeggio")[serial % 2], list(_COMPASS)[serial // 2 % 2]
     mode, n_notes = rng.choice(list(_SCALES)), rng.choice((5, 7))
     steps = (_SCALES if texture == "scale" else _SEVENTHS)[mode]
     height = n_notes if place >= 2 else (n_notes + 1) // 2
     ladder = [12 * (i // len(steps)) + steps[i % len(steps)] for i in range(height)]
     lines = (ladder + ladder[-2::-1], ladder[::-1] + ladder[1:], ladder, ladder[::-1])
-    if level > 1:
-        texture, lines = "wavering line", _wavering_lines(level, rng)
+    contour = lines[place] if level == 1 else _wavering_line(place, level, rng)
     low, high = _COMPASS[instrument]
-    lowest = rng.randint(low, high - max(lines[place]))
-    line = [lowest + step for step in lines[place]]
-    length = TICKS_PER_BEAT // min(level, 2)
-    clip = _line(line, instrument, rng, length)
+    lowest = rng.randint(low - min(contour), high - max(contour))
+    line = [lowest + step for step in contour]
+    clip = _line(line, instrument, rng, TICKS_PER_BEAT // min(level, 2))
     return Stimulus([clip], f"{mode} {texture}", f"its pitches are {_numbers(line)}.")
 
 
-def _wavering_lines(level: int, rng: Random) -> Sequence[Sequence[int]]:
-    """Each contour over 16 to 24 semitones with up to 60 notes, which from level 3 on waver about
-    it.
-    """
-    n_notes = rng.randint(12 * level - 12, 12 * level)
-    height, turn, width = rng.randint(16, 24), rng.uniform(0.4, 0.6), 2.5 * (level - 2)
-    rise = [number / (n_notes - 1) for number in range(n_notes)]
-    arch = [min(share / turn, (1 - share) / (1 - turn)) for share in rise]
-    lines = [arch, [1 - share for share in arch], rise, rise[::-1]]
-    return [[round(height * at + width * rng.uniform(0, 2)) for at in line] for line in lines]
+def _wavering_line(place: int, level: int, rng: Random) -> list[int]:
+    """A contour of up to 60 notes over 20 semitones, with a width that grows from level 3 on."""
+    n_notes, width = rng.randint(12 * level - 12, 12 * level), 2.5 * (level - 2)
+    turn = n_notes * (rng.uniform(0.4, 0.6), 1, 0)[max(0, place - 1)]
+    slope = (-20, 20)[place == 1] / max(turn, n_notes - turn)
+    return [
+        round(slope * abs(number - turn) + rng.uniform(-width, width)) for number in range(n_notes)
+    ]
 
 
-def _instrument(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _instrument(place: int, serial: int, rng: Random, _: int) -> Stimulus:
     """A melody in the register of an instrument, or drums; number of notes and length are about the
     same.
     """
@@ -178,28 +176,28 @@ def _instrument(place: int, serial: int, rng: Random, level: int) -> Stimulus:
 
 
 def _rhythm_matching(place: int, serial: int, rng: Random, level: int) -> Stimulus:
-    """A drum loop twice, or two loops with equally many strokes."""
+    """A drum loop twice, or two loops with equally many strokes; above level 1 they differ in one
+    stroke.
+    """
     loop = drum_loops.compose_loop(rng.choice(drum_loops.OFFBEATS), level, rng)
-    kinds = _DRUM_FOILS[level > 1 :]
-    variant = kinds[serial % len(kinds)] if place else "same"
-    patterns = [(loop.kick, loop.snare), _drum_foil(loop, variant, rng)]
+    foils = _DRUM_FOILS[level > 1 :]
+    variant = foils[serial % len(foils)] if place else "same"
+    patterns = [(loop.kick, loop.snare), _drum_foil(loop, variant, level, rng)]
     texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
     if rng.random() < 0.5:
         patterns.reverse()
         texts.reverse()
-    others = drum_loops.other_drums(level, rng) if level > 1 else None
-    clips = []
-    for pattern in patterns:
-        if others:
-            played = drum_loops.perform_long_loop(*pattern, others, level, rng)
-        else:
-            played = drum_loops.perform_drum_loop(*pattern, rng).played_late(_LATENESS, rng)
-        clips.append((played, "drums"))
+    clips = [
+        (drum_loops.perform_drum_loop(*pattern, rng, level).played_late(_LATENESS, rng), "drums")
+        for pattern in patterns
+    ]
     why = f"the first has {texts[0]}; the second {texts[1]}" if place else f"both have {texts[0]}"
     return Stimulus(clips, variant, f"{why} (eighths, counted from 1).")
 
 
-def _drum_foil(loop: drum_loops.DrumLoop, variant: str, rng: Random) -> tuple[_Slots, _Slots]:
+def _drum_foil(
+    loop: drum_loops.DrumLoop, variant: str, level: int, rng: Random
+) -> tuple[_Slots, _Slots]:
     """Kick and snare of the loop that a loop is compared with."""
     kick, snare = loop.kick, loop.snare
     match variant:
@@ -208,7 +206,7 @@ def _drum_foil(loop: drum_loops.DrumLoop, variant: str, rng: Random) -> tuple[_S
                 kick, snare, _ = drum_loops.compose_drum_loop(loop.offbeats, rng)
         case "moved stroke":
             # The stroke stays in the loop, and the first beat keeps its own.
-            free = {*range(1, loop.n_slots + 1)} - {*kick, *snare}
+            free = {*drum_loops.slots(level)} - {*kick, *snare}
             moves = product((slot for slot in kick if slot > 2), (-2, -1, 1, 2))
             old, step = rng.choice([(slot, step) for slot, step in moves if slot + step in free])
             kick = tuple(sorted({*kick, old + step} - {old}))
@@ -223,11 +221,14 @@ def _meter(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     """One note a beat; the first of each group is low. The file's own metre is one beat.
 
     How loud and long the low notes are does not depend on the group. The last note is never low.
-    Above level 1 some low notes are missing or at another place, and beats are divided.
+    Above level 1 some low notes are late, so that others are no group apart.
     """
     instrument, group = ("drums", "piano", "guitar")[serial % 3], GROUPS[place]
-    n_beats = rng.randint(16 + 8 * level, 32 + 8 * level)
-    stressed = _stressed_beats(group, n_beats, level, rng)
+    n_beats = rng.randint(12 + 12 * level, 28 + 12 * level)
+    stressed = {*range(0, n_beats - 1, group)}
+    if level > 1:
+        delays = [rng.randrange(1, group) * (rng.random() < 0.08 * level) for _ in stressed]
+        stressed = {*map(add, sorted(stressed), delays)} - {n_beats - 1}
     lowest = rng.randint(40, 47)
     louder, longest = rng.randint(*_LOUDER), rng.randint(1, min(GROUPS))
     notes, chord = [], DEGREES["I"]
@@ -237,20 +238,14 @@ def _meter(place: int, serial: int, rng: Random, level: int) -> Stimulus:
             chord = chord if beat == 0 else DEGREES[rng.choice(("I", "IV", "V", "vi"))]
         if instrument == "drums":
             pitch = drum_loops.KICK if is_first else drum_loops.HI_HAT
-        elif level > 3:
-            pitch = lowest + (rng.randrange(5) if is_first else rng.randint(9, 13))
         else:
             pitch = lowest + chord[0] + (0 if is_first else 12 + rng.choice(chord[1][1:]))
         velocity = rng.randint(64, 100) + (louder if is_first else 0)
         n_sounding = rng.randint(1, longest) if is_first and level == 1 else 1
-        length = n_sounding * TICKS_PER_BEAT // (1 + (level > 2))
-        notes.append(Note(beat * TICKS_PER_BEAT, pitch, length - _GAP, velocity))
-        if level > 2:
-            high = pitch if instrument == "drums" else lowest + rng.randint(9, 13)
-            pitch = drum_loops.HI_HAT if instrument == "drums" else high
-            onset = beat * TICKS_PER_BEAT + length
-            notes.append(Note(onset, pitch, length - _GAP, rng.randint(64, 100)))
-    clip, _ = _clip(notes, instrument, rng.randint(100 + 20 * min(level, 3), 200), rng)
+        notes.append(
+            Note(beat * TICKS_PER_BEAT, pitch, n_sounding * TICKS_PER_BEAT - _GAP, velocity)
+        )
+    clip, _ = _clip(notes, instrument, rng.randint(104 + 16 * level, 200), rng)
     return Stimulus(
         [(replace(clip, meter=(1, 4)), instrument)],
         instrument,
@@ -258,94 +253,54 @@ def _meter(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     )
 
 
-def _stressed_beats(group: int, n_beats: int, level: int, rng: Random) -> set[int]:
-    """The first of each group, with more and more exceptions; most are a group apart at each
-    level.
-    """
-    firsts = {*range(0, n_beats - 1, group)}
-    share = 0.07 * (level - 1)
-    while level > 1:
-        missing = {beat for beat in firsts if rng.random() < share}
-        added = {beat for beat in range(1, n_beats - 1) if rng.random() < share / group}
-        stressed = firsts - missing | added
-        distances = Counter(after - before for before, after in pairwise(sorted(stressed)))
-        (first, most), (_, fewer) = distances.most_common(2) if len(distances) > 1 else [(0, 0)] * 2
-        if first == group and most > fewer:
-            return stressed
-    return firsts
-
-
 def _key_modulation(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     """Two progressions that close on their tonic; the second may be in another key, or borrow a
     chord.
+
+    Above level 1 there are up to four, and those between the first and the last have a foreign
+    chord. The key changes after any of them, from level 4 on to a related one.
     """
-    if level > 1:
-        return _long_modulation(place, level, rng)
-    tonic, shift = rng.randrange(12), 0 if place else _MODULATIONS[serial % len(_MODULATIONS)]
-    halves = [[*rng.choice(PROGRESSIONS).split("-"), "I"] for _ in range(2)]
+    shifts = _MODULATIONS if level < 4 else (7, 5)
+    tonic, shift = rng.randrange(12), 0 if place else shifts[serial % len(shifts)]
+    n_halves = 2 + level // 2
+    halves = [[*rng.choice(PROGRESSIONS).split("-"), "I"] for _ in range(n_halves)]
     variant = f"{shift} semitones up" if shift else ("same key", "borrowed chord")[serial % 2]
+    if level > 1:
+        variant = f"level {level}"
     if variant == "borrowed chord":
         halves[1] = ["iv" if chord in ("IV", "ii") else chord for chord in halves[1]]
-    chords = [
-        (tonic + key, chord) for half, key in zip(halves, (0, shift), strict=True) for chord in half
-    ]
+    change, chords = 1 + serial % (n_halves - 1), []
+    for number, half in enumerate(halves):
+        if 0 < number < n_halves - 1:
+            half[rng.randrange(1, 4)] = rng.choice(("iv", "V/V"))
+        chords += [(tonic + shift * (number >= change), chord) for chord in half]
     texts = ["-".join(half) for half in halves]
     why = (
         f"{texts[0]}, then "
-        f"{texts[1]}{f' {shift} semitones higher' if shift else ' in the same key'}."
+        f"{texts[change]}{f' {shift} semitones higher' if shift else ' in the same key'}."
     )
-    return Stimulus([_play_chords(chords, rng)], variant, why)
-
-
-def _long_modulation(place: int, level: int, rng: Random) -> Stimulus:
-    """Three or four progressions that close on their tonic.
-
-    From one of them on, the key may be another, at levels 4 and 5 a related one. Those between the
-    first and the last have chords from outside their key.
-    """
-    n_halves = 3 + (level > 3)
-    tonic, at = rng.randrange(12), rng.randrange(1, n_halves)
-    shift = 0 if place else rng.choice((7, 5) if level > 3 else _MODULATIONS)
-    chords: list[tuple[int, str]] = []
-    for number in range(n_halves):
-        key = tonic + shift * (number >= at)
-        half = [(key, chord) for chord in [*rng.choice(PROGRESSIONS).split("-"), "I"]]
-        if 0 < number < n_halves - 1:
-            foreign = (key + 7, "V") if rng.random() < 0.5 or level > 4 else (key, "iv")
-            half[rng.randrange(1, 4)] = foreign
-        chords += half
-    why = f"from chord {5 * at + 1} on, the key is {shift} semitones higher."
-    return Stimulus([_play_chords(chords, rng, level)], f"level {level}", why)
-
-
-def _long_progression(place: int, level: int, rng: Random) -> Stimulus:
-    """A series of 8 to 20 chords in two keys; in one of them, a chord may be replaced by one that
-    shares two notes with it.
-    """
-    first = "-".join([rng.choice(PROGRESSIONS) for _ in range(level)]).split("-")
-    second = [*first]
-    at = rng.randrange(2, len(first) - 1)
-    if place:
-        second[at] = _RELATIVES[first[at]]
-    tonic = rng.randrange(12)
-    pairs = [(tonic, first), (tonic + rng.randint(1, 11), second)]
-    rng.shuffle(pairs)
-    clips = [_play_chords([(key, chord) for chord in names], rng, level) for key, names in pairs]
-    why = f"chord {at + 1} is {first[at]} and {second[at]}"
-    return Stimulus(clips, f"level {level}", f"{why}." if place else "all degrees are equal.")
+    return Stimulus([_play_chords(chords, rng, level)], variant, why)
 
 
 def _progression(place: int, serial: int, rng: Random, level: int) -> Stimulus:
-    """Two progressions, each played twice through, in the same key or in two keys."""
-    if level > 1:
-        return _long_progression(place, level, rng)
+    """Two progressions, each played twice through, in the same key or in two keys.
+
+    Above level 1 they are longer, and a chord may be replaced by one that shares two notes with it.
+    """
     first = rng.choice(PROGRESSIONS)
     second = [name for name in PROGRESSIONS if name != first and {name, first} != _ROTATIONS]
+    if level > 1:
+        chords = "-".join([rng.choice(PROGRESSIONS) for _ in range(level)]).split("-")
+        first, at = "-".join(chords), rng.randrange(1, len(chords) - 1)
+        chords[at] = _RELATIVES[chords[at]]
+        second = ["-".join(chords)]
     names = [first, rng.choice(second) if place else first]
+    if level > 1:
+        rng.shuffle(names)
     tonic = rng.randrange(12)
     tonics = [tonic, tonic + (0 if serial % 2 else rng.randint(1, 11))]
     clips = [
-        _play_chords([(key, chord) for chord in 2 * name.split("-")], rng)
+        _play_chords([(key, chord) for chord in name.split("-") * (1 + (level == 1))], rng, level)
         for name, key in zip(names, tonics, strict=True)
     ]
     variant = "same key" if serial % 2 else "other key"
@@ -354,9 +309,9 @@ def _progression(place: int, serial: int, rng: Random, level: int) -> Stimulus:
 
 def _transposition_pairs(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     """A melody in two keys, or two melodies that differ in their intervals alone, as in `muse`."""
-    foil = melodies.foils(level)[serial % len(melodies.FOILS)] if place else None
-    instrument, size = melodies.INSTRUMENTS[serial % 2], melodies.SIZES[level]
-    pair = melodies.compose_pair(foil=foil, instrument=instrument, rng=rng, size=size)
+    foil = melodies.FOILS[serial % len(melodies.FOILS)] if place else None
+    instrument = melodies.INSTRUMENTS[serial % 2]
+    pair = melodies.compose_pair(foil=foil, instrument=instrument, rng=rng, level=level)
     why = (
         "the intervals differ"
         if foil
@@ -366,7 +321,7 @@ def _transposition_pairs(place: int, serial: int, rng: Random, level: int) -> St
     return Stimulus(clips, foil or "same", f"{why}.")
 
 
-def _major_or_minor(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _major_or_minor(place: int, serial: int, rng: Random, _: int) -> Stimulus:
     """A triad as a block and then as an arpeggio, from C3 on, in any voicing and loudness."""
     instrument, quality, root = (
         ("piano", "guitar")[serial % 2],
@@ -405,10 +360,8 @@ def _equal_strokes(offbeats: int, rng: Random) -> drum_loops.DrumLoop:
 
 
 def _equal_loop(offbeats: int, level: int, rng: Random) -> Performance:
-    """A loop as above; the beat is not accented."""
+    """Such a loop, or several, in which the beat is not accented."""
     loop = drum_loops.compose_loop(offbeats, level, rng, _equal_strokes)
-    if level > 1:
-        return loop.performance
     notes = []
     for note in loop.performance.notes:
         velocity = rng.randint(64, 96) if note.pitch == drum_loops.HI_HAT else rng.randint(84, 110)
@@ -428,25 +381,23 @@ def _line(
 
 
 def _play_chords(
-    chords: Sequence[tuple[int, str]], rng: Random, level: int = 1
+    chords: Sequence[tuple[int, str]], rng: Random, level: int
 ) -> tuple[Performance, str]:
     """Play triads (tonic, degree) over their root, as blocks or broken, two beats each.
 
-    Above level 1 all but the last may be inverted, and notes are late; above level 2 they are wide.
+    Above level 1 the register changes, and all but the last may be inverted.
     """
     instrument, broken = rng.choice(("piano", "guitar")), rng.random() < 0.5
     low, length, notes = rng.randint(52, 60), 2 * TICKS_PER_BEAT, []
     for number, (tonic, degree) in enumerate(chords):
         root = tonic + DEGREES[degree][0]
-        tones = [root + tone for tone in DEGREES[degree][1]]
-        bass = rng.choice(tones) if level > 1 and number < len(chords) - 1 else root
-        low = rng.randint(52, 60) if level > 1 else low
+        tones, bass = [root + tone for tone in DEGREES[degree][1]], root
+        if level > 1:
+            low = rng.randint(52, 72)
+            bass = rng.choice(tones) if number < len(chords) - 1 else root
         upper = sorted(low + (tone - low) % 12 for tone in tones)
-        if level > 2:
-            upper = [pitch + 12 * rng.randrange(2) for pitch in upper]
         for step, pitch in enumerate([36 + bass % 12, *upper]):
             delay = step * length // 4 if broken else 0
-            delay += rng.randrange(8 * level) if level > 1 else 0
             notes.append(
                 Note(number * length + delay, pitch, length - delay - _GAP, rng.randint(74, 90))
             )
