@@ -227,7 +227,7 @@ def _meter(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     n_beats = rng.randint(12 + 12 * level, 28 + 12 * level)
     stressed = {*range(0, n_beats - 1, group)}
     if level > 1:
-        delays = [rng.randrange(1, group) * (rng.random() < 0.08 * level) for _ in stressed]
+        delays = [rng.randrange(1, group) * (rng.random() < 0.05 * level) for _ in stressed]
         stressed = {*map(add, sorted(stressed), delays)} - {n_beats - 1}
     lowest = rng.randint(40, 47)
     louder, longest = rng.randint(*_LOUDER), rng.randint(1, min(GROUPS))
