@@ -1,7 +1,7 @@
 """Twelve graded solvers on the levels of MUSE and The MUSE Benchmark: scores, order, and leaks.
 
-    python -m tests.ladders.muse           # the tables: some minutes
-    python -m tests.ladders.muse --leaks   # what stimuli give away without what is asked
+    python -m tests.ladders.muse [TASK ...]           # the tables: some minutes
+    python -m tests.ladders.muse --leaks [TASK ...]   # what stimuli give away without what is asked
 
 A solver reads the notes that a prompt shows, worse than the reader does: notes are misread, or only
 some are attended to. What then fits no option is guessed.
@@ -33,15 +33,13 @@ Solver = Callable[[Notes, int, Random], Notes]
 
 def misread(notes: Notes, _: int, rng: Random, share: float = 0) -> Notes:
     """Take a share of the notes for another pitch or, of drums, for another eighth."""
-    return [
-        replace(note, **_slip(note, rng)) if rng.random() < share else note for note in notes
-    ]
+    return [replace(note, **_slip(note, rng)) if rng.random() < share else note for note in notes]
 
 
 def _slip(note: FileNote, rng: Random) -> dict[str, int]:
     if note.is_drum:
         return {"onset": max(0, note.onset + rng.choice((-240, 240)))}
-    return {"pitch": note.pitch + rng.choice((-2, -1, 1, 2))}
+    return {"pitch": note.pitch + rng.choice((-12, -2, -1, 1, 2, 12))}
 
 
 def first(notes: Notes, _: int, rng: Random, count: int = 0) -> Notes:
@@ -57,7 +55,9 @@ def last(notes: Notes, _: int, rng: Random, count: int = 0) -> Notes:
 def naturals(notes: Notes, _: int, rng: Random) -> Notes:
     """Read no accidentals; of drums, take all beats as one."""
     return [
-        note if note.is_drum else replace(note, pitch=note.pitch - (note.pitch % 12 in (1, 3, 6, 8, 10)))
+        note
+        if note.is_drum
+        else replace(note, pitch=note.pitch - (note.pitch % 12 in (1, 3, 6, 8, 10)))
         for note in notes
     ]
 
@@ -136,7 +136,7 @@ def scores(task: str, level: int, count: int, seed: int = 1) -> dict[str, float]
 
 def tables() -> Iterator[str]:
     """A table of scores for each task, with Kendall's tau of each level to a longer test."""
-    for task in TASKS:
+    for task in sys.argv[1:] or TASKS:
         by_level = {level: scores(task, level, 40) for level in LEVELS}
         longer = [scores(task, level, 40, seed=9) for level in LEVELS]
         order = [fmean(level[name] for level in longer) for name in SOLVERS]
@@ -151,7 +151,7 @@ def tables() -> Iterator[str]:
 
 def leaks() -> Iterator[str]:
     """The best view of each task and level, and the commonest answer, on 120 stimuli."""
-    for task in TASKS:
+    for task in sys.argv[2:] or TASKS:
         hidden = muse.HIDDEN.get(task, ())
         for level in LEVELS[1:]:
             tried = rows(task, level, 120, seed=5)

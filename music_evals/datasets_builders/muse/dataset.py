@@ -205,9 +205,7 @@ def _pairs(
     seen: set[_Key] = set()
     for split, suffix, foil, instrument in wanted:
         name = f"transposition-{suffix}"
-        compose = partial(
-            melodies.compose_pair, foil=foil, instrument=instrument, level=level
-        )
+        compose = partial(melodies.compose_pair, foil=foil, instrument=instrument, level=level)
         yield split, partial(row, name, _draw(name, seed, seen, compose, _pair_keys))
 
 

@@ -264,8 +264,7 @@ def _loop_reason(row: Mapping[str, Any]) -> str:
         even = _numbers(slot for slot in slots if slot % 2 == 0)
         hits.append(f"{name} {_numbers(slots)} (even: {even})")
     return (
-        "off-beats are the even slots of a grid of eighth notes. "
-        f"{'; '.join(hits).capitalize()}."
+        f"off-beats are the even slots of a grid of eighth notes. {'; '.join(hits).capitalize()}."
     )
 
 

@@ -146,10 +146,10 @@ def _contour(place: int, serial: int, rng: Random, level: int) -> Stimulus:
 
 
 def _wavering_line(place: int, level: int, rng: Random) -> list[int]:
-    """A contour of up to 60 notes over 20 semitones, with a width that grows from level 3 on."""
-    n_notes, width = rng.randint(12 * level - 12, 12 * level), 2.5 * (level - 2)
+    """A contour of up to 60 notes over 10 semitones, with a width that grows from level 3 on."""
+    n_notes, width = rng.randint(12 * level - 12, 12 * level), 1.25 * (level - 2)
     turn = n_notes * (rng.uniform(0.4, 0.6), 1, 0)[max(0, place - 1)]
-    slope = (-20, 20)[place == 1] / max(turn, n_notes - turn)
+    slope = (-10, 10)[place == 1] / max(turn, n_notes - turn)
     return [
         round(slope * abs(number - turn) + rng.uniform(-width, width)) for number in range(n_notes)
     ]
