@@ -4,7 +4,7 @@ reads.
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from music21 import chord
 
 from music_evals.datasets_builders.muse import dataset
-from music_evals.datasets_builders.muse_ten.dataset import build, compose
+from music_evals.datasets_builders.muse_ten.dataset import compose
 from music_evals.evals import muse, muse_ten
 from music_evals.notation.midi.files import parse_midi_text
 from tests.harness import metrics, run
@@ -37,15 +37,15 @@ def small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_a_program_reads_the_answers_which_are_balanced(task: str) -> None:
     for level in HARDER:
-        tried = rows(task, level, 20)
+        tried = rows(task, level, 12)
         right = 0
         for row in tried:
             clips = [parse_midi_text(text) for text in texts_of(row)]
             right += answer(task, clips, answers_of(row), None) == row["target"]  # type: ignore[arg-type]
-        assert right >= 19
+        assert right >= 12 * 0.95
         counts = Counter(row["target"] for row in tried).values()
         assert max(counts) - min(counts) <= 1
-        assert len({*map(str, map(texts_of, tried))}) == len({row["id"] for row in tried}) == 20
+        assert len({*map(str, map(texts_of, tried))}) == len({row["id"] for row in tried}) == 12
 
 
 def strokes(text: str) -> list[tuple[int, int]]:
@@ -84,7 +84,7 @@ def test_answers_of_the_muse_benchmark_by_other_means(level: int) -> None:
         line = [note.pitch for note in clip.notes]
         bend, slope, _ = np.polyfit(np.linspace(-1, 1, len(line)), line, 2)
         is_bent = abs(bend) > abs(slope)
-        assert target == ("AB"[bend > 0] if is_bent else "DC"[slope > 0])
+        assert target == ("AB"[int(bend > 0)] if is_bent else "DC"[int(slope > 0)])
     for row in rows("rhythm_matching", level, 8):
         first, second = map(strokes, texts_of(row))
         assert (first == second) == row["target"].startswith("Yes")
@@ -127,16 +127,14 @@ def test_keys_and_groups_by_other_means(level: int) -> None:
         assert commonest == 3 + "ABC".index(row["target"])
 
 
-def test_excerpts_last_half_a_minute_at_most_and_are_reproducible(tmp_path: Path) -> None:
-    first, again = (build(tmp_path / name, per_task=1, level=5).files for name in "ab")
-    assert first == again
-    assert not any(path.startswith("instrument") for path in first)
+def test_excerpts_last_half_a_minute_at_most_and_are_reproducible() -> None:
     for task in TASKS:
-        for row in rows(task, 5, 12):
-            for text in texts_of(row):
-                clip = parse_midi_text(text)
-                end = max(note.onset + note.duration for note in clip.notes)
-                assert end / clip.ticks_per_beat * 60 / clip.tempo < 31
+        tried = rows(task, 5, 4)
+        assert tried == rows(task, 5, 4)
+        for text in chain.from_iterable(map(texts_of, tried)):
+            clip = parse_midi_text(text)
+            end = max(note.onset + note.duration for note in clip.notes)
+            assert end / clip.ticks_per_beat * 60 / clip.tempo < 31
 
 
 @pytest.mark.usefixtures("small_levels")

@@ -139,8 +139,8 @@ def compose_pair(
             melodies, so that it does not give the foil away.
         instrument: one of `INSTRUMENTS`.
         rng: the source of randomness.
-        level: 1, or 2 to 5 for longer melodies, each on any instrument and not in strict time. Every
-            foil is then a passage that is moved: at level 5 one note, by a semitone.
+        level: 1, or 2 to 5 for longer melodies, each on any instrument and not in strict time.
+            Every foil is then a passage that is moved: at level 5 one note, by a semitone.
 
     Source: MUSE (arXiv 2510.22455), transposition task; the foils other than ``"other_melody"`` go
     beyond it.
