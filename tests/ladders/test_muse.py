@@ -36,7 +36,7 @@ def small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_program_reads_the_answers_which_are_balanced(task: str) -> None:
-    for level in HARDER:
+    for level in (2, 5):
         tried = rows(task, level, 12)
         right = 0
         for row in tried:
