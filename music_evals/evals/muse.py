@@ -47,6 +47,7 @@ from music_evals.datasets_builders.muse.dataset import BENCHMARK
 from music_evals.datasets_builders.muse.rows import ConfigName, reason
 from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
+from music_evals.evals.shared.levels import Level, at_level
 from music_evals.evals.shared.parameters import check_positive
 from music_evals.evals.shared.registration import task
 from music_evals.notation.midi.files import parse_midi_text
@@ -70,6 +71,12 @@ The paper limits refinements only. Without a limit, some models write until thei
 """
 
 
+_SOLVED_LEVELS = {"syncopation": 2, "syncopation_pairs": 2, "rhythm_matching": 4, "contour": 2}
+"""Task → highest level that its solver reads, if that is not 5: grids of slots end, and lines with
+many turns have no name.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MuseParameters:
     """Parameters of all tasks of MUSE and of The MUSE Benchmark.
@@ -77,6 +84,8 @@ class MuseParameters:
     Args:
         dataset: ``generated``; ``published`` for the recordings, which are fetched once and need
             ``modality=audio``; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
+        level: 1, or 2 to 5 for harder generated stimuli: longer, with smaller differences and more
+            that does not matter; ``all`` for the five levels in one task.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random
             music as long, or with another item's, of another answer.
         modality: ``midi`` (as text) or ``audio``.
@@ -101,6 +110,7 @@ class MuseParameters:
     """
 
     dataset: str = GENERATED
+    level: Level = 1
     stimulus: Stimulus = "given"
     modality: Literal["midi", "audio"] = "midi"
     strategy: Literal["standalone", "cot", "logiclm"] = "standalone"
@@ -192,11 +202,14 @@ def chord_quality(params: MuseParameters) -> Task:
 
 
 def _task(name: ConfigName, question: str, clips: Sequence[str], params: MuseParameters) -> Task:
-    trials = Trials(name, question, clips, BENCHMARK, partial(reason, name), SOLVERS[name])
+    dataset = at_level(BENCHMARK, name, params)
+    trials = Trials(name, question, clips, dataset, partial(reason, name), SOLVERS[name])
     wording = load_prompts("muse", params.prompts)
     native_texts = {(name, "logiclm"): "logiclm_native", ("logiclm", "refine"): "native_refine"}
     check_native(params, wording, "muse", native_texts)
     texts, logic = wording[name], wording["logiclm"]
+    if params.level != 1:
+        texts = {**texts, **texts.get("ladder", {})}
     system = texts["logiclm_native" if params.tools == "native" else params.strategy]
     system = Template(system).substitute(given=texts["given"][params.modality])
     return trials_task(trials, params, system, {**logic, "final": texts["final"]}, texts["worked"])
@@ -253,6 +266,12 @@ def trials_task(
         raise ValueError(
             f"strategy='logiclm' is not valid for {trials.name}; valid values are: standalone, cot "
             "(a transcription from which a solver could decide would be the answer itself)"
+        )
+    level, highest = trials.dataset.level, _SOLVED_LEVELS.get(trials.name, 5)
+    if symbolic and level > highest:
+        raise ValueError(
+            f"strategy='logiclm' is valid for {trials.name} up to level={highest}, as its solver "
+            f"reads no stimuli of higher levels; level is {level}"
         )
     origin = describe_dataset(params.dataset, benchmark=trials.dataset)
     rows = load_trials(trials, params, "test")

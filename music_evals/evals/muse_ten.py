@@ -18,6 +18,7 @@ from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS
 from music_evals.evals.muse import MuseParameters, Trials, check_native, trials_task
+from music_evals.evals.shared.levels import at_level
 from music_evals.evals.shared.registration import task
 from music_evals.solvers.symbolic.muse_ten import SOLVERS
 
@@ -84,7 +85,8 @@ def syncopation_pairs(params: MuseParameters) -> Task:
 
 def _task(name: str, question: str, params: MuseParameters) -> Task:
     form, solver = FORMS[name], SOLVERS.get(name)
-    trials = Trials(name, question, form.clips, BENCHMARK, lambda row: str(row["why"]), solver)
+    dataset = at_level(BENCHMARK, name, params)
+    trials = Trials(name, question, form.clips, dataset, lambda row: str(row["why"]), solver)
     wording = load_prompts(BENCHMARK.name, params.prompts)
     check_native(params, wording, BENCHMARK.name, {("transcription", "text"): "native"})
     texts, frame = wording[name], wording["letters" if form.is_lettered else "sentences"]

@@ -1,9 +1,10 @@
 """Piano chords for the chord-quality task: a block chord, then the same chord as an upward
 arpeggio.
 
-Nothing is random: root, quality and variant determine a chord, and all chords differ.
+Nothing is random: root, quality, variant and level determine a chord, and all chords differ.
 """
 
+from random import Random
 from typing import Literal, NamedTuple, get_args
 
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
@@ -44,8 +45,8 @@ N_VARIANTS = N_REGISTERS * len(_VOICINGS) * len(_DYNAMICS)
 
 
 class Chord(NamedTuple):
-    """A chord stimulus; `pitches` are the MIDI pitches of the block chord from the lowest, which is
-    the root.
+    """A chord stimulus; `pitches` are the MIDI pitches of the block chord from the lowest, which at
+    level 1 is the root.
     """
 
     root: str
@@ -54,7 +55,7 @@ class Chord(NamedTuple):
     performance: Performance
 
 
-def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
+def compose_chord(root: str, quality: Quality, variant: int = 0, level: int = 1) -> Chord:
     """Compose a chord stimulus: a block chord at 0 s, then from 2.5 s six notes upward that ring
     until 8.6 s.
 
@@ -64,6 +65,8 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
         variant: 0 to `N_VARIANTS` - 1. Variants differ in register, voicing of the block chord and
             dynamics. Variant 0 is plain: close position between C3 and Bb4, medium loudness. All
             variants are in root position.
+        level: 1, or 2 to 5 for 5 to 14 notes in up to six octaves and any inversion, the single
+            notes in any order.
 
     Source: MUSE (arXiv 2510.22455), chord-quality task; the times were measured on its recordings.
     """
@@ -83,12 +86,21 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
     arpeggio = [
         lowest + 12 * (i // len(tones)) + tones[i % len(tones)] for i in range(_ARPEGGIO_NOTES)
     ]
+    if level > 1:
+        rng = Random(f"{root}/{quality}/{variant}/{level}")
+        reach = 9 * level - 6
+        around = range(60 - reach, 60 + reach)
+        pool = [pitch for pitch in around if (pitch - lowest) % 12 in tones]
+        arpeggio = rng.sample(pool, 3 * level - 1)
+        while len({pitch % 12 for pitch in arpeggio}) < len(tones):
+            arpeggio = rng.sample(pool, 3 * level - 1)
+        block = sorted(arpeggio)
 
     block_velocity, velocity, growth = _DYNAMICS[dynamics]
     # The block chord ends where the arpeggio begins: in MIDI a pitch sounds only once at a time.
     notes = [Note(0, pitch, _ARPEGGIO_ONSET, block_velocity) for pitch in block]
     for i, pitch in enumerate(arpeggio):
-        onset = _ARPEGGIO_ONSET + i * _ARPEGGIO_STEP
+        onset = _ARPEGGIO_ONSET + i * _ARPEGGIO_STEP * _ARPEGGIO_NOTES // len(arpeggio)
         notes.append(Note(onset, pitch, _LENGTH - onset, velocity + i * growth))
     performance = Performance(tuple(notes), _TEMPO, (4, 4), None, length=_LENGTH)
     return Chord(root, quality, tuple(block), performance)

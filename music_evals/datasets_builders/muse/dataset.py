@@ -47,6 +47,7 @@ from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Performance
 
+LADDER = 40  # test rows of each task at the levels 2 to 5
 _TRIED = 200  # stimuli of each task that classifiers are tried on
 _ATTEMPTS = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
@@ -73,7 +74,11 @@ class Counts:
 
 
 def build_generated(
-    seed: int = DEFAULT_SEED, counts: Counts | None = None, *, soundfont: Path | None = None
+    seed: int = DEFAULT_SEED,
+    counts: Counts | None = None,
+    *,
+    soundfont: Path | None = None,
+    level: int = 1,
 ) -> Plan:
     """Compose stimuli from a seed: levels, answers, instruments and kinds of foil are balanced, and
     all stimuli differ.
@@ -87,6 +92,7 @@ def build_generated(
         seed: any integer.
         counts: number of test rows of each config; by default as in the paper.
         soundfont: SoundFont 2 file; by default `default_soundfont`.
+        level: 1, or 2 to 5 for harder stimuli.
 
     Raises:
         DatasetError: the soundfont cannot be read, there are not so many stimuli, or they give
@@ -103,13 +109,14 @@ def build_generated(
     made_with = {package: version(package) for package in ("mido", "numpy")}
     made_with["soundfont"] = f"{soundfont.name} (SHA-256 {digest})"
     planned = (
-        (config, compose(seed, getattr(counts, config), soundfont))
+        (config, compose(seed, getattr(counts, config), soundfont, level))
         for config, compose in COMPOSERS.items()
     )
     makers = group_makers(
         (config, split, make) for config, entries in planned for split, make in entries
     )
-    _refuse_leaks()
+    if level == 1:
+        _refuse_leaks()
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return Plan(makers, provenance)
 
@@ -150,27 +157,31 @@ def _draw(
     )
 
 
-def _loops(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
+def _loops(
+    seed: int, n_test: int, soundfont: Path | None, level: int = 1
+) -> Iterator[tuple[str, Maker]]:
     def row(name: str, loop: drum_loops.DrumLoop) -> rows.Row:
         clip = render_clip(loop.performance, "drums", soundfont)
         kick, snare = list(loop.kick), list(loop.snare)
         return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, kick, snare)
 
     # The examples come first, so that they do not depend on the number of test rows.
-    wanted = [("fewshot", f"example-{level}-offbeats", level) for level in rows.EXAMPLE_OFFBEATS]
+    wanted = [("fewshot", f"example-{count}-offbeats", count) for count in rows.EXAMPLE_OFFBEATS]
     for index in range(n_test):
         serial, place = divmod(index, len(drum_loops.OFFBEATS))
-        level = drum_loops.OFFBEATS[place]
-        wanted.append(("test", f"{level}-offbeats-{serial + 1:03d}", level))
+        count = drum_loops.OFFBEATS[place]
+        wanted.append(("test", f"{count}-offbeats-{serial + 1:03d}", count))
     seen: set[_Key] = set()
-    for split, suffix, level in wanted:
+    for split, suffix, count in wanted:
         name = f"syncopation-{suffix}"
-        compose = partial(drum_loops.compose_drum_loop, level)
+        compose = partial(drum_loops.compose_loop, count, level)
         loop = _draw(name, seed, seen, compose, lambda loop: {(loop.kick, loop.snare)})
         yield split, partial(row, name, loop)
 
 
-def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
+def _pairs(
+    seed: int, n_test: int, soundfont: Path | None, level: int = 1
+) -> Iterator[tuple[str, Maker]]:
     def row(name: str, pair: melodies.MelodyPair) -> rows.Row:
         both = pair.first, pair.second
         clips = [render_clip(tune.performance, tune.instrument, soundfont) for tune in both]
@@ -194,7 +205,7 @@ def _pairs(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str
     seen: set[_Key] = set()
     for split, suffix, foil, instrument in wanted:
         name = f"transposition-{suffix}"
-        compose = partial(melodies.compose_pair, foil=foil, instrument=instrument)
+        compose = partial(melodies.compose_pair, foil=foil, instrument=instrument, level=level)
         yield split, partial(row, name, _draw(name, seed, seen, compose, _pair_keys))
 
 
@@ -206,7 +217,9 @@ def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
     }
 
 
-def _chords(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[str, Maker]]:
+def _chords(
+    seed: int, n_test: int, soundfont: Path | None, level: int = 1
+) -> Iterator[tuple[str, Maker]]:
     def row(chord: chords.Chord, variant: int) -> rows.Row:
         name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
         clip = render_clip(chord.performance, "piano", soundfont)
@@ -222,18 +235,20 @@ def _chords(seed: int, n_test: int, soundfont: Path | None) -> Iterator[tuple[st
         variant, step = divmod(serial, len(roots))
         quality = chords.QUALITIES[place]
         order = random.Random(f"{seed}/chord_quality/{quality}/{variant}").sample(roots, len(roots))
-        yield "test", partial(row, chords.compose_chord(order[step], quality, variant), variant)
+        chord = chords.compose_chord(order[step], quality, variant, level)
+        yield "test", partial(row, chord, variant)
     for quality in chords.QUALITIES:
-        yield "fewshot", partial(row, chords.compose_chord(rows.EXAMPLE_ROOT, quality), 0)
+        chord = chords.compose_chord(rows.EXAMPLE_ROOT, quality, 0, level)
+        yield "fewshot", partial(row, chord, 0)
 
 
-COMPOSERS: Mapping[str, Callable[[int, int, Path | None], Iterator[tuple[str, Maker]]]] = {
+COMPOSERS: Mapping[str, Callable[..., Iterator[tuple[str, Maker]]]] = {
     "syncopation": _loops,
     "transposition": _pairs,
     "chord_quality": _chords,
 }
-"""Config → composes rows from a seed, a number of test rows and a soundfont: their splits, and what
-makes them.
+"""Config → composes rows from a seed, a number of test rows, a soundfont and a level: their splits,
+and what makes them.
 """
 
 
@@ -313,6 +328,11 @@ def _convert(conversion: Conversion) -> Provenance:
     return write(plan, conversion.out, overwrite=True, on_piece=conversion.on_piece)
 
 
+def _generate_level(level: int, out: Path, _: object) -> Provenance:
+    plan = build_generated(counts=Counts(LADDER, LADDER, LADDER), level=level)
+    return write(plan, out, overwrite=True)
+
+
 BENCHMARK = DatasetSpec(
     NAME,
     VERSION,
@@ -320,5 +340,7 @@ BENCHMARK = DatasetSpec(
     FEATURES,
     lambda out, _: write(build_generated(), out, overwrite=True),
     _convert,
+    generate_level=_generate_level,
+    leveled=rows.CONFIGS,
 )
 """MUSE for `load_split` and `describe_dataset`."""

@@ -8,6 +8,7 @@ often left out.
 
 import itertools
 import random
+from collections.abc import Callable
 from typing import NamedTuple
 
 from music_evals.datasets_builders import read_table
@@ -36,6 +37,9 @@ _THINNING = 0.4
 # Of the hi-hat, by slot of a bar: beats 1 and 3 are louder, and a little more the first of a bar.
 _ACCENTS = (10, -12, 2, -12, 6, -12, 2, -12)
 
+# Drums that repeat a stroke across the beat: after so many slots, from a level on.
+_CROSSING = ((56, 3, 2), (48, 5, 3), (51, 7, 4))  # cowbell, tom and ride cymbal
+
 _Bar = dict[int, str]  # position in the bar, 1 to 8 → "K" or "S"
 
 
@@ -52,7 +56,7 @@ _INNER, _LAST = _BarKind("grooves", "offbeats", 0.7), _BarKind("turnarounds", "f
 
 class DrumLoop(NamedTuple):
     """Four bars of 4/4 at 120 quarter notes a minute; slots 1 to 32 of kick and snare, ascending
-    and disjoint.
+    and disjoint. Above level 1 it is up to four times as long, and faster.
     """
 
     kick: tuple[int, ...]
@@ -78,6 +82,31 @@ def compose_drum_loop(offbeats: int, rng: random.Random, n_strokes: int | None =
         kick, snare = _compose_strokes(offbeats, rng)
         if len(kick) + len(snare) == n_strokes:
             return DrumLoop(kick, snare, perform_drum_loop(kick, snare, rng))
+
+
+def compose_loop(
+    offbeats: int,
+    level: int,
+    rng: random.Random,
+    compose: Callable[[int, random.Random], DrumLoop] = compose_drum_loop,
+) -> DrumLoop:
+    """Compose a drum loop; above level 1 join up to four, with so many off-beats in all."""
+    if level == 1:
+        return compose(offbeats, rng)
+    n_loops = level - 1
+    counts = [(offbeats + number) // n_loops for number in range(n_loops)]
+    kick: tuple[int, ...] = ()
+    snare: tuple[int, ...] = ()
+    for number, count in enumerate(rng.sample(counts, n_loops)):
+        loop = compose(count, rng)
+        kick += tuple(slot + number * SLOTS for slot in loop.kick)
+        snare += tuple(slot + number * SLOTS for slot in loop.snare)
+    return DrumLoop(kick, snare, perform_drum_loop(kick, snare, rng, level))
+
+
+def slots(level: int) -> range:
+    """Return the slots of a loop."""
+    return range(1, SLOTS * max(1, level - 1) + 1)
 
 
 def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -175,23 +204,28 @@ def _strokes(bar: _Bar, remainder: int) -> _Bar:
 
 
 def perform_drum_loop(
-    kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random
+    kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random, level: int = 1
 ) -> Performance:
-    """Play the loop in strict time.
+    """Play the loop in strict time; above level 1 somewhat late, and with other drums.
 
     The hi-hat has a drummer's accents. The loudness of kick and snare does not depend on the beat,
     because it would tell which strokes are off it.
     """
     notes = []
-    for slot in range(1, SLOTS + 1):
+    for slot in slots(level):
         strokes = [(HI_HAT, 78 + _ACCENTS[(slot - 1) % _SLOTS_PER_BAR])]
         if slot in kick:
             strokes.append((KICK, 100))
         if slot in snare:
             strokes.append((SNARE, 98))
+        for drum, period, lowest in _CROSSING:
+            if level >= lowest and slot % period == 0:
+                strokes.append((drum, 90))
         onset = (slot - 1) * _TICKS_PER_SLOT
         notes += [
             Note(onset, drum, _STROKE, velocity + rng.randint(-4, 4)) for drum, velocity in strokes
         ]
-    length = SLOTS * _TICKS_PER_SLOT
-    return Performance(tuple(notes), 120, (4, 4), None, percussion=True, length=length)
+    length = len(slots(level)) * _TICKS_PER_SLOT
+    tempo = 114 + 6 * level
+    played = Performance(tuple(notes), tempo, (4, 4), None, percussion=True, length=length)
+    return played if level == 1 else played.played_late(range(8 * level), rng)

@@ -12,6 +12,7 @@ come first.
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import chain, combinations, pairwise, product
 from typing import Literal, NamedTuple, get_args
@@ -124,7 +125,9 @@ def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
     return next(intervals) == next(intervals)
 
 
-def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Random) -> MelodyPair:
+def compose_pair(
+    *, foil: Foil | None, instrument: Instrument, rng: random.Random, level: int = 1
+) -> MelodyPair:
     """Compose two melodies to compare, in different keys of one mode.
 
     Args:
@@ -136,6 +139,8 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
             melodies, so that it does not give the foil away.
         instrument: one of `INSTRUMENTS`.
         rng: the source of randomness.
+        level: 1, or 2 to 5 for longer melodies, each on any instrument and not in strict time.
+            Every foil is then a passage that is moved: at level 5 one note, by a semitone.
 
     Source: MUSE (arXiv 2510.22455), transposition task; the foils other than ``"other_melody"`` go
     beyond it.
@@ -144,10 +149,12 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
     semitones = rng.randint(1, MAX_TRANSPOSITION) * rng.choice((-1, 1))
     program = rng.choice(_PROGRAMS[instrument])
     low, high = RANGES[instrument]
+    if foil and level > 1:
+        foil = "moved_passage"
     while True:
         mode = rng.choices(list(_MODES), list(_MODES.values()))[0]
-        plan = _plan(mode, rng)
-        composed = _compose_two(foil, plan, rng)
+        plan = _plan(mode, level, rng)
+        composed = _compose_two(foil, plan, level, rng)
         if composed is None:
             continue
         # Pitches are relative to the tonic. Choose a tonic with which both melodies fit.
@@ -160,11 +167,22 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
                 _perform(pitches, tonic + shift, plan, instrument, program, rng)
                 for pitches, shift in shifted
             )
+            if level > 1:
+                first, second = _vary(first, level, rng), _vary(second, level, rng)
             return MelodyPair(first, second, foil, semitones)
 
 
+def _vary(melody: Melody, level: int, rng: random.Random) -> Melody:
+    """Play a melody somewhat late, on any instrument."""
+    instrument = rng.choice(INSTRUMENTS)
+    played = replace(melody.performance, program=rng.choice(_PROGRAMS[instrument]))
+    return melody._replace(
+        instrument=instrument, performance=played.played_late(range(3 * level), rng)
+    )
+
+
 def _compose_two(
-    foil: Foil | None, plan: _Plan, rng: random.Random
+    foil: Foil | None, plan: _Plan, level: int, rng: random.Random
 ) -> tuple[list[int], list[int]] | None:
     """Compose both melodies relative to their tonics; None if the plan does not give a pair."""
     melody = _compose(plan, rng)
@@ -176,7 +194,7 @@ def _compose_two(
         case "other_melody":
             other = _compose(plan, rng)
         case "moved_passage":
-            other = _move_passage(melody, plan.mode, rng)
+            other = _move_passage(melody, plan.mode, level, rng)
         case "reordered":
             other = _reorder(melody, rng)
     if other is None or is_transposition(melody, other):
@@ -187,8 +205,9 @@ def _compose_two(
     return (melody, other) if rng.random() < 0.5 else (other, melody)
 
 
-def _plan(mode: str, rng: random.Random) -> _Plan:
-    """Choose metre, tempo, form and rhythm."""
+def _plan(mode: str, level: int, rng: random.Random) -> _Plan:
+    """Choose metre, tempo, form and rhythm; at level 4 three forms of level 1 follow each other."""
+    n_forms = 1 + level // 2
     while True:
         meter = rng.choices(list(_OPENINGS), (5, 3, 2, 2))[0]
         phrases = rng.choice((2, 4))
@@ -197,7 +216,7 @@ def _plan(mode: str, rng: random.Random) -> _Plan:
         seconds = 2 * phrases * measure * 30 / tempo
         if not _SECONDS[0] <= seconds <= _SECONDS[1]:
             continue
-        form = rng.choice(_FORMS[phrases])
+        form = "".join([rng.choice(_FORMS[phrases]) for _ in range(n_forms)])
         rhythms = {
             letter: (rng.choice(_OPENINGS[meter]), rng.choice(_CLOSES[meter]))
             for letter in sorted(set(form))
@@ -213,7 +232,7 @@ def _plan(mode: str, rng: random.Random) -> _Plan:
                     notes.append((tick, eighths * _EIGHTH))
                 tick += abs(eighths) * _EIGHTH
             measures.append(tuple(range(start, len(notes))))
-        if _NOTES[0] <= len(notes) <= _NOTES[1]:
+        if _NOTES[0] <= len(notes) / n_forms <= _NOTES[1]:
             onsets, durations = zip(*notes, strict=True)
             length = len(measures) * measure * _EIGHTH
             return _Plan(mode, meter, tempo, onsets, durations, length, form, tuple(measures))
@@ -344,15 +363,20 @@ def _to_semitones(degrees: list[int], mode: str) -> list[int]:
     return pitches
 
 
-def _move_passage(pitches: list[int], mode: str, rng: random.Random) -> list[int] | None:
+def _move_passage(
+    pitches: list[int], mode: str, level: int, rng: random.Random
+) -> list[int] | None:
     """Move some notes in a row within the key, so that the intervals before and after them have
-    another size.
+    another size; at a higher level fewer notes, and not as far.
     """
+    longest, farthest = _NOTES[1] // level**2, min(4, 6 - level)
     scale = {*_SCALES[mode], *(() if mode == "major" else (11,))}
     intervals = [b - a for a, b in pairwise(pitches)]
-    shifts = (-4, -3, -2, -1, 1, 2, 3, 4)
+    shifts = [*range(-farthest, 0), *range(1, farthest + 1)]
     variants = []
     for (start, end), shift in product(combinations(range(1, len(pitches)), 2), shifts):
+        if end - start > longest:
+            continue
         # The interval into the passage, and that out of it.
         edges = ((intervals[start - 1], shift), (intervals[end - 1], -shift))
         if not all(_keeps_direction(size, size + change) for size, change in edges):

@@ -49,7 +49,7 @@ def _check_midi_text(text: str) -> str:
 
 
 _Pitch = Annotated[int, Field(ge=0, le=127)]
-_Slot = Annotated[int, Field(ge=1, le=32)]
+_Slot = Annotated[int, Field(ge=1, le=128)]
 _MidiText = Annotated[Text, AfterValidator(_check_midi_text)]
 
 
@@ -113,7 +113,7 @@ class _Chord(_Id, ClipColumns):
 
 
 class SyncopationRow(_Loop, _Question):
-    """A drum loop of four bars; `kick` and `snare` are 1-based slots of a grid of 32 eighths."""
+    """A drum loop; `kick` and `snare` are 1-based slots of a grid of eighths, 32 at level 1."""
 
 
 class TranspositionRow(_Pair, _Question):
@@ -264,8 +264,7 @@ def _loop_reason(row: Mapping[str, Any]) -> str:
         even = _numbers(slot for slot in slots if slot % 2 == 0)
         hits.append(f"{name} {_numbers(slots)} (even: {even})")
     return (
-        "off-beats are the even slots of a grid of 32 eighth notes. "
-        f"{'; '.join(hits).capitalize()}."
+        f"off-beats are the even slots of a grid of eighth notes. {'; '.join(hits).capitalize()}."
     )
 
 

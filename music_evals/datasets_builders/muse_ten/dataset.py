@@ -10,7 +10,7 @@ Options of generated rows take turns.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import Any, TypedDict
@@ -34,6 +34,7 @@ from music_evals.notation.midi.files import midi_to_text, write_midi
 
 DEFAULT_SEED = 1
 PER_TASK = 20
+LEVELED = tuple(name for name in FORMS if name not in ("instrument", "major_or_minor"))
 _TRIED = 200  # stimuli of each task that classifiers are tried on
 
 
@@ -65,17 +66,19 @@ FEATURES = {name: _features(form) for name, form in FORMS.items()}
 """Config → declared columns."""
 
 
-def compose(seed: int, name: str, split: str, count: int) -> Iterator[tuple[str, Stimulus]]:
+def compose(
+    seed: int, name: str, split: str, count: int, level: int = 1
+) -> Iterator[tuple[str, Stimulus]]:
     """Compose stimuli of a task with their answers; the options take turns, and all stimuli of a
     split differ.
     """
     form, seen = FORMS[name], set()
+    place_of = f"{seed}/{name}/{split}" if level == 1 else f"{seed}/{name}/{split}/level {level}"
     for number in range(count):
         serial, place = divmod(number, len(form.options))
         for attempt in range(100):
-            stimulus = form.compose(
-                place, serial, Random(f"{seed}/{name}/{split}/{number}/{attempt}")
-            )
+            rng = Random(f"{place_of}/{number}/{attempt}")
+            stimulus = form.compose(place, serial, rng, level)
             key = tuple(performance.notes for performance, _ in stimulus.clips)
             if key not in seen:
                 break
@@ -96,23 +99,27 @@ def build(
     seed: int = DEFAULT_SEED,
     per_task: int = PER_TASK,
     overwrite: bool = False,
+    level: int = 1,
 ) -> Provenance:
     """Write generated stimuli as a dataset folder; the same seed gives the same bytes.
 
     DatasetError if the folder cannot be written.
     """
+    forms = {name: FORMS[name] for name in (FORMS if level == 1 else LEVELED)}
+    compose_split = partial(compose_rows, seed, soundfont=default_soundfont(), level=level)
     rows = {
         name: {
-            "test": compose_rows(seed, name, "test", per_task, default_soundfont()),
-            "fewshot": compose_rows(seed, name, "fewshot", len(form.options), default_soundfont()),
+            "test": compose_split(name, "test", per_task),
+            "fewshot": compose_split(name, "fewshot", len(form.options)),
         }
-        for name, form in FORMS.items()
+        for name, form in forms.items()
     }
-    _refuse_leaks()
+    if level == 1:
+        _refuse_leaks()
     # Equality of bytes gives no answer away, because the clips of a pair always differ.
     floors = {
         name: {"test": {"all": {"bytes": 0.5}}}
-        for name, form in FORMS.items()
+        for name, form in forms.items()
         if len(form.clips) == 2
     }
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, floors=floors)
@@ -152,15 +159,19 @@ BENCHMARK = DatasetSpec(
     FEATURES,
     lambda out, _: build(out, overwrite=True),
     _convert,
+    generate_level=lambda level, out, _: build(
+        out, per_task=2 * PER_TASK, overwrite=True, level=level
+    ),
+    leveled=LEVELED,
 )
 
 
 def compose_rows(
-    seed: int, name: str, split: str, count: int, soundfont: Path | None
+    seed: int, name: str, split: str, count: int, soundfont: Path | None, level: int = 1
 ) -> Iterator[Mapping[str, Any]]:
     """Compose the rows of a task; without a soundfont there are no sounds."""
     form = FORMS[name]
-    for number, (target, stimulus) in enumerate(compose(seed, name, split, count), 1):
+    for number, (target, stimulus) in enumerate(compose(seed, name, split, count, level), 1):
         row = form.row(name, split, number, target)
         row |= {"variant": stimulus.variant, "why": stimulus.why, "source": GENERATED}
         for suffix, (performance, instrument) in zip(form.clips, stimulus.clips, strict=True):

@@ -2,7 +2,8 @@
 
 The right option decides what is compared or played. All else is drawn in the same way for every
 option: instrument, tempo, register, number of notes. Two clips of a pair never have the same bytes,
-because each is performed anew.
+because each is performed anew. Level 1 is like the authors' stimuli; those of levels 2 to 5 are
+longer, differ less, and have more notes that do not matter.
 
 Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those of its runners.
 """
@@ -10,6 +11,7 @@ Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from operator import add
 from random import Random
 from typing import Any, NamedTuple
 
@@ -31,9 +33,9 @@ class Stimulus(NamedTuple):
     why: str
 
 
-Compose = Callable[[int, int, Random], Stimulus]
+Compose = Callable[[int, int, Random, int], Stimulus]
 """Composes a stimulus: place of the right option, number of the stimulus among those of this
-option, randomness.
+option, randomness, level.
 """
 
 PROGRAMS = {
@@ -46,6 +48,8 @@ GROUPS = (3, 4, 5)
 DEGREES = {
     "I": (0, (0, 4, 7)),
     "ii": (2, (0, 3, 7)),
+    "V/V": (2, (0, 4, 7)),
+    "iii": (4, (0, 3, 7)),
     "IV": (5, (0, 4, 7)),
     "iv": (5, (0, 3, 7)),
     "V": (7, (0, 4, 7)),
@@ -75,6 +79,7 @@ _LEVELS = (
     (4, 8),
     (2, 8),
 )
+_RELATIVES = {"I": "vi", "ii": "IV", "IV": "ii", "V": "iii", "vi": "I"}  # share two notes
 _STROKES = 16
 _Slots = tuple[int, ...]
 _SNARES = (6, 7)
@@ -85,18 +90,20 @@ _GAP = TICKS_PER_BEAT // 16  # silence before the next note
 _LATENESS = (1, 2, 3, 4, 6, 7, 8, 9)
 
 
-def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
-    """A melody twice; in one of them, a note is changed to a pitch class that the melody does not
-    have.
+def _oddball(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+    """A melody twice; in one of them, a note is changed: at level 1 to a pitch class that the
+    melody does not have, above to one that it mostly has.
     """
     instrument = melodies.INSTRUMENTS[serial % 2]
-    melody = melodies.compose_pair(foil=None, instrument=instrument, rng=rng).first
+    melody = melodies.compose_pair(foil=None, instrument=instrument, rng=rng, level=level).first
     pitch_classes = {pitch % 12 for pitch in melody.pitches}
     at, altered = rng.randrange(1, len(melody.pitches) - 1), rng.randrange(2)
-    foreign = [
-        step for step in (-1, 1, -2, 2) if (melody.pitches[at] + step) % 12 not in pitch_classes
+    steps = [
+        step
+        for step in (-1, 1, -2, 2)
+        if ((melody.pitches[at] + step) % 12 in pitch_classes) == (level > 1)
     ]
-    step = rng.choice(foreign[:2]) if place else 0
+    step = rng.choice(steps[:2] or (-1, 1)) if place else 0
     clips = []
     for number in range(2):
         notes = [
@@ -107,6 +114,8 @@ def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
             )
             for index, note in enumerate(melody.performance.notes)
         ]
+        if level > 1:
+            instrument = rng.choice(melodies.INSTRUMENTS)
         program = rng.choice(PROGRAMS[instrument])
         clips.append((replace(melody.performance, notes=tuple(notes), program=program), instrument))
     why = (
@@ -117,23 +126,36 @@ def _oddball(place: int, serial: int, rng: Random) -> Stimulus:
     return Stimulus(clips, "oddball" if step else "same", why)
 
 
-def _contour(place: int, serial: int, rng: Random) -> Stimulus:
-    """A scale or an arpeggio of five or seven notes, anywhere in the compass of an instrument."""
+def _contour(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+    """A scale or an arpeggio of five or seven notes, anywhere in the compass of an instrument.
+
+    Above level 1 it is a longer line, which from level 3 on wavers.
+    """
     texture, instrument = ("scale", "arpeggio")[serial % 2], list(_COMPASS)[serial // 2 % 2]
     mode, n_notes = rng.choice(list(_SCALES)), rng.choice((5, 7))
     steps = (_SCALES if texture == "scale" else _SEVENTHS)[mode]
     height = n_notes if place >= 2 else (n_notes + 1) // 2
     ladder = [12 * (i // len(steps)) + steps[i % len(steps)] for i in range(height)]
     lines = (ladder + ladder[-2::-1], ladder[::-1] + ladder[1:], ladder, ladder[::-1])
+    contour = lines[place] if level == 1 else _wavering_line(place, level, rng)
     low, high = _COMPASS[instrument]
-    lowest = rng.randint(low, high - ladder[-1])
-    line = [lowest + step for step in lines[place]]
-    return Stimulus(
-        [_line(line, instrument, rng)], f"{mode} {texture}", f"its pitches are {_numbers(line)}."
-    )
+    lowest = rng.randint(low - min(contour), high - max(contour))
+    line = [lowest + step for step in contour]
+    clip = _line(line, instrument, rng, TICKS_PER_BEAT // min(level, 2))
+    return Stimulus([clip], f"{mode} {texture}", f"its pitches are {_numbers(line)}.")
 
 
-def _instrument(place: int, serial: int, rng: Random) -> Stimulus:
+def _wavering_line(place: int, level: int, rng: Random) -> list[int]:
+    """A contour of up to 60 notes over 10 semitones, with a width that grows from level 3 on."""
+    n_notes, width = rng.randint(12 * level - 12, 12 * level), 1.25 * (level - 2)
+    turn = n_notes * (rng.uniform(0.4, 0.6), 1, 0)[max(0, place - 1)]
+    slope = (-10, 10)[place == 1] / max(turn, n_notes - turn)
+    return [
+        round(slope * abs(number - turn) + rng.uniform(-width, width)) for number in range(n_notes)
+    ]
+
+
+def _instrument(place: int, serial: int, rng: Random, _: int) -> Stimulus:
     """A melody in the register of an instrument, or drums; number of notes and length are about the
     same.
     """
@@ -153,24 +175,29 @@ def _instrument(place: int, serial: int, rng: Random) -> Stimulus:
     return Stimulus(clips, name, f"the {'drums play' if name == 'drums' else f'{name} plays'}.")
 
 
-def _rhythm_matching(place: int, serial: int, rng: Random) -> Stimulus:
-    """A drum loop twice, or two loops with equally many strokes."""
-    loop = drum_loops.compose_drum_loop(rng.choice(drum_loops.OFFBEATS), rng)
-    variant = _DRUM_FOILS[serial % len(_DRUM_FOILS)] if place else "same"
-    patterns = [(loop.kick, loop.snare), _drum_foil(loop, variant, rng)]
+def _rhythm_matching(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+    """A drum loop twice, or two loops with equally many strokes; above level 1 they differ in one
+    stroke.
+    """
+    loop = drum_loops.compose_loop(rng.choice(drum_loops.OFFBEATS), level, rng)
+    foils = _DRUM_FOILS[level > 1 :]
+    variant = foils[serial % len(foils)] if place else "same"
+    patterns = [(loop.kick, loop.snare), _drum_foil(loop, variant, level, rng)]
     texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
     if rng.random() < 0.5:
         patterns.reverse()
         texts.reverse()
     clips = [
-        (_play_late(drum_loops.perform_drum_loop(*pattern, rng), rng), "drums")
+        (drum_loops.perform_drum_loop(*pattern, rng, level).played_late(_LATENESS, rng), "drums")
         for pattern in patterns
     ]
     why = f"the first has {texts[0]}; the second {texts[1]}" if place else f"both have {texts[0]}"
     return Stimulus(clips, variant, f"{why} (eighths, counted from 1).")
 
 
-def _drum_foil(loop: drum_loops.DrumLoop, variant: str, rng: Random) -> tuple[_Slots, _Slots]:
+def _drum_foil(
+    loop: drum_loops.DrumLoop, variant: str, level: int, rng: Random
+) -> tuple[_Slots, _Slots]:
     """Kick and snare of the loop that a loop is compared with."""
     kick, snare = loop.kick, loop.snare
     match variant:
@@ -179,7 +206,7 @@ def _drum_foil(loop: drum_loops.DrumLoop, variant: str, rng: Random) -> tuple[_S
                 kick, snare, _ = drum_loops.compose_drum_loop(loop.offbeats, rng)
         case "moved stroke":
             # The stroke stays in the loop, and the first beat keeps its own.
-            free = {*range(1, drum_loops.SLOTS + 1)} - {*kick, *snare}
+            free = {*drum_loops.slots(level)} - {*kick, *snare}
             moves = product((slot for slot in kick if slot > 2), (-2, -1, 1, 2))
             old, step = rng.choice([(slot, step) for slot, step in moves if slot + step in free])
             kick = tuple(sorted({*kick, old + step} - {old}))
@@ -190,18 +217,23 @@ def _drum_foil(loop: drum_loops.DrumLoop, variant: str, rng: Random) -> tuple[_S
     return kick, snare
 
 
-def _meter(place: int, serial: int, rng: Random) -> Stimulus:
+def _meter(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     """One note a beat; the first of each group is low. The file's own metre is one beat.
 
     How loud and long the low notes are does not depend on the group. The last note is never low.
+    Above level 1 some low notes are late, so that others are no group apart.
     """
     instrument, group = ("drums", "piano", "guitar")[serial % 3], GROUPS[place]
-    n_beats = rng.randint(24, 40)
+    n_beats = rng.randint(12 + 12 * level, 28 + 12 * level)
+    stressed = {*range(0, n_beats - 1, group)}
+    if level > 1:
+        delays = [rng.randrange(1, group) * (rng.random() < 0.05 * level) for _ in stressed]
+        stressed = {*map(add, sorted(stressed), delays)} - {n_beats - 1}
     lowest = rng.randint(40, 47)
     louder, longest = rng.randint(*_LOUDER), rng.randint(1, min(GROUPS))
     notes, chord = [], DEGREES["I"]
     for beat in range(n_beats):
-        is_first = beat % group == 0 and beat < n_beats - 1
+        is_first = beat in stressed
         if is_first:
             chord = chord if beat == 0 else DEGREES[rng.choice(("I", "IV", "V", "vi"))]
         if instrument == "drums":
@@ -209,11 +241,11 @@ def _meter(place: int, serial: int, rng: Random) -> Stimulus:
         else:
             pitch = lowest + chord[0] + (0 if is_first else 12 + rng.choice(chord[1][1:]))
         velocity = rng.randint(64, 100) + (louder if is_first else 0)
-        n_sounding = rng.randint(1, longest) if is_first else 1
+        n_sounding = rng.randint(1, longest) if is_first and level == 1 else 1
         notes.append(
             Note(beat * TICKS_PER_BEAT, pitch, n_sounding * TICKS_PER_BEAT - _GAP, velocity)
         )
-    clip, _ = _clip(notes, instrument, rng.randint(120, 200), rng)
+    clip, _ = _clip(notes, instrument, rng.randint(104 + 16 * level, 200), rng)
     return Stimulus(
         [(replace(clip, meter=(1, 4)), instrument)],
         instrument,
@@ -221,45 +253,65 @@ def _meter(place: int, serial: int, rng: Random) -> Stimulus:
     )
 
 
-def _key_modulation(place: int, serial: int, rng: Random) -> Stimulus:
+def _key_modulation(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     """Two progressions that close on their tonic; the second may be in another key, or borrow a
     chord.
+
+    Above level 1 there are up to four, and those between the first and the last have a foreign
+    chord. The key changes after any of them, from level 4 on to a related one.
     """
-    tonic, shift = rng.randrange(12), 0 if place else _MODULATIONS[serial % len(_MODULATIONS)]
-    halves = [[*rng.choice(PROGRESSIONS).split("-"), "I"] for _ in range(2)]
+    shifts = _MODULATIONS if level < 4 else (7, 5)
+    tonic, shift = rng.randrange(12), 0 if place else shifts[serial % len(shifts)]
+    n_halves = 2 + level // 2
+    halves = [[*rng.choice(PROGRESSIONS).split("-"), "I"] for _ in range(n_halves)]
     variant = f"{shift} semitones up" if shift else ("same key", "borrowed chord")[serial % 2]
+    if level > 1:
+        variant = f"level {level}"
     if variant == "borrowed chord":
         halves[1] = ["iv" if chord in ("IV", "ii") else chord for chord in halves[1]]
-    chords = [
-        (tonic + key, chord) for half, key in zip(halves, (0, shift), strict=True) for chord in half
-    ]
+    change, chords = 1 + serial % (n_halves - 1), []
+    for number, half in enumerate(halves):
+        if 0 < number < n_halves - 1:
+            half[rng.randrange(1, 4)] = rng.choice(("iv", "V/V"))
+        chords += [(tonic + shift * (number >= change), chord) for chord in half]
     texts = ["-".join(half) for half in halves]
     why = (
         f"{texts[0]}, then "
-        f"{texts[1]}{f' {shift} semitones higher' if shift else ' in the same key'}."
+        f"{texts[change]}{f' {shift} semitones higher' if shift else ' in the same key'}."
     )
-    return Stimulus([_play_chords(chords, rng)], variant, why)
+    return Stimulus([_play_chords(chords, rng, level)], variant, why)
 
 
-def _progression(place: int, serial: int, rng: Random) -> Stimulus:
-    """Two progressions, each played twice through, in the same key or in two keys."""
+def _progression(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+    """Two progressions, each played twice through, in the same key or in two keys.
+
+    Above level 1 they are longer, and a chord may be replaced by one that shares two notes with it.
+    """
     first = rng.choice(PROGRESSIONS)
     second = [name for name in PROGRESSIONS if name != first and {name, first} != _ROTATIONS]
+    if level > 1:
+        chords = "-".join([rng.choice(PROGRESSIONS) for _ in range(level)]).split("-")
+        first, at = "-".join(chords), rng.randrange(1, len(chords) - 1)
+        chords[at] = _RELATIVES[chords[at]]
+        second = ["-".join(chords)]
     names = [first, rng.choice(second) if place else first]
+    if level > 1:
+        rng.shuffle(names)
     tonic = rng.randrange(12)
     tonics = [tonic, tonic + (0 if serial % 2 else rng.randint(1, 11))]
     clips = [
-        _play_chords([(key, chord) for chord in 2 * name.split("-")], rng)
+        _play_chords([(key, chord) for chord in name.split("-") * (1 + (level == 1))], rng, level)
         for name, key in zip(names, tonics, strict=True)
     ]
     variant = "same key" if serial % 2 else "other key"
     return Stimulus(clips, variant, f"the first is {names[0]}, the second {names[1]}.")
 
 
-def _transposition_pairs(place: int, serial: int, rng: Random) -> Stimulus:
+def _transposition_pairs(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     """A melody in two keys, or two melodies that differ in their intervals alone, as in `muse`."""
     foil = melodies.FOILS[serial % len(melodies.FOILS)] if place else None
-    pair = melodies.compose_pair(foil=foil, instrument=melodies.INSTRUMENTS[serial % 2], rng=rng)
+    instrument = melodies.INSTRUMENTS[serial % 2]
+    pair = melodies.compose_pair(foil=foil, instrument=instrument, rng=rng, level=level)
     why = (
         "the intervals differ"
         if foil
@@ -269,7 +321,7 @@ def _transposition_pairs(place: int, serial: int, rng: Random) -> Stimulus:
     return Stimulus(clips, foil or "same", f"{why}.")
 
 
-def _major_or_minor(place: int, serial: int, rng: Random) -> Stimulus:
+def _major_or_minor(place: int, serial: int, rng: Random, _: int) -> Stimulus:
     """A triad as a block and then as an arpeggio, from C3 on, in any voicing and loudness."""
     instrument, quality, root = (
         ("piano", "guitar")[serial % 2],
@@ -283,19 +335,20 @@ def _major_or_minor(place: int, serial: int, rng: Random) -> Stimulus:
     return Stimulus([(clip, instrument)], instrument, f"its notes are those of {root} {quality}.")
 
 
-def _syncopation_pairs(place: int, serial: int, rng: Random) -> Stimulus:
+def _syncopation_pairs(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     """Two drum loops with equally many strokes, of which more are off the beat in one."""
     low, high = _LEVELS[serial % len(_LEVELS)]
+    if level > 1:
+        low = rng.randint(2 * level, 5 * level - 5)
+        high = low + 1 + (level < 4)
     counts = (low, high) if place else (high, low)
     why = f"{counts[0]} strokes of the first are off the beat, and {counts[1]} of the second."
-    return Stimulus(
-        [(_equal_loop(count, rng), "drums") for count in counts], f"{low} and {high} off-beats", why
-    )
+    clips = [(_equal_loop(count, level, rng), "drums") for count in counts]
+    return Stimulus(clips, f"{low} and {high} off-beats", why)
 
 
-def _equal_loop(offbeats: int, rng: Random) -> Performance:
-    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end. The beat is not
-    accented.
+def _equal_strokes(offbeats: int, rng: Random) -> drum_loops.DrumLoop:
+    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end.
 
     Otherwise loops with many strokes off the beat would have fewer snares, and more often end with
     a stroke.
@@ -303,17 +356,17 @@ def _equal_loop(offbeats: int, rng: Random) -> Performance:
     loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
     while len(loop.snare) not in _SNARES or drum_loops.SLOTS in loop.kick + loop.snare:
         loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
+    return loop
+
+
+def _equal_loop(offbeats: int, level: int, rng: Random) -> Performance:
+    """Such a loop, or several, in which the beat is not accented."""
+    loop = drum_loops.compose_loop(offbeats, level, rng, _equal_strokes)
     notes = []
     for note in loop.performance.notes:
         velocity = rng.randint(64, 96) if note.pitch == drum_loops.HI_HAT else rng.randint(84, 110)
         notes.append(replace(note, velocity=velocity))
-    return _play_late(replace(loop.performance, notes=tuple(notes)), rng)
-
-
-def _play_late(performance: Performance, rng: Random) -> Performance:
-    """Play each note a few milliseconds late, as people do."""
-    notes = [replace(note, onset=note.onset + rng.choice(_LATENESS)) for note in performance.notes]
-    return replace(performance, notes=tuple(notes))
+    return replace(loop.performance, notes=tuple(notes)).played_late(_LATENESS, rng)
 
 
 def _line(
@@ -327,14 +380,23 @@ def _line(
     return _clip(notes, instrument, rng.randint(110, 170), rng)
 
 
-def _play_chords(chords: Sequence[tuple[int, str]], rng: Random) -> tuple[Performance, str]:
-    """Play triads (tonic, degree) over their root, as blocks or broken, two beats each."""
+def _play_chords(
+    chords: Sequence[tuple[int, str]], rng: Random, level: int
+) -> tuple[Performance, str]:
+    """Play triads (tonic, degree) over their root, as blocks or broken, two beats each.
+
+    Above level 1 the register changes, and all but the last may be inverted.
+    """
     instrument, broken = rng.choice(("piano", "guitar")), rng.random() < 0.5
     low, length, notes = rng.randint(52, 60), 2 * TICKS_PER_BEAT, []
     for number, (tonic, degree) in enumerate(chords):
         root = tonic + DEGREES[degree][0]
-        upper = sorted(low + (root + tone - low) % 12 for tone in DEGREES[degree][1])
-        for step, pitch in enumerate([36 + root % 12, *upper]):
+        tones, bass = [root + tone for tone in DEGREES[degree][1]], root
+        if level > 1:
+            low = rng.randint(52, 72)
+            bass = rng.choice(tones) if number < len(chords) - 1 else root
+        upper = sorted(low + (tone - low) % 12 for tone in tones)
+        for step, pitch in enumerate([36 + bass % 12, *upper]):
             delay = step * length // 4 if broken else 0
             notes.append(
                 Note(number * length + delay, pitch, length - delay - _GAP, rng.randint(74, 90))

@@ -4,7 +4,9 @@ Times are integer ticks, `TICKS_PER_BEAT` to the quarter note. Pitches are MIDI 
 middle C). Velocities run from 1 to 127. The tempo is in quarter notes per minute.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
 
 TICKS_PER_BEAT = 480  # resolution of every file that this package writes, in ticks per quarter note
 
@@ -30,3 +32,8 @@ class Performance:
     program: int = 0  # General MIDI; ignored for percussion
     percussion: bool = False
     length: int | None = None  # including rests at the end; None ends with the last note
+
+    def played_late(self, lateness: Sequence[int], rng: Random) -> "Performance":
+        """Return the same performance with each note some ticks of `lateness` late."""
+        notes = [replace(note, onset=note.onset + rng.choice(lateness)) for note in self.notes]
+        return replace(self, notes=tuple(notes))

@@ -8,7 +8,7 @@ itself, and they have no solver.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, product
 
 from music_evals.notation.midi.files import MidiFile
 from music_evals.solvers.symbolic.music import (
@@ -154,14 +154,13 @@ def _accents_of(clip: MidiFile) -> list[int]:
 
 
 def _chords_of(clip: MidiFile) -> list[int]:
-    """The triads, numbered as for `compare_progressions`: in root position, with notes that end
-    together.
-    """
+    """The triads, numbered as for `compare_progressions`: of notes that end together."""
     chords = []
     for _, notes in groupby(clip.notes, key=lambda note: note.onset + note.duration):
-        root, *others = sorted(note.pitch for note in notes)
-        is_minor = any((pitch - root) % 12 == 3 for pitch in others)
-        chords.append(root % 12 + 12 * is_minor)
+        classes = {note.pitch % 12 for note in notes}
+        for root, third in product(classes, (4, 3)):
+            if classes == {root, (root + third) % 12, (root + 7) % 12}:
+                chords.append(root + 12 * (third == 3))
     return chords
 
 

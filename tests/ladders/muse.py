@@ -1,0 +1,172 @@
+"""Twelve graded solvers on the levels of MUSE and The MUSE Benchmark: scores, order, and leaks.
+
+    python -m tests.ladders.muse [TASK ...]           # the tables: some minutes
+    python -m tests.ladders.muse --leaks [TASK ...]   # what stimuli give away without what is asked
+
+A solver reads the notes that a prompt shows, worse than the reader does: notes are misread, or only
+some are attended to. What then fits no option is guessed.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from random import Random
+from statistics import fmean
+from typing import Any
+from unittest import mock
+
+from scipy.stats import kendalltau
+
+from music_evals.baselines import muse as reader
+from music_evals.baselines.asking import Request
+from music_evals.datasets_builders.muse import dataset as muse
+from music_evals.datasets_builders.muse_ten import dataset as muse_ten
+from music_evals.datasets_builders.questions.leaks import find_leaks, note_views
+from music_evals.notation.midi.files import FileNote, MidiFile, parse_midi_text
+
+TASKS = (*muse.COMPOSERS, *muse_ten.LEVELED)
+LEVELS = (1, 2, 3, 4, 5)
+Notes = Sequence[FileNote]
+Solver = Callable[[Notes, int, Random], Notes]
+
+
+def misread(notes: Notes, _: int, rng: Random, share: float = 0) -> Notes:
+    """Take a share of the notes for another pitch or, of drums, for another eighth."""
+    return [replace(note, **_slip(note, rng)) if rng.random() < share else note for note in notes]
+
+
+def _slip(note: FileNote, rng: Random) -> dict[str, int]:
+    if note.is_drum:
+        return {"onset": max(0, note.onset + rng.choice((-240, 240)))}
+    return {"pitch": note.pitch + rng.choice((-12, -2, -1, 1, 2, 12))}
+
+
+def first(notes: Notes, _: int, rng: Random, count: int = 0) -> Notes:
+    """Attend to the first notes."""
+    return notes[:count]
+
+
+def last(notes: Notes, _: int, rng: Random, count: int = 0) -> Notes:
+    """Attend to the last notes."""
+    return notes[-count:]
+
+
+def naturals(notes: Notes, _: int, rng: Random) -> Notes:
+    """Read no accidentals; of drums, take all beats as one."""
+    return [
+        note
+        if note.is_drum
+        else replace(note, pitch=note.pitch - (note.pitch % 12 in (1, 3, 6, 8, 10)))
+        for note in notes
+    ]
+
+
+def top_voice(notes: Notes, _: int, rng: Random) -> Notes:
+    """Attend to the highest of the notes that begin together; of drums, to the kick."""
+    if notes and notes[0].is_drum:
+        return [note for note in notes if note.pitch != 38]
+    onsets = {note.onset: note for note in notes}
+    return [*onsets.values()]
+
+
+def blind(notes: Notes, _: int, rng: Random) -> Notes:
+    """Read nothing."""
+    return []
+
+
+SOLVERS: dict[str, Solver] = {
+    "exact": misread,
+    "misreads 0.2%": partial(misread, share=0.002),
+    "misreads 0.6%": partial(misread, share=0.006),
+    "misreads 2%": partial(misread, share=0.02),
+    "misreads 6%": partial(misread, share=0.06),
+    "misreads 20%": partial(misread, share=0.2),
+    "first 120 notes": partial(first, count=120),
+    "first 40 notes": partial(first, count=40),
+    "last 20 notes": partial(last, count=20),
+    "no accidentals": naturals,
+    "one voice": top_voice,
+    "guesses": blind,
+}
+
+
+def rows(task: str, level: int, count: int, seed: int = 1) -> list[dict[str, Any]]:
+    """The test rows of a task, without sound."""
+    if task in muse.COMPOSERS:
+        composed = muse.COMPOSERS[task](seed, count, None, level)
+        return [dict(make()) for split, make in composed if split == "test"]
+    return [dict(row) for row in muse_ten.compose_rows(seed, task, "test", count, None, level)]
+
+
+def texts_of(row: dict[str, Any]) -> list[str]:
+    """The MIDI texts that a prompt shows."""
+    return [row[key] for key in sorted(row) if key.startswith("midi_text")]
+
+
+def answers_of(row: dict[str, Any]) -> list[str]:
+    """The answers that a prompt accepts."""
+    is_lettered = len(row["target"]) == 1
+    return list("ABCDE"[: len(row["options"])]) if is_lettered else row["options"]
+
+
+def answer(task: str, clips: Sequence[MidiFile], answers: list[str], rng: Random) -> str:
+    """What the reader answers from clips; a guess if they fit no option."""
+    keys = {"task": task, "answer_type": "choice", "answers": answers}
+    request = Request(keys, tuple(clips), (), False, "", rng)  # type: ignore[arg-type]
+    try:
+        with mock.patch.object(reader, "parse_midi_text", lambda clip: clip):
+            reply = reader.read(request, 0)
+    except (ValueError, IndexError):
+        return rng.choice(answers)
+    return reply if reply in answers else rng.choice(answers)
+
+
+def scores(task: str, level: int, count: int, seed: int = 1) -> dict[str, float]:
+    """The share of right answers of each solver."""
+    right: dict[str, list[bool]] = {name: [] for name in SOLVERS}
+    for row in rows(task, level, count, seed):
+        clips = [parse_midi_text(text) for text in texts_of(row)]
+        for name, solver in SOLVERS.items():
+            rng = Random(f"{name}/{task}/{level}/{row['id']}")
+            read = [replace(clip, notes=tuple(solver(clip.notes, level, rng))) for clip in clips]
+            right[name].append(answer(task, read, answers_of(row), rng) == row["target"])
+    return {name: fmean(own) for name, own in right.items()}
+
+
+def tables() -> Iterator[str]:
+    """A table of scores for each task, with Kendall's tau of each level to a longer test."""
+    for task in sys.argv[1:] or TASKS:
+        by_level = {level: scores(task, level, 40) for level in LEVELS}
+        longer = [scores(task, level, 40, seed=9) for level in LEVELS]
+        order = [fmean(level[name] for level in longer) for name in SOLVERS]
+        yield f"\n{task} | " + " | ".join(map(str, LEVELS)) + " | below 50% from"
+        for name in SOLVERS:
+            own = [by_level[level][name] for level in LEVELS]
+            falls = next((level for level in LEVELS if by_level[level][name] < 0.5), "-")
+            yield f"{name} | " + " | ".join(f"{100 * value:.0f}" for value in own) + f" | {falls}"
+        taus = [kendalltau(order, [*by_level[level].values()]).statistic for level in LEVELS]
+        yield "tau | " + " | ".join(f"{tau:.2f}" for tau in taus) + " | "
+
+
+def leaks() -> Iterator[str]:
+    """The best view of each task and level, and the commonest answer, on 120 stimuli."""
+    for task in sys.argv[2:] or TASKS:
+        hidden = muse.HIDDEN.get(task, ())
+        for level in LEVELS[1:]:
+            tried = rows(task, level, 120, seed=5)
+            targets = [row["target"] for row in tried]
+            views = [note_views(texts_of(row), hidden) for row in tried]
+            *shares, best = find_leaks(targets, views)
+            top = max(shares, key=lambda share: share.value)
+            low, high = best.interval()
+            majority = max(map(targets.count, targets)) / len(targets)
+            yield (
+                f"{task} | {level} | chance {best.chance:.2f} | majority {majority:.2f} | best "
+                f"{best.value:.2f} ({low:.2f}-{high:.2f}) | {top.guesser} {top.value:.2f}"
+            )
+
+
+if __name__ == "__main__":
+    for line in leaks() if "--leaks" in sys.argv else tables():
+        print(line, flush=True)

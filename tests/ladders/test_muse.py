@@ -1,0 +1,164 @@
+"""Levels of MUSE and The MUSE Benchmark: answers recomputed by other means, and what the reader
+reads.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from music21 import chord
+
+from music_evals.datasets_builders.muse import dataset
+from music_evals.datasets_builders.muse_ten.dataset import compose
+from music_evals.evals import muse, muse_ten
+from music_evals.notation.midi.files import parse_midi_text
+from tests.harness import metrics, run
+from tests.ladders.muse import TASKS, answer, answers_of, rows, texts_of
+
+HARDER = (2, 3, 4, 5)
+
+
+def small(level: int, out: Path, _: object) -> None:
+    plan = dataset.build_generated(counts=dataset.Counts(5, 4, 4), level=level)
+    dataset.write(plan, out, overwrite=True)
+
+
+@pytest.fixture
+def small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmark = replace(dataset.BENCHMARK, version="small", generate_level=small)
+    monkeypatch.setattr(muse, "BENCHMARK", benchmark)
+    monkeypatch.setattr(dataset, "VERSION", "small")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_program_reads_the_answers_which_are_balanced(task: str) -> None:
+    for level in (2, 5):
+        tried = rows(task, level, 12)
+        right = 0
+        for row in tried:
+            clips = [parse_midi_text(text) for text in texts_of(row)]
+            right += answer(task, clips, answers_of(row), None) == row["target"]  # type: ignore[arg-type]
+        assert right >= 12 * 0.95
+        counts = Counter(row["target"] for row in tried).values()
+        assert max(counts) - min(counts) <= 1
+        assert len({*map(str, map(texts_of, tried))}) == len({row["id"] for row in tried}) == 12
+
+
+def strokes(text: str) -> list[tuple[int, int]]:
+    notes = parse_midi_text(text).notes
+    return sorted((note.pitch, round(note.onset / 240)) for note in notes)
+
+
+def pitches(text: str) -> list[int]:
+    return [note.pitch for note in parse_midi_text(text).notes]
+
+
+@pytest.mark.parametrize("level", HARDER)
+def test_answers_of_muse_by_other_means(level: int) -> None:
+    for row in rows("chord_quality", level, 12):
+        forte = chord.Chord(sorted({*pitches(row["midi_text"])})).forteClass
+        assert ["3-11B", "3-11A", "4-27B", "3-10"].index(forte) == "ABCD".index(row["target"])
+    for row in rows("syncopation", level, 10):
+        hits = [slot for drum, slot in strokes(row["midi_text"]) if drum in (36, 38)]
+        assert sum(slot % 2 for slot in hits) == 2 * "ABCDE".index(row["target"])
+    for row in rows("transposition", level, 10):
+        first, second = np.array([pitches(text) for text in texts_of(row)])
+        moved = np.flatnonzero(second - first != second[0] - first[0])
+        assert (len(moved) == 0) == row["target"].startswith("Yes")
+        assert len(moved) <= {2: 7, 3: 3, 4: 1, 5: 1}[level]
+
+
+@pytest.mark.parametrize("level", HARDER)
+def test_answers_of_the_muse_benchmark_by_other_means(level: int) -> None:
+    for target, stimulus in compose(3, "oddball", "test", 8, level):
+        first, second = np.array(
+            [[note.pitch for note in clip.notes] for clip, _ in stimulus.clips]
+        )
+        assert (first != second).sum() == target.startswith("No")
+    for target, stimulus in compose(3, "contour", "test", 8, level):
+        ((clip, _),) = stimulus.clips
+        line = [note.pitch for note in clip.notes]
+        bend, slope, _ = np.polyfit(np.linspace(-1, 1, len(line)), line, 2)
+        is_bent = abs(bend) > abs(slope)
+        assert target == ("AB"[int(bend > 0)] if is_bent else "DC"[int(slope > 0)])
+    for row in rows("rhythm_matching", level, 8):
+        first, second = map(strokes, texts_of(row))
+        assert (first == second) == row["target"].startswith("Yes")
+        assert len({*first} ^ {*second}) in (0, 2)
+    for row in rows("syncopation_pairs", level, 6):
+        first, second = (
+            sum(slot % 2 for drum, slot in strokes(text) if drum in (36, 38))
+            for text in texts_of(row)
+        )
+        assert abs(first - second) == (2 if level < 4 else 1)
+        assert (first > second) == (row["target"] == "A")
+    for row in rows("progression", level, 8):
+        first, second = (series(text) for text in texts_of(row))
+        distances = {(b - a) % 12 for (a, _), (b, _) in zip(first, second, strict=True)}
+        kinds = [[kind for _, kind in chords] for chords in (first, second)]
+        is_same = len(distances) == 1 and kinds[0] == kinds[1]
+        assert is_same == (row["target"] == "A")
+        assert len(first) == 4 * level
+
+
+def series(text: str) -> list[tuple[int, str]]:
+    """Roots and qualities of chords, by music21."""
+    ends: dict[int, set[int]] = {}
+    for note in parse_midi_text(text).notes:
+        ends.setdefault(note.onset + note.duration, set()).add(note.pitch)
+    named = [chord.Chord(sorted(own)) for _, own in sorted(ends.items())]
+    return [(own.root().pitchClass, own.quality) for own in named]
+
+
+@pytest.mark.parametrize("level", HARDER)
+def test_keys_and_groups_by_other_means(level: int) -> None:
+    for row in rows("key_modulation", level, 8):
+        chords = series(row["midi_text"])
+        # Of five chords with subdominant, dominant and tonic, the last is the tonic.
+        assert (chords[4] != chords[-1]) == (row["target"] == "A")
+    for row in rows("meter", level, 9):
+        line = pitches(row["midi_text"])
+        low = [beat for beat, pitch in enumerate(line) if pitch < (min(line) + max(line)) / 2]
+        commonest = Counter(b - a for a, b in pairwise(low)).most_common(1)[0][0]
+        assert commonest == 3 + "ABC".index(row["target"])
+
+
+def test_excerpts_last_half_a_minute_at_most_and_are_reproducible() -> None:
+    for task in TASKS:
+        tried = rows(task, 5, 4)
+        assert tried == rows(task, 5, 4)
+        for text in chain.from_iterable(map(texts_of, tried)):
+            clip = parse_midi_text(text)
+            end = max(note.onset + note.duration for note in clip.notes)
+            assert end / clip.ticks_per_beat * 60 / clip.tempo < 31
+
+
+@pytest.mark.usefixtures("small_levels")
+def test_levels_are_tasks(tmp_path: Path) -> None:
+    logs = run(
+        [
+            muse.chord_quality(level=3, shots="few"),
+            muse.syncopation(level=5, strategy="cot"),
+            muse.transposition(level=5, strategy="logiclm", shots="few"),
+        ],
+        tmp_path,
+        "baseline/reader",
+    )
+    for log in logs:
+        assert metrics(log)["final_answer"]["accuracy"] == 1
+    system: Any = muse.chord_quality(level=3).dataset[0].input[0]
+    assert "The chord may be inverted" in system.text
+
+
+@pytest.mark.usefixtures("small_levels")
+def test_levels_that_are_not_there_are_refused() -> None:
+    with pytest.raises(ValueError, match="is valid for syncopation up to level=2"):
+        muse.syncopation(level=3, strategy="logiclm")
+    with pytest.raises(ValueError, match="level=2 is not valid for instrument"):
+        muse_ten.instrument(level=2)
+    with pytest.raises(ValueError, match="is valid with dataset=generated"):
+        muse.syncopation(level=2, dataset="published", modality="audio")
