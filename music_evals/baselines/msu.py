@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from music_evals.baselines.score import Event, Measure, Part, Score, read_score
+from music_evals.notation.scores.chains import resolve
 
 _NUMBERS = re.compile(r"measures? ([0-9]{1,6})(?:–([0-9]{1,6}))?")
 _PART = re.compile(r"the part “([^”]*)”|staff ([0-9]{1,3}) from the top")
@@ -92,9 +93,19 @@ def answer(abc: str, text: str, kind: str) -> str:
         ('Unknown', 'Unknown')
     """
     try:
-        return _ANSWERS[kind](_Question(read_score(abc), text))
+        score = read_score(abc)
+        return _ANSWERS[kind](_Question(score, _direct(score, text)))
     except (ValueError, LookupError):
         return "Unknown"
+
+
+def _direct(score: Score, text: str) -> str:
+    """The question without sentences that lead to its measure."""
+    parts = {}
+    for place, part in enumerate(score.parts, 1):
+        measures = {measure.number: measure for measure in part.measures}
+        parts |= {f"the part “{part.name}”": measures, f"staff {place} from the top": measures}
+    return resolve(text, parts)
 
 
 def _only(values: Iterable[object]) -> str:
