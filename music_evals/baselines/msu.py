@@ -94,18 +94,10 @@ def answer(abc: str, text: str, kind: str) -> str:
     """
     try:
         score = read_score(abc)
-        return _ANSWERS[kind](_Question(score, _direct(score, text)))
+        direct = resolve(text, lambda part: {bar.number: bar for bar in _Question(score, part).all})
+        return _ANSWERS[kind](_Question(score, direct))
     except (ValueError, LookupError):
         return "Unknown"
-
-
-def _direct(score: Score, text: str) -> str:
-    """The question without sentences that lead to its measure."""
-    parts = {}
-    for place, part in enumerate(score.parts, 1):
-        measures = {measure.number: measure for measure in part.measures}
-        parts |= {f"the part “{part.name}”": measures, f"staff {place} from the top": measures}
-    return resolve(text, parts)
 
 
 def _only(values: Iterable[object]) -> str:

@@ -6,12 +6,12 @@ Example:
     >>> from music21.chord import Chord
     >>> parts = {"staff 1 from the top": {1: Chord("C4"), 2: Chord("C4 E4"), 3: Chord()}}
     >>> resolve("Among the 2 measures after measure 1, take the one with the highest note of "
-    ...     "staff 1 from the top. Is there a rest in that measure?", parts)
+    ...     "staff 1 from the top. Is there a rest in that measure?", parts.get)
     'Is there a rest in measure 2?'
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 STEP = "Among the {} measures after {}, take the one with the {} note of {}. "
@@ -26,13 +26,13 @@ _STEP = re.compile(
 )
 
 
-def resolve(text: str, parts: Mapping[str, Mapping[int, Any]]) -> str:
+def resolve(text: str, measures_of: Callable[[str], Mapping[int, Any]]) -> str:
     """Return a question without the sentences that lead to its measure, and with its number.
 
     Args:
         text: the sentences and the question.
-        parts: name of a part in a question → number of a measure → the measure, with ``pitches`` of
-            music21.
+        measures_of: takes the name of a part in a question, and returns its measures by number,
+            with ``pitches`` of music21.
 
     Raises:
         ValueError: several measures fit a sentence, or none.
@@ -42,9 +42,9 @@ def resolve(text: str, parts: Mapping[str, Mapping[int, Any]]) -> str:
     for count, start, end, part in _STEP.findall(text):
         place = int(start or place)
         choose = max if end == "highest" else min
-        heights = {}
+        measures, heights = measures_of(part), {}
         for number in range(place + 1, place + int(count) + 1):
-            if pitches := parts[part][number].pitches:
+            if pitches := measures[number].pitches:
                 heights[number] = choose(pitch.ps for pitch in pitches)
         (place,) = (number for number in heights if heights[number] == choose(heights.values()))
     return _STEP.sub("", text).replace(TARGET, f"measure {place}")

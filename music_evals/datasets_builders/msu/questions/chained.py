@@ -11,9 +11,6 @@ from random import Random
 from music_evals.datasets_builders.msu.questions.reading import Reading
 from music_evals.notation.scores.chains import STEP, TARGET, resolve
 
-_TRIES = 4000
-_MEASURE = re.compile("measure [0-9]+")
-
 
 def draw_leads(reading: Reading, level: int, rng: Random) -> dict[str, str]:
     """Draw sentences; return measures, such as ``measure 3``, and the sentences that lead there."""
@@ -25,14 +22,14 @@ def draw_leads(reading: Reading, level: int, rng: Random) -> dict[str, str]:
     }
     span = min(2**level, len(numbers) // level)
     leads = {}
-    for _ in range(_TRIES):
+    for _ in range(4000):
         text, start = "", f"measure {rng.choice(numbers)}"
         for _ in range(1, level):
             end = rng.choice(("highest", "lowest"))
             text += STEP.format(span, start, end, rng.choice([*parts]))
             start = "it"
         with suppress(ValueError, LookupError):
-            leads[resolve(text + TARGET, parts)] = text
+            leads[resolve(text + TARGET, parts.__getitem__)] = text
     return leads
 
 
@@ -40,7 +37,7 @@ def lead_to(question: str, leads: Mapping[str, str]) -> str:
     """Put sentences in the place of the number of a measure; without sentences it stays as it
     is.
     """
-    for measure in _MEASURE.findall(question):
+    for measure in re.findall("measure [0-9]+", question):
         if measure in leads:
             return leads[measure] + question.replace(measure, TARGET)
     return question

@@ -58,12 +58,12 @@ def candidates(score: Any, *, seed: int, name: str, difficulty: int = 1) -> Cand
         raise UnsuitableScoreError(str(error)) from error
     rng = Random(f"{seed}/{name}")
     leads = draw_leads(reading, difficulty, rng) if difficulty > 1 else {}
-    pool = {}
-    for kind in KINDS:
-        if kind.has_levels or difficulty == 1:
-            rng = Random(f"{seed}/{name}/{kind.name}")
-            pool[kind.name] = list(islice(kind.questions(reading, rng, leads), _MOST_CANDIDATES))
-    return pool
+    drawn = {
+        kind.name: kind.questions(reading, Random(f"{seed}/{name}/{kind.name}"), leads)
+        for kind in KINDS
+        if kind.has_levels or difficulty == 1
+    }
+    return {kind: list(islice(questions, _MOST_CANDIDATES)) for kind, questions in drawn.items()}
 
 
 class Composer:
