@@ -18,12 +18,12 @@ from music_evals.evals import msu
 from music_evals.scorers.readers.checking import check
 
 HARDER = (2, 3, 4, 5)
-PATH = "haydn/opus1no1/movement4.mxl"  # four parts, 46 measures
+PATH = "mozart/k156/movement2.mxl"  # four parts, 37 measures
 SIGNS = {-2: "𝄫", -1: "♭", 0: "", 1: "♯", 2: "𝄪"}
 
 
 def read_at(level: int) -> Any:
-    read = _read(Work("minuet", PATH, "Joseph Haydn", "Minuet", 0, level), seed=1)
+    read = _read(Work("adagio", PATH, "Mozart", "Adagio", 0, level), seed=1)
     assert not isinstance(read, str), read
     return read
 
@@ -93,7 +93,7 @@ def test_no_composer_has_more_than_a_fifth_of_a_level() -> None:
 
 
 def test_a_dataset_of_a_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    works = [Work("minuet", PATH, "Joseph Haydn", "Minuet", 0, 3)]
+    works = [Work("adagio", PATH, "Mozart", "Adagio", 0, 3)]
     plan = build_generated(works=works)
     questions = [row for rows in plan.questions.values() for row in rows]
     assert len(questions) == len({row["id"] for row in questions}) >= 7
