@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from music_evals.baselines.score import Event, Measure, Part, Score, read_score
+from music_evals.notation.scores.chains import resolve
 
 _NUMBERS = re.compile(r"measures? ([0-9]{1,6})(?:–([0-9]{1,6}))?")
 _PART = re.compile(r"the part “([^”]*)”|staff ([0-9]{1,3}) from the top")
@@ -92,7 +93,9 @@ def answer(abc: str, text: str, kind: str) -> str:
         ('Unknown', 'Unknown')
     """
     try:
-        return _ANSWERS[kind](_Question(read_score(abc), text))
+        score = read_score(abc)
+        direct = resolve(text, lambda part: {bar.number: bar for bar in _Question(score, part).all})
+        return _ANSWERS[kind](_Question(score, direct))
     except (ValueError, LookupError):
         return "Unknown"
 

@@ -49,6 +49,7 @@ from inspect_ai.model import (
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
+    DatasetSpec,
     FileCell,
     describe_dataset,
     load_split,
@@ -66,6 +67,7 @@ from music_evals.evals.shared.declared_tasks import (
     question_metadata,
 )
 from music_evals.evals.shared.floors import floors_of
+from music_evals.evals.shared.levels import Level, at_level
 from music_evals.evals.shared.parameters import check_positive, condition
 from music_evals.evals.shared.registration import task
 from music_evals.notation.scores.pdf import pages_to_pdf
@@ -104,7 +106,10 @@ class MsuParameters:
             ``single``.
         answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, by the
             type of each answer.
-        levels: only these, e.g. ``1,2``.
+        level: level of difficulty of generated data, for ``textual`` and ``visual``: 1 is the
+            default; up to 5, scores are longer, and up to four sentences lead to the measure that
+            a question is about; or ``all``. Not to be confused with ``levels``.
+        levels: MSU-Bench's own levels, which are types of questions: only these, e.g. ``1,2``.
         content: ``full``, or ``title`` to show only title and composer, which tests whether the
             model knows the piece.
         split: ``all``, ``train``, ``validation`` or ``test``.
@@ -123,6 +128,7 @@ class MsuParameters:
     stimulus: Stimulus = "given"
     asking: Literal["batch", "single"] = "batch"
     answer: Literal["text", "schema"] = "text"
+    level: Level = 1
     levels: int | str | list[int] | None = None
     content: ScoreContent = "full"
     split: Literal["all", "train", "validation", "test"] = "all"
@@ -250,13 +256,14 @@ def _task(
         max_tokens=params.judge_max_tokens,
         deadline=params.judge_deadline,
     )
-    origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
+    spec = at_level(BENCHMARK, modality, params)
+    origin = describe_dataset(params.dataset, benchmark=spec)
     available = [name for name in SPLITS if name in origin.provenance.counts.get("questions", {})]
     splits = available if params.split == "all" else [params.split]
-    by_split = {split: _load_questions(params.dataset, split) for split in splits}
+    by_split = {split: _load_questions(params.dataset, split, spec) for split in splits}
     rows = [*chain(*by_split.values())]
 
-    selection = _choose_stimulus(params, rendering, columns, splits)
+    selection = _choose_stimulus(params, rendering, columns, splits, spec)
     if longest is not None:
         _limit_length(selection, longest, getattr(params, "too_long", "refuse"))
     rows_of_levels = [row for row in rows if row["level"] in levels]
@@ -268,7 +275,7 @@ def _task(
     remaining = [row for row in rows_of_levels if row["score_id"] in selection.questions]
     questions_not_held = len(remaining) - sum(map(len, selection.questions.values()))
 
-    learnt = _load_questions(params.dataset, "train") if "train" in available else rows
+    learnt = _load_questions(params.dataset, "train", spec) if "train" in available else rows
     vocabulary = vocabularies(
         (row["kind"] or _type_of(row), _type_of(row), row["answer"]) for row in rows
     )
@@ -362,11 +369,11 @@ def _levels(values: int | str | list[int] | None) -> list[int]:
 # --- rows
 
 
-def _load_questions(dataset: str, split: str) -> list[QuestionRow]:
+def _load_questions(dataset: str, split: str, spec: DatasetSpec) -> list[QuestionRow]:
     # Imported here and below because the patterns of this module take long to compile.
     from music_evals.scorers.readers.checking import ANSWER_TYPES
 
-    rows: list[QuestionRow] = load_split(dataset, "questions", split, benchmark=BENCHMARK).to_list()
+    rows: list[QuestionRow] = load_split(dataset, "questions", split, benchmark=spec).to_list()
     for row in rows:
         if row["answer_type"] not in (None, *ANSWER_TYPES):
             raise ValueError(
@@ -393,15 +400,19 @@ def _is_ruled(row: QuestionRow) -> bool:
 
 
 def _choose_stimulus(
-    params: MsuParameters, rendering: Rendering, columns: Sequence[str], splits: Sequence[str]
+    params: MsuParameters,
+    rendering: Rendering,
+    columns: Sequence[str],
+    splits: Sequence[str],
+    spec: DatasetSpec,
 ) -> _Selection:
     """Load the scores and render them; leave out and name scores whose rendering has other notes.
 
     `columns` are those that the model sees. MusicXML is rendered; others are shown as they are.
     """
     if params.content == "title":
-        return _Selection(_load_scores(params.dataset, (), splits), {})
-    scores = _load_scores(params.dataset, columns, splits)
+        return _Selection(_load_scores(params.dataset, (), splits, spec), {})
+    scores = _load_scores(params.dataset, columns, splits, spec)
     selection = _Selection(scores, {})
     if "musicxml" in columns:
         texts = [score["musicxml"] or "" for score in scores]
@@ -423,7 +434,9 @@ def _choose_stimulus(
     return selection
 
 
-def _load_scores(dataset: str, columns: Sequence[str], splits: Sequence[str]) -> list[ScoreRow]:
+def _load_scores(
+    dataset: str, columns: Sequence[str], splits: Sequence[str], spec: DatasetSpec
+) -> list[ScoreRow]:
     """Load scores with the columns that the model sees; with `pdf`, one PDF is in the place of the
     images.
 
@@ -432,7 +445,7 @@ def _load_scores(dataset: str, columns: Sequence[str], splits: Sequence[str]) ->
     names = ["score_id", "title", "composer", *columns]
     scores: list[ScoreRow] = []
     for split in splits:
-        scores += load_split(dataset, "scores", split, benchmark=BENCHMARK, columns=names).to_list()
+        scores += load_split(dataset, "scores", split, benchmark=spec, columns=names).to_list()
     if "pdf" in columns:
         for score in scores:
             pages = [image["bytes"] for image in score["images"]]

@@ -14,7 +14,6 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.msu.questions.answerability import shows_words
 from music_evals.datasets_builders.msu.questions.compose import (
-    PER_LEVEL,
     Candidates,
     Composer,
     UnsuitableScoreError,
@@ -113,7 +112,10 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
     questions = []
     for name, pool in pools.items():
         try:
-            composed = composers[splits[name]].compose(name, pool)
+            if works[0].difficulty == 1:
+                composed = composers[splits[name]].compose(name, pool)
+            else:  # the answers that come last are the rarer ones
+                composed = [questions[-1] for questions in pool.values() if questions]
         except UnsuitableScoreError as error:
             left_out[name] = str(error)
             del scores[name]
@@ -135,9 +137,10 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
 
 
 def _question_rows(name: str, questions: Sequence[ScoreQuestion]) -> list[QuestionRow]:
+    levels = [question.level for question in questions]
     return [
         QuestionRow(
-            id=f"{name}-level{question.level}-{number % PER_LEVEL + 1}",
+            id=f"{name}-level{question.level}-{levels[:number].count(question.level) + 1}",
             score_id=name,
             level=question.level,
             kind=question.kind,
@@ -153,7 +156,7 @@ def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
     """Return a score without pages and the possible questions, or the reason to leave it out."""
     try:
         score = work.load()
-        pool = candidates(score, seed=seed, name=work.name)
+        pool = candidates(score, seed=seed, name=work.name, difficulty=work.difficulty)
         abc = score_to_abc(score)
         musicxml = score_to_musicxml(score)
         # Answers in words, and names of parts, must be readable on the pages.

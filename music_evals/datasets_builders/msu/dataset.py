@@ -5,6 +5,7 @@ data. See `rows`.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from music_evals.datasets_builders.dataset_io import (
@@ -60,18 +61,15 @@ def _engrave(plan: Plan, split: Split, on_score: OnPiece) -> Iterator[ScoreRow]:
         on_score("engraving", sum(map(len, plan.scores.values())))
 
 
-def _generate(out: Path, on_score: OnPiece) -> None:
+def _generate(level: int, out: Path, on_score: OnPiece) -> None:
     from music_evals.datasets_builders.msu.computed import build_generated
-    from music_evals.datasets_builders.msu.works import first_works
+    from music_evals.datasets_builders.msu.works import default_works, first_works
 
     for library in ("verovio", "resvg_py"):  # before any work, which takes minutes
         require(library, "scores")
-    write(
-        build_generated(works=first_works(), on_score=on_score),
-        out,
-        overwrite=True,
-        on_score=on_score,
-    )
+    works = first_works() if level == 1 else default_works(f"msu_level{level}")
+    plan = build_generated(works=works, on_score=on_score)
+    write(plan, out, overwrite=True, on_score=on_score)
 
 
 def _convert(conversion: Conversion) -> Provenance:
@@ -90,5 +88,14 @@ def _convert(conversion: Conversion) -> Provenance:
     return write(plan, conversion.out, overwrite=True, on_score=on_score)
 
 
-BENCHMARK = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
+BENCHMARK = DatasetSpec(
+    NAME,
+    VERSION,
+    DEFAULT_SEED,
+    FEATURES,
+    partial(_generate, 1),
+    _convert,
+    generate_level=_generate,
+    leveled=("textual", "visual"),
+)
 """MSU-Bench for `load_split` and `describe_dataset`."""

@@ -21,6 +21,7 @@ class Work(NamedTuple):
     composer: str = ""  # full name
     title: str = ""  # without the key, which questions ask for
     tune: int = 0  # place in an ABC file of several tunes, from 1
+    difficulty: int = 1  # level of the questions, from 1 to 5
 
     @property
     def source(self) -> str:
@@ -42,10 +43,12 @@ class Work(NamedTuple):
 
 
 @cache
-def default_works() -> tuple[Work, ...]:
-    """The default works by name; ``names/msu_works.toml`` lists them with their sources."""
+def default_works(table: str = "msu_works") -> tuple[Work, ...]:
+    """The default works by name; ``names/msu_works.toml`` lists them with their sources, and
+    ``msu_level2`` to ``msu_level5`` those of the levels of difficulty.
+    """
     return tuple(
-        Work(name, *entry) for name, entry in sorted(read_table("names/msu_works.toml").items())
+        Work(name, *entry) for name, entry in sorted(read_table(f"names/{table}.toml").items())
     )
 
 

@@ -62,7 +62,7 @@ def compose_score_questions(score: object, *, seed: int, name: str) -> list[Scor
 
 def draw(reading: Reading, kind: str, tries: int = 30) -> Iterator[ScoreQuestion]:
     for seed in range(tries):
-        question = next(KIND[kind].questions(reading, Random(seed)), None)
+        question = next(KIND[kind].questions(reading, Random(seed), {}), None)
         if question:
             yield question
 

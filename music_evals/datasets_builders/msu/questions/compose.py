@@ -9,6 +9,7 @@ from typing import Any
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions import harmony, notation, texture
 from music_evals.datasets_builders.msu.questions.answerability import contains
+from music_evals.datasets_builders.msu.questions.chained import draw_leads
 from music_evals.datasets_builders.msu.questions.kind import Kind, Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import read
 
@@ -35,7 +36,7 @@ Candidates = Mapping[str, Sequence[ScoreQuestion]]
 """Kind → the possible questions on a score, with different answers."""
 
 
-def candidates(score: Any, *, seed: int, name: str) -> Candidates:
+def candidates(score: Any, *, seed: int, name: str, difficulty: int = 1) -> Candidates:
     """Draw the questions of all kinds on a score.
 
     The levels are those of MSU-Bench (section 3 of the paper). The kinds are of its types (appendix
@@ -46,6 +47,7 @@ def candidates(score: Any, *, seed: int, name: str) -> Candidates:
         score: a music21 score.
         seed: any integer.
         name: of the score; seed and name decide the questions.
+        difficulty: above 1, sentences lead to the measures of questions, see `chained`.
 
     Raises:
         UnsuitableScoreError: the score has no measures, or parts with different measures.
@@ -54,12 +56,14 @@ def candidates(score: Any, *, seed: int, name: str) -> Candidates:
         reading = read(score)
     except ValueError as error:
         raise UnsuitableScoreError(str(error)) from error
-    return {
-        kind.name: list(
-            islice(kind.questions(reading, Random(f"{seed}/{name}/{kind.name}")), _MOST_CANDIDATES)
-        )
+    rng = Random(f"{seed}/{name}")
+    leads = draw_leads(reading, difficulty, rng) if difficulty > 1 else {}
+    drawn = {
+        kind.name: kind.questions(reading, Random(f"{seed}/{name}/{kind.name}"), leads)
         for kind in KINDS
+        if kind.has_levels or difficulty == 1
     }
+    return {kind: list(islice(questions, _MOST_CANDIDATES)) for kind, questions in drawn.items()}
 
 
 class Composer:

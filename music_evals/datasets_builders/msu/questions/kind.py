@@ -1,11 +1,13 @@
 """Kinds of questions on a score, and how a kind draws places and answers evenly."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal, TypeVar
 
+from music_evals.datasets_builders.msu.questions.chained import lead_to
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
+from music_evals.notation.scores.chains import TARGET
 
 # 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
 Level = Literal[1, 2, 3, 4]
@@ -67,14 +69,20 @@ class Kind:
     draw: Draw  # yields the questions on a score
     weight: float = 1  # how readily it is chosen; above 1 for kinds that few scores allow
     lists_answers: bool = False  # the question lists all answers to choose from
+    has_levels: bool = False  # about one measure, with many answers: asked at all difficulties
 
-    def questions(self, reading: Reading, rng: Random) -> Iterator[ScoreQuestion]:
-        """Draw questions with different answers; none if the score has no certain answer."""
+    def questions(
+        self, reading: Reading, rng: Random, leads: Mapping[str, str]
+    ) -> Iterator[ScoreQuestion]:
+        """Draw questions with different answers; none if the score has no certain answer.
+
+        If there are `leads`, the questions are those whose measure they lead to, see `lead_to`.
+        """
         answers = set()
         for answer, *blanks in self.draw(reading, rng):
-            if answer not in answers:
+            text = lead_to(self.wording.format(*blanks), leads)
+            if answer not in answers and (TARGET in text or not leads):
                 answers.add(answer)
-                text = self.wording.format(*blanks)
                 yield ScoreQuestion(self.level, self.name, text, answer, self.answer_type)
 
 
