@@ -6,6 +6,7 @@ import anyio.to_thread
 from music_evals.baselines import lilybench, msu, muse
 from music_evals.baselines.asking import BaselineError, Request
 from music_evals.baselines.chance import guess, numbered
+from music_evals.notation import theory_chains
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.solvers.symbolic import muse_ten, music
@@ -27,6 +28,8 @@ def check(request: Request) -> None:
     if keys.get("stimulus") == "none":
         return
     if request.task in TASKS and (request.music or "refused" in keys):
+        return
+    if theory_chains.solve(keys.get("question", "")):
         return
     notation = f" from {keys['notation']}" if request.task in TASKS and "notation" in keys else ""
     raise BaselineError(
@@ -51,6 +54,9 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
     keys = request.keys
     if keys.get("stimulus") == "none":
         return guess(request)
+    if chain := theory_chains.solve(keys.get("question", "")):
+        letters = [letter for letter, text in zip("ABCD", keys["options"]) if text in chain]
+        return request.worded(letters[0]) if letters else guess(request)
     if keys["benchmark"] in ("muse", "muse_ten"):
         try:
             return muse.read(request, error_rate)

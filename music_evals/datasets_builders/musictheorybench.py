@@ -19,6 +19,7 @@ from music_evals.datasets_builders.dataset_io import (
     DatasetSpec,
     Provenance,
 )
+from music_evals.datasets_builders.progress import OnPiece
 from music_evals.datasets_builders.questions.question_rows import (
     FEATURES,
     LETTERS,
@@ -48,6 +49,22 @@ def build(out: Path, *, seed: int = SEED, overwrite: bool = False) -> Provenance
     rows = compose_rows(seed)
     return write_question_rows(
         NAME, VERSION, rows, out, source=GENERATED, seed=seed, overwrite=overwrite
+    )
+
+
+def build_level(
+    level: int, out: Path, _: OnPiece = lambda *_: None, *, test: int = 100
+) -> Provenance:
+    """Write questions of a level from 2 to 5, of reasoning, as a dataset folder."""
+    # Here, because music21 takes a second to load.
+    from music_evals.datasets_builders.questions.theory import compose
+
+    half = compose.MUSICTHEORYBENCH
+    questions = compose.compose_chains(test + EXAMPLES, SEED, level=level, half=half)
+    rows = composed_rows(questions, f"{SEED}/level{level}/letters")
+    configs = {"reasoning": {"dev": rows[:EXAMPLES], "test": rows[EXAMPLES:]}}
+    return write_question_rows(
+        NAME, VERSION, configs, out, source=GENERATED, seed=SEED, overwrite=True
     )
 
 
@@ -129,5 +146,7 @@ BENCHMARK = DatasetSpec(
     dict.fromkeys(COMPOSED, FEATURES),
     lambda out, _: build(out, overwrite=True),
     _convert,
+    generate_level=build_level,
+    leveled=("reasoning",),
 )
 """MusicTheoryBench for `load_split` and `describe_dataset`."""

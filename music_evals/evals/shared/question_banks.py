@@ -19,6 +19,7 @@ from music_evals.datasets_builders.dataset_io import (
 from music_evals.datasets_builders.questions.question_rows import QuestionRow
 from music_evals.evals.shared.declared_tasks import commonest, declared_task
 from music_evals.evals.shared.floors import floors_of
+from music_evals.evals.shared.levels import Level, at_level
 from music_evals.evals.shared.question_sets import ShownOptions, question_to_sample
 from music_evals.scorers.choice import final_answer
 from music_evals.solvers.answer_forms import AnswerForm
@@ -47,6 +48,7 @@ class QuestionParameters:
     """
 
     dataset: str = GENERATED
+    level: Level = 1
     stimulus: Stimulus = "given"
     twin: Literal["original", "completion"] = "original"
     shots: Literal["zero", "five"] = "zero"
@@ -61,6 +63,7 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
     ``example`` for worked examples.
     """
     wording = load_prompts(benchmark.name, params.prompts)
+    benchmark = at_level(benchmark, name, params)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
     dev, test = (
         load_split(params.dataset, name, split, benchmark=benchmark).to_list()
