@@ -27,9 +27,8 @@ def check(request: Request) -> None:
     keys = request.keys
     if keys.get("stimulus") == "none":
         return
-    if request.task in TASKS and (request.music or "refused" in keys):
-        return
-    if theory_chains.solve(keys.get("question", "")):
+    can_read = request.task in TASKS and (request.music or "refused" in keys)
+    if can_read or theory_chains.solve(keys.get("question", "")):
         return
     notation = f" from {keys['notation']}" if request.task in TASKS and "notation" in keys else ""
     raise BaselineError(
@@ -54,9 +53,9 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
     keys = request.keys
     if keys.get("stimulus") == "none":
         return guess(request)
-    if chain := theory_chains.solve(keys.get("question", "")):
-        letters = [letter for letter, text in zip("ABCD", keys["options"]) if text in chain]
-        return request.worded(letters[0]) if letters else guess(request)
+    if names := theory_chains.solve(keys.get("question", "")):
+        letters = [chr(65 + at) for at, option in enumerate(keys["options"]) if option in names]
+        return request.worded(*letters)
     if keys["benchmark"] in ("muse", "muse_ten"):
         try:
             return muse.read(request, error_rate)

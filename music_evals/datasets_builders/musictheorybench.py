@@ -28,6 +28,7 @@ from music_evals.datasets_builders.questions.question_rows import (
     composed_rows,
     write_question_rows,
 )
+from music_evals.datasets_builders.questions.theory.chains import compose_chains
 
 NAME = "musictheorybench"
 VERSION = "2.3.0"
@@ -38,6 +39,8 @@ COMPOSED = {
     "knowledge": 120,
     "reasoning": 60,
 }
+LEVEL_ROWS = 105
+"""Rows of a level from 2 to 5, of which `EXAMPLES` are in dev."""
 SLICES = 16
 """Into so many slices a hash divides all questions; a seed asks those of one slice."""
 KNOWLEDGE = ("intervals", "key_signatures", "metre", "enharmonics")
@@ -52,16 +55,9 @@ def build(out: Path, *, seed: int = SEED, overwrite: bool = False) -> Provenance
     )
 
 
-def build_level(
-    level: int, out: Path, _: OnPiece = lambda *_: None, *, test: int = 100
-) -> Provenance:
+def build_level(level: int, out: Path, _: OnPiece) -> Provenance:
     """Write questions of a level from 2 to 5, of reasoning, as a dataset folder."""
-    # Here, because music21 takes a second to load.
-    from music_evals.datasets_builders.questions.theory import compose
-
-    half = compose.MUSICTHEORYBENCH
-    questions = compose.compose_chains(test + EXAMPLES, SEED, level=level, half=half)
-    rows = composed_rows(questions, f"{SEED}/level{level}/letters")
+    rows = composed_rows(compose_chains(LEVEL_ROWS, f"{NAME}/{SEED}", level), f"{SEED}/{level}")
     configs = {"reasoning": {"dev": rows[:EXAMPLES], "test": rows[EXAMPLES:]}}
     return write_question_rows(
         NAME, VERSION, configs, out, source=GENERATED, seed=SEED, overwrite=True

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from importlib.resources import files
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import Any
 
 LABELS = "PQRSTUWXYZ"
 """Labels of results; they are neither names of notes nor V, a numeral."""
@@ -20,22 +20,15 @@ TABLES: Mapping[str, Any] = tomllib.loads(
 )
 
 
-class Link(NamedTuple):
-    """A step, and the word in its blank."""
-
-    step: Mapping[str, Any]
-    word: Mapping[str, Any]
-
-    def worded(self, source: str, out: str) -> list[str]:
-        """Word the step from the label of its source to the label of its result, by language."""
-        pairs = zip(self.step["text"], self.word["text"], strict=True)
-        return [text.format(word, source=source, out=out) for text, word in pairs]
-
-
-LINKS = [
-    [Link(*link) for link in product(group["steps"], group["words"])] for group in TABLES["groups"]
-]
+Link = tuple[Any, Any]  # a step and the word in its blank, as in ``theory_chains.toml``
+LINKS = [[*product(group["steps"], group["words"])] for group in TABLES["groups"]]
 """All links, by group; the steps of a group have the same words."""
+
+
+def worded(link: Link, source: str, out: str) -> list[str]:
+    """Word a step from the label of its source to the label of its result, by language."""
+    texts = zip(*(entry["text"] for entry in link), strict=True)
+    return [text.format(word, source=source, out=out) for text, word in texts]
 
 
 def follow(links: Sequence[Link], level: int = 5) -> tuple[str, str] | None:
@@ -47,9 +40,10 @@ def follow(links: Sequence[Link], level: int = 5) -> tuple[str, str] | None:
     for step, word in links:
         if kind not in word or word["level"] > level:
             return None
-        amount, times = word[kind], step.get("times", 1)
-        is_tempo = kind == "tempo"
-        number = number * Fraction(amount) ** times if is_tempo else number + amount * times
+        if kind == "tempo":
+            number *= Fraction(word[kind]) ** step["times"]
+        else:
+            number += word[kind] * step["times"]
         kind = step["to"][kind]
         result = TABLES["results"][kind]
         if number.denominator > 1 or int(number) not in range(*result["bounds"]):
@@ -62,7 +56,7 @@ def solve(text: str) -> tuple[str, str] | None:
     """Name what a question on a chain, in either language, leads to; None if it has no chain."""
     steps = {}
     for link in chain(*LINKS):
-        for pattern in link.worded(f"(?P<source>[{LABELS}])", f"(?P<out>[{LABELS}])"):
+        for pattern in worded(link, f"(?P<source>[{LABELS}])", f"(?P<out>[{LABELS}])"):
             for match in re.finditer(pattern, text):
                 steps[match["out"]] = match.groupdict().get("source", ""), link
     links: list[Link] = []

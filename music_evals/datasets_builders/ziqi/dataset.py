@@ -33,12 +33,14 @@ from music_evals.datasets_builders.questions.question_rows import (
     Question,
     places,
 )
+from music_evals.datasets_builders.questions.theory.chains import compose_chains
 from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.datasets_builders.ziqi.rows import FEATURES, NAME, VERSION, ConfigName, Plan, Row
 from music_evals.notation.theory_chains import TABLES
 
 DEFAULT_SEED = 1
 _THEORY = 240  # questions in `test`
+LEVEL_THEORY = 100  # questions in `test` of each level from 2 to 5
 _CONTINUATION = 60  # questions in `test`
 EXAMPLES = 5  # rows of `dev` per theme, for five-shot prompts
 
@@ -175,15 +177,14 @@ def _generate(out: Path, _: OnPiece) -> None:
     write(_plan(DEFAULT_SEED, _THEORY, _CONTINUATION), out, overwrite=True)
 
 
-def build_level(
-    level: int, out: Path, _: OnPiece = lambda *_: None, *, test: int = 100
-) -> Provenance:
+def build_level(level: int, out: Path, _: OnPiece) -> Provenance:
     """Write theory questions of a level from 2 to 5 as a dataset folder."""
-    from music_evals.datasets_builders.questions.theory import compose
 
-    chains = partial(compose.compose_chains, level=level, half=compose.ZIQI)
-    theory = composed_themes()[0]._replace(kinds=TABLES["kinds"], compose=chains)
-    return write(_plan(DEFAULT_SEED, test, 0, [theory]), out, overwrite=True)
+    def compose(count: int, seed: int) -> list[Question]:
+        return compose_chains(count, f"{NAME}/{seed}", level)
+
+    theory = composed_themes()[0]._replace(kinds=TABLES["kinds"], compose=compose)
+    return write(_plan(DEFAULT_SEED, LEVEL_THEORY, 0, [theory]), out, overwrite=True)
 
 
 def _convert(conversion: Conversion) -> Provenance:

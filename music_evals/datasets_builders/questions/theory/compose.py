@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from itertools import islice
 from random import Random
@@ -16,7 +15,7 @@ from music_evals.datasets_builders.questions.question_rows import (
     Language,
     Question,
 )
-from music_evals.datasets_builders.questions.theory import chains, chords, pitches, rhythm, tonality
+from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Form, in_turn
 from music_evals.datasets_builders.questions.theory.terms import Term, words
 
@@ -69,15 +68,6 @@ def theory_questions(
     for question in in_turn(turns):
         if half is None or crc32(question.name.encode()) % 2 == half:
             yield question
-
-
-def compose_chains(count: int, seed: int, *, level: int, half: int) -> list[Question]:
-    """Compose the questions of a level from 2 to 5 that a benchmark asks, see `chains`."""
-    questions = islice(_questions(chains.chain_form(level), 2 * seed + half), count)
-    return [
-        replace(question, name=f"level{level}-{number:03}")
-        for number, question in enumerate(questions, 1)
-    ]
 
 
 @cache
