@@ -1,6 +1,5 @@
 """The questions of levels 2 to 5."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from music_evals.datasets_builders.ziqi import dataset as ziqi
 from music_evals.notation.theory_chains import TABLES, solve
 
 LEVELS = (2, 3, 4, 5)
-SMALL = 12
+SMALL = 6
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -19,7 +18,7 @@ def test_a_program_solves_each_question_in_both_languages(level: int) -> None:
     for question in compose_chains(SMALL, "test", level):
         for language, right in question.right.items():
             names = solve(question.text[language])
-            assert names and right in names, question.text
+            assert right in (names or ()), question.text
         steps, letters = TABLES["levels"][level]
         assert question.text["en"].count("\n") == steps + 2
         assert len({option[0] for option in question.options("en", 0)}) <= letters
