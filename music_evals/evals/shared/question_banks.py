@@ -35,6 +35,8 @@ class QuestionParameters:
     Args:
         dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which
             is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
+        level: 1, or 2 to 5 for chains of theory with more steps, or ``all``; of generated data
+            (`reasoning`).
         stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for
             random music of the same length; ``other`` for the music of a question with another
             answer.
