@@ -6,6 +6,7 @@ import anyio.to_thread
 from music_evals.baselines import lilybench, msu, muse
 from music_evals.baselines.asking import BaselineError, Request
 from music_evals.baselines.chance import guess, numbered
+from music_evals.notation import theory_chains
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.solvers.symbolic import muse_ten, music
@@ -20,13 +21,16 @@ TASKS = (
 )
 """Tasks whose music the reader can read."""
 
+_CHAINS = "chains"  # the kind of the theory questions that it can read
+
 
 def check(request: Request) -> None:
     """Check that the reader can read the music of a request; `BaselineError` if not."""
     keys = request.keys
     if keys.get("stimulus") == "none":
         return
-    if request.task in TASKS and (request.music or "refused" in keys):
+    is_readable = request.task in TASKS and (request.music or "refused" in keys)
+    if is_readable or keys.get("kind") == _CHAINS:
         return
     notation = f" from {keys['notation']}" if request.task in TASKS and "notation" in keys else ""
     raise BaselineError(
@@ -51,6 +55,10 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
     keys = request.keys
     if keys.get("stimulus") == "none":
         return guess(request)
+    if keys.get("kind") == _CHAINS:
+        names = theory_chains.solve(keys["question"]) or ()
+        letters = [chr(65 + at) for at, option in enumerate(keys["options"]) if option in names]
+        return request.worded(letters[0]) if letters else guess(request)
     if keys["benchmark"] in ("muse", "muse_ten"):
         try:
             return muse.read(request, error_rate)

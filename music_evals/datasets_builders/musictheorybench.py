@@ -19,6 +19,7 @@ from music_evals.datasets_builders.dataset_io import (
     DatasetSpec,
     Provenance,
 )
+from music_evals.datasets_builders.progress import OnPiece
 from music_evals.datasets_builders.questions.question_rows import (
     FEATURES,
     LETTERS,
@@ -27,6 +28,7 @@ from music_evals.datasets_builders.questions.question_rows import (
     composed_rows,
     write_question_rows,
 )
+from music_evals.datasets_builders.questions.theory.chains import compose_chains
 
 NAME = "musictheorybench"
 VERSION = "2.3.0"
@@ -37,6 +39,8 @@ COMPOSED = {
     "knowledge": 120,
     "reasoning": 60,
 }
+LEVEL_ROWS = 105
+"""Rows of a level from 2 to 5, of which `EXAMPLES` are in dev."""
 SLICES = 16
 """Into so many slices a hash divides all questions; a seed asks those of one slice."""
 KNOWLEDGE = ("intervals", "key_signatures", "metre", "enharmonics")
@@ -48,6 +52,15 @@ def build(out: Path, *, seed: int = SEED, overwrite: bool = False) -> Provenance
     rows = compose_rows(seed)
     return write_question_rows(
         NAME, VERSION, rows, out, source=GENERATED, seed=seed, overwrite=overwrite
+    )
+
+
+def build_level(level: int, out: Path, _: OnPiece) -> Provenance:
+    """Write questions of a level from 2 to 5, of reasoning, as a dataset folder."""
+    rows = composed_rows(compose_chains(LEVEL_ROWS, f"{NAME}/{SEED}", level), f"{SEED}/{level}")
+    configs = {"reasoning": {"dev": rows[:EXAMPLES], "test": rows[EXAMPLES:]}}
+    return write_question_rows(
+        NAME, VERSION, configs, out, source=GENERATED, seed=SEED, overwrite=True
     )
 
 
@@ -129,5 +142,7 @@ BENCHMARK = DatasetSpec(
     dict.fromkeys(COMPOSED, FEATURES),
     lambda out, _: build(out, overwrite=True),
     _convert,
+    generate_level=build_level,
+    leveled=("reasoning",),
 )
 """MusicTheoryBench for `load_split` and `describe_dataset`."""

@@ -31,6 +31,7 @@ from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES
 from music_evals.datasets_builders.ziqi.rows import ConfigName, Row
 from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
+from music_evals.evals.shared.levels import Level, at_level
 from music_evals.evals.shared.registration import task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
@@ -55,6 +56,8 @@ class ZiqiParameters:
     Args:
         dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which
             is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
+        level: 1, or 2 to 5 for chains of theory with more steps, or ``all``; of generated data
+            (`comprehension`).
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random
             music as long, or with another item's, of another answer.
         twin: ``original``; ``transposed`` for the tune and its options a major second higher or
@@ -83,6 +86,7 @@ class ZiqiParameters:
     """
 
     dataset: str = GENERATED
+    level: Level = 1
     stimulus: Stimulus = "given"
     twin: Literal["original", "transposed", "completion"] = "original"
     shots: Literal["zero", "five"] = "zero"
@@ -114,8 +118,8 @@ def generation(params: ZiqiParameters) -> Task:
 
 def _task(config: ConfigName, params: ZiqiParameters) -> Task:
     wording = load_prompts("ziqi", params.prompts)[params.language]
-    origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
-    rows = _selected(_load(params.dataset, config, "test"), params)
+    origin = describe_dataset(params.dataset, benchmark=at_level(BENCHMARK, config, params))
+    rows = _selected(_load(params, config, "test"), params)
     left_out: dict[str, list[str]] = {}
     if params.rotations > 1:
         fixed = [row["id"] for row in rows if names_letters(row["options"])]
@@ -125,7 +129,7 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
         rows, left_out["not_transposed"] = _transposed(rows)
     openings = _openings(config, rows, wording, params)
     has_dev = "dev" in origin.provenance.counts.get(config, {})
-    answers = _load(params.dataset, config, "dev") if has_dev else rows
+    answers = _load(params, config, "dev") if has_dev else rows
     majority = commonest(("", row["answer"]) for row in answers)[""]
     samples = []
     for row in rows:
@@ -235,8 +239,9 @@ def sample_id(row: str) -> str:
     return re.sub("^(?:theory-|(?:continuation-)+)", "", row)
 
 
-def _load(dataset: str, config: ConfigName, split: str) -> list[Row]:
-    rows: list[Row] = load_split(dataset, config, split, benchmark=BENCHMARK).to_list()
+def _load(params: ZiqiParameters, config: ConfigName, split: str) -> list[Row]:
+    benchmark = at_level(BENCHMARK, config, params)
+    rows: list[Row] = load_split(params.dataset, config, split, benchmark=benchmark).to_list()
     return rows
 
 
@@ -307,7 +312,7 @@ def _openings(
     if params.shots == "zero":
         return openings
     language = rows[0]["language"]
-    dev = [row for row in _load(params.dataset, config, "dev") if row["language"] == language]
+    dev = [row for row in _load(params, config, "dev") if row["language"] == language]
     for theme in openings:
         examples = [row for row in dev if row["theme_en"] == theme]
         if len(examples) != EXAMPLES:

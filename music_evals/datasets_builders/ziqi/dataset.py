@@ -33,11 +33,14 @@ from music_evals.datasets_builders.questions.question_rows import (
     Question,
     places,
 )
+from music_evals.datasets_builders.questions.theory.chains import compose_chains
 from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.datasets_builders.ziqi.rows import FEATURES, NAME, VERSION, ConfigName, Plan, Row
+from music_evals.notation.theory_chains import TABLES
 
 DEFAULT_SEED = 1
 _THEORY = 240  # questions in `test`
+LEVEL_THEORY = 100  # questions in `test` of each level from 2 to 5
 _CONTINUATION = 60  # questions in `test`
 EXAMPLES = 5  # rows of `dev` per theme, for five-shot prompts
 
@@ -109,7 +112,9 @@ def build_generated(
     return plan
 
 
-def _plan(seed: int, theory: int, continuation: int) -> Plan:
+def _plan(
+    seed: int, theory: int, continuation: int, themes: Sequence[Composed] | None = None
+) -> Plan:
     counts = {"theory": theory, "continuation": continuation}
     for name, count in counts.items():
         if count < 0:
@@ -117,7 +122,7 @@ def _plan(seed: int, theory: int, continuation: int) -> Plan:
     if not theory and not continuation:
         raise DatasetError("no questions are asked for: theory and continuation are both 0")
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
-    for composed in composed_themes():
+    for composed in themes or composed_themes():
         if not counts[composed.name]:
             continue
         try:
@@ -172,10 +177,29 @@ def _generate(out: Path, _: OnPiece) -> None:
     write(_plan(DEFAULT_SEED, _THEORY, _CONTINUATION), out, overwrite=True)
 
 
+def build_level(level: int, out: Path, _: OnPiece) -> Provenance:
+    """Write theory questions of a level from 2 to 5 as a dataset folder."""
+
+    def compose(count: int, seed: int) -> list[Question]:
+        return compose_chains(count, f"{NAME}/{seed}", level)
+
+    theory = composed_themes()[0]._replace(kinds=TABLES["kinds"], compose=compose)
+    return write(_plan(DEFAULT_SEED, LEVEL_THEORY, 0, [theory]), out, overwrite=True)
+
+
 def _convert(conversion: Conversion) -> Provenance:
     plan = build_published(conversion.source, revision=conversion.revision)
     return write(plan, conversion.out, overwrite=True)
 
 
-BENCHMARK = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate, _convert)
+BENCHMARK = DatasetSpec(
+    NAME,
+    VERSION,
+    DEFAULT_SEED,
+    FEATURES,
+    _generate,
+    _convert,
+    generate_level=build_level,
+    leveled=("comprehension",),
+)
 """ZIQI-Eval for `load_split` and `describe_dataset`."""

@@ -19,6 +19,7 @@ from music_evals.datasets_builders.dataset_io import (
 from music_evals.datasets_builders.questions.question_rows import QuestionRow
 from music_evals.evals.shared.declared_tasks import commonest, declared_task
 from music_evals.evals.shared.floors import floors_of
+from music_evals.evals.shared.levels import Level, at_level
 from music_evals.evals.shared.question_sets import ShownOptions, question_to_sample
 from music_evals.scorers.choice import final_answer
 from music_evals.solvers.answer_forms import AnswerForm
@@ -34,6 +35,8 @@ class QuestionParameters:
     Args:
         dataset: ``generated`` for a look-alike of the published test; ``published`` for that, which
             is fetched once; a folder; or ``hf://datasets/ORG/NAME[@REVISION]``.
+        level: 1, or 2 to 5 for chains of theory with more steps, or ``all``; of generated data
+            (`reasoning`).
         stimulus: ``given`` for the question's own music; ``none`` for no music; ``noise`` for
             random music of the same length; ``other`` for the music of a question with another
             answer.
@@ -47,6 +50,7 @@ class QuestionParameters:
     """
 
     dataset: str = GENERATED
+    level: Level = 1
     stimulus: Stimulus = "given"
     twin: Literal["original", "completion"] = "original"
     shots: Literal["zero", "five"] = "zero"
@@ -61,6 +65,7 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
     ``example`` for worked examples.
     """
     wording = load_prompts(benchmark.name, params.prompts)
+    benchmark = at_level(benchmark, name, params)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
     dev, test = (
         load_split(params.dataset, name, split, benchmark=benchmark).to_list()
