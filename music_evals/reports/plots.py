@@ -27,7 +27,7 @@ _BAND = "#ececec"
 MOST_DRAWN = 60
 """Rows that a figure has."""
 _MARGIN = 4  # percentage points beside a panel's ends
-_UNNAMED = ("Source", "Data")  # columns of text that do not name a row
+_UNNAMED = ("Source", "Data", "Below 50% from")  # columns of text that do not name a row
 
 # Text stays text, so that it can be searched and read aloud; the salt makes the names within the
 # file the same.
