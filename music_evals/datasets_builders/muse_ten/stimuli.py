@@ -81,7 +81,6 @@ _LEVELS = (
 _RELATIVES = {"I": "vi", "ii": "IV", "IV": "ii", "V": "iii", "vi": "I"}  # share two notes
 _STROKES = 16
 _Slots = tuple[int, ...]
-_SNARES = (6, 7)
 _LOUDER = (-6, 6)  # velocity of the low notes, compared with the others
 _GAP = TICKS_PER_BEAT // 16  # silence before the next note
 
@@ -134,14 +133,16 @@ def _contour(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     lowest = rng.randint(low - min(contour), high - max(contour))
     line = [lowest + step for step in contour]
     clip = _line(line, instrument, rng, TICKS_PER_BEAT // min(level, 2))
-    return Stimulus([clip], f"{mode} {texture}", f"its pitches are {_numbers(line)}.")
+    variant = f"{mode} {texture}" if level == 1 else "phrases"
+    return Stimulus([clip], variant, f"its pitches are {_numbers(line)}.")
 
 
 def _phrases(place: int, level: int, rng: Random) -> list[int]:
     """Phrases of eight notes. Where the highest note rises, the lowest falls, so the average tells
     nothing.
     """
-    last, step = 3 * level - 3, 6 - level
+    last = 3 * level - 3
+    step = 12 // last
     turn = (*[rng.randint(level // 2, last - level // 2)] * 2, last, 0)[place]
     peaks = [-step * abs(number - turn) for number in range(last + 1)]
     if place == 1:
@@ -231,8 +232,8 @@ def _meter(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     if level > 1:
         # About as many beats are low whatever the group.
         share, at = group * (7 - level) / 40, rng.randrange(len(low_notes) - 1)
-        pair = low_notes[at : at + 2]
-        low_notes = pair + [number for number in low_notes if rng.random() < share]
+        fixed = [0, *low_notes[at : at + 2]]
+        low_notes = fixed + [number for number in low_notes if rng.random() < share]
         low_notes += [number for number in range(1, n_notes - 1, 2) if rng.random() < 0.05 * level]
     lowest = rng.randint(40, 47)
     louder, longest = rng.randint(*_LOUDER), rng.randint(1, min(GROUPS))
@@ -349,15 +350,16 @@ def _syncopation_pairs(place: int, serial: int, level: int, rng: Random) -> Stim
 
 
 def _equal_loop(offbeats: int, level: int, rng: Random) -> Performance:
-    """A loop, or several, of 16 strokes. The beat is not accented.
+    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end, or several
+    loops. The beat is not accented.
 
-    At level 1 there are 6 or 7 snares, and no stroke at the very end. Otherwise loops with many
-    strokes off the beat would have fewer snares, and more often end with a stroke.
+    Otherwise loops with many strokes off the beat would have fewer snares, and more often end with
+    a stroke.
     """
+    last = len(drum_loops.slots(level))
+    n_snares = range(6 * last // drum_loops.SLOTS, 7 * last // drum_loops.SLOTS + 1)
     loop = drum_loops.compose_loop(offbeats, level, rng, _STROKES)
-    while level == 1 and (
-        len(loop.snare) not in _SNARES or drum_loops.SLOTS in loop.kick + loop.snare
-    ):
+    while len(loop.snare) not in n_snares or last in loop.kick + loop.snare:
         loop = drum_loops.compose_loop(offbeats, level, rng, _STROKES)
     notes = []
     for note in loop.performance.notes:
