@@ -236,20 +236,18 @@ def load_wording(
         own, default = (reduce(getitem, path.split("."), table) for table in (wording, standard))
         return bool(own != default)
 
-    def check(replaced: Mapping[str, str], what: str) -> None:
-        lacking = [new for old, new in replaced.items() if is_reworded(old) > is_reworded(new)]
-        if lacking:
-            raise ValueError(
-                f"prompts={params.prompts} rewords {what} it also needs {', '.join(lacking)}"
-            )
-
-    if params.tools == "native":
-        check(native, "LogicLM for text only; with tools=native")
     replaced = {
         f"{name if key in wording[name] else 'transcription'}.{key}": f"{name}.ladder.{key}"
         for key in ladder
     }
-    check(replaced, f"{name} for level=1 only; with level={params.level}")
+    if params.tools == "native":
+        replaced |= native
+    lacking = [new for old, new in replaced.items() if is_reworded(old) > is_reworded(new)]
+    if lacking:
+        raise ValueError(
+            f"prompts={params.prompts} rewords texts that are not asked; at level={params.level} "
+            f"with tools={params.tools} it also needs {', '.join(lacking)}"
+        )
     return {**wording, name: {**wording[name], **ladder}}
 
 

@@ -45,16 +45,16 @@ PROGRAMS = {
 """Instrument → General MIDI programs, counted from 0."""
 GROUPS = (3, 4, 5)
 DEGREES = {
-    "I": (0, (0, 4, 7)),
-    "ii": (2, (0, 3, 7)),
-    "V/V": (2, (0, 4, 7)),
-    "iii": (4, (0, 3, 7)),
-    "IV": (5, (0, 4, 7)),
-    "iv": (5, (0, 3, 7)),
-    "V": (7, (0, 4, 7)),
-    "vi": (9, (0, 3, 7)),
+    "I": (0, 4),
+    "ii": (2, 3),
+    "V/V": (2, 4),
+    "iii": (4, 3),
+    "IV": (5, 4),
+    "iv": (5, 3),
+    "V": (7, 4),
+    "vi": (9, 3),
 }
-"""Chord → semitones from the tonic to its root, and from its root to its notes."""
+"""Chord → semitones from the tonic to its root, and from its root to its third."""
 PROGRESSIONS = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-IV-V")
 # Rotations of each other: whether they differ depends on where one begins.
 _ROTATIONS = {
@@ -120,39 +120,28 @@ def _oddball(place: int, serial: int, level: int, rng: Random) -> Stimulus:
 def _contour(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """A scale or an arpeggio of five or seven notes, anywhere in the compass of an instrument.
 
-    Above level 1 it has phrases, and its contour is that of their highest notes.
+    Above level 1 these are the highest notes of bars with 4 to 10 notes. Where the highest note
+    rises, the lowest falls, so the average tells nothing.
     """
-    texture, instrument = ("scale", "arpeggio")[serial % 2], list(_COMPASS)[serial // 2 % 2]
-    mode, n_notes = rng.choice(list(_SCALES)), rng.choice((5, 7))
+    texture = "arpeggio" if serial % 2 and level == 1 else "scale"
+    instrument = list(_COMPASS)[serial // 2 % 2]
+    mode, n_notes = rng.choice(list(_SCALES)), rng.choice((5, 7)) + level // 2 * 2
     steps = (_SCALES if texture == "scale" else _SEVENTHS)[mode]
     height = n_notes if place >= 2 else (n_notes + 1) // 2
     ladder = [12 * (i // len(steps)) + steps[i % len(steps)] for i in range(height)]
     lines = (ladder + ladder[-2::-1], ladder[::-1] + ladder[1:], ladder, ladder[::-1])
-    contour = lines[place] if level == 1 else _phrases(place, level, rng)
+    contour = lines[place]
+    if level > 1:
+        bottom, peaks, contour = 2 * min(contour) - 6, contour, []
+        for peak in peaks:
+            bar = [peak, *rng.choices(range(bottom - peak, peak), k=2 * level - 1)]
+            rng.shuffle(bar)
+            contour += bar
     low, high = _COMPASS[instrument]
     lowest = rng.randint(low - min(contour), high - max(contour))
     line = [lowest + step for step in contour]
-    clip = _line(line, instrument, rng, TICKS_PER_BEAT // min(level, 2))
-    variant = f"{mode} {texture}" if level == 1 else "phrases"
-    return Stimulus([clip], variant, f"its pitches are {_numbers(line)}.")
-
-
-def _phrases(place: int, level: int, rng: Random) -> list[int]:
-    """Phrases of eight notes. Where the highest note rises, the lowest falls, so the average tells
-    nothing.
-    """
-    last = 3 * level - 3
-    step = 12 // last
-    turn = (*[rng.randint(level // 2, last - level // 2)] * 2, last, 0)[place]
-    peaks = [-step * abs(number - turn) for number in range(last + 1)]
-    if place == 1:
-        peaks = [min(peaks) - peak for peak in peaks]
-    line = []
-    for peak in peaks:
-        phrase = [peak, *rng.choices(range(-6 - 2 * step * last - peak, peak), k=7)]
-        rng.shuffle(phrase)
-        line += phrase
-    return line
+    clip = _line(line, instrument, rng, min(TICKS_PER_BEAT, 2 * TICKS_PER_BEAT // level))
+    return Stimulus([clip], f"{mode} {texture}", f"its pitches are {_numbers(line)}.")
 
 
 def _instrument(place: int, serial: int, _: int, rng: Random) -> Stimulus:
@@ -183,10 +172,9 @@ def _rhythm_matching(place: int, serial: int, level: int, rng: Random) -> Stimul
     foils = _DRUM_FOILS[level > 1 :]
     variant = foils[serial % len(foils)] if place else "same"
     patterns = [(loop.kick, loop.snare), _drum_foil(loop, variant, level, rng)]
-    texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
     if rng.random() < 0.5:
         patterns.reverse()
-        texts.reverse()
+    texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
     late = drum_loops.lateness(level)
     clips = [
         (drum_loops.perform_drum_loop(*pattern, rng, level).played_late(late, rng), "drums")
@@ -241,12 +229,12 @@ def _meter(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     unit = TICKS_PER_BEAT // per_beat
     for number in range(n_notes):
         is_low = number in low_notes
-        if is_low:
-            chord = chord if number == 0 else DEGREES[rng.choice(("I", "IV", "V", "vi"))]
+        if is_low and number > 0:
+            chord = DEGREES[rng.choice(("I", "IV", "V", "vi"))]
         if instrument == "drums":
             pitch = drum_loops.KICK if is_low else drum_loops.HI_HAT
         else:
-            pitch = lowest + chord[0] + (0 if is_low else 12 + rng.choice(chord[1][1:]))
+            pitch = lowest + chord[0] + (0 if is_low else 12 + rng.choice((chord[1], 7)))
         velocity = rng.randint(64, 100) + (louder if is_low else 0)
         n_sounding = rng.randint(1, longest) if is_low and level == 1 else 1
         notes.append(Note(number * unit, pitch, n_sounding * unit - _GAP, velocity))
@@ -273,10 +261,10 @@ def _key_modulation(place: int, serial: int, level: int, rng: Random) -> Stimulu
     variant = f"{shift} semitones up" if shift else ("same key", "borrowed chord")[serial % 2]
     if variant == "borrowed chord" and level == 1:
         halves[1] = ["iv" if chord in ("IV", "ii") else chord for chord in halves[1]]
+    for half in halves[1:-1]:
+        half[rng.randrange(1, 4)] = rng.choice(("iv", "V/V"))
     change, chords = 1 + serial % (n_halves - 1), []
     for number, half in enumerate(halves):
-        if 0 < number < n_halves - 1:
-            half[rng.randrange(1, 4)] = rng.choice(("iv", "V/V"))
         chords += [(tonic + shift * (number >= change), chord) for chord in half]
     texts = ["-".join(half) for half in halves]
     why = (
@@ -341,7 +329,7 @@ def _syncopation_pairs(place: int, serial: int, level: int, rng: Random) -> Stim
     """Two drum loops with equally many strokes, of which more are off the beat in one."""
     low, high = _LEVELS[serial % len(_LEVELS)]
     if level > 1:
-        low = rng.randint(level, 3 * level)
+        low = rng.randint(2 * level, 5 * level - 5)
         high = low + 1 + (level < 4)
     counts = (low, high) if place else (high, low)
     why = f"{counts[0]} strokes of the first are off the beat, and {counts[1]} of the second."
@@ -390,14 +378,15 @@ def _play_chords(
     instrument, broken = rng.choice(("piano", "guitar")), rng.random() < 0.5
     low, length, notes = rng.randint(52, 60), 2 * TICKS_PER_BEAT, []
     for number, (tonic, degree) in enumerate(chords):
-        root = tonic + DEGREES[degree][0]
-        tones, bass = [root + tone for tone in DEGREES[degree][1]], root
+        step, third = DEGREES[degree]
+        root = bass = tonic + step
+        tones = (root, root + third, root + 7)
         if level > 1:
             low = rng.randint(52, 72)
             bass = rng.choice(tones) if number < len(chords) - 1 else root
         upper = sorted(low + (tone - low) % 12 for tone in tones)
-        for step, pitch in enumerate([36 + bass % 12, *upper]):
-            delay = step * length // 4 if broken else 0
+        for place, pitch in enumerate([36 + bass % 12, *upper]):
+            delay = place * length // 4 if broken else 0
             notes.append(
                 Note(number * length + delay, pitch, length - delay - _GAP, rng.randint(74, 90))
             )

@@ -155,11 +155,14 @@ def _accents_of(clip: MidiFile) -> list[int]:
 
 
 def _line_of(clip: MidiFile) -> list[int]:
-    """The pitches of a melody with a contour, or else the highest of every eight of them."""
+    """The pitches of a melody that turns at most once, or else the highest one of each bar of
+    4/4.
+    """
     pitches = pitches_of(clip)
     if name_contour([pitches]).answer:
         return pitches
-    return [max(pitches[start : start + 8]) for start in range(0, len(pitches), 8)]
+    bars = groupby(clip.notes, key=lambda note: note.onset // (4 * clip.ticks_per_beat))
+    return [max(note.pitch for note in bar) for _, bar in bars]
 
 
 def chords_of(clip: MidiFile) -> list[int]:
