@@ -19,7 +19,7 @@ from music_evals.notation.midi.files import parse_midi_text
 from tests.harness import metrics, run
 from tests.ladders.muse import TASKS, answer, answers_of, rows, texts_of
 
-HARDER = (2, 3, 4, 5)
+HARDER = (2, 4, 5)
 
 
 def small(level: int, out: Path, _: object) -> None:
@@ -37,15 +37,15 @@ def small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_a_program_reads_the_answers_which_are_balanced(task: str) -> None:
     for level in (2, 5):
-        tried = rows(task, level, 12)
+        tried = rows(task, level, 8)
         right = 0
         for row in tried:
             clips = [parse_midi_text(text) for text in texts_of(row)]
             right += answer(task, clips, answers_of(row), None) == row["target"]  # type: ignore[arg-type]
-        assert right >= 12 * 0.95
+        assert right == 8
         counts = Counter(row["target"] for row in tried).values()
         assert max(counts) - min(counts) <= 1
-        assert len({*map(str, map(texts_of, tried))}) == len({row["id"] for row in tried}) == 12
+        assert len({*map(str, map(texts_of, tried))}) == len({row["id"] for row in tried}) == 8
 
 
 def strokes(text: str) -> list[tuple[int, int]]:
@@ -59,7 +59,7 @@ def pitches(text: str) -> list[int]:
 
 @pytest.mark.parametrize("level", HARDER)
 def test_answers_of_muse_by_other_means(level: int) -> None:
-    for row in rows("chord_quality", level, 12):
+    for row in rows("chord_quality", level, 8):
         forte = chord.Chord(sorted({*pitches(row["midi_text"])})).forteClass
         assert ["3-11B", "3-11A", "4-27B", "3-10"].index(forte) == "ABCD".index(row["target"])
     for row in rows("syncopation", level, 10):
@@ -86,11 +86,11 @@ def test_answers_of_the_muse_benchmark_by_other_means(level: int) -> None:
         bend, slope, _ = np.polyfit(np.linspace(-1, 1, len(line)), line, 2)
         is_bent = abs(bend) > abs(slope)
         assert target == ("AB"[int(bend > 0)] if is_bent else "DC"[int(slope > 0)])
-    for row in rows("rhythm_matching", level, 8):
+    for row in rows("rhythm_matching", level, 6):
         first, second = map(strokes, texts_of(row))
         assert (first == second) == row["target"].startswith("Yes")
         assert len({*first} ^ {*second}) in (0, 2)
-    for row in rows("syncopation_pairs", level, 6):
+    for row in rows("syncopation_pairs", level, 4):
         first, second = (
             sum(slot % 2 for drum, slot in strokes(text) if drum in (36, 38))
             for text in texts_of(row)
@@ -129,8 +129,8 @@ def test_keys_and_groups_by_other_means(level: int) -> None:
 
 def test_excerpts_last_half_a_minute_at_most_and_are_reproducible() -> None:
     for task in TASKS:
-        tried = rows(task, 5, 4)
-        assert tried == rows(task, 5, 4)
+        tried = rows(task, 5, 3)
+        assert tried == rows(task, 5, 3)
         for text in chain.from_iterable(map(texts_of, tried)):
             clip = parse_midi_text(text)
             end = max(note.onset + note.duration for note in clip.notes)
